@@ -1,0 +1,1 @@
+//! Translation between engine and protocol.

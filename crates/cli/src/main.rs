@@ -1,0 +1,2 @@
+//! The `dapple` binary.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The protocol definition as data.

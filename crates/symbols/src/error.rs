@@ -1,0 +1,35 @@
+use std::path::PathBuf;
+
+/// Why a module, or a part of it, can't be used. Names the file, and the section and offset where known.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file can't be opened or mapped.
+    #[error("{}: {reason}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// The operating system's reason.
+        reason: String,
+    },
+    /// The file isn't what is needed: not ELF, 32-bit, another machine's, a script, a directory.
+    #[error("{}: {reason}", path.display())]
+    Unsupported {
+        /// The file.
+        path: PathBuf,
+        /// A sentence a user can act on.
+        reason: String,
+    },
+    /// The file's contents contradict themselves or end too early.
+    #[error("{}: {section} at offset {offset:#x}: {reason}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The section, such as `.debug_info`.
+        section: &'static str,
+        /// The offset in the section, in bytes.
+        offset: u64,
+        /// What is wrong.
+        reason: String,
+    },
+}

@@ -1,0 +1,2 @@
+//! Project chores: codegen, tidy, bench.
+fn main() {}
