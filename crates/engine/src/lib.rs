@@ -1,1 +1,22 @@
-//! The engine.
+//! A native debugger for Linux x86-64: a program is launched, stopped, stepped, unwound, and its values read.
+//!
+//! [`Session`] is the whole interface: commands go to the one thread that owns the debuggee, [`Event`]s come back on a
+//! channel. Nothing here knows how a client talks.
+
+mod address;
+pub mod error;
+pub mod eval;
+pub mod event;
+pub mod frame;
+pub mod launch;
+pub mod memory;
+pub mod modules;
+pub mod registers;
+pub mod session;
+pub mod unwind;
+pub mod values;
+
+pub use address::{Address, ThreadId};
+pub use error::Error;
+pub use event::Event;
+pub use session::Session;

@@ -1,0 +1,41 @@
+//! What a command can fail with.
+
+use crate::ThreadId;
+use std::path::PathBuf;
+
+/// Why a command was refused or failed. The text is a sentence for the user.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The command needs a stopped debuggee.
+    #[error("the program is running; pause it first")]
+    NotStopped,
+    /// The debuggee has ended.
+    #[error("the program has ended")]
+    Ended,
+    /// No such thread.
+    #[error("there is no thread {0}")]
+    NoSuchThread(ThreadId),
+    /// The frame belongs to an earlier stop.
+    #[error("the frame belongs to an earlier stop")]
+    StaleFrame,
+    /// The program can't be started.
+    #[error("cannot launch {}: {reason}", program.display())]
+    Launch {
+        /// What was to be run.
+        program: PathBuf,
+        /// A sentence the user can act on.
+        reason: String,
+    },
+    /// An expression can't be evaluated: what and where in it.
+    #[error("{0}")]
+    Expression(String),
+    /// The system refused something on the debuggee.
+    #[error("{operation}: {reason}")]
+    System {
+        /// What was tried.
+        operation: String,
+        /// The system's reason.
+        reason: String,
+    },
+}

@@ -1,0 +1,88 @@
+//! What the engine tells without being asked.
+
+use crate::modules::ModuleInfo;
+use crate::session::BreakpointState;
+use crate::{Address, ThreadId};
+
+/// Something happened to the debuggee. Sent in the order in which it happened.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Event {
+    /// All threads are stopped; the first in the list caused it, others stopped for reasons of their own at once.
+    Stopped(Vec<Stop>),
+    /// A thread began.
+    ThreadStarted(ThreadId),
+    /// A thread ended.
+    ThreadExited(ThreadId),
+    /// A module was mapped.
+    ModuleLoaded(ModuleInfo),
+    /// A module was unmapped.
+    ModuleUnloaded(ModuleInfo),
+    /// A breakpoint was resolved, moved or lost outside of a command's own answer.
+    BreakpointChanged(BreakpointState),
+    /// The program wrote.
+    Output {
+        /// Which stream.
+        stream: Stream,
+        /// What: any bytes; may end inside a character.
+        bytes: Vec<u8>,
+    },
+    /// The program called exec: modules and breakpoints have been resolved anew.
+    Executed,
+    /// The program ended. The last event.
+    Exited(ExitStatus),
+}
+
+/// An output stream of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitStatus {
+    /// It exited with this code, 0..=255.
+    Code(i32),
+    /// This signal killed it.
+    Signal(i32),
+}
+
+/// A thread's stop.
+#[derive(Debug, Clone)]
+pub struct Stop {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Where it is.
+    pub address: Address,
+    /// Why.
+    pub reason: StopReason,
+}
+
+/// Why a thread stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// Held at the program's first instruction.
+    Entry,
+    /// User breakpoints, by id.
+    Breakpoint(Vec<i64>),
+    /// A step is complete.
+    Step,
+    /// A pause was asked for.
+    Pause,
+    /// A signal is about to be delivered; it will be on resume.
+    Signal {
+        /// Its number.
+        number: i32,
+        /// For faults: the address that was accessed (`si_addr`).
+        fault: Option<Address>,
+        /// A sentence for the user: `SIGSEGV: invalid address 0x0`.
+        description: String,
+    },
+    /// The program executed a trap instruction of its own.
+    Trap,
+}

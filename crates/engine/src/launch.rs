@@ -1,0 +1,45 @@
+//! What to start and how.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// A program to start.
+#[derive(Debug, Clone, Default)]
+pub struct LaunchOptions {
+    /// The executable; a relative path is taken from the debugger's working directory.
+    pub program: PathBuf,
+    /// Its arguments, without the program's name.
+    pub args: Vec<OsString>,
+    /// Its working directory; `None`: the debugger's.
+    pub cwd: Option<PathBuf>,
+    /// Changes to the debugger's environment; `None` removes.
+    pub env: Vec<(OsString, Option<OsString>)>,
+    /// Where its standard input comes from.
+    pub stdin: Stdin,
+    /// Whether it gets a process group of its own (an editor's session) or shares the debugger's (a terminal's).
+    pub process_group: ProcessGroup,
+    /// Address-space randomisation; off makes addresses repeat from run to run.
+    pub randomize: bool,
+}
+
+/// A debuggee's standard input.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Stdin {
+    /// `/dev/null`.
+    #[default]
+    Null,
+    /// The debugger's own.
+    Inherit,
+    /// A file.
+    File(PathBuf),
+}
+
+/// A debuggee's process group.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ProcessGroup {
+    /// A new one.
+    #[default]
+    Own,
+    /// The debugger's.
+    Shared,
+}

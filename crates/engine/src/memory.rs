@@ -1,0 +1,22 @@
+//! Reading the debuggee's memory.
+
+use crate::Address;
+
+/// Memory that can be read: a process's, a core file's, a literal in a test. Inserted breakpoint bytes never show.
+pub trait Memory {
+    /// Fills `buffer` from `address` on.
+    ///
+    /// # Errors
+    /// The first address that can't be read.
+    fn read(&self, address: Address, buffer: &mut [u8]) -> Result<(), Address>;
+
+    /// Reads a little-endian word.
+    ///
+    /// # Errors
+    /// As [`Memory::read`].
+    fn read_u64(&self, address: Address) -> Result<u64, Address> {
+        let mut bytes = [0; 8];
+        self.read(address, &mut bytes)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+}

@@ -1,0 +1,81 @@
+//! The modules mapped into the debuggee.
+
+use crate::Address;
+use dapple_symbols::{FileAddress, Module};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A module at its place in the debuggee. Cheap to clone behind [`Arc`].
+#[derive(Debug)]
+pub struct LoadedModule {
+    /// Never reused in a session, from 1.
+    pub id: u64,
+    /// Its facts.
+    pub module: Arc<Module>,
+    /// What to add to a file address (wrapping).
+    pub bias: u64,
+    /// The dynamic linker's `link_map` for it, where known.
+    pub link_map: Option<Address>,
+}
+
+impl LoadedModule {
+    /// The file address of `address`.
+    pub fn to_file(&self, address: Address) -> FileAddress {
+        FileAddress(address.0.wrapping_sub(self.bias))
+    }
+
+    /// The process address of `address`.
+    pub fn to_process(&self, address: FileAddress) -> Address {
+        Address(address.0.wrapping_add(self.bias))
+    }
+
+    /// Whether one of its segments covers `address`.
+    pub fn contains(&self, address: Address) -> bool {
+        let file = self.to_file(address).0;
+        self.module
+            .segments()
+            .iter()
+            .any(|s| file.wrapping_sub(s.address.0) < s.size)
+    }
+}
+
+/// The loaded modules. Cloning shares them.
+#[derive(Debug, Clone, Default)]
+pub struct Modules {
+    loaded: Vec<Arc<LoadedModule>>,
+}
+
+impl Modules {
+    /// The module that covers `address`.
+    pub fn at(&self, address: Address) -> Option<&Arc<LoadedModule>> {
+        self.loaded.iter().find(|m| m.contains(address))
+    }
+
+    /// All of them, the program first.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<LoadedModule>> {
+        self.loaded.iter()
+    }
+
+    /// Adds a module.
+    pub fn push(&mut self, module: Arc<LoadedModule>) {
+        self.loaded.push(module);
+    }
+
+    /// Keeps the modules for which `keep` says so.
+    pub fn retain(&mut self, keep: impl FnMut(&Arc<LoadedModule>) -> bool) {
+        self.loaded.retain(keep);
+    }
+}
+
+/// What is told of a module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModuleInfo {
+    /// As [`LoadedModule::id`].
+    pub id: u64,
+    /// Its path.
+    pub path: PathBuf,
+    /// The lowest and one past the highest address of its segments.
+    pub range: (Address, Address),
+    /// What debug information it has.
+    pub debug_info: dapple_symbols::module::DebugInfo,
+}

@@ -1,0 +1,42 @@
+//! A thread's or a frame's registers, by their DWARF numbers (System V ABI for x86-64, figure 3.36).
+
+use crate::Address;
+
+/// How many registers have a DWARF number we keep: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8–r15, rip.
+pub const COUNT: usize = 17;
+
+/// Register values of a frame; what no frame above saved is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Registers {
+    values: [Option<u64>; COUNT],
+}
+
+/// Names by DWARF number.
+pub const NAMES: [&str; COUNT] = [
+    "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13",
+    "r14", "r15", "rip",
+];
+
+impl Registers {
+    /// The register's value; `None` when unknown here or no such number.
+    pub fn get(&self, number: u16) -> Option<u64> {
+        self.values.get(usize::from(number)).copied().flatten()
+    }
+
+    /// Sets or forgets a register; numbers out of range are ignored.
+    pub fn set(&mut self, number: u16, value: Option<u64>) {
+        if let Some(slot) = self.values.get_mut(usize::from(number)) {
+            *slot = value;
+        }
+    }
+
+    /// The instruction pointer.
+    pub fn pc(&self) -> Option<Address> {
+        self.get(dapple_symbols::cfi::RIP).map(Address)
+    }
+
+    /// The stack pointer.
+    pub fn sp(&self) -> Option<Address> {
+        self.get(dapple_symbols::cfi::RSP).map(Address)
+    }
+}
