@@ -1,2 +1,63 @@
-//! The `dapple` binary.
-fn main() {}
+//! The `dapple` binary: reads the command line, hands over to the subcommand, and says what went wrong.
+//!
+//! Nothing is debugged here: `dapple dap` serves the adapter, `dapple debug` is a client of one. Each subcommand is a
+//! module with its `Options` and a `run`; every error ends up here, as one sentence on stderr and exit code 1.
+
+mod dap;
+mod debug;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// A debugger for C, C++ and Rust that speaks the Debug Adapter Protocol.
+#[derive(Parser)]
+#[command(
+    name = "dapple",
+    version,
+    propagate_version = true,
+    max_term_width = 100
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve the debug adapter, on stdio or on a TCP port
+    Dap(dap::Options),
+    /// Debug a program in the terminal
+    Debug(debug::Options),
+}
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return report_usage(&error),
+    };
+    let outcome = match arguments.command {
+        Command::Dap(options) => dap::run(options),
+        Command::Debug(options) => debug::run(options),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("dapple: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Shows clap's answer: help and version go to stdout and are a success, anything else is an error like all others.
+fn report_usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        return match error.print() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
+    }
+    let text = error.render().to_string();
+    eprint!("dapple: {}", text.strip_prefix("error: ").unwrap_or(&text));
+    ExitCode::FAILURE
+}
