@@ -1,1 +1,4 @@
 //! The Debug Adapter Protocol.
+
+pub mod message;
+pub mod types;

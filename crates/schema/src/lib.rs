@@ -1,1 +1,15 @@
-//! The protocol definition as data.
+//! The Debug Adapter Protocol's definition as data.
+//!
+//! Responsible for reading a DAP JSON schema into a small ordered [`Model`], and for what follows from a model alone:
+//! Rust types ([`rust`]), the structural difference of two definitions ([`diff`](mod@diff)), and the check of a message
+//! against the definition ([`validate`]). Not responsible for speaking the protocol: it has no transport, no session, and
+//! does not depend on the types it generates. The trick worth knowing: the file's order is kept everywhere, so generated
+//! output reads like the definition and its diffs stay small.
+
+mod json;
+pub mod model;
+mod read;
+pub mod rust;
+
+pub use model::Model;
+pub use read::SchemaError;

@@ -1,0 +1,427 @@
+//! What every typed message shares: the [`Request`] and [`Event`] traits, raw payloads, and decoding them.
+//!
+//! The generated types (`types`) implement these traits; users implement them for messages of their own. Not responsible
+//! for framing or for the envelope around a payload. The trick worth knowing: a payload stays raw text ([`Raw`]) until
+//! somebody asks for its type, and is then decoded straight from that text; only when that fails is it decoded once more
+//! by a slower way that knows which field was at fault.
+
+use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, IgnoredAny};
+use serde::ser::{Serialize, Serializer};
+use serde_json::value::RawValue;
+use std::fmt;
+
+/// A request: its name, what it carries and what answers it.
+pub trait Request: 'static {
+    /// The command on the wire.
+    const COMMAND: &'static str;
+    /// The flag that says the receiver takes this request, e.g. `supportsReadMemoryRequest`: a field of `Capabilities`,
+    /// or of `InitializeRequestArguments` where [`DIRECTION`](Self::DIRECTION) is to the client. `None`: always there.
+    const CAPABILITY: Option<&'static str> = None;
+    /// Who asks whom.
+    const DIRECTION: Direction = Direction::ToAdapter;
+    /// The `arguments`; [`Empty`] where there are none.
+    type Arguments: Serialize + DeserializeOwned + fmt::Debug + Send + 'static;
+    /// The `body` of a successful response; [`Empty`] where there is none.
+    type Response: Serialize + DeserializeOwned + fmt::Debug + Send + 'static;
+}
+
+/// An event: its name and what it carries.
+pub trait Event: 'static {
+    /// The event's name on the wire.
+    const EVENT: &'static str;
+    /// The `body`; [`Empty`] where there is none.
+    type Body: Serialize + DeserializeOwned + fmt::Debug + Send + 'static;
+}
+
+/// The way a request goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// From the client to the adapter: the usual one.
+    ToAdapter,
+    /// From the adapter to the client: a reverse request.
+    ToClient,
+}
+
+/// No payload. It is written as `null`, which [`encode`] leaves out, and read from anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Empty;
+
+impl Serialize for Empty {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_unit()
+    }
+}
+
+impl<'de> Deserialize<'de> for Empty {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        IgnoredAny::deserialize(deserializer).map(|_| Empty)
+    }
+}
+
+/// Any JSON value, kept as its text. Two are equal when their texts are.
+#[derive(Clone)]
+pub struct Raw(Box<RawValue>);
+
+impl Raw {
+    /// The JSON text of `value`.
+    ///
+    /// # Errors
+    /// Where `value` cannot be written as JSON, such as a map with keys that are not strings.
+    pub fn new<T: Serialize + ?Sized>(value: &T) -> Result<Raw, serde_json::Error> {
+        serde_json::value::to_raw_value(value).map(Raw)
+    }
+
+    /// Checks that `text` is one JSON value and keeps it.
+    ///
+    /// # Errors
+    /// Where it is not.
+    pub fn from_text(text: impl Into<String>) -> Result<Raw, serde_json::Error> {
+        RawValue::from_string(text.into()).map(Raw)
+    }
+
+    /// The JSON text.
+    pub fn text(&self) -> &str {
+        self.0.get()
+    }
+
+    /// The borrowed form that serde_json knows.
+    pub fn as_raw_value(&self) -> &RawValue {
+        &self.0
+    }
+
+    /// Decodes the value as a `T`.
+    ///
+    /// # Errors
+    /// Where it does not have `T`'s shape.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
+        decode(&self.0)
+    }
+}
+
+impl From<Box<RawValue>> for Raw {
+    fn from(raw: Box<RawValue>) -> Raw {
+        Raw(raw)
+    }
+}
+
+impl From<&RawValue> for Raw {
+    fn from(raw: &RawValue) -> Raw {
+        Raw(raw.to_owned())
+    }
+}
+
+impl PartialEq for Raw {
+    fn eq(&self, other: &Raw) -> bool {
+        self.text() == other.text()
+    }
+}
+
+impl fmt::Debug for Raw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Raw({})", self.text())
+    }
+}
+
+impl Serialize for Raw {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(Raw)
+    }
+}
+
+/// A value the protocol lets be a number or a string, such as a module's id.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum IntegerOrString {
+    /// An integer.
+    Integer(i64),
+    /// A string.
+    String(String),
+}
+
+impl fmt::Display for IntegerOrString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            IntegerOrString::Integer(value) => value.fmt(f),
+            IntegerOrString::String(value) => value.fmt(f),
+        }
+    }
+}
+
+impl From<i64> for IntegerOrString {
+    fn from(value: i64) -> Self {
+        IntegerOrString::Integer(value)
+    }
+}
+
+impl From<String> for IntegerOrString {
+    fn from(value: String) -> Self {
+        IntegerOrString::String(value)
+    }
+}
+
+impl From<&str> for IntegerOrString {
+    fn from(value: &str) -> Self {
+        IntegerOrString::String(value.to_owned())
+    }
+}
+
+impl Serialize for IntegerOrString {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            IntegerOrString::Integer(value) => serializer.serialize_i64(*value),
+            IntegerOrString::String(value) => serializer.serialize_str(value),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for IntegerOrString {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl de::Visitor<'_> for Either {
+            type Value = IntegerOrString;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an integer or a string")
+            }
+
+            fn visit_i64<E>(self, value: i64) -> Result<IntegerOrString, E> {
+                Ok(IntegerOrString::Integer(value))
+            }
+
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<IntegerOrString, E> {
+                i64::try_from(value)
+                    .map(IntegerOrString::Integer)
+                    .map_err(|_| E::invalid_value(de::Unexpected::Unsigned(value), &self))
+            }
+
+            fn visit_str<E>(self, value: &str) -> Result<IntegerOrString, E> {
+                Ok(IntegerOrString::String(value.to_owned()))
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
+/// Why a payload does not have the shape its message says.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct DecodeError {
+    /// The field at fault, such as `breakpoints[0].line`; empty for the payload as a whole.
+    pub path: String,
+    /// What was found and what was expected.
+    pub message: String,
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.is_empty() {
+            f.write_str(&self.message)
+        } else {
+            write!(f, "`{}`: {}", self.path, self.message)
+        }
+    }
+}
+
+/// Decodes a payload.
+///
+/// # Errors
+/// Where it does not have `T`'s shape; the error names the field.
+pub fn decode<T: DeserializeOwned>(raw: &RawValue) -> Result<T, DecodeError> {
+    serde_json::from_str(raw.get()).map_err(|error| explain::<T>(raw.get(), &error))
+}
+
+/// Decodes a payload that may be absent: absent and `null` are the same as `{}`, so whatever has nothing required is
+/// there with its defaults, and anything else says which field is missing.
+///
+/// # Errors
+/// Where it does not have `T`'s shape; the error names the field.
+pub fn decode_or_default<T: DeserializeOwned>(raw: Option<&RawValue>) -> Result<T, DecodeError> {
+    match raw {
+        Some(raw) if raw.get() != "null" => decode(raw),
+        // The second try is for users' own types that are no objects, such as `()` and `Option<T>`.
+        _ => serde_json::from_str("{}")
+            .or_else(|error| serde_json::from_str("null").map_err(|_| explain::<T>("{}", &error))),
+    }
+}
+
+/// Writes a payload; `None` where there is nothing to carry and the message leaves it out.
+///
+/// # Errors
+/// Where `value` cannot be written as JSON, such as a map with keys that are not strings.
+pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Option<Raw>, serde_json::Error> {
+    Ok(Some(Raw::new(value)?).filter(|raw| raw.text() != "null"))
+}
+
+/// Decodes again with a deserializer that keeps track of the path.
+fn explain<T: DeserializeOwned>(text: &str, first: &serde_json::Error) -> DecodeError {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
+        Ok(_) => DecodeError {
+            path: String::new(),
+            message: without_position(&first.to_string()),
+        },
+        Err(error) => {
+            let path = Some(error.path().to_string())
+                .filter(|path| path != ".")
+                .unwrap_or_default();
+            DecodeError {
+                path,
+                message: without_position(&error.inner().to_string()),
+            }
+        }
+    }
+}
+
+/// serde_json's message without its position, which counts within the payload and means nothing to the reader.
+fn without_position(message: &str) -> String {
+    message
+        .rfind(" at line ")
+        .map_or(message, |at| &message[..at])
+        .to_owned()
+}
+
+/// For `deserialize_with`: a field that may be absent, but where `null` is a value like any other.
+pub(crate) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+/// For `deserialize_with`: a field that must be there, with a value or with `null`.
+pub(crate) fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    Option::deserialize(deserializer)
+}
+
+/// Defines an enumeration of strings: `open` ones keep a value they do not know in `Other`, `closed` ones refuse it.
+macro_rules! string_enum {
+    ($(#[$meta:meta])* closed $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $($(#[$variant_meta])* $variant,)+
+        }
+
+        impl $name {
+            /// All values, in the definition's order.
+            pub const ALL: &[Self] = &[$(Self::$variant,)+];
+
+            /// The value on the wire.
+            pub const fn as_str(&self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)+
+                }
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::message::UnknownValue;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                match text {
+                    $($text => Ok(Self::$variant),)+
+                    _ => Err($crate::message::UnknownValue { value: text.into(), known: &[$($text,)+] }),
+                }
+            }
+        }
+
+        $crate::message::string_enum!(@serde $name, |text| text.parse().map_err(E::custom));
+    };
+    ($(#[$meta:meta])* open $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[$variant_meta])* $variant,)+
+            /// A value the protocol does not list, as it was received.
+            Other(Box<str>),
+        }
+
+        impl $name {
+            /// The value on the wire.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(Self::$variant => $text,)+
+                    Self::Other(text) => text,
+                }
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                match text {
+                    $($text => Self::$variant,)+
+                    _ => Self::Other(text.into()),
+                }
+            }
+        }
+
+        $crate::message::string_enum!(@serde $name, |text| Ok(text.into()));
+    };
+    (@serde $name:ident, |$text:ident| $read:expr) => {
+        impl $crate::message::FromText for $name {
+            fn from_text<E: serde::de::Error>($text: &str) -> Result<Self, E> {
+                $read
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::message::deserialize_text(deserializer)
+            }
+        }
+    };
+}
+pub(crate) use string_enum;
+
+/// An enumeration of strings, read.
+pub(crate) trait FromText: Sized {
+    /// The value that `text` stands for.
+    fn from_text<E: de::Error>(text: &str) -> Result<Self, E>;
+}
+
+/// Reads a string in place, without a copy of it.
+pub(crate) fn deserialize_text<'de, T: FromText, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    struct Text<T>(std::marker::PhantomData<T>);
+    impl<T: FromText> de::Visitor<'_> for Text<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a string")
+        }
+
+        fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+            T::from_text(text)
+        }
+    }
+    deserializer.deserialize_str(Text(std::marker::PhantomData))
+}
+
+/// A string that is not one of a closed enumeration's values.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("\"{value}\" is not one of {}", .known.join(", "))]
+pub struct UnknownValue {
+    /// What was found.
+    pub value: Box<str>,
+    /// What is allowed.
+    pub known: &'static [&'static str],
+}

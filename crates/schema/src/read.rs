@@ -1,0 +1,451 @@
+//! Reading a JSON schema file into the [`Model`].
+//!
+//! Strict on purpose: a keyword this does not know is an error, not something to skip, since whatever is skipped here
+//! would be missing from the types, from validation and from the comparison of two files without anybody noticing.
+//! Every error says which definition and property it is about.
+
+use crate::json::Node;
+use crate::model::{
+    Additional, Definition, Enumeration, Integer, Model, Object, Property, Schema, Type,
+};
+use std::collections::HashMap;
+
+/// How deep schemas may nest within a definition.
+const MAX_DEPTH: usize = 16;
+
+/// Why a schema could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchemaError {
+    /// The text is not JSON.
+    #[error("the definition file is not valid JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// The file as a whole is not a protocol definition.
+    #[error("not a protocol definition: {0}")]
+    File(String),
+    /// Something in one definition.
+    #[error("definition `{definition}`, at `{path}`: {what}")]
+    Definition {
+        /// The definition's name.
+        definition: String,
+        /// The property path within it, dots between names; `.` for the definition itself.
+        path: String,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+impl Model {
+    /// Reads the text of a schema file.
+    ///
+    /// # Errors
+    /// Text that is not JSON, a keyword or type that is not known, or a reference to nothing.
+    pub fn parse(text: &str) -> Result<Model, SchemaError> {
+        let Node::Object(entries) = serde_json::from_str(text)? else {
+            return Err(SchemaError::File("the file does not hold an object".into()));
+        };
+        let mut definitions = Vec::new();
+        for (key, value) in entries {
+            match (key.as_str(), value) {
+                ("definitions", Node::Object(list)) => {
+                    for (name, node) in list {
+                        definitions.push(read_definition(name, &node)?);
+                    }
+                }
+                ("$schema" | "title" | "description" | "type" | "$comment", _) => {}
+                (other, value) => {
+                    return Err(SchemaError::File(format!(
+                        "`{other}` holding {} is not expected there",
+                        value.kind()
+                    )));
+                }
+            }
+        }
+        if definitions.is_empty() {
+            return Err(SchemaError::File("it has no `definitions`".into()));
+        }
+        let by_name: HashMap<_, _> = definitions
+            .iter()
+            .enumerate()
+            .map(|(i, d)| (d.name.clone(), i))
+            .collect();
+        let model = Model {
+            definitions,
+            by_name,
+        };
+        model.check_references()?;
+        Ok(model)
+    }
+
+    fn check_references(&self) -> Result<(), SchemaError> {
+        for definition in &self.definitions {
+            let reader = Reader {
+                definition: &definition.name,
+                path: Vec::new(),
+            };
+            if let Some(base) = &definition.base {
+                self.check_base(&reader, base)?;
+            }
+            self.check_schema(&reader, &definition.schema)?;
+        }
+        Ok(())
+    }
+
+    /// A base exists, is an object, and its own chain of bases ends.
+    fn check_base(&self, reader: &Reader<'_>, base: &str) -> Result<(), SchemaError> {
+        let mut name = base;
+        for _ in 0..=self.definitions.len() {
+            let Some(definition) = self.get(name) else {
+                return Err(reader.error(format!("its base `{name}` is not defined")));
+            };
+            if definition.object().is_none() {
+                return Err(reader.error(format!("its base `{name}` is not an object")));
+            }
+            match &definition.base {
+                Some(next) => name = next,
+                None => return Ok(()),
+            }
+        }
+        Err(reader.error(format!("its base `{base}` is, in the end, based on itself")))
+    }
+
+    fn check_schema(&self, reader: &Reader<'_>, schema: &Schema) -> Result<(), SchemaError> {
+        match &schema.ty {
+            Type::Reference(name) if self.get(name).is_none() => {
+                Err(reader.error(format!("`$ref` to `{name}`, which is not defined")))
+            }
+            Type::Array(items) => self.check_schema(reader, items),
+            Type::OneOf(schemas) => schemas
+                .iter()
+                .try_for_each(|schema| self.check_schema(reader, schema)),
+            Type::Object(object) => {
+                for property in &object.properties {
+                    self.check_schema(&reader.at(&property.name), &property.schema)?;
+                }
+                match &object.additional {
+                    Additional::Values(values) => self.check_schema(reader, values),
+                    Additional::Any | Additional::Unsaid => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn read_definition(name: String, node: &Node) -> Result<Definition, SchemaError> {
+    let reader = Reader {
+        definition: &name,
+        path: Vec::new(),
+    };
+    let keywords = reader.object(node)?;
+    let [(key, Node::List(parts))] = keywords.as_slice() else {
+        let schema = reader.schema(node)?;
+        return Ok(Definition {
+            base: None,
+            schema,
+            name,
+        });
+    };
+    if key != "allOf" {
+        return Err(reader.error(format!("`{key}` alone does not make a definition")));
+    }
+    let [base, own] = parts.as_slice() else {
+        return Err(reader.error(format!(
+            "`allOf` has {} parts; a base and an object are expected",
+            parts.len()
+        )));
+    };
+    let Type::Reference(base) = reader.schema(base)?.ty else {
+        return Err(reader.error("the first part of `allOf` is not a `$ref`"));
+    };
+    let schema = reader.schema(own)?;
+    if !matches!(schema.ty, Type::Object(_)) {
+        return Err(reader.error("the second part of `allOf` is not an object"));
+    }
+    Ok(Definition {
+        base: Some(base),
+        schema,
+        name,
+    })
+}
+
+/// Where in the file we are.
+struct Reader<'a> {
+    definition: &'a str,
+    path: Vec<&'a str>,
+}
+
+/// The keywords of one schema as they were found.
+#[derive(Default)]
+struct Keywords<'n> {
+    title: Option<String>,
+    description: Option<String>,
+    types: Vec<String>,
+    reference: Option<String>,
+    format: Option<String>,
+    minimum: Option<&'n Node>,
+    maximum: Option<&'n Node>,
+    values: Option<(bool, Vec<String>)>,
+    value_descriptions: Vec<String>,
+    items: Option<&'n Node>,
+    properties: Option<&'n Node>,
+    required: Vec<String>,
+    additional: Option<&'n Node>,
+    one_of: Option<&'n Node>,
+}
+
+impl<'a> Reader<'a> {
+    fn error(&self, what: impl Into<String>) -> SchemaError {
+        let path = if self.path.is_empty() {
+            ".".to_owned()
+        } else {
+            self.path.join(".")
+        };
+        SchemaError::Definition {
+            definition: self.definition.to_owned(),
+            path,
+            what: what.into(),
+        }
+    }
+
+    fn at<'b>(&self, name: &'b str) -> Reader<'b>
+    where
+        'a: 'b,
+    {
+        let mut path: Vec<&'b str> = self.path.clone();
+        path.push(name);
+        Reader {
+            definition: self.definition,
+            path,
+        }
+    }
+
+    fn object<'n>(&self, node: &'n Node) -> Result<&'n Vec<(String, Node)>, SchemaError> {
+        match node {
+            Node::Object(entries) => Ok(entries),
+            other => Err(self.error(format!(
+                "a schema (an object) is expected here, not {}",
+                other.kind()
+            ))),
+        }
+    }
+
+    fn text(&self, keyword: &str, node: &Node) -> Result<String, SchemaError> {
+        match node {
+            Node::Text(text) => Ok(text.clone()),
+            other => Err(self.error(format!(
+                "`{keyword}` must be a string, not {}",
+                other.kind()
+            ))),
+        }
+    }
+
+    fn texts(&self, keyword: &str, node: &Node) -> Result<Vec<String>, SchemaError> {
+        match node {
+            Node::List(list) => list.iter().map(|item| self.text(keyword, item)).collect(),
+            other => Err(self.error(format!(
+                "`{keyword}` must be an array of strings, not {}",
+                other.kind()
+            ))),
+        }
+    }
+
+    fn keywords<'n>(&self, node: &'n Node) -> Result<Keywords<'n>, SchemaError> {
+        let mut found = Keywords::default();
+        for (key, value) in self.object(node)? {
+            match key.as_str() {
+                "title" => found.title = Some(self.text(key, value)?),
+                "description" => found.description = Some(self.text(key, value)?),
+                "type" => {
+                    found.types = match value {
+                        Node::Text(one) => vec![one.clone()],
+                        list => self.texts(key, list)?,
+                    };
+                }
+                "$ref" => found.reference = Some(self.target(&self.text(key, value)?)?),
+                "format" => found.format = Some(self.text(key, value)?),
+                "minimum" => found.minimum = Some(value),
+                "maximum" => found.maximum = Some(value),
+                "enum" | "_enum" => {
+                    if found.values.is_some() {
+                        return Err(self.error("both `enum` and `_enum`"));
+                    }
+                    found.values = Some((key == "_enum", self.texts(key, value)?));
+                }
+                "enumDescriptions" => found.value_descriptions = self.texts(key, value)?,
+                "items" => found.items = Some(value),
+                "properties" => found.properties = Some(value),
+                "required" => found.required = self.texts(key, value)?,
+                "additionalProperties" => found.additional = Some(value),
+                "oneOf" => found.one_of = Some(value),
+                other => return Err(self.error(format!("the keyword `{other}` is not known"))),
+            }
+        }
+        Ok(found)
+    }
+
+    fn target(&self, reference: &str) -> Result<String, SchemaError> {
+        reference
+            .strip_prefix("#/definitions/")
+            .map(str::to_owned)
+            .ok_or_else(|| {
+                self.error(format!(
+                    "`$ref` \"{reference}\" does not point to `#/definitions/…`"
+                ))
+            })
+    }
+
+    fn schema(&self, node: &Node) -> Result<Schema, SchemaError> {
+        if self.path.len() > MAX_DEPTH {
+            return Err(self.error("schemas are nested too deeply"));
+        }
+        let found = self.keywords(node)?;
+        let ty = self.ty(&found)?;
+        Ok(Schema {
+            title: found.title,
+            description: found.description,
+            ty,
+        })
+    }
+
+    fn ty(&self, found: &Keywords<'_>) -> Result<Type, SchemaError> {
+        if let Some(name) = &found.reference {
+            return Ok(Type::Reference(name.clone()));
+        }
+        if let Some(node) = found.one_of {
+            let Node::List(list) = node else {
+                return Err(self.error("`oneOf` must be an array of schemas"));
+            };
+            return Ok(Type::OneOf(
+                list.iter()
+                    .map(|node| self.at("oneOf").schema(node))
+                    .collect::<Result<_, _>>()?,
+            ));
+        }
+        match found.types.as_slice() {
+            [] => Ok(Type::Any),
+            [one] => self.single(one, found),
+            many if many.len() == 7 => Ok(Type::Any),
+            many => Ok(Type::Union(
+                many.iter()
+                    .map(|one| self.single(one, found))
+                    .collect::<Result<_, _>>()?,
+            )),
+        }
+    }
+
+    fn single(&self, name: &str, found: &Keywords<'_>) -> Result<Type, SchemaError> {
+        Ok(match name {
+            "null" => Type::Null,
+            "boolean" => Type::Boolean,
+            "integer" => Type::Integer(Integer {
+                format: found.format.clone(),
+                minimum: self.limit("minimum", found.minimum)?,
+                maximum: self.limit("maximum", found.maximum)?,
+            }),
+            "number" => Type::Number {
+                minimum: self.number("minimum", found.minimum)?,
+                maximum: self.number("maximum", found.maximum)?,
+            },
+            "string" => match &found.values {
+                Some((open, values)) => {
+                    self.enumeration(*open, values, &found.value_descriptions)?
+                }
+                None => Type::String,
+            },
+            "array" => match found.items {
+                Some(items) => Type::Array(Box::new(self.at("items").schema(items)?)),
+                None => Type::Array(Box::new(Schema {
+                    title: None,
+                    description: None,
+                    ty: Type::Any,
+                })),
+            },
+            "object" => self.properties(found)?,
+            other => return Err(self.error(format!("the type `{other}` is not known"))),
+        })
+    }
+
+    fn enumeration(
+        &self,
+        open: bool,
+        values: &[String],
+        descriptions: &[String],
+    ) -> Result<Type, SchemaError> {
+        if values.is_empty() {
+            return Err(self.error("the enumeration has no values"));
+        }
+        if !descriptions.is_empty() && descriptions.len() != values.len() {
+            return Err(self.error(format!(
+                "{} `enumDescriptions` for {} values: there must be one for each",
+                descriptions.len(),
+                values.len()
+            )));
+        }
+        Ok(Type::Enumeration(Enumeration {
+            values: values.to_vec(),
+            descriptions: descriptions.to_vec(),
+            open,
+        }))
+    }
+
+    fn limit(&self, keyword: &str, node: Option<&Node>) -> Result<Option<i64>, SchemaError> {
+        match node {
+            None => Ok(None),
+            Some(Node::Integer(value)) => Ok(Some(*value)),
+            Some(other) => Err(self.error(format!(
+                "`{keyword}` of an integer must be an integer, not {}",
+                other.kind()
+            ))),
+        }
+    }
+
+    fn number(&self, keyword: &str, node: Option<&Node>) -> Result<Option<f64>, SchemaError> {
+        match node {
+            None => Ok(None),
+            Some(Node::Integer(value)) => Ok(Some(*value as f64)),
+            Some(Node::Number(value)) => Ok(Some(*value)),
+            Some(other) => Err(self.error(format!(
+                "`{keyword}` must be a number, not {}",
+                other.kind()
+            ))),
+        }
+    }
+
+    fn properties(&self, found: &Keywords<'_>) -> Result<Type, SchemaError> {
+        let mut properties = Vec::new();
+        if let Some(node) = found.properties {
+            for (name, node) in self.object(node)? {
+                let schema = self.at(name).schema(node)?;
+                properties.push(Property {
+                    name: name.clone(),
+                    required: found.required.contains(name),
+                    schema,
+                });
+            }
+        }
+        if let Some(name) = found
+            .required
+            .iter()
+            .find(|name| properties.iter().all(|p| &p.name != *name))
+        {
+            return Err(self.error(format!("`{name}` is required but is not a property")));
+        }
+        let additional = match found.additional {
+            None => Additional::Unsaid,
+            Some(Node::Bool(false)) => {
+                return Err(self.error(
+                    "`additionalProperties: false`: objects of this protocol may always have more",
+                ));
+            }
+            Some(Node::Bool(true)) => Additional::Any,
+            Some(node) => {
+                Additional::Values(Box::new(self.at("additionalProperties").schema(node)?))
+            }
+        };
+        Ok(Type::Object(Object {
+            properties,
+            additional,
+        }))
+    }
+}

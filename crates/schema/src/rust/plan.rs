@@ -1,0 +1,509 @@
+//! From definitions to Rust items: every name and type is decided here, nothing is written.
+
+use super::GenerateError;
+use super::names;
+use crate::Model;
+use crate::model::{Additional, Definition, Enumeration, Object, Property, Schema, Type};
+use std::collections::HashSet;
+
+/// Definitions that keep fields they do not know.
+const KEEPS_UNKNOWN: [&str; 3] = [
+    "Capabilities",
+    "LaunchRequestArguments",
+    "AttachRequestArguments",
+];
+
+/// One top-level item of the generated file.
+pub(super) enum Item {
+    Struct(Struct),
+    Enum(Enum),
+    /// `pub type name = target;`
+    Alias {
+        name: String,
+        doc: Vec<String>,
+        target: String,
+    },
+    /// A request's marker.
+    Request(RequestMarker),
+    /// An event's marker.
+    Event(EventMarker),
+}
+
+impl Item {
+    fn name(&self) -> &str {
+        match self {
+            Item::Struct(item) => &item.name,
+            Item::Enum(item) => &item.name,
+            Item::Alias { name, .. } => name,
+            Item::Request(item) => &item.name,
+            Item::Event(item) => &item.name,
+        }
+    }
+}
+
+pub(super) struct Struct {
+    pub name: String,
+    pub doc: Vec<String>,
+    pub fields: Vec<Field>,
+    pub keeps_unknown: bool,
+}
+
+impl Struct {
+    /// Every field may be absent, or has one value only.
+    pub fn has_default(&self) -> bool {
+        self.fields
+            .iter()
+            .all(|field| field.presence.is_optional() || field.constant.is_some())
+    }
+}
+
+pub(super) struct Field {
+    pub wire: String,
+    /// As written in code, `r#` included.
+    pub name: String,
+    pub doc: Vec<String>,
+    /// The type without the `Option`.
+    pub ty: String,
+    pub presence: Presence,
+    /// The variant of its type that it always is.
+    pub constant: Option<String>,
+}
+
+/// What absence and `null` mean for a field.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Presence {
+    Required,
+    /// May be absent; `null` is absent.
+    Optional,
+    /// May be absent; `null` is a value.
+    OptionalKeepsNull,
+    /// Must be there, with a value or `null`.
+    RequiredNullable,
+}
+
+impl Presence {
+    pub fn is_optional(self) -> bool {
+        matches!(self, Presence::Optional | Presence::OptionalKeepsNull)
+    }
+}
+
+pub(super) struct Enum {
+    pub name: String,
+    pub doc: Vec<String>,
+    pub open: bool,
+    pub variants: Vec<Variant>,
+}
+
+pub(super) struct Variant {
+    pub name: String,
+    pub wire: String,
+    pub doc: Option<String>,
+}
+
+pub(super) struct RequestMarker {
+    pub name: String,
+    pub doc: Vec<String>,
+    pub command: String,
+    pub capability: Option<String>,
+    pub reverse: bool,
+    pub arguments: String,
+    pub response: String,
+}
+
+pub(super) struct EventMarker {
+    pub name: String,
+    pub doc: Vec<String>,
+    pub event: String,
+    pub body: String,
+}
+
+pub(super) fn plan(model: &Model) -> Result<Vec<Item>, GenerateError> {
+    let mut planner = Planner {
+        model,
+        items: Vec::new(),
+        definition: String::new(),
+    };
+    for definition in model.definitions() {
+        planner.definition.clone_from(&definition.name);
+        planner.definition(definition)?;
+    }
+    let mut seen = HashSet::new();
+    match planner.items.iter().find(|item| !seen.insert(item.name())) {
+        Some(item) => Err(GenerateError::Twice {
+            name: item.name().to_owned(),
+        }),
+        None => Ok(planner.items),
+    }
+}
+
+/// The name a definition has in Rust: `Request`, `Response` and `Event` make room for the traits.
+fn type_name(definition: &str) -> String {
+    match definition {
+        "Request" | "Response" | "Event" => format!("{definition}Message"),
+        other => names::pascal(other),
+    }
+}
+
+fn paragraphs(schema: &Schema, or: String) -> Vec<String> {
+    schema.description.as_ref().map_or_else(
+        || vec![or],
+        |text| text.lines().map(str::to_owned).collect(),
+    )
+}
+
+struct Planner<'m> {
+    model: &'m Model,
+    items: Vec<Item>,
+    definition: String,
+}
+
+impl Planner<'_> {
+    fn unsupported(&self, property: &str, what: impl Into<String>) -> GenerateError {
+        GenerateError::Unsupported {
+            definition: self.definition.clone(),
+            property: property.into(),
+            what: what.into(),
+        }
+    }
+
+    fn definition(&mut self, definition: &Definition) -> Result<(), GenerateError> {
+        let name = type_name(&definition.name);
+        let doc = paragraphs(
+            &definition.schema,
+            format!("The protocol's `{}`.", definition.name),
+        );
+        if let Some(request) = self
+            .model
+            .requests()
+            .find(|request| request.definition.name == definition.name)
+        {
+            let arguments = match request.arguments {
+                Some(property) => self.payload(&name, "Arguments", property)?,
+                None => "Empty".into(),
+            };
+            let response = request
+                .response
+                .map_or("Empty".into(), |response| type_name(&response.name));
+            self.items.push(Item::Request(RequestMarker {
+                name,
+                doc,
+                command: request.command.into(),
+                capability: request.capability.map(str::to_owned),
+                reverse: request.reverse,
+                arguments,
+                response,
+            }));
+            return Ok(());
+        }
+        if let Some(event) = self
+            .model
+            .events()
+            .find(|event| event.definition.name == definition.name)
+        {
+            let body = match event.body {
+                Some(property) => self.payload(&name, "Body", property)?,
+                None => "Empty".into(),
+            };
+            self.items.push(Item::Event(EventMarker {
+                name,
+                doc,
+                event: event.event.into(),
+                body,
+            }));
+            return Ok(());
+        }
+        if definition.base.as_deref() == Some("Response") {
+            return self.response(name, doc, definition);
+        }
+        match &definition.schema.ty {
+            Type::Object(object) => {
+                let merged;
+                let properties =
+                    if definition.base.is_some() || is_base(self.model, &definition.name) {
+                        merged = self.model.all_properties(definition);
+                        &merged
+                    } else {
+                        &object.properties
+                    };
+                self.structure(name.clone(), &name, doc, properties)
+            }
+            Type::Enumeration(values) => {
+                self.enumeration(name, doc, values);
+                Ok(())
+            }
+            _ => Err(self.unsupported(
+                ".",
+                "only objects and enumerations of strings make a definition",
+            )),
+        }
+    }
+
+    /// A response stands for its body.
+    fn response(
+        &mut self,
+        name: String,
+        mut doc: Vec<String>,
+        definition: &Definition,
+    ) -> Result<(), GenerateError> {
+        let body = definition
+            .object()
+            .and_then(|object| object.property("body"));
+        match body.map(|body| &body.schema.ty) {
+            None => self.items.push(Item::Alias {
+                name,
+                doc,
+                target: "Empty".into(),
+            }),
+            Some(Type::Reference(target)) => {
+                self.items.push(Item::Alias {
+                    name,
+                    doc,
+                    target: type_name(target),
+                });
+            }
+            Some(Type::Object(object)) => {
+                if let Some(text) = body.and_then(|body| body.schema.description.as_ref()) {
+                    doc.extend(text.lines().map(str::to_owned));
+                }
+                self.structure(name.clone(), &name, doc, &object.properties)?;
+            }
+            Some(_) => {
+                return Err(self.unsupported(
+                    "body",
+                    "a response's body must be an object or a reference to one",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The type of a request's arguments or an event's body; an object written in place becomes a struct of its own.
+    fn payload(
+        &mut self,
+        owner: &str,
+        suffix: &str,
+        property: &Property,
+    ) -> Result<String, GenerateError> {
+        match &property.schema.ty {
+            Type::Reference(target) => Ok(type_name(target)),
+            Type::Object(object) => {
+                let name = format!("{owner}{suffix}");
+                let doc = paragraphs(
+                    &property.schema,
+                    format!("The {} of [`{owner}`].", property.name),
+                );
+                self.structure(name.clone(), owner, doc, &object.properties)?;
+                Ok(name)
+            }
+            _ => Err(self.unsupported(
+                &property.name,
+                "a payload must be an object or a reference to one",
+            )),
+        }
+    }
+
+    /// A struct; enumerations written in place are named after `prefix` and the property.
+    fn structure(
+        &mut self,
+        name: String,
+        prefix: &str,
+        doc: Vec<String>,
+        properties: &[Property],
+    ) -> Result<(), GenerateError> {
+        let keeps_unknown = KEEPS_UNKNOWN.contains(&name.as_str());
+        let mut fields = Vec::new();
+        let mut nested = Vec::new();
+        for property in properties {
+            fields.push(self.field(prefix, property, &mut nested)?);
+        }
+        let mut seen: HashSet<&str> = keeps_unknown.then_some("other").into_iter().collect();
+        if let Some(field) = fields.iter().find(|field| !seen.insert(&field.name)) {
+            return Err(self.unsupported(
+                &field.wire,
+                format!("a second field would be called `{}`", field.name),
+            ));
+        }
+        let item = Struct {
+            name,
+            doc,
+            fields,
+            keeps_unknown,
+        };
+        if keeps_unknown && !item.has_default() {
+            return Err(self.unsupported(
+                ".",
+                "a definition that keeps unknown fields must have nothing required",
+            ));
+        }
+        self.items.push(Item::Struct(item));
+        self.items.extend(nested);
+        Ok(())
+    }
+
+    fn field(
+        &mut self,
+        prefix: &str,
+        property: &Property,
+        nested: &mut Vec<Item>,
+    ) -> Result<Field, GenerateError> {
+        let schema = &property.schema;
+        let in_place = format!("{prefix}{}", names::pascal(&property.name));
+        let (ty, keeps_null) = self.ty(&in_place, &property.name, schema, nested)?;
+        let presence = match (property.required, keeps_null) {
+            (true, true) if ty == "Raw" => Presence::Required,
+            (true, true) => Presence::RequiredNullable,
+            (true, false) => Presence::Required,
+            (false, true) if ty == "Raw" => Presence::OptionalKeepsNull,
+            (false, true) => {
+                return Err(self.unsupported(&property.name, "optional and nullable: three states"));
+            }
+            (false, false) => Presence::Optional,
+        };
+        let mut doc = paragraphs(schema, format!("The protocol's `{}`.", property.name));
+        doc.extend(range(&schema.ty));
+        let constant = match &schema.ty {
+            Type::Enumeration(Enumeration {
+                values,
+                open: false,
+                ..
+            }) if values.len() == 1 && property.required => Some(names::pascal(&values[0])),
+            _ => None,
+        };
+        Ok(Field {
+            wire: property.name.clone(),
+            name: names::field(&property.name),
+            doc,
+            ty,
+            presence,
+            constant,
+        })
+    }
+
+    /// The Rust type of a property, and whether `null` is one of its values.
+    fn ty(
+        &mut self,
+        in_place: &str,
+        property: &str,
+        schema: &Schema,
+        nested: &mut Vec<Item>,
+    ) -> Result<(String, bool), GenerateError> {
+        Ok(match &schema.ty {
+            Type::Boolean => ("bool".into(), false),
+            Type::Integer(_) => ("i64".into(), false),
+            Type::Number { .. } => ("f64".into(), false),
+            Type::String => ("String".into(), false),
+            Type::Reference(name) => (type_name(name), false),
+            Type::Any | Type::Null => ("Raw".into(), true),
+            // The alternatives cannot be told apart by their shape, so the value is kept as it is.
+            Type::OneOf(_) => ("Raw".into(), false),
+            Type::Enumeration(values) => {
+                let doc = vec![format!(
+                    "The values of `{property}` in `{}`.",
+                    self.definition
+                )];
+                let item = self.enumeration_item(in_place.into(), doc, values);
+                nested.push(Item::Enum(item));
+                (in_place.into(), false)
+            }
+            Type::Array(items) => {
+                let (item, nullable) = self.ty(in_place, property, items, nested)?;
+                if nullable && item != "Raw" {
+                    (format!("Vec<Option<{item}>>"), false)
+                } else {
+                    (format!("Vec<{item}>"), false)
+                }
+            }
+            Type::Object(Object {
+                properties,
+                additional,
+            }) => match additional {
+                Additional::Values(values) if properties.is_empty() => {
+                    let (value, nullable) = self.ty(in_place, property, values, nested)?;
+                    let value = if nullable && value != "Raw" {
+                        format!("Option<{value}>")
+                    } else {
+                        value
+                    };
+                    (format!("BTreeMap<String, {value}>"), false)
+                }
+                Additional::Any if properties.is_empty() => ("BTreeMap<String, Raw>".into(), false),
+                Additional::Unsaid if !properties.is_empty() => {
+                    let doc = paragraphs(
+                        schema,
+                        format!("The `{property}` of `{}`.", self.definition),
+                    );
+                    self.structure(in_place.into(), in_place, doc, properties)?;
+                    (in_place.into(), false)
+                }
+                _ => {
+                    return Err(self.unsupported(
+                        property,
+                        "an object has either properties or free content here",
+                    ));
+                }
+            },
+            Type::Union(types) => match types.as_slice() {
+                [Type::Integer(_), Type::String] | [Type::String, Type::Integer(_)] => {
+                    ("IntegerOrString".into(), false)
+                }
+                [Type::String, Type::Null] | [Type::Null, Type::String] => ("String".into(), true),
+                _ => {
+                    return Err(
+                        self.unsupported(property, "this union of types has no form in Rust here")
+                    );
+                }
+            },
+        })
+    }
+
+    fn enumeration(&mut self, name: String, doc: Vec<String>, values: &Enumeration) {
+        let item = self.enumeration_item(name, doc, values);
+        self.items.push(Item::Enum(item));
+    }
+
+    fn enumeration_item(&self, name: String, doc: Vec<String>, values: &Enumeration) -> Enum {
+        let variants = values.values.iter().enumerate().map(|(i, value)| Variant {
+            name: names::pascal(value),
+            wire: value.clone(),
+            doc: values.descriptions.get(i).cloned(),
+        });
+        Enum {
+            name,
+            doc,
+            open: values.open,
+            variants: variants.collect(),
+        }
+    }
+}
+
+/// Whether other definitions extend this one.
+fn is_base(model: &Model, name: &str) -> bool {
+    model
+        .definitions()
+        .iter()
+        .any(|definition| definition.base.as_deref() == Some(name))
+}
+
+fn range(ty: &Type) -> Option<String> {
+    let shown = |low: Option<String>, high: Option<String>| match (low, high) {
+        (None, None) => None,
+        (Some(low), Some(high)) => Some(format!("Range: {low}..={high}.")),
+        (Some(low), None) => Some(format!("Range: {low} or more.")),
+        (None, Some(high)) => Some(format!("Range: up to {high}.")),
+    };
+    match ty {
+        Type::Integer(integer) => {
+            let (low, high) = integer.range();
+            shown(
+                low.map(|low| low.to_string()),
+                high.map(|high| high.to_string()),
+            )
+        }
+        Type::Number { minimum, maximum } => shown(
+            minimum.map(|low| low.to_string()),
+            maximum.map(|high| high.to_string()),
+        ),
+        Type::Array(items) => range(&items.ty).map(|text| text.replace("Range:", "Range of each:")),
+        _ => None,
+    }
+}

@@ -1,0 +1,91 @@
+//! `codegen`: the protocol's types from the definition file.
+
+use anyhow::{Context, Result, bail};
+use dapple_schema::Model;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+/// The definition file.
+pub(crate) const DEFINITION: &str = "crates/schema/protocol.json";
+/// What is made of it.
+pub(crate) const TYPES: &str = "crates/dap/src/types.rs";
+
+/// Writes the types.
+pub(crate) fn write(root: &Path) -> Result<ExitCode> {
+    let text = generate(root)?;
+    if fs::read_to_string(root.join(TYPES)).ok().as_deref() == Some(&text) {
+        println!("{TYPES} is up to date");
+        return Ok(ExitCode::SUCCESS);
+    }
+    fs::write(root.join(TYPES), &text).with_context(|| format!("cannot write {TYPES}"))?;
+    println!("wrote {TYPES} ({} lines)", text.lines().count());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Compares the types with what `write` would make of them.
+pub(crate) fn check(root: &Path) -> Result<ExitCode> {
+    match difference(root)? {
+        None => {
+            println!("{TYPES} is up to date");
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(difference) => {
+            eprintln!("{difference}");
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// What to tell somebody whose types do not fit the definition.
+pub(crate) fn difference(root: &Path) -> Result<Option<String>> {
+    let wanted = generate(root)?;
+    let found =
+        fs::read_to_string(root.join(TYPES)).with_context(|| format!("cannot read {TYPES}"))?;
+    if wanted == found {
+        return Ok(None);
+    }
+    let same = wanted
+        .lines()
+        .zip(found.lines())
+        .take_while(|(wanted, found)| wanted == found)
+        .count();
+    Ok(Some(format!(
+        "{TYPES}:{}: not what {DEFINITION} generates: run `cargo xtask codegen`",
+        same + 1
+    )))
+}
+
+fn generate(root: &Path) -> Result<String> {
+    let path = root.join(DEFINITION);
+    let text =
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let model = Model::parse(&text).with_context(|| format!("cannot read {DEFINITION}"))?;
+    rustfmt(root, &dapple_schema::rust::generate(&model)?)
+}
+
+/// Lays out `source` with the project's settings.
+fn rustfmt(root: &Path, source: &str) -> Result<String> {
+    let mut child = Command::new("rustfmt")
+        .args(["--edition", "2024"])
+        .current_dir(root)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .context("cannot run rustfmt: install it with `rustup component add rustfmt`")?;
+    let mut input = child.stdin.take().context("rustfmt has no input")?;
+    let output = std::thread::scope(|scope| {
+        // From a thread: rustfmt may write before it has read everything.
+        scope.spawn(move || input.write_all(source.as_bytes()));
+        child.wait_with_output()
+    })?;
+    if !output.status.success() {
+        bail!(
+            "the generated code does not parse:\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
