@@ -1,9 +1,16 @@
 //! Frames as people see them: a physical frame, once for its function and once for each inlined call in it.
+//!
+//! Responsible for names, positions and numbering; [`crate::unwind`] finds the physical frames. What a program counter
+//! stands for is worked out once a stop, so a recursion ten thousand deep costs a few look-ups.
 
-use crate::modules::LoadedModule;
+use crate::memory::Memory;
+use crate::modules::{LoadedModule, Modules};
 use crate::registers::Registers;
-use crate::{Address, ThreadId};
+use crate::{Address, ThreadId, unwind};
 use dapple_symbols::functions::{Language, SourcePosition};
+use dapple_symbols::module::{DebugInfo, demangle};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A frame on the machine's stack.
@@ -21,6 +28,8 @@ pub struct PhysicalFrame {
     pub cfa: Option<Address>,
     /// The module of `lookup`.
     pub module: Option<Arc<LoadedModule>>,
+    /// The kernel's trampoline below a signal handler: its caller was interrupted, not calling.
+    pub signal_trampoline: bool,
 }
 
 /// Identifies a logical frame within a stop.
@@ -58,4 +67,183 @@ pub struct Stack {
     pub frames: Vec<Frame>,
     /// How many there are in all; `None` when unwinding hasn't reached the end.
     pub total: Option<usize>,
+}
+
+/// What is shown for a frame that the kernel made to run a signal handler.
+const SIGNAL_FRAME: &str = "<signal handler called>";
+
+/// A window of a thread's frames, unwound from scratch. [`StackCache`] keeps what it found.
+pub fn stack(
+    thread: ThreadId,
+    stop: u64,
+    registers: Registers,
+    modules: &Modules,
+    memory: &dyn Memory,
+    window: Range<usize>,
+) -> Stack {
+    StackCache::new(thread, stop, registers).window(modules, memory, window)
+}
+
+/// A thread's frames in one stop, as far as anybody asked for them.
+#[derive(Debug)]
+pub struct StackCache {
+    thread: ThreadId,
+    stop: u64,
+    registers: Registers,
+    physical: Vec<Arc<PhysicalFrame>>,
+    /// The index of each physical frame's first logical one.
+    starts: Vec<usize>,
+    /// How many logical frames were found so far.
+    count: usize,
+    complete: bool,
+    descriptions: FxHashMap<Address, Arc<[Description]>>,
+}
+
+/// What a frame is, apart from its values.
+#[derive(Debug, Clone)]
+struct Description {
+    inline_depth: usize,
+    function: Option<String>,
+    position: Option<SourcePosition>,
+    language: Language,
+}
+
+impl StackCache {
+    /// Nothing is unwound yet.
+    pub fn new(thread: ThreadId, stop: u64, registers: Registers) -> StackCache {
+        StackCache {
+            thread,
+            stop,
+            registers,
+            physical: Vec::new(),
+            starts: Vec::new(),
+            count: 0,
+            complete: false,
+            descriptions: FxHashMap::default(),
+        }
+    }
+
+    /// The frames of `window`, fewer where the stack ends. Unwinds no further than asked.
+    pub fn window(
+        &mut self,
+        modules: &Modules,
+        memory: &dyn Memory,
+        window: Range<usize>,
+    ) -> Stack {
+        self.reach(modules, memory, window.end);
+        let end = window.end.min(self.count);
+        let frames = (window.start..end)
+            .filter_map(|index| self.logical(index))
+            .collect();
+        Stack {
+            frames,
+            total: self.complete.then_some(self.count),
+        }
+    }
+
+    /// The frame at `index`, inlined calls counted.
+    pub fn frame(&mut self, modules: &Modules, memory: &dyn Memory, index: usize) -> Option<Frame> {
+        self.reach(modules, memory, index.saturating_add(1));
+        self.logical(index)
+    }
+
+    fn reach(&mut self, modules: &Modules, memory: &dyn Memory, count: usize) {
+        while !self.complete && self.count < count {
+            let next = match self.physical.last() {
+                None => Some(unwind::innermost(self.registers, modules, memory)),
+                Some(last) => unwind::caller(last, modules, memory),
+            };
+            let Some(next) = next else {
+                self.complete = true;
+                return;
+            };
+            let described = self
+                .descriptions
+                .entry(next.lookup)
+                .or_insert_with(|| describe(&next));
+            self.starts.push(self.count);
+            self.count += described.len();
+            self.physical.push(Arc::new(next));
+        }
+    }
+
+    fn logical(&self, index: usize) -> Option<Frame> {
+        let level = self
+            .starts
+            .partition_point(|start| *start <= index)
+            .checked_sub(1)?;
+        let physical = self.physical.get(level)?;
+        let described = self.descriptions.get(&physical.lookup)?;
+        let description = described.get(index - self.starts[level])?.clone();
+        Some(Frame {
+            id: FrameId {
+                stop: self.stop,
+                thread: self.thread,
+                index,
+            },
+            physical: Arc::clone(physical),
+            inline_depth: description.inline_depth,
+            function: description.function,
+            position: description.position,
+            language: description.language,
+        })
+    }
+}
+
+/// The logical frames of a physical one, innermost first; never empty.
+fn describe(frame: &PhysicalFrame) -> Arc<[Description]> {
+    let unknown = |function: Option<String>| -> Arc<[Description]> {
+        Arc::new([Description {
+            inline_depth: 0,
+            function,
+            position: None,
+            language: Language::Other,
+        }])
+    };
+    if frame.signal_trampoline {
+        return unknown(Some(SIGNAL_FRAME.to_owned()));
+    }
+    let Some(loaded) = &frame.module else {
+        return unknown(None);
+    };
+    let module = &loaded.module;
+    let lookup = loaded.to_file(frame.lookup);
+    let symbol = || {
+        module
+            .symbol_at(lookup)
+            .map(|symbol| demangle(&symbol.name))
+    };
+    if module.debug_info() != DebugInfo::Dwarf {
+        return unknown(symbol());
+    }
+    let name = module
+        .function_at(lookup)
+        .map(|function| function.name.clone());
+    let name = name.or_else(symbol);
+    let language = module.language_at(lookup);
+    let mut position = module
+        .row_at(lookup)
+        .filter(|row| row.line != 0)
+        .map(|row| SourcePosition {
+            file: row.file,
+            line: row.line,
+            column: row.column,
+        });
+    let inlined = module.inlined_at(lookup);
+    let mut described = Vec::with_capacity(inlined.len() + 1);
+    for (depth, call) in inlined.into_iter().enumerate().rev() {
+        described.push(Description {
+            inline_depth: depth + 1,
+            function: Some(call.name),
+            position: std::mem::replace(&mut position, call.call_site),
+            language,
+        });
+    }
+    described.push(Description {
+        inline_depth: 0,
+        function: name,
+        position,
+        language,
+    });
+    described.into()
 }

@@ -9,7 +9,11 @@ pub const COUNT: usize = 17;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Registers {
     values: [Option<u64>; COUNT],
+    fs_base: Option<u64>,
 }
+
+/// DWARF number of the base of the `fs` segment: where a thread's own data is found.
+pub const FS_BASE: u16 = 58;
 
 /// Names by DWARF number.
 pub const NAMES: [&str; COUNT] = [
@@ -20,11 +24,17 @@ pub const NAMES: [&str; COUNT] = [
 impl Registers {
     /// The register's value; `None` when unknown here or no such number.
     pub fn get(&self, number: u16) -> Option<u64> {
+        if number == FS_BASE {
+            return self.fs_base;
+        }
         self.values.get(usize::from(number)).copied().flatten()
     }
 
-    /// Sets or forgets a register; numbers out of range are ignored.
+    /// Sets or forgets a register, [`FS_BASE`] among them; numbers out of range are ignored.
     pub fn set(&mut self, number: u16, value: Option<u64>) {
+        if number == FS_BASE {
+            self.fs_base = value;
+        }
         if let Some(slot) = self.values.get_mut(usize::from(number)) {
             *slot = value;
         }

@@ -1,14 +1,29 @@
 //! From one frame to its caller.
+//!
+//! Responsible for recovering a caller's registers, by call frame information where a module has it and by looking at the
+//! stack where it has none. Not responsible for names or lines: that is [`crate::frame`]. The rule that keeps it from looping
+//! on garbage is that canonical frame addresses grow, except over a signal trampoline, whose handler may have had a stack
+//! of its own.
 
+use crate::Address;
 use crate::frame::PhysicalFrame;
 use crate::memory::Memory;
 use crate::modules::Modules;
-use crate::registers::Registers;
+use crate::registers::{FS_BASE, Registers};
+use dapple_symbols::cfi::{CfaRule, RBP, RIP, RSP, RegisterRule, UnwindRules};
+use dapple_symbols::location::{LocationContext, evaluate_cfi};
+use std::sync::Arc;
+
+mod fallback;
+mod tls;
+
+/// How many frames a stack is followed for: an 8 MiB stack of the smallest frames that recursion makes.
+pub const MAX_FRAMES: usize = 300_000;
 
 /// The innermost frame of a thread with these registers.
 pub fn innermost(registers: Registers, modules: &Modules, memory: &dyn Memory) -> PhysicalFrame {
-    let _ = (registers, modules, memory);
-    unimplemented!()
+    let pc = registers.pc().unwrap_or_default();
+    complete(0, registers, pc, pc, modules, memory)
 }
 
 /// The caller's frame; `None` at the end of the stack or where it can't be followed (never loops: the CFA must grow).
@@ -17,6 +32,200 @@ pub fn caller(
     modules: &Modules,
     memory: &dyn Memory,
 ) -> Option<PhysicalFrame> {
-    let _ = (frame, modules, memory);
-    unimplemented!()
+    if frame.level + 1 >= MAX_FRAMES {
+        return None;
+    }
+    let cfa = frame.cfa?;
+    let registers = match find_rules(frame.lookup, modules) {
+        Some(rules) => by_rules(frame, cfa, &rules, modules, memory)?,
+        None => fallback::find(frame, modules, memory)?.1,
+    };
+    let pc = registers.pc().filter(|pc| pc.0 != 0)?;
+    // A trampoline isn't called: it is returned to, and what precedes it belongs to somebody else.
+    let interrupted = frame.signal_trampoline;
+    let trampoline = is_trampoline(pc, modules, memory);
+    let lookup = if interrupted || trampoline {
+        pc
+    } else {
+        pc.offset(-1)
+    };
+    let mut next = complete(frame.level + 1, registers, pc, lookup, modules, memory);
+    if !interrupted && next.cfa.is_some_and(|next| next <= cfa) {
+        // The address is good, what lies beyond it isn't.
+        next.cfa = None;
+    }
+    Some(next)
 }
+
+fn complete(
+    level: usize,
+    registers: Registers,
+    pc: Address,
+    lookup: Address,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> PhysicalFrame {
+    let rules = find_rules(lookup, modules);
+    let mut frame = PhysicalFrame {
+        level,
+        pc,
+        lookup,
+        registers,
+        cfa: None,
+        module: modules.at(lookup).cloned(),
+        signal_trampoline: rules.as_ref().is_some_and(|r| r.signal_frame)
+            || (rules.is_none() && fallback::is_sigreturn(pc, memory)),
+    };
+    frame.cfa = match &rules {
+        Some(rules) => cfa_by_rules(&frame, rules, modules, memory),
+        None => fallback::find(&frame, modules, memory).map(|(cfa, _)| cfa),
+    };
+    frame
+}
+
+fn find_rules(lookup: Address, modules: &Modules) -> Option<Arc<UnwindRules>> {
+    let module = modules.at(lookup)?;
+    module
+        .module
+        .unwind_rules(module.to_file(lookup))
+        .ok()
+        .flatten()
+}
+
+fn is_trampoline(pc: Address, modules: &Modules, memory: &dyn Memory) -> bool {
+    match find_rules(pc, modules) {
+        Some(rules) => rules.signal_frame,
+        None => fallback::is_sigreturn(pc, memory),
+    }
+}
+
+fn cfa_by_rules(
+    frame: &PhysicalFrame,
+    rules: &UnwindRules,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> Option<Address> {
+    let cfa = match &rules.cfa {
+        CfaRule::RegisterOffset(register, offset) => frame
+            .registers
+            .get(*register)
+            .map(|value| value.wrapping_add_signed(*offset)),
+        CfaRule::Expression(expression) => {
+            let context = FrameContext::new(frame, modules, memory);
+            evaluate_cfi(expression, None, &context).ok()
+        }
+    };
+    cfa.filter(|cfa| *cfa != 0).map(Address)
+}
+
+/// What a function must leave as it found it (System V ABI for x86-64, §3.2.1).
+fn is_callee_saved(register: u16) -> bool {
+    matches!(register, 3 | RBP | 12..=15)
+}
+
+fn by_rules(
+    frame: &PhysicalFrame,
+    cfa: Address,
+    rules: &UnwindRules,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> Option<Registers> {
+    let context = FrameContext::new(frame, modules, memory);
+    let load = |address: u64| memory.read_u64(Address(address)).ok();
+    let recover = |rule: &RegisterRule, register: u16| match rule {
+        RegisterRule::Undefined => None,
+        RegisterRule::SameValue => frame.registers.get(register),
+        RegisterRule::Offset(offset) => load(cfa.0.wrapping_add_signed(*offset)),
+        RegisterRule::ValueOffset(offset) => Some(cfa.0.wrapping_add_signed(*offset)),
+        RegisterRule::Register(other) => frame.registers.get(*other),
+        RegisterRule::Expression(expression) => evaluate_cfi(expression, Some(cfa.0), &context)
+            .ok()
+            .and_then(load),
+        RegisterRule::ValueExpression(expression) => {
+            evaluate_cfi(expression, Some(cfa.0), &context).ok()
+        }
+    };
+
+    let mut registers = Registers::default();
+    for register in 0..RIP {
+        if is_callee_saved(register) {
+            registers.set(register, frame.registers.get(register));
+        }
+    }
+    registers.set(RSP, Some(cfa.0));
+    registers.set(FS_BASE, frame.registers.get(FS_BASE));
+    let mut return_address = None;
+    for (register, rule) in &rules.registers {
+        let value = recover(rule, *register);
+        if *register == rules.return_address {
+            return_address = value;
+        }
+        if *register < RIP {
+            registers.set(*register, value);
+        }
+    }
+    registers.set(RIP, Some(return_address?));
+    Some(registers)
+}
+
+/// A physical frame as what location expressions are evaluated against.
+pub struct FrameContext<'a> {
+    frame: std::borrow::Cow<'a, PhysicalFrame>,
+    modules: &'a Modules,
+    memory: &'a dyn Memory,
+    fs_base: Option<u64>,
+}
+
+impl<'a> FrameContext<'a> {
+    /// The context of `frame`.
+    pub fn new(frame: &'a PhysicalFrame, modules: &'a Modules, memory: &'a dyn Memory) -> Self {
+        FrameContext {
+            frame: std::borrow::Cow::Borrowed(frame),
+            modules,
+            memory,
+            fs_base: frame.registers.get(FS_BASE),
+        }
+    }
+}
+
+impl LocationContext for FrameContext<'_> {
+    fn register(&self, register: u16) -> Option<u64> {
+        self.frame.registers.get(register)
+    }
+
+    fn read(&self, address: u64, buffer: &mut [u8]) -> Result<(), u64> {
+        self.memory.read(Address(address), buffer).map_err(|a| a.0)
+    }
+
+    fn cfa(&self) -> Option<u64> {
+        self.frame.cfa.map(|cfa| cfa.0)
+    }
+
+    fn load_bias(&self) -> u64 {
+        self.frame.module.as_ref().map_or(0, |module| module.bias)
+    }
+
+    fn thread_local(&self, offset: u64) -> Option<u64> {
+        tls::address(
+            self.frame.module.as_deref()?,
+            self.fs_base?,
+            offset,
+            self.modules,
+            self.memory,
+        )
+        .map(|address| address.0)
+    }
+
+    fn caller(&self) -> Option<Box<dyn LocationContext + '_>> {
+        let caller = caller(&self.frame, self.modules, self.memory)?;
+        Some(Box::new(FrameContext {
+            frame: std::borrow::Cow::Owned(caller),
+            modules: self.modules,
+            memory: self.memory,
+            fs_base: self.fs_base,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests;

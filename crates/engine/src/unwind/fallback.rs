@@ -1,0 +1,184 @@
+//! Frames of code without call frame information: assembler, code made at run time, jumps into nowhere.
+//!
+//! What the instructions at hand say comes first (a function's first instruction, `push rbp`, `ret`), then the
+//! frame-pointer chain. An address is taken for a return address only where a call precedes it.
+
+use crate::Address;
+use crate::frame::PhysicalFrame;
+use crate::memory::Memory;
+use crate::modules::Modules;
+use crate::registers::{FS_BASE, Registers};
+use dapple_symbols::cfi::{RBP, RIP, RSP};
+
+/// The largest frame a frame pointer is believed to span, in bytes.
+const MAX_FRAME: u64 = 16 << 20;
+
+/// Looks for the canonical frame address of `frame` and its caller's registers.
+pub(super) fn find(
+    frame: &PhysicalFrame,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> Option<(Address, Registers)> {
+    if is_sigreturn(frame.pc, memory) {
+        return interrupted(frame, memory);
+    }
+    let sp = frame.registers.sp()?;
+    // Only a frame that isn't waiting for a call can be at its function's edges.
+    if frame.pc == frame.lookup {
+        let mut byte = [0];
+        if memory.read(frame.pc, &mut byte).is_err() {
+            // A jump into nowhere: the call pushed its return address and nothing ran since.
+            return returned(frame, sp, 0, modules, memory);
+        }
+        let pushed = match modules.at(frame.pc) {
+            Some(_) => pushed_at(frame, byte[0], modules, memory),
+            None => Some(0),
+        };
+        let found = pushed.and_then(|words| returned(frame, sp, words, modules, memory));
+        if found.is_some() {
+            return found;
+        }
+    }
+    by_frame_pointer(frame, sp, modules, memory)
+}
+
+/// How many words were pushed since the call, as far as the instructions show it.
+fn pushed_at(
+    frame: &PhysicalFrame,
+    instruction: u8,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> Option<u64> {
+    const RET: u8 = 0xc3;
+    const PUSH_RBP: u8 = 0x55;
+    const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
+    if instruction == RET {
+        return Some(0);
+    }
+    let module = modules.at(frame.pc)?;
+    let symbol = module.module.symbol_at(module.to_file(frame.pc))?;
+    let start = module.to_process(symbol.address);
+    let into = frame.pc.0.checked_sub(start.0)?;
+    let mut head = [0; 5];
+    memory.read(start, &mut head).ok()?;
+    let push = if head.starts_with(&ENDBR64) { 4 } else { 0 };
+    if into <= push {
+        Some(0)
+    } else {
+        (head.get(push as usize) == Some(&PUSH_RBP) && into == push + 1).then_some(1)
+    }
+}
+
+/// The return address is at `sp + 8 * words`, below it a saved `rbp` where a word was pushed.
+fn returned(
+    frame: &PhysicalFrame,
+    sp: Address,
+    words: u64,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> Option<(Address, Registers)> {
+    let slot = Address(sp.0.checked_add(8 * words)?);
+    let target = Address(memory.read_u64(slot).ok()?);
+    if !is_return_address(target, modules, memory) {
+        return None;
+    }
+    let cfa = Address(slot.0.checked_add(8)?);
+    let mut registers = kept(frame);
+    if words > 0 {
+        registers.set(RBP, memory.read_u64(sp).ok());
+    }
+    registers.set(RSP, Some(cfa.0));
+    registers.set(RIP, Some(target.0));
+    Some((cfa, registers))
+}
+
+fn by_frame_pointer(
+    frame: &PhysicalFrame,
+    sp: Address,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> Option<(Address, Registers)> {
+    let base = frame.registers.get(RBP)?;
+    let plausible = base.is_multiple_of(8) && base >= sp.0 && base - sp.0 <= MAX_FRAME;
+    if !plausible {
+        return None;
+    }
+    let saved = memory.read_u64(Address(base)).ok()?;
+    let target = Address(memory.read_u64(Address(base.checked_add(8)?)).ok()?);
+    if !is_return_address(target, modules, memory) {
+        return None;
+    }
+    let cfa = Address(base.checked_add(16)?);
+    // Registers saved by this function are unknown, so nothing but the chain itself is passed on.
+    let mut registers = Registers::default();
+    registers.set(FS_BASE, frame.registers.get(FS_BASE));
+    registers.set(RBP, Some(saved));
+    registers.set(RSP, Some(cfa.0));
+    registers.set(RIP, Some(target.0));
+    Some((cfa, registers))
+}
+
+/// Whether a call that returns to `address` can stand before it.
+fn is_return_address(address: Address, modules: &Modules, memory: &dyn Memory) -> bool {
+    if address.0 < 16 {
+        return false;
+    }
+    if let Some(module) = modules.at(address) {
+        let file = module.to_file(address).0;
+        let executable = module
+            .module
+            .segments()
+            .iter()
+            .any(|s| s.executable && file.wrapping_sub(s.address.0) <= s.size);
+        if !executable {
+            return false;
+        }
+    }
+    let mut before = [0; 7];
+    if memory.read(address.offset(-7), &mut before).is_err() {
+        return false;
+    }
+    // e8: call relative. ff /2: call indirect, 2 to 7 bytes with its addressing form (Intel SDM, CALL).
+    let indirect = |at: usize| before[at] == 0xff && (before[at + 1] >> 3) & 7 == 2;
+    before[2] == 0xe8 || [0, 1, 3, 4, 5].into_iter().any(indirect) || is_sigreturn(address, memory)
+}
+
+/// Whether the code at `pc` is `rt_sigreturn(2)`'s trampoline: `mov eax/rax, 15; syscall`.
+pub(super) fn is_sigreturn(pc: Address, memory: &dyn Memory) -> bool {
+    const LONG: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05];
+    const SHORT: [u8; 7] = [0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05];
+    let mut code = [0; 9];
+    let length = if memory.read(pc, &mut code).is_ok() {
+        9
+    } else if memory.read(pc, &mut code[..7]).is_ok() {
+        7
+    } else {
+        return false;
+    };
+    code[..length].starts_with(&SHORT) || code[..length] == LONG
+}
+
+/// The interrupted frame's registers, from the `ucontext` the kernel left at the stack pointer
+/// (`struct rt_sigframe` past its return address, `struct sigcontext` 40 bytes into it).
+fn interrupted(frame: &PhysicalFrame, memory: &dyn Memory) -> Option<(Address, Registers)> {
+    const ORDER: [u16; 17] = [
+        8, 9, 10, 11, 12, 13, 14, 15, 5, 4, RBP, 3, 1, 0, 2, RSP, RIP,
+    ];
+    let context = frame.registers.sp()?.offset(40);
+    let mut registers = Registers::default();
+    registers.set(FS_BASE, frame.registers.get(FS_BASE));
+    for (slot, register) in ORDER.into_iter().enumerate() {
+        let value = memory.read_u64(context.offset(8 * slot as i64)).ok()?;
+        registers.set(register, Some(value));
+    }
+    Some((registers.sp()?, registers))
+}
+
+/// The registers a function that has not run far enough to save any passes on.
+fn kept(frame: &PhysicalFrame) -> Registers {
+    let mut registers = Registers::default();
+    for register in [3, RBP, 12, 13, 14, 15, FS_BASE] {
+        registers.set(register, frame.registers.get(register));
+    }
+    registers
+}
