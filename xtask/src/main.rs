@@ -1,15 +1,18 @@
 //! Project chores: `cargo xtask CHORE`.
 //!
 //! - `codegen [--check]`: writes the protocol's types from the definition, or says whether they are up to date.
+//! - `schema diff A [B]`: how two definitions of the protocol differ in structure.
 
 mod codegen;
+mod schema;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask CHORE
-  codegen [--check]   write crates/dap/src/types.rs from crates/schema/protocol.json (or check that it is up to date)";
+  codegen [--check]   write crates/dap/src/types.rs from crates/schema/protocol.json (or check that it is up to date)
+  schema diff A [B]   list the structural differences of two definitions (B: crates/schema/protocol.json)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -17,6 +20,8 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["codegen"] => codegen::write(&root()),
         ["codegen", "--check"] => codegen::check(&root()),
+        ["schema", "diff", first] => schema::compare(&root(), first, None),
+        ["schema", "diff", first, second] => schema::compare(&root(), first, Some(second)),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

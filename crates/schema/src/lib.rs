@@ -6,10 +6,25 @@
 //! does not depend on the types it generates. The trick worth knowing: the file's order is kept everywhere, so generated
 //! output reads like the definition and its diffs stay small.
 
+pub mod diff;
 mod json;
 pub mod model;
 mod read;
 pub mod rust;
+pub mod validate;
 
 pub use model::Model;
 pub use read::SchemaError;
+
+/// The project's own definition of the protocol, as JSON schema.
+pub const PROTOCOL: &str = include_str!("../protocol.json");
+
+impl Model {
+    /// Reads the project's own definition of the protocol.
+    ///
+    /// # Errors
+    /// None that this crate's tests would let pass.
+    pub fn protocol() -> Result<Model, SchemaError> {
+        Model::parse(PROTOCOL)
+    }
+}
