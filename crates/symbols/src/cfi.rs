@@ -1,8 +1,15 @@
 //! Call frame information: how to find a caller's registers (DWARF 5 §6.4, `.eh_frame` as in the LSB).
+//!
+//! `.eh_frame_hdr` is a sorted table that linkers make for the run-time unwinder; with it a rule costs one
+//! binary search and one entry's decoding. Where it's missing or wrong, and for `.debug_frame`, a table of the
+//! same kind is built on first use. Rules are kept by the range they hold for.
 
+use crate::files::Files;
 use crate::{Error, FileAddress, Module};
+use gimli::{BaseAddresses, CieOrFde, EndianSlice, LittleEndian, UnwindContext, UnwindSection};
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// DWARF number of the stack pointer on x86-64.
 pub const RSP: u16 = 7;
@@ -54,13 +61,272 @@ pub struct UnwindRules {
     pub signal_frame: bool,
 }
 
+type Reader<'a> = EndianSlice<'a, LittleEndian>;
+type Fde<'a> = gimli::FrameDescriptionEntry<Reader<'a>>;
+
+/// Rules kept at a time; programs run in far fewer places.
+const CACHE_LIMIT: usize = 50_000;
+/// Entries in a section; the largest browsers have a million.
+const ENTRIES_LIMIT: usize = 20_000_000;
+
+/// The call frame information of a module.
+pub(crate) struct Frames<'a> {
+    files: &'a Files,
+    eh_frame: gimli::EhFrame<Reader<'a>>,
+    debug_frame: gimli::DebugFrame<Reader<'a>>,
+    bases: BaseAddresses,
+    header: Option<gimli::ParsedEhFrameHdr<Reader<'a>>>,
+    eh_table: OnceLock<Vec<TableEntry>>,
+    debug_table: OnceLock<Vec<TableEntry>>,
+    rules: Mutex<BTreeMap<u64, Arc<UnwindRules>>>,
+}
+
+/// Where the entry for some addresses is in its section.
+struct TableEntry {
+    start: u64,
+    end: u64,
+    offset: usize,
+}
+
+impl<'a> Frames<'a> {
+    pub fn new(files: &'a Files) -> Frames<'a> {
+        let elf = &files.main.elf;
+        let mut bases = BaseAddresses::default();
+        let loaded = |name| {
+            files
+                .loaded_section(name)
+                .map(|(section, data)| (section.address, data))
+        };
+        if let Some((address, _)) = loaded(".text") {
+            bases = bases.set_text(address);
+        }
+        if let Some((address, _)) = loaded(".got") {
+            bases = bases.set_got(address);
+        }
+        // A file without section headers has the segment still.
+        let from_segment = || {
+            let (address, size) = elf.eh_frame_hdr?;
+            Some((
+                address,
+                elf.bytes_at(&files.main.bytes, address, usize::try_from(size).ok()?),
+            ))
+        };
+        let header_bytes = loaded(".eh_frame_hdr").or_else(from_segment);
+        let mut header = None;
+        if let Some((address, data)) = header_bytes {
+            bases = bases.set_eh_frame_hdr(address);
+            header = gimli::EhFrameHdr::new(data, LittleEndian)
+                .parse(&bases, 8)
+                .ok();
+        }
+        let behind_header = || match header.as_ref()?.eh_frame_ptr() {
+            gimli::Pointer::Direct(address) => Some((
+                address,
+                elf.bytes_at(&files.main.bytes, address, usize::MAX),
+            )),
+            gimli::Pointer::Indirect(_) => None,
+        };
+        let (address, data) = loaded(".eh_frame")
+            .or_else(behind_header)
+            .unwrap_or((0, &[]));
+        bases = bases.set_eh_frame(address);
+        let mut eh_frame = gimli::EhFrame::new(data, LittleEndian);
+        eh_frame.set_address_size(8);
+        let mut debug_frame =
+            gimli::DebugFrame::new(files.debug_section(".debug_frame"), LittleEndian);
+        debug_frame.set_address_size(8);
+        Frames {
+            files,
+            eh_frame,
+            debug_frame,
+            bases,
+            header,
+            eh_table: OnceLock::new(),
+            debug_table: OnceLock::new(),
+            rules: Mutex::new(BTreeMap::new()),
+        }
+    }
+
+    fn rules_at(&self, address: u64) -> Result<Option<Arc<UnwindRules>>, Error> {
+        if let Some(rules) = self.kept(address) {
+            return Ok(Some(rules));
+        }
+        let rules = match self.eh_entry(address) {
+            Some(entry) => self.decode(&self.eh_frame, ".eh_frame", &entry, address)?,
+            None => None,
+        };
+        let rules = match rules {
+            Some(rules) => Some(rules),
+            None => match self.debug_entry(address) {
+                Some(entry) => self.decode(&self.debug_frame, ".debug_frame", &entry, address)?,
+                None => None,
+            },
+        };
+        Ok(rules.map(|rules| self.keep(rules)))
+    }
+
+    fn kept(&self, address: u64) -> Option<Arc<UnwindRules>> {
+        let kept = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, rules) = kept.range(..=address).next_back()?;
+        (address < rules.range.end.0).then(|| rules.clone())
+    }
+
+    fn keep(&self, rules: UnwindRules) -> Arc<UnwindRules> {
+        let rules = Arc::new(rules);
+        let mut kept = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= CACHE_LIMIT {
+            kept.clear();
+        }
+        kept.insert(rules.range.start.0, rules.clone());
+        rules
+    }
+
+    /// The `.eh_frame` entry for `address`.
+    fn eh_entry(&self, address: u64) -> Option<Fde<'a>> {
+        let search = self.header.as_ref().and_then(|header| header.table());
+        if let Some(search) = search {
+            let found = search.fde_for_address(
+                &self.eh_frame,
+                &self.bases,
+                address,
+                gimli::EhFrame::cie_from_offset,
+            );
+            match found {
+                Ok(entry) => return Some(entry),
+                Err(gimli::Error::NoUnwindInfoForAddress) => return None,
+                // A broken table: fall through to our own.
+                Err(_) => {}
+            }
+        }
+        let table = self
+            .eh_table
+            .get_or_init(|| self.build_table(&self.eh_frame, ".eh_frame"));
+        self.entry_in(table, &self.eh_frame, address)
+    }
+
+    /// The `.debug_frame` entry for `address`.
+    fn debug_entry(&self, address: u64) -> Option<Fde<'a>> {
+        let table = self
+            .debug_table
+            .get_or_init(|| self.build_table(&self.debug_frame, ".debug_frame"));
+        self.entry_in(table, &self.debug_frame, address)
+    }
+
+    fn entry_in<S>(&self, table: &[TableEntry], section: &S, address: u64) -> Option<Fde<'a>>
+    where
+        S: UnwindSection<Reader<'a>>,
+        S::Offset: From<usize>,
+    {
+        let after = table.partition_point(|entry| entry.start <= address);
+        let entry = table[..after].last().filter(|entry| address < entry.end)?;
+        section
+            .fde_from_offset(&self.bases, entry.offset.into(), S::cie_from_offset)
+            .ok()
+    }
+
+    /// All entries of a section by address.
+    fn build_table<S>(&self, section: &S, name: &'static str) -> Vec<TableEntry>
+    where
+        S: UnwindSection<Reader<'a>>,
+    {
+        let mut table = Vec::new();
+        let mut entries = section.entries(&self.bases);
+        for _ in 0..ENTRIES_LIMIT {
+            match entries.next() {
+                Ok(Some(CieOrFde::Fde(partial))) => match partial.parse(S::cie_from_offset) {
+                    Ok(entry) if entry.initial_address() < entry.end_address() => {
+                        table.push(TableEntry {
+                            start: entry.initial_address(),
+                            end: entry.end_address(),
+                            offset: entry.offset(),
+                        })
+                    }
+                    Ok(_) => {}
+                    Err(error) => {
+                        let offset = partial.offset() as u64;
+                        let reason = format!("this entry is left out: {error}");
+                        self.files.warn(self.files.malformed(name, offset, reason));
+                    }
+                },
+                Ok(Some(CieOrFde::Cie(_))) => {}
+                Ok(None) => break,
+                Err(error) => {
+                    let reason = format!("the entries after a broken one are left out: {error}");
+                    self.files.warn(self.files.malformed(name, 0, reason));
+                    break;
+                }
+            }
+        }
+        table.sort_by_key(|entry| (entry.start, entry.end));
+        table
+    }
+
+    fn decode<S>(
+        &self,
+        section: &S,
+        name: &'static str,
+        entry: &Fde<'a>,
+        address: u64,
+    ) -> Result<Option<UnwindRules>, Error>
+    where
+        S: UnwindSection<Reader<'a>>,
+    {
+        let malformed = |error: gimli::Error| {
+            self.files
+                .malformed(name, entry.offset() as u64, error.to_string())
+        };
+        let mut context = UnwindContext::new();
+        let row = match entry.unwind_info_for_address(section, &self.bases, &mut context, address) {
+            Ok(row) => row,
+            Err(gimli::Error::NoUnwindInfoForAddress) => return Ok(None),
+            Err(error) => return Err(malformed(error)),
+        };
+        let bytes = |expression: &gimli::UnwindExpression<usize>| -> Result<Arc<[u8]>, Error> {
+            let expression: gimli::Expression<Reader<'a>> =
+                expression.get(section).map_err(malformed)?;
+            Ok(Arc::from(expression.0.slice()))
+        };
+        let cfa = match row.cfa() {
+            gimli::CfaRule::RegisterAndOffset { register, offset } => {
+                CfaRule::RegisterOffset(register.0, *offset)
+            }
+            gimli::CfaRule::Expression(expression) => CfaRule::Expression(bytes(expression)?),
+        };
+        let mut registers = Vec::new();
+        for (register, rule) in row.registers() {
+            let rule = match rule {
+                gimli::RegisterRule::Undefined => RegisterRule::Undefined,
+                gimli::RegisterRule::SameValue => RegisterRule::SameValue,
+                gimli::RegisterRule::Offset(offset) => RegisterRule::Offset(*offset),
+                gimli::RegisterRule::ValOffset(offset) => RegisterRule::ValueOffset(*offset),
+                gimli::RegisterRule::Register(register) => RegisterRule::Register(register.0),
+                gimli::RegisterRule::Expression(expression) => {
+                    RegisterRule::Expression(bytes(expression)?)
+                }
+                gimli::RegisterRule::ValExpression(expression) => {
+                    RegisterRule::ValueExpression(bytes(expression)?)
+                }
+                gimli::RegisterRule::Constant(_) => RegisterRule::Undefined,
+                _ => RegisterRule::Undefined,
+            };
+            registers.push((register.0, rule));
+        }
+        Ok(Some(UnwindRules {
+            range: FileAddress(row.start_address())..FileAddress(row.end_address()),
+            cfa,
+            registers,
+            return_address: entry.cie().return_address_register().0,
+            signal_frame: entry.is_signal_trampoline(),
+        }))
+    }
+}
+
 impl Module {
     /// The rules at `address`; `None` when no entry covers it.
     ///
     /// # Errors
     /// [`Error::Malformed`] for a broken entry.
     pub fn unwind_rules(&self, address: FileAddress) -> Result<Option<Arc<UnwindRules>>, Error> {
-        let _ = address;
-        unimplemented!()
+        self.decoded(|decoded| decoded.frames().rules_at(address.0))
     }
 }

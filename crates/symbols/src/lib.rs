@@ -6,12 +6,21 @@
 
 mod address;
 pub mod cfi;
+mod demangle;
+mod dwarf;
+mod elf;
 mod error;
+mod files;
 pub mod functions;
+mod line_lookup;
 pub mod lines;
+mod locate;
 pub mod location;
+mod mapping;
 pub mod module;
+mod paths;
 pub mod scopes;
+mod symbols;
 pub mod types;
 
 pub use address::FileAddress;

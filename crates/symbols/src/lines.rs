@@ -1,6 +1,9 @@
-//! Line tables: DWARF 5 §6.2.
+//! Line tables: DWARF 5 §6.2. Decoding them by unit, and the queries from addresses to lines.
+//! From lines to addresses: [`Module::lookup_line`], in its own file.
 
+use crate::dwarf::{Dwarf, Unit};
 use crate::{FileAddress, Module};
+use gimli::ColumnType;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,31 +57,210 @@ pub enum LineLookup {
     },
 }
 
+/// One row as it is kept: its end is the next row's address.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row {
+    pub address: u64,
+    pub file: u32,
+    pub line: u32,
+    pub column: u32,
+    pub is_stmt: bool,
+    pub prologue_end: bool,
+}
+
+/// A contiguous run of code and its rows.
+#[derive(Debug, Clone)]
+pub(crate) struct Sequence {
+    pub start: u64,
+    pub end: u64,
+    /// Its rows in [`Lines::rows`].
+    pub rows: Range<usize>,
+}
+
+/// A unit's line table: sequences by address, rows by address inside each.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    pub rows: Vec<Row>,
+    pub sequences: Vec<Sequence>,
+}
+
+impl Lines {
+    /// Runs the unit's line program. What a broken program gave before its error is kept.
+    pub fn decode<'a>(dwarf: &Dwarf<'a>, unit: &Unit<'a>) -> Lines {
+        let mut lines = Lines::default();
+        let Some(program) = unit.dw.line_program.clone() else {
+            return lines;
+        };
+        let offset = program.header().offset().0;
+        let mut rows = program.rows();
+        let mut first = 0;
+        loop {
+            let row = match rows.next_row() {
+                Ok(Some((_, row))) => row,
+                Ok(None) => break,
+                Err(error) => {
+                    dwarf.warn(
+                        ".debug_line",
+                        offset,
+                        format!("the rest of this line table is left out: {error}"),
+                    );
+                    break;
+                }
+            };
+            if row.end_sequence() {
+                lines.close_sequence(dwarf, first, row.address());
+                first = lines.rows.len();
+                continue;
+            }
+            lines.rows.push(Row {
+                address: row.address(),
+                file: u32::try_from(row.file_index()).unwrap_or(u32::MAX),
+                line: row
+                    .line()
+                    .map_or(0, |line| u32::try_from(line.get()).unwrap_or(0)),
+                column: match row.column() {
+                    ColumnType::LeftEdge => 0,
+                    ColumnType::Column(column) => u32::try_from(column.get()).unwrap_or(0),
+                },
+                is_stmt: row.is_stmt(),
+                prologue_end: row.prologue_end(),
+            });
+        }
+        // Rows after the last end of a sequence have no end.
+        lines.rows.truncate(first);
+        lines
+            .sequences
+            .sort_by_key(|sequence| (sequence.start, sequence.end));
+        lines
+    }
+
+    /// Ends the sequence of the rows from `first` on; drops it when the linker dropped its code.
+    fn close_sequence(&mut self, dwarf: &Dwarf<'_>, first: usize, end: u64) {
+        let rows = &mut self.rows[first..];
+        rows.sort_by_key(|row| row.address);
+        match rows.first().map(|row| row.address) {
+            Some(start) if start < end && dwarf.files.main.elf.is_code(start) => {
+                self.sequences.push(Sequence {
+                    start,
+                    end,
+                    rows: first..self.rows.len(),
+                });
+            }
+            _ => self.rows.truncate(first),
+        }
+    }
+
+    /// The sequence that has `address`.
+    pub fn sequence_at(&self, address: u64) -> Option<&Sequence> {
+        /// Sequences do not overlap but in broken files.
+        const LOOK_BACK: usize = 8;
+        let after = self
+            .sequences
+            .partition_point(|sequence| sequence.start <= address);
+        self.sequences[..after]
+            .iter()
+            .rev()
+            .take(LOOK_BACK)
+            .find(|sequence| address < sequence.end)
+    }
+
+    /// The index of the row that covers `address`: the last one of those at the same address, as it is the one
+    /// whose line the instruction belongs to.
+    pub fn row_at(&self, address: u64) -> Option<usize> {
+        let sequence = self.sequence_at(address)?;
+        let rows = &self.rows[sequence.rows.clone()];
+        let after = rows.partition_point(|row| row.address <= address);
+        Some(sequence.rows.start + after.checked_sub(1)?)
+    }
+
+    /// The addresses of the row with that index in its sequence.
+    pub fn range_of(&self, sequence: &Sequence, row: usize) -> Range<u64> {
+        let start = self.rows[row].address;
+        let later = &self.rows[row..sequence.rows.end.max(row)];
+        let end = later
+            .iter()
+            .map(|row| row.address)
+            .find(|&address| address > start);
+        start..end.unwrap_or(sequence.end).min(sequence.end)
+    }
+}
+
+impl<'a> Dwarf<'a> {
+    fn line_row(&self, unit: &Unit<'a>, range: Range<u64>, row: &Row) -> LineRow {
+        let unknown = || Path::new("").into();
+        LineRow {
+            range: FileAddress(range.start)..FileAddress(range.end),
+            file: self
+                .file_numbered(unit, u64::from(row.file))
+                .unwrap_or_else(unknown),
+            line: row.line,
+            column: row.column,
+            is_stmt: row.is_stmt,
+            prologue_end: row.prologue_end,
+        }
+    }
+
+    fn row_at(&self, address: u64) -> Option<LineRow> {
+        self.units_at(address).find_map(|unit| {
+            let lines = self.lines(unit);
+            let sequence = lines.sequence_at(address)?;
+            let row = lines.row_at(address)?;
+            Some(self.line_row(unit, lines.range_of(sequence, row), &lines.rows[row]))
+        })
+    }
+
+    fn rows_in(&self, range: Range<u64>) -> Vec<LineRow> {
+        let mut found = Vec::new();
+        for unit in self.units_in(range.clone()) {
+            let lines = self.lines(unit);
+            for sequence in &lines.sequences {
+                if sequence.start >= range.end || sequence.end <= range.start {
+                    continue;
+                }
+                let rows = &lines.rows[sequence.rows.clone()];
+                // From the row that covers the range's start; all of those at the same address.
+                let before = rows.partition_point(|row| row.address <= range.start);
+                let covering = before.checked_sub(1).map_or(0, |last| {
+                    rows.partition_point(|row| row.address < rows[last].address)
+                });
+                for index in covering..rows.len() {
+                    let row = &rows[index];
+                    if row.address >= range.end {
+                        break;
+                    }
+                    let next = rows
+                        .get(index + 1)
+                        .map_or(sequence.end, |next| next.address);
+                    found.push(self.line_row(unit, row.address..next, row));
+                }
+            }
+        }
+        found.sort_by_key(|row| row.range.start);
+        found
+    }
+}
+
 impl Module {
     /// The row that covers `address`.
     pub fn row_at(&self, address: FileAddress) -> Option<LineRow> {
-        let _ = address;
-        unimplemented!()
+        self.dwarf(|dwarf| dwarf.row_at(address.0))
     }
-    /// The rows that intersect `range`, by address.
+
+    /// The rows that intersect `range`, by address. A row with an empty range shares its address with the next.
     pub fn rows_in(&self, range: Range<FileAddress>) -> Vec<LineRow> {
-        let _ = range;
-        unimplemented!()
+        self.dwarf(|dwarf| dwarf.rows_in(range.start.0..range.end.0))
     }
-    /// Every place where `line` (1-based) of `file` starts. `file` is matched whole first, then, where nothing
-    /// matches, by its longest common path suffix (at least the base name when `file` is relative).
-    /// Decodes only the units whose line-program header names the file.
-    pub fn lookup_line(&self, file: &Path, line: u32) -> LineLookup {
-        let _ = (file, line);
-        unimplemented!()
-    }
-    /// Where a function that starts at `entry` has set up its frame: `prologue_end`, or the second line row, or `entry`.
-    pub fn after_prologue(&self, entry: FileAddress) -> FileAddress {
-        let _ = entry;
-        unimplemented!()
-    }
-    /// The source files the line tables name (headers only).
+
+    /// The source files the line tables name (headers only), each once, sorted.
     pub fn source_files(&self) -> Vec<Arc<Path>> {
-        unimplemented!()
+        self.dwarf(|dwarf| {
+            let mut files: Vec<Arc<Path>> = dwarf
+                .units()
+                .flat_map(|unit| dwarf.unit_files(unit).iter().cloned())
+                .collect();
+            files.sort();
+            files.dedup();
+            files
+        })
     }
 }

@@ -1,7 +1,20 @@
 //! One ELF file and the debug information found for it.
+//!
+//! [`Module`] owns the bytes and everything decoded from them: a self-referencing cell in which the decoded
+//! part ([`Decoded`]) borrows from the files beside it, so that nothing is copied and nothing counted.
 
-use crate::{Error, FileAddress};
+use crate::cfi::Frames;
+use crate::dwarf::Dwarf;
+use crate::elf::Elf;
+use crate::files::{ElfFile, Files};
+use crate::mapping::Bytes;
+use crate::symbols::SymbolTable;
+use crate::{Error, FileAddress, locate};
+use std::fmt;
 use std::path::Path;
+use std::sync::OnceLock;
+
+pub use crate::demangle::demangle;
 
 /// How the file is loaded (ELF `e_type` and program headers).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,86 +69,182 @@ pub struct Symbol {
 }
 
 /// One ELF file with its debug information.
-#[derive(Debug)]
 pub struct Module {
-    // private
+    cell: Cell,
+}
+
+self_cell::self_cell!(
+    struct Cell {
+        owner: Files,
+        #[not_covariant]
+        dependent: Decoded,
+    }
+);
+
+/// What was decoded so far; each part on first use.
+pub(crate) struct Decoded<'a> {
+    files: &'a Files,
+    dwarf: OnceLock<Dwarf<'a>>,
+    symbols: OnceLock<SymbolTable<'a>>,
+    frames: OnceLock<Frames<'a>>,
+}
+
+impl<'a> Decoded<'a> {
+    pub fn dwarf(&self) -> &Dwarf<'a> {
+        self.dwarf.get_or_init(|| Dwarf::new(self.files))
+    }
+
+    pub fn frames(&self) -> &Frames<'a> {
+        self.frames.get_or_init(|| Frames::new(self.files))
+    }
+
+    fn symbols(&self) -> &SymbolTable<'a> {
+        self.symbols.get_or_init(|| SymbolTable::read(self.files))
+    }
 }
 
 impl Module {
-    /// Opens and maps the file and reads its headers; no DWARF is decoded.
+    /// Opens and maps the file and reads its headers; no DWARF is decoded. Where the file has no DWARF, one that
+    /// the distribution keeps for it (by build id or `.gnu_debuglink`) is opened, too.
     ///
     /// # Errors
     /// [`Error::Open`], [`Error::Unsupported`] for what isn't a 64-bit little-endian x86-64 ELF,
     /// [`Error::Malformed`] for truncated headers.
     pub fn open(path: &Path) -> Result<Module, Error> {
-        let _ = path;
-        unimplemented!()
+        let bytes = Bytes::open(path)?;
+        let elf = Elf::parse(path, &bytes)?;
+        let main = ElfFile::new(bytes, elf);
+        let debug = locate::separate_debug_file(&main);
+        Ok(Module::new(Files::new(main, debug)))
     }
+
     /// A module from bytes that are in no file, such as the vDSO read from a process. `name` is used in messages.
+    ///
+    /// # Errors
+    /// As [`Module::open`].
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Module, Error> {
-        let _ = (name, bytes);
-        unimplemented!()
+        let elf = Elf::parse(Path::new(name), &bytes)?;
+        let main = ElfFile::new(Bytes::Owned(bytes.into_boxed_slice()), elf);
+        Ok(Module::new(Files::new(main, None)))
     }
+
+    fn new(files: Files) -> Module {
+        let cell = Cell::new(files, |files| Decoded {
+            files,
+            dwarf: OnceLock::new(),
+            symbols: OnceLock::new(),
+            frames: OnceLock::new(),
+        });
+        Module { cell }
+    }
+
+    pub(crate) fn decoded<T>(&self, ask: impl for<'a> FnOnce(&Decoded<'a>) -> T) -> T {
+        self.cell.with_dependent(|_, decoded| ask(decoded))
+    }
+
+    pub(crate) fn dwarf<T>(&self, ask: impl for<'a> FnOnce(&Dwarf<'a>) -> T) -> T {
+        self.decoded(|decoded| ask(decoded.dwarf()))
+    }
+
+    fn files(&self) -> &Files {
+        self.cell.borrow_owner()
+    }
+
+    fn elf(&self) -> &Elf {
+        &self.files().main.elf
+    }
+
     /// The path it was opened by.
     pub fn path(&self) -> &Path {
-        unimplemented!()
+        &self.elf().path
     }
+
     /// How it is loaded.
     pub fn kind(&self) -> ModuleKind {
-        unimplemented!()
+        self.elf().kind
     }
+
     /// What debug information there is.
     pub fn debug_info(&self) -> DebugInfo {
-        unimplemented!()
+        let files = self.files();
+        let has = |name| {
+            files.main.has(name) || files.debug.as_ref().is_some_and(|debug| debug.has(name))
+        };
+        if has(".debug_info") {
+            DebugInfo::Dwarf
+        } else if has(".symtab") {
+            DebugInfo::SymbolsOnly
+        } else {
+            DebugInfo::Stripped
+        }
     }
+
     /// The entry point (`e_entry`).
     pub fn entry(&self) -> FileAddress {
-        unimplemented!()
+        FileAddress(self.elf().entry)
     }
+
     /// The program interpreter (`PT_INTERP`); `None` when static.
     pub fn interpreter(&self) -> Option<&Path> {
-        unimplemented!()
+        self.elf().interpreter.as_deref()
     }
+
     /// The address and size of the dynamic section (`PT_DYNAMIC`).
     pub fn dynamic(&self) -> Option<(FileAddress, u64)> {
-        unimplemented!()
+        self.elf()
+            .dynamic
+            .map(|(address, size)| (FileAddress(address), size))
     }
+
     /// The build id note's bytes.
     pub fn build_id(&self) -> Option<&[u8]> {
-        unimplemented!()
+        self.elf().build_id.as_deref()
     }
+
     /// The loadable segments by address.
     pub fn segments(&self) -> &[Segment] {
-        unimplemented!()
+        &self.elf().segments
     }
+
     /// The file's own bytes at `address` (from its segments), as many of `length` as the file has there.
     pub fn bytes_at(&self, address: FileAddress, length: usize) -> &[u8] {
-        let _ = (address, length);
-        unimplemented!()
+        self.elf()
+            .bytes_at(&self.files().main.bytes, address.0, length)
     }
+
     /// The symbol that covers `address`, or the nearest function symbol before it in the same section when sizes are missing.
     pub fn symbol_at(&self, address: FileAddress) -> Option<Symbol> {
-        let _ = address;
-        unimplemented!()
+        let sections = &self.elf().sections;
+        let section_of = |address| {
+            sections
+                .iter()
+                .position(|section| section.contains(address))
+        };
+        self.decoded(|decoded| decoded.symbols().at(address.0, section_of))
     }
+
     /// The defined symbol of this exact (mangled) name.
     pub fn symbol_named(&self, name: &str) -> Option<Symbol> {
-        let _ = name;
-        unimplemented!()
+        self.decoded(|decoded| decoded.symbols().named(name))
     }
+
     /// The name of the section that holds `address`, such as `.plt`.
     pub fn section_at(&self, address: FileAddress) -> Option<&str> {
-        let _ = address;
-        unimplemented!()
+        self.elf()
+            .section_at(address.0)
+            .map(|section| section.name.as_str())
     }
+
     /// Problems met so far in this module's debug information, each once: what was left out and why.
     pub fn warnings(&self) -> Vec<Error> {
-        unimplemented!()
+        self.files().warnings()
     }
 }
 
-/// Demangles a Rust (legacy, v0) or C++ (Itanium) name for people: no hash suffix. Others come back as they are.
-pub fn demangle(name: &str) -> String {
-    let _ = name;
-    unimplemented!()
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Module")
+            .field("path", &self.path())
+            .finish_non_exhaustive()
+    }
 }

@@ -1,0 +1,432 @@
+//! The units of a module's DWARF, and which of them has an address, a file, a type signature.
+//!
+//! The headers of all units are read on first use (they are a chain of lengths, a fraction of a millisecond
+//! for thousands of units). A unit's root entry, abbreviations and line-program header are read when the unit
+//! is first touched, everything else when first asked for; all of it is kept. A unit that can't be read is
+//! noted in the module's warnings and then behaves as if it weren't there.
+
+use crate::files::Files;
+use crate::functions::Language;
+use crate::lines::Lines;
+use crate::paths::join;
+use gimli::{AttributeValue, EndianSlice, LittleEndian, SectionId, UnitOffset, constants as dw};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+pub(crate) type Reader<'a> = EndianSlice<'a, LittleEndian>;
+
+/// Chains of `DW_AT_abstract_origin` and `DW_AT_specification` are one or two long; broken ones have no end.
+pub(crate) const CHAIN_LIMIT: usize = 32;
+/// Deeper trees of entries than any compiler makes.
+pub(crate) const DEPTH_LIMIT: isize = 256;
+
+/// All units.
+pub(crate) struct Dwarf<'a> {
+    pub files: &'a Files,
+    pub sections: gimli::Dwarf<Reader<'a>>,
+    slots: Vec<Slot<'a>>,
+    addresses: OnceLock<AddressMap>,
+    signatures: OnceLock<FxHashMap<u64, (u32, usize)>>,
+}
+
+/// A unit that may not have been read yet.
+struct Slot<'a> {
+    header: gimli::UnitHeader<Reader<'a>>,
+    unit: OnceLock<Option<Box<Unit<'a>>>>,
+}
+
+/// A unit with what was decoded of it so far.
+pub(crate) struct Unit<'a> {
+    pub index: u32,
+    pub dw: gimli::Unit<Reader<'a>>,
+    pub language: Language,
+    pub directory: PathBuf,
+    files: OnceLock<Vec<Arc<Path>>>,
+    lines: OnceLock<Lines>,
+}
+
+impl<'a> Dwarf<'a> {
+    pub fn new(files: &'a Files) -> Dwarf<'a> {
+        let load = |id: SectionId| -> Result<Reader<'a>, gimli::Error> {
+            Ok(EndianSlice::new(
+                files.debug_section(id.name()),
+                LittleEndian,
+            ))
+        };
+        let sections = gimli::Dwarf::load(load).unwrap_or_else(|_| {
+            // `load` above has no error; an empty one is as good as none.
+            gimli::DwarfSections::<&[u8]>::default().borrow(|_| EndianSlice::new(&[], LittleEndian))
+        });
+        let slots = read_unit_headers(files, &sections);
+        Dwarf {
+            files,
+            sections,
+            slots,
+            addresses: OnceLock::new(),
+            signatures: OnceLock::new(),
+        }
+    }
+
+    /// How many units there are, readable or not.
+    pub fn unit_count(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    pub fn unit(&self, index: u32) -> Option<&Unit<'a>> {
+        let slot = self.slots.get(index as usize)?;
+        slot.unit
+            .get_or_init(|| self.read_unit(index, slot))
+            .as_deref()
+    }
+
+    pub fn units(&self) -> impl Iterator<Item = &Unit<'a>> {
+        (0..self.unit_count()).filter_map(|index| self.unit(index))
+    }
+
+    fn read_unit(&self, index: u32, slot: &Slot<'a>) -> Option<Box<Unit<'a>>> {
+        let dw = match self.sections.unit(slot.header) {
+            Ok(dw) => dw,
+            Err(error) => {
+                let (section, offset) = place(&slot.header);
+                self.warn(section, offset, format!("this unit is left out: {error}"));
+                return None;
+            }
+        };
+        let mut language = Language::Other;
+        if let Ok(root) = dw.entry(dw.header.root_offset()) {
+            if let Some(AttributeValue::Language(code)) = root.attr_value(dw::DW_AT_language) {
+                language = language_of(code);
+            }
+            let split = [dw::DW_AT_dwo_name, dw::DW_AT_GNU_dwo_name];
+            if let Some(name) = split.iter().find_map(|&name| root.attr_value(name)) {
+                let name = self
+                    .sections
+                    .attr_string(&dw, name)
+                    .map(|name| name.to_string_lossy().into_owned());
+                let (section, offset) = place(&slot.header);
+                self.warn(
+                    section,
+                    offset,
+                    format!(
+                        "the unit's debug information is in {}, split DWARF is not read",
+                        name.unwrap_or_default()
+                    ),
+                );
+            }
+        }
+        let directory = match dw.comp_dir {
+            Some(directory) => path_of(directory).to_owned(),
+            None => PathBuf::new(),
+        };
+        Some(Box::new(Unit {
+            index,
+            dw,
+            language,
+            directory,
+            files: OnceLock::new(),
+            lines: OnceLock::new(),
+        }))
+    }
+
+    /// The unit whose `.debug_info` contribution holds `offset`, and the offset inside it.
+    pub fn unit_at_offset(
+        &self,
+        offset: gimli::DebugInfoOffset<usize>,
+    ) -> Option<(&Unit<'a>, UnitOffset<usize>)> {
+        let start_of = |slot: &Slot| {
+            slot.header
+                .debug_info_offset()
+                .map_or(usize::MAX, |start| start.0)
+        };
+        let after = self
+            .slots
+            .partition_point(|slot| start_of(slot) <= offset.0);
+        let index = after.checked_sub(1)?;
+        let inside = offset.to_unit_offset(&self.slots[index].header)?;
+        Some((self.unit(index as u32)?, inside))
+    }
+
+    /// The type a type unit is for.
+    pub fn type_with_signature(&self, signature: u64) -> Option<(&Unit<'a>, UnitOffset<usize>)> {
+        let signatures = self.signatures.get_or_init(|| {
+            let mut map = FxHashMap::default();
+            for (index, slot) in self.slots.iter().enumerate() {
+                let (gimli::UnitType::Type {
+                    type_signature,
+                    type_offset,
+                }
+                | gimli::UnitType::SplitType {
+                    type_signature,
+                    type_offset,
+                }) = slot.header.type_()
+                else {
+                    continue;
+                };
+                map.entry(type_signature.0)
+                    .or_insert((index as u32, type_offset.0));
+            }
+            map
+        });
+        let &(unit, offset) = signatures.get(&signature)?;
+        Some((self.unit(unit)?, UnitOffset(offset)))
+    }
+
+    /// The units that have code at `address`.
+    pub fn units_at(&self, address: u64) -> impl Iterator<Item = &Unit<'a>> {
+        self.units_in(address..address.saturating_add(1))
+    }
+
+    /// The units that have code in `range`.
+    pub fn units_in(&self, range: Range<u64>) -> impl Iterator<Item = &Unit<'a>> {
+        let map = self.addresses.get_or_init(|| AddressMap::build(self));
+        map.within(range)
+            .into_iter()
+            .filter_map(|index| self.unit(index))
+    }
+
+    /// The entry another one refers to.
+    pub fn resolve(
+        &self,
+        unit: &Unit<'a>,
+        value: AttributeValue<Reader<'a>>,
+    ) -> Option<(&Unit<'a>, UnitOffset<usize>)> {
+        match value {
+            AttributeValue::UnitRef(offset) => Some((self.unit(unit.index)?, offset)),
+            AttributeValue::DebugInfoRef(offset) => self.unit_at_offset(offset),
+            AttributeValue::DebugTypesRef(signature) => self.type_with_signature(signature.0),
+            _ => None,
+        }
+    }
+
+    /// The text of a string attribute.
+    pub fn text(&self, unit: &Unit<'a>, value: AttributeValue<Reader<'a>>) -> Option<&'a [u8]> {
+        self.sections
+            .attr_string(&unit.dw, value)
+            .ok()
+            .map(|text| text.slice())
+    }
+
+    /// Notes a problem in a section.
+    pub fn warn(&self, section: &'static str, offset: usize, reason: impl Into<String>) {
+        self.files
+            .warn(self.files.malformed(section, offset as u64, reason));
+    }
+
+    /// Notes a problem in a unit.
+    pub fn warn_unit(&self, unit: &Unit<'a>, offset: UnitOffset<usize>, reason: impl Into<String>) {
+        let (section, start) = place(&unit.dw.header);
+        self.warn(section, start.saturating_add(offset.0), reason);
+    }
+
+    /// A unit's line table.
+    pub fn lines<'s>(&'s self, unit: &'s Unit<'a>) -> &'s Lines {
+        unit.lines.get_or_init(|| Lines::decode(self, unit))
+    }
+
+    /// A unit's files by the numbers its line table and entries use.
+    pub fn unit_files<'s>(&'s self, unit: &'s Unit<'a>) -> &'s [Arc<Path>] {
+        unit.files.get_or_init(|| {
+            let Some(program) = &unit.dw.line_program else {
+                return Vec::new();
+            };
+            let header = program.header();
+            let first = if header.version() >= 5 { 0 } else { 1 };
+            let mut paths: Vec<Arc<Path>> = Vec::with_capacity(header.file_names().len() + 1);
+            if first == 1 {
+                let name = unit.dw.name.map(path_of).unwrap_or(Path::new(""));
+                paths.push(join(&[&unit.directory, name]).into());
+            }
+            for file in header.file_names() {
+                paths.push(self.file_path(unit, file).into());
+            }
+            paths
+        })
+    }
+
+    /// One file of a unit's line-program header.
+    pub fn file_path(&self, unit: &Unit<'a>, file: &gimli::FileEntry<Reader<'a>>) -> PathBuf {
+        let text = |value| {
+            self.text(unit, value)
+                .map(bytes_path)
+                .unwrap_or(Path::new(""))
+        };
+        let folder = match &unit.dw.line_program {
+            Some(program) => file
+                .directory(program.header())
+                .map(text)
+                .unwrap_or(Path::new("")),
+            None => Path::new(""),
+        };
+        join(&[&unit.directory, folder, text(file.path_name())])
+    }
+
+    /// A file by its number in the unit.
+    pub fn file_numbered(&self, unit: &Unit<'a>, number: u64) -> Option<Arc<Path>> {
+        let number = usize::try_from(number).ok()?;
+        // DWARF 4: 0 means none.
+        if number == 0 && unit.dw.header.version() < 5 {
+            return None;
+        }
+        self.unit_files(unit).get(number).cloned()
+    }
+}
+
+/// The section and offset of a unit.
+fn place(header: &gimli::UnitHeader<Reader<'_>>) -> (&'static str, usize) {
+    match (header.debug_info_offset(), header.debug_types_offset()) {
+        (Some(offset), _) => (".debug_info", offset.0),
+        (None, Some(offset)) => (".debug_types", offset.0),
+        (None, None) => (".debug_info", 0),
+    }
+}
+
+fn read_unit_headers<'a>(files: &Files, sections: &gimli::Dwarf<Reader<'a>>) -> Vec<Slot<'a>> {
+    let mut slots = Vec::new();
+    let mut push = |header: gimli::UnitHeader<Reader<'a>>| {
+        slots.push(Slot {
+            header,
+            unit: OnceLock::new(),
+        });
+    };
+    let mut units = sections.units();
+    loop {
+        match units.next() {
+            Ok(Some(header)) => push(header),
+            Ok(None) => break,
+            Err(error) => {
+                let reason = format!("the units from here on are left out: {error}");
+                files.warn(files.malformed(".debug_info", 0, reason));
+                break;
+            }
+        }
+    }
+    let mut units = sections.type_units();
+    loop {
+        match units.next() {
+            Ok(Some(header)) => push(header),
+            Ok(None) => break,
+            Err(error) => {
+                let reason = format!("the type units from here on are left out: {error}");
+                files.warn(files.malformed(".debug_types", 0, reason));
+                break;
+            }
+        }
+    }
+    slots
+}
+
+pub(crate) fn bytes_path(bytes: &[u8]) -> &Path {
+    use std::os::unix::ffi::OsStrExt;
+    Path::new(std::ffi::OsStr::from_bytes(bytes))
+}
+
+fn path_of(text: Reader<'_>) -> &Path {
+    bytes_path(text.slice())
+}
+
+fn language_of(code: gimli::DwLang) -> Language {
+    match code {
+        dw::DW_LANG_C | dw::DW_LANG_C89 | dw::DW_LANG_C99 | dw::DW_LANG_C11 | dw::DW_LANG_C17 => {
+            Language::C
+        }
+        dw::DW_LANG_C_plus_plus
+        | dw::DW_LANG_C_plus_plus_03
+        | dw::DW_LANG_C_plus_plus_11
+        | dw::DW_LANG_C_plus_plus_14
+        | dw::DW_LANG_C_plus_plus_17
+        | dw::DW_LANG_C_plus_plus_20 => Language::Cpp,
+        dw::DW_LANG_Rust => Language::Rust,
+        _ => Language::Other,
+    }
+}
+
+/// Which unit has which addresses.
+struct AddressMap {
+    /// By start.
+    ranges: Vec<UnitRange>,
+}
+
+struct UnitRange {
+    start: u64,
+    end: u64,
+    /// The largest end of this and all before it: where a search backwards can stop.
+    reach: u64,
+    unit: u32,
+}
+
+impl AddressMap {
+    /// From `.debug_aranges` for the units that have an entry there (an entry covers its whole unit),
+    /// from the root entry for all others: rustc writes no `.debug_aranges`, libraries linked to it may have some.
+    fn build(dwarf: &Dwarf<'_>) -> AddressMap {
+        let mut ranges = Vec::new();
+        let mut add = |start: u64, end: u64, unit: u32| {
+            if start < end && dwarf.files.main.elf.is_code(start) {
+                ranges.push(UnitRange {
+                    start,
+                    end,
+                    reach: 0,
+                    unit,
+                });
+            }
+        };
+        let mut listed = vec![false; dwarf.slots.len()];
+        let by_offset: FxHashMap<usize, u32> = dwarf
+            .slots
+            .iter()
+            .enumerate()
+            .filter_map(|(index, slot)| Some((slot.header.debug_info_offset()?.0, index as u32)))
+            .collect();
+        let mut headers = dwarf.sections.debug_aranges.headers();
+        while let Ok(Some(header)) = headers.next() {
+            let Some(&unit) = by_offset.get(&header.debug_info_offset().0) else {
+                continue;
+            };
+            let mut entries = header.entries();
+            while let Ok(Some(entry)) = entries.next() {
+                listed[unit as usize] = true;
+                add(
+                    entry.address(),
+                    entry.address().saturating_add(entry.length()),
+                    unit,
+                );
+            }
+        }
+        for index in (0..dwarf.unit_count()).filter(|&index| !listed[index as usize]) {
+            let Some(unit) = dwarf.unit(index) else {
+                continue;
+            };
+            let Ok(mut unit_ranges) = dwarf.sections.unit_ranges(&unit.dw) else {
+                continue;
+            };
+            while let Ok(Some(range)) = unit_ranges.next() {
+                add(range.begin, range.end, index);
+            }
+        }
+        ranges.sort_by_key(|range| (range.start, range.end));
+        let mut reach = 0;
+        for range in &mut ranges {
+            reach = range.end.max(reach);
+            range.reach = reach;
+        }
+        AddressMap { ranges }
+    }
+
+    /// The units with code in `wanted`, nearest start first.
+    fn within(&self, wanted: Range<u64>) -> Vec<u32> {
+        let after = self
+            .ranges
+            .partition_point(|range| range.start < wanted.end);
+        let mut units: Vec<u32> = Vec::new();
+        for range in self.ranges[..after].iter().rev() {
+            if range.reach <= wanted.start {
+                break;
+            }
+            if wanted.start < range.end && !units.contains(&range.unit) {
+                units.push(range.unit);
+            }
+        }
+        units
+    }
+}

@@ -1,0 +1,328 @@
+//! What the ELF headers say: segments, sections, notes, the dynamic section. Facts only, all copied out, so
+//! that nothing here borrows from the file. Symbols are next door, DWARF is not its business.
+
+use crate::module::{ModuleKind, Segment};
+use crate::{Error, FileAddress};
+use object::LittleEndian;
+use object::elf;
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+type Header = elf::FileHeader64<LittleEndian>;
+const LE: LittleEndian = LittleEndian;
+
+/// A section of the file.
+#[derive(Debug, Clone)]
+pub(crate) struct Section {
+    pub name: String,
+    pub address: u64,
+    pub size: u64,
+    /// Where its bytes are; empty for `SHT_NOBITS`.
+    pub file: Range<usize>,
+    pub kind: u32,
+    pub flags: u64,
+    /// `sh_link`: a symbol table's string table.
+    pub link: u32,
+}
+
+impl Section {
+    pub fn loaded(&self) -> bool {
+        self.flags & elf::SHF_ALLOC.0 != 0
+    }
+    /// `.tbss` takes no address space.
+    fn has_addresses(&self) -> bool {
+        self.loaded() && !(self.flags & elf::SHF_TLS.0 != 0 && self.kind == elf::SHT_NOBITS.0)
+    }
+    pub fn contains(&self, address: u64) -> bool {
+        self.has_addresses() && address >= self.address && address - self.address < self.size
+    }
+}
+
+/// The facts of one ELF file.
+#[derive(Debug)]
+pub(crate) struct Elf {
+    pub path: PathBuf,
+    pub kind: ModuleKind,
+    pub entry: u64,
+    pub interpreter: Option<PathBuf>,
+    pub dynamic: Option<(u64, u64)>,
+    pub build_id: Option<Vec<u8>>,
+    pub segments: Vec<Segment>,
+    pub sections: Vec<Section>,
+    pub eh_frame_hdr: Option<(u64, u64)>,
+    pub problems: Vec<Error>,
+}
+
+impl Elf {
+    /// Reads the headers of `data`.
+    pub fn parse(path: &Path, data: &[u8]) -> Result<Elf, Error> {
+        let header = check_header(path, data)?;
+        let malformed = |section, offset, reason: String| Error::Malformed {
+            path: path.to_owned(),
+            section,
+            offset,
+            reason,
+        };
+        let mut problems = Vec::new();
+        let program_headers = header
+            .program_headers(LE, data)
+            .map_err(|error| malformed("program headers", header.e_phoff(LE), error.to_string()))?;
+
+        let mut segments = Vec::new();
+        let mut interpreter = None;
+        let mut dynamic = None;
+        let mut build_id = None;
+        let mut eh_frame_hdr = None;
+        for program_header in program_headers {
+            let (address, size) = (program_header.p_vaddr(LE), program_header.p_memsz(LE));
+            match program_header.p_type(LE) {
+                elf::PT_LOAD => {
+                    let flags = program_header.p_flags(LE).0;
+                    segments.push(Segment {
+                        address: FileAddress(address),
+                        size,
+                        file_offset: program_header.p_offset(LE),
+                        file_size: program_header.p_filesz(LE),
+                        executable: flags & elf::PF_X.0 != 0,
+                        writable: flags & elf::PF_W.0 != 0,
+                    });
+                }
+                elf::PT_INTERP => {
+                    interpreter = program_header
+                        .data(LE, data)
+                        .ok()
+                        .and_then(interpreter_path);
+                }
+                elf::PT_DYNAMIC => dynamic = Some((address, size)),
+                elf::PT_GNU_EH_FRAME => eh_frame_hdr = Some((address, size)),
+                elf::PT_NOTE if build_id.is_none() => {
+                    build_id = find_build_id(program_header, data);
+                }
+                _ => {}
+            }
+        }
+        segments.sort_by_key(|segment| segment.address);
+
+        let sections = match read_sections(header, data) {
+            Ok(sections) => sections,
+            Err(reason) => {
+                problems.push(malformed("section headers", header.e_shoff(LE), reason));
+                Vec::new()
+            }
+        };
+        let mut elf = Elf {
+            path: path.to_owned(),
+            kind: ModuleKind::SharedObject,
+            entry: header.e_entry(LE),
+            interpreter,
+            dynamic,
+            build_id,
+            segments,
+            sections,
+            eh_frame_hdr,
+            problems,
+        };
+        elf.kind = match header.e_type(LE) {
+            elf::ET_EXEC => ModuleKind::FixedExecutable,
+            _ if elf.is_pie(data) => ModuleKind::PositionIndependentExecutable,
+            _ => ModuleKind::SharedObject,
+        };
+        Ok(elf)
+    }
+
+    /// Linkers since 2015 say so with `DF_1_PIE`; older ones are told by an interpreter without a soname
+    /// (libc.so.6 can be run and has an interpreter, too).
+    fn is_pie(&self, data: &[u8]) -> bool {
+        let mut soname = false;
+        for (tag, value) in self.dynamic_entries(data) {
+            match elf::DynamicTag(tag as i64) {
+                elf::DT_FLAGS_1 if value & elf::DF_1_PIE.0 != 0 => return true,
+                elf::DT_SONAME => soname = true,
+                _ => {}
+            }
+        }
+        self.interpreter.is_some() && !soname
+    }
+
+    fn dynamic_entries<'d>(&self, data: &'d [u8]) -> impl Iterator<Item = (u64, u64)> + 'd {
+        let bytes = match self.dynamic {
+            Some((address, size)) => {
+                self.bytes_at(data, address, usize::try_from(size).unwrap_or(0))
+            }
+            None => &[],
+        };
+        bytes.chunks_exact(16).map_while(|entry| {
+            let tag = u64::from_le_bytes(entry[..8].try_into().ok()?);
+            let value = u64::from_le_bytes(entry[8..].try_into().ok()?);
+            (tag != 0).then_some((tag, value))
+        })
+    }
+
+    /// The file's bytes for `address`, as many of `length` as there are.
+    pub fn bytes_at<'d>(&self, data: &'d [u8], address: u64, length: usize) -> &'d [u8] {
+        for segment in &self.segments {
+            let Some(inside) = address.checked_sub(segment.address.0) else {
+                continue;
+            };
+            if inside >= segment.file_size {
+                continue;
+            }
+            let available = usize::try_from(segment.file_size - inside).unwrap_or(usize::MAX);
+            let start = segment
+                .file_offset
+                .checked_add(inside)
+                .and_then(|start| usize::try_from(start).ok());
+            let Some(rest) = start.and_then(|start| data.get(start..)) else {
+                continue;
+            };
+            return &rest[..length.min(available).min(rest.len())];
+        }
+        &[]
+    }
+
+    pub fn section(&self, name: &str) -> Option<&Section> {
+        self.sections.iter().find(|section| section.name == name)
+    }
+
+    pub fn section_at(&self, address: u64) -> Option<&Section> {
+        self.sections
+            .iter()
+            .find(|section| section.contains(address))
+    }
+
+    /// Whether code can be at `address`. Sequences and ranges of code that the linker dropped say 0 or −1.
+    pub fn is_code(&self, address: u64) -> bool {
+        self.segments.iter().any(|segment| {
+            segment.executable
+                && address >= segment.address.0
+                && address - segment.address.0 < segment.size
+        })
+    }
+}
+
+fn interpreter_path(bytes: &[u8]) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    let end = bytes
+        .iter()
+        .position(|&byte| byte == 0)
+        .unwrap_or(bytes.len());
+    (end > 0).then(|| PathBuf::from(std::ffi::OsStr::from_bytes(&bytes[..end])))
+}
+
+fn find_build_id(
+    program_header: &elf::ProgramHeader64<LittleEndian>,
+    data: &[u8],
+) -> Option<Vec<u8>> {
+    let mut notes = program_header.notes(LE, data).ok()??;
+    // A note takes 12 bytes at least, so this ends with the segment.
+    while let Ok(Some(note)) = notes.next() {
+        if note.name() == elf::ELF_NOTE_GNU && note.n_type(LE) == elf::NT_GNU_BUILD_ID {
+            return Some(note.desc().to_vec());
+        }
+    }
+    None
+}
+
+fn check_header<'d>(path: &Path, data: &'d [u8]) -> Result<&'d Header, Error> {
+    let unsupported = |reason: String| Error::Unsupported {
+        path: path.to_owned(),
+        reason,
+    };
+    if data.starts_with(b"#!") {
+        let line = data[2..data.len().min(120)]
+            .split(|&byte| byte == b'\n')
+            .next()
+            .unwrap_or(&[]);
+        let interpreter = String::from_utf8_lossy(line).trim().to_owned();
+        return Err(unsupported(format!(
+            "is a script for {interpreter}, not a compiled program; debug the interpreter with the script as its argument"
+        )));
+    }
+    if !data.starts_with(&elf::ELFMAG) {
+        return Err(unsupported(
+            "is not an ELF file, so not a program Linux can run directly".to_owned(),
+        ));
+    }
+    let truncated = || Error::Malformed {
+        path: path.to_owned(),
+        section: "ELF header",
+        offset: 0,
+        reason: format!("the file ends after {} bytes", data.len()),
+    };
+    let (class, encoding) = (
+        *data.get(4).ok_or_else(truncated)?,
+        *data.get(5).ok_or_else(truncated)?,
+    );
+    if class != elf::ELFCLASS64.0 {
+        return Err(unsupported(
+            "is a 32-bit ELF file; only 64-bit x86-64 is supported".to_owned(),
+        ));
+    }
+    if encoding != elf::ELFDATA2LSB.0 {
+        return Err(unsupported(
+            "is a big-endian ELF file; only x86-64 is supported".to_owned(),
+        ));
+    }
+    if data.len() < size_of::<Header>() {
+        return Err(truncated());
+    }
+    let header = Header::parse(data).map_err(|error| unsupported(error.to_string()))?;
+    let machine = header.e_machine(LE);
+    if machine != elf::EM_X86_64 {
+        let name = match machine {
+            elf::EM_AARCH64 => "AArch64".to_owned(),
+            elf::EM_RISCV => "RISC-V".to_owned(),
+            elf::EM_PPC64 => "PowerPC".to_owned(),
+            elf::EM_S390 => "S/390".to_owned(),
+            elf::EM_386 => "x86 (32-bit)".to_owned(),
+            other => format!("machine number {other}"),
+        };
+        return Err(unsupported(format!(
+            "is an ELF file for {name}; only x86-64 is supported"
+        )));
+    }
+    match header.e_type(LE) {
+        elf::ET_EXEC | elf::ET_DYN => Ok(header),
+        elf::ET_REL => Err(unsupported(
+            "is an object file; link it to a program first".to_owned(),
+        )),
+        elf::ET_CORE => Err(unsupported("is a core file, not a program".to_owned())),
+        other => Err(unsupported(format!(
+            "is an ELF file of unknown type {other}"
+        ))),
+    }
+}
+
+fn read_sections(header: &Header, data: &[u8]) -> Result<Vec<Section>, String> {
+    let table = header
+        .sections(LE, data)
+        .map_err(|error| error.to_string())?;
+    let mut sections = Vec::with_capacity(table.len());
+    for section in table.iter() {
+        let name = table.section_name(LE, section).unwrap_or_default();
+        let file = match section.file_range(LE) {
+            Some((offset, size)) => clamp_range(offset, size, data.len()),
+            None => 0..0,
+        };
+        sections.push(Section {
+            name: String::from_utf8_lossy(name).into_owned(),
+            address: section.sh_addr(LE),
+            size: section.sh_size(LE),
+            file,
+            kind: section.sh_type(LE).0,
+            flags: section.sh_flags(LE).0,
+            link: section.sh_link(LE),
+        });
+    }
+    Ok(sections)
+}
+
+/// The part of the range that the file has.
+fn clamp_range(offset: u64, size: u64, length: usize) -> Range<usize> {
+    let start = usize::try_from(offset).unwrap_or(usize::MAX).min(length);
+    let end = usize::try_from(offset.saturating_add(size))
+        .unwrap_or(usize::MAX)
+        .min(length);
+    start..end
+}

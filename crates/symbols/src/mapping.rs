@@ -1,0 +1,72 @@
+//! The bytes of a file: mapped, or owned where they came from elsewhere.
+//!
+//! The one place of this crate with `unsafe`. The mapping is private and read-only; a program rebuilt
+//! by a linker that replaces the file (as all common ones do) leaves the mapped old one intact.
+
+use crate::Error;
+use memmap2::Mmap;
+use std::fs::File;
+use std::ops::Deref;
+use std::path::Path;
+
+/// Bytes that stay put.
+pub(crate) enum Bytes {
+    Mapped(Mmap),
+    Owned(Box<[u8]>),
+}
+
+impl Bytes {
+    /// Maps a regular file.
+    pub(crate) fn open(path: &Path) -> Result<Bytes, Error> {
+        let open_error = |error: std::io::Error| Error::Open {
+            path: path.to_owned(),
+            reason: plain_reason(&error),
+        };
+        let file = File::open(path).map_err(open_error)?;
+        let metadata = file.metadata().map_err(open_error)?;
+        let unsupported = |reason: &str| {
+            Err(Error::Unsupported {
+                path: path.to_owned(),
+                reason: reason.to_owned(),
+            })
+        };
+        if metadata.is_dir() {
+            return unsupported("is a directory, not a program");
+        }
+        if !metadata.is_file() {
+            return unsupported("is not a regular file");
+        }
+        if metadata.len() == 0 {
+            return unsupported("is empty");
+        }
+        // SAFETY: the map is read-only and private and lives as long as `Bytes`. Another process could still
+        // truncate or overwrite the file in place, which no debugger can exclude; linkers write a new file instead.
+        let map = unsafe { Mmap::map(&file) }.map_err(open_error)?;
+        Ok(Bytes::Mapped(map))
+    }
+}
+
+/// The system's words for an error, without Rust's "(os error 2)".
+fn plain_reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "no such file".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => {
+            let text = error.to_string();
+            match text.find(" (os error") {
+                Some(end) => text[..end].to_owned(),
+                None => text,
+            }
+        }
+    }
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        match self {
+            Bytes::Mapped(map) => map,
+            Bytes::Owned(bytes) => bytes,
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Compiles small sources with the machine's compilers, once per content.
+
+#![allow(dead_code, missing_docs)]
+
+use dapple_symbols::Module;
+use dapple_symbols::lines::LineLookup;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A compiled source.
+pub struct Fixture {
+    pub source: PathBuf,
+    pub binary: PathBuf,
+    text: String,
+}
+
+impl Fixture {
+    pub fn open(&self) -> Module {
+        Module::open(&self.binary).unwrap()
+    }
+
+    /// The 1-based number of the line with `// stop: NAME` in it.
+    pub fn line(&self, name: &str) -> u32 {
+        let marker = format!("// stop: {name}");
+        let index = self
+            .text
+            .lines()
+            .position(|line| line.trim_end().ends_with(&marker));
+        index.unwrap_or_else(|| panic!("no line is marked {name}")) as u32 + 1
+    }
+
+    /// The addresses of the marked line.
+    pub fn addresses(&self, module: &Module, name: &str) -> Vec<dapple_symbols::FileAddress> {
+        match module.lookup_line(&self.source, self.line(name)) {
+            LineLookup::Found(found) => found.iter().map(|location| location.address).collect(),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    /// The address of the marked line, which must have one only.
+    pub fn address(&self, module: &Module, name: &str) -> dapple_symbols::FileAddress {
+        let addresses = self.addresses(module, name);
+        assert_eq!(addresses.len(), 1, "{name}: {addresses:?}");
+        addresses[0]
+    }
+}
+
+/// Compiles `text` as a file called `name`, whose extension chooses the compiler.
+pub fn compile(name: &str, text: &str, flags: &[&str]) -> Fixture {
+    let mut hasher = DefaultHasher::new();
+    (name, text, flags).hash(&mut hasher);
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/fixtures");
+    let folder = target.join(format!("{name}-{:016x}", hasher.finish()));
+    let (source, binary) = (folder.join(name), folder.join("program"));
+    if !binary.exists() {
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(&source, text).unwrap();
+        let compiler = match source.extension().and_then(|extension| extension.to_str()) {
+            Some("c") => "gcc",
+            Some("cpp") => "g++",
+            Some("rs") => "rustc",
+            other => panic!("no compiler for {other:?}"),
+        };
+        // Tests run at the same time: compile aside, then rename.
+        let part = folder.join(format!("program-{}", std::process::id()));
+        let output = Command::new(compiler)
+            .args(flags)
+            .arg(&source)
+            .arg("-o")
+            .arg(&part)
+            .output()
+            .expect("the compiler runs");
+        assert!(
+            output.status.success(),
+            "{compiler} {name}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        std::fs::rename(&part, &binary).unwrap();
+    }
+    let source = source.canonicalize().unwrap();
+    Fixture {
+        source,
+        binary,
+        text: text.to_owned(),
+    }
+}
+
+/// The output of a tool, as text.
+pub fn run(tool: &str, arguments: &[&str]) -> String {
+    let output = Command::new(tool)
+        .args(arguments)
+        .output()
+        .expect("the tool runs");
+    assert!(
+        output.status.success(),
+        "{tool}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
