@@ -2,9 +2,11 @@
 //!
 //! - `codegen [--check]`: writes the protocol's types from the definition, or says whether they are up to date.
 //! - `schema diff A [B]`: how two definitions of the protocol differ in structure.
+//! - `tidy`: checks the invariants of ARCHITECTURE.md.
 
 mod codegen;
 mod schema;
+mod tidy;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,7 +14,8 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask CHORE
   codegen [--check]   write crates/dap/src/types.rs from crates/schema/protocol.json (or check that it is up to date)
-  schema diff A [B]   list the structural differences of two definitions (B: crates/schema/protocol.json)";
+  schema diff A [B]   list the structural differences of two definitions (B: crates/schema/protocol.json)
+  tidy                check the invariants of ARCHITECTURE.md that a program can check";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -22,6 +25,7 @@ fn main() -> ExitCode {
         ["codegen", "--check"] => codegen::check(&root()),
         ["schema", "diff", first] => schema::compare(&root(), first, None),
         ["schema", "diff", first, second] => schema::compare(&root(), first, Some(second)),
+        ["tidy"] => tidy::run(&root()),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -1,0 +1,495 @@
+//! The rules about one file: what may not be in it, or must be.
+//!
+//! Debuggees under `fixtures/` are not ours to tidy: they sleep, crash and leave things undone because that is what they are for.
+
+use super::source::{Source, has_word, lines_with};
+use super::{Finding, Rule};
+
+const MAX_LINES: usize = 800;
+
+/// Written by `codegen`.
+const GENERATED: &str = "crates/dap/src/types.rs";
+
+/// The only folder that talks to the kernel about another process.
+const TARGET: &str = "crates/engine/src/target/linux/";
+
+/// Where else `unsafe` may be: memory maps, and the process's own terminal and signals.
+const UNSAFE_FILES: [&str; 4] = [
+    "crates/symbols/src/module.rs",
+    "crates/symbols/src/locate.rs",
+    "crates/symbols/src/index/cache.rs",
+    "crates/cli/src/terminal/sys.rs",
+];
+
+/// Which files a word is looked for in, and where in them.
+#[derive(Clone, Copy)]
+enum View {
+    /// Code, tests too.
+    Code,
+    /// Code that is shipped.
+    Shipped,
+    /// Comments.
+    Comments,
+    /// Everything, strings and files that are not Rust too.
+    Text,
+}
+
+/// A list of words that must not be somewhere.
+struct Words {
+    rule: Rule,
+    words: &'static [&'static str],
+    view: View,
+    applies: fn(&Source) -> bool,
+}
+
+const WORDS: [Words; 9] = [
+    Words {
+        rule: Rule {
+            name: "unfinished",
+            remedy: "finish it, or return an error that says what is not supported",
+        },
+        words: &["todo!", "unimplemented!"],
+        view: View::Code,
+        applies: Source::is_rust,
+    },
+    Words {
+        rule: Rule {
+            name: "unfinished",
+            remedy: "do it now, or open an issue and take the note out",
+        },
+        words: &["FIXME", "XXX", "TODO"],
+        view: View::Comments,
+        applies: Source::is_rust,
+    },
+    Words {
+        rule: Rule {
+            name: "sleep",
+            remedy: "wait for the event itself: a channel, a poll, a condition variable",
+        },
+        words: &["thread::sleep"],
+        view: View::Code,
+        applies: Source::is_rust,
+    },
+    Words {
+        rule: Rule {
+            name: "ignored test",
+            remedy: "make it run everywhere, or make it skip with a printed reason where a tool is missing",
+        },
+        words: &["#[ignore"],
+        view: View::Code,
+        applies: Source::is_rust,
+    },
+    Words {
+        rule: Rule {
+            name: "debug output",
+            remedy: "take it out, or use `tracing`",
+        },
+        words: &["dbg!"],
+        view: View::Code,
+        applies: Source::is_rust,
+    },
+    Words {
+        rule: Rule {
+            name: "engine vocabulary",
+            remedy: "the engine knows no protocol: say it in the debugger's words, translate in `adapter`",
+        },
+        words: &[
+            "DAP",
+            "Debug Adapter",
+            "dapple_dap",
+            "dapple_adapter",
+            "dapple_schema",
+            "variablesReference",
+            "variables_reference",
+            "frameId",
+            "threadId",
+            "setBreakpoints",
+            "stackTrace",
+            "configurationDone",
+            "hitBreakpointIds",
+        ],
+        view: View::Text,
+        applies: |source| source.is_in("crates/engine/"),
+    },
+    Words {
+        rule: Rule {
+            name: "dap vocabulary",
+            remedy: "the protocol crate knows no debugger: move it to `adapter` or `engine`",
+        },
+        words: &[
+            "dapple_engine",
+            "dapple_symbols",
+            "dapple_adapter",
+            "ptrace",
+            "waitpid",
+            "DWARF",
+            "gimli",
+            "ELF",
+            "iced_x86",
+        ],
+        view: View::Text,
+        applies: |source| source.is_in("crates/dap/"),
+    },
+    Words {
+        rule: Rule {
+            name: "symbols does no I/O",
+            remedy: "take bytes, or ask for the file; only `module` and `locate` open files",
+        },
+        words: &[
+            "std::fs",
+            "fs::read",
+            "File::open",
+            "std::net",
+            "std::process",
+            "std::env",
+        ],
+        view: View::Shipped,
+        applies: |source| {
+            source.is_in("crates/symbols/src/")
+                && !["module", "locate", "index/cache"]
+                    .iter()
+                    .any(|room| source.is_in(&format!("crates/symbols/src/{room}")))
+        },
+    },
+    Words {
+        rule: Rule {
+            name: "one owner of the debuggee",
+            remedy: "send the owner thread a command; only the Linux target calls ptrace",
+        },
+        words: &["ptrace("],
+        view: View::Code,
+        applies: |source| source.is_rust() && !source.is_in(TARGET),
+    },
+];
+
+/// All rules about one file.
+pub(super) fn check(source: &Source, findings: &mut Vec<Finding>) {
+    if source.is_in("fixtures/") {
+        return;
+    }
+    for list in WORDS.iter().filter(|list| (list.applies)(source)) {
+        words(source, list, findings);
+    }
+    if source.is_rust() {
+        length(source, findings);
+        module_doc(source, findings);
+        unsafe_code(source, findings);
+    }
+}
+
+fn words(source: &Source, list: &Words, findings: &mut Vec<Finding>) {
+    let view = match list.view {
+        View::Code | View::Shipped => &source.code,
+        View::Comments => &source.comments,
+        View::Text => &source.text,
+    };
+    for word in list.words {
+        for line in lines_with(view, word) {
+            if matches!(list.view, View::Shipped) && line >= source.tests_from {
+                break;
+            }
+            findings.push(Finding::new(
+                &source.path,
+                line,
+                list.rule,
+                format!("`{word}`"),
+            ));
+        }
+    }
+}
+
+fn length(source: &Source, findings: &mut Vec<Finding>) {
+    let rule = Rule {
+        name: "length",
+        remedy: "split it by what it is responsible for",
+    };
+    let lines = source.text.lines().count();
+    if lines > MAX_LINES && source.path != GENERATED {
+        findings.push(Finding::new(
+            &source.path,
+            MAX_LINES,
+            rule,
+            format!("{lines} lines, more than {MAX_LINES}"),
+        ));
+    }
+}
+
+fn module_doc(source: &Source, findings: &mut Vec<Finding>) {
+    let rule = Rule {
+        name: "module doc",
+        remedy: "open with a `//!` paragraph: what it is responsible for, what not, the trick worth knowing",
+    };
+    let first = source
+        .text
+        .lines()
+        .find(|line| !line.trim().is_empty() && !line.starts_with("#!["));
+    if !first.is_some_and(|line| line.starts_with("//!")) {
+        findings.push(Finding::new(
+            &source.path,
+            0,
+            rule,
+            "the module has no opening paragraph",
+        ));
+    }
+}
+
+fn unsafe_code(source: &Source, findings: &mut Vec<Finding>) {
+    let place = Rule {
+        name: "unsafe place",
+        remedy: "call through `engine/src/target/linux`, or do without",
+    };
+    let reason = Rule {
+        name: "unsafe reason",
+        remedy: "say in a `// SAFETY:` comment right above why it is sound",
+    };
+    let allowed = source.is_in(TARGET) || UNSAFE_FILES.contains(&source.path.as_str());
+    let comments: Vec<&str> = source.comments.lines().collect();
+    let code: Vec<&str> = source.code.lines().collect();
+    for line in lines_with(&source.code, "unsafe") {
+        // `unsafe_op_in_unsafe_fn` is another word; `forbid(unsafe_code)` too.
+        if !allowed && line < source.tests_from {
+            findings.push(Finding::new(&source.path, line, place, "`unsafe`"));
+        }
+        let explained = |line: &str| line.contains("SAFETY:") || line.contains("# Safety");
+        if !explained(comments[line]) && !above(&code, &comments, line).any(explained) {
+            findings.push(Finding::new(
+                &source.path,
+                line,
+                reason,
+                "`unsafe` without its reason",
+            ));
+        }
+    }
+}
+
+/// The comments above `line`: those within its statement, and those right above that.
+fn above<'s>(
+    code: &'s [&'s str],
+    comments: &'s [&'s str],
+    line: usize,
+) -> impl Iterator<Item = &'s str> {
+    let outside = |i: usize| {
+        let code = code[i].trim();
+        code.ends_with([';', '{', '}', ',']) || (code.is_empty() && comments[i].trim().is_empty())
+    };
+    (0..line)
+        .rev()
+        .take_while(move |&i| !outside(i))
+        .map(|i| comments[i])
+}
+
+/// Only one file waits for the debuggee.
+pub(super) fn one_waiting_place(sources: &[Source], findings: &mut Vec<Finding>) {
+    let rule = Rule {
+        name: "one waiting place",
+        remedy: "take the event from the one place that waits",
+    };
+    let mut first: Option<&str> = None;
+    for source in sources
+        .iter()
+        .filter(|source| source.is_rust() && source.is_in("crates/"))
+    {
+        let waits = |line: &str| {
+            ["waitpid(", "waitid(", "wait4("]
+                .iter()
+                .any(|call| has_word(line, call))
+        };
+        let Some(line) = source.code.lines().take(source.tests_from).position(waits) else {
+            continue;
+        };
+        match first {
+            None => first = Some(&source.path),
+            Some(other) => {
+                findings.push(Finding::new(
+                    &source.path,
+                    line,
+                    rule,
+                    format!("waits for a process, as `{other}` does"),
+                ));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(path: &str, text: &str) -> Vec<String> {
+        let mut findings = Vec::new();
+        check(&Source::new(path, text), &mut findings);
+        findings
+            .iter()
+            .map(|finding| format!("{}: {}", finding.line, finding.rule.name))
+            .collect()
+    }
+
+    /// A documented module of `crates/cli` with `code` from line 2 on.
+    fn in_cli(code: &str) -> Vec<String> {
+        findings("crates/cli/src/a.rs", &format!("//! Doc.\n{code}\n"))
+    }
+
+    const NOTHING: [&str; 0] = [];
+
+    #[test]
+    fn unfinished_and_forgotten_code_is_found() {
+        assert_eq!(in_cli("fn a() { todo!() }"), ["2: unfinished"]);
+        assert_eq!(in_cli("fn a() {\n unimplemented!() }"), ["3: unfinished"]);
+        assert_eq!(
+            in_cli("// FIXME: later\n// XXX\n// TODO"),
+            ["2: unfinished", "3: unfinished", "4: unfinished"]
+        );
+        assert_eq!(in_cli("fn a() { dbg!(1); }"), ["2: debug output"]);
+        assert_eq!(in_cli("fn a() { std::thread::sleep(D); }"), ["2: sleep"]);
+        assert_eq!(
+            in_cli("#[test]\n#[ignore = \"slow\"]\nfn a() {}"),
+            ["3: ignored test"]
+        );
+    }
+
+    #[test]
+    fn words_in_strings_and_debuggees_do_not_count() {
+        assert_eq!(
+            in_cli("const A: &str = \"todo!() dbg!() unsafe thread::sleep ptrace(\";"),
+            NOTHING
+        );
+        assert_eq!(
+            findings(
+                "fixtures/sleeper.rs",
+                "fn main() { std::thread::sleep(D); todo!() }"
+            ),
+            NOTHING
+        );
+    }
+
+    #[test]
+    fn crates_keep_their_vocabulary() {
+        assert_eq!(
+            findings("crates/engine/src/a.rs", "//! For DAP.\n"),
+            ["1: engine vocabulary"]
+        );
+        assert_eq!(
+            findings(
+                "crates/engine/src/a.rs",
+                "//! D.\nconst A: &str = \"variablesReference\";"
+            ),
+            ["2: engine vocabulary"]
+        );
+        assert_eq!(
+            findings("crates/engine/src/a.rs", "//! Dapple adapts.\n"),
+            NOTHING
+        );
+        assert_eq!(
+            findings("crates/dap/src/a.rs", "//! D.\nuse dapple_engine::A;"),
+            ["2: dap vocabulary"]
+        );
+        assert_eq!(
+            findings("crates/dap/src/a.rs", "//! Not DWARF.\n"),
+            ["1: dap vocabulary"]
+        );
+    }
+
+    #[test]
+    fn symbols_reads_files_in_two_rooms_only() {
+        let text = "//! D.\nuse std::fs;\n#[cfg(test)]\nmod tests {\n use std::fs;\n}\n";
+        assert_eq!(
+            findings("crates/symbols/src/lines.rs", text),
+            ["2: symbols does no I/O"]
+        );
+        assert_eq!(findings("crates/symbols/src/module.rs", text), NOTHING);
+        assert_eq!(
+            findings("crates/symbols/src/locate/debuglink.rs", text),
+            NOTHING
+        );
+        assert_eq!(findings("crates/symbols/tests/a.rs", text), NOTHING);
+        assert_eq!(
+            findings(
+                "crates/symbols/src/a.rs",
+                "//! D.\nuse std::net::TcpStream;"
+            ),
+            ["2: symbols does no I/O"]
+        );
+    }
+
+    #[test]
+    fn unsafe_has_its_place_and_its_reason() {
+        let reasoned =
+            "//! D.\nfn a() {\n    // SAFETY: because.\n    let b =\n        unsafe { c() };\n}\n";
+        let bare = "//! D.\nfn a() {\n    unsafe { c() }\n}\n";
+        assert_eq!(
+            findings("crates/adapter/src/a.rs", reasoned),
+            ["5: unsafe place"]
+        );
+        assert_eq!(
+            findings("crates/engine/src/target/linux/a.rs", reasoned),
+            NOTHING
+        );
+        assert_eq!(
+            findings("crates/engine/src/target/linux/a.rs", bare),
+            ["3: unsafe reason"]
+        );
+        let function =
+            "//! D.\n/// A.\n///\n/// # Safety\n/// Never.\n#[inline]\npub unsafe fn a() {}\n";
+        assert_eq!(
+            findings("crates/engine/src/target/linux/a.rs", function),
+            NOTHING
+        );
+        assert_eq!(in_cli("#![forbid(unsafe_code)]"), NOTHING);
+    }
+
+    #[test]
+    fn ptrace_is_called_in_the_target_only() {
+        assert_eq!(
+            in_cli("fn a() { libc::ptrace(1); }"),
+            ["2: one owner of the debuggee"]
+        );
+        assert_eq!(
+            findings(
+                "crates/engine/src/target/linux/a.rs",
+                "//! D.\nfn a() { ptrace(1); }"
+            ),
+            NOTHING
+        );
+    }
+
+    #[test]
+    fn a_second_waiting_place_is_found() {
+        let source = |path: &str| Source::new(path, "//! D.\nfn a() { libc::waitpid(1); }\n");
+        let mut findings = Vec::new();
+        one_waiting_place(
+            &[
+                source("crates/engine/src/a.rs"),
+                source("crates/engine/tests/b.rs"),
+            ],
+            &mut findings,
+        );
+        assert!(findings.is_empty(), "one place, and tests, may wait");
+        one_waiting_place(
+            &[
+                source("crates/engine/src/a.rs"),
+                source("crates/engine/src/b.rs"),
+            ],
+            &mut findings,
+        );
+        let found: Vec<_> = findings
+            .iter()
+            .map(|finding| (finding.path.as_str(), finding.line))
+            .collect();
+        assert_eq!(found, [("crates/engine/src/b.rs", 2)]);
+    }
+
+    #[test]
+    fn long_files_and_files_without_a_paragraph_are_found() {
+        let long = format!("//! D.\n{}", "\n".repeat(MAX_LINES));
+        assert_eq!(findings("crates/cli/src/a.rs", &long), ["801: length"]);
+        assert_eq!(findings(GENERATED, &long), NOTHING);
+        assert_eq!(
+            findings("crates/cli/src/a.rs", "use a;\n"),
+            ["1: module doc"]
+        );
+        assert_eq!(
+            findings("crates/cli/src/a.rs", "#![no_std]\n\n//! D.\n"),
+            NOTHING
+        );
+    }
+}
