@@ -76,7 +76,7 @@ pub(crate) fn has_word(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
         let before = line[..at].chars().next_back().is_some_and(joins);
         let after = line[at + word.len()..].chars().next().is_some_and(joins);
-        !(starts && before) && !(ends && after)
+        !(starts && before || ends && after)
     })
 }
 
