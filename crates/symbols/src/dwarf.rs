@@ -5,15 +5,17 @@
 //! is first touched, everything else when first asked for; all of it is kept. A unit that can't be read is
 //! noted in the module's warnings and then behaves as if it weren't there.
 
+use crate::blocks::Blocks;
 use crate::files::Files;
 use crate::functions::Language;
+use crate::index::Index;
 use crate::lines::Lines;
 use crate::paths::join;
 use gimli::{AttributeValue, EndianSlice, LittleEndian, SectionId, UnitOffset, constants as dw};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub(crate) type Reader<'a> = EndianSlice<'a, LittleEndian>;
 
@@ -43,8 +45,32 @@ pub(crate) struct Unit<'a> {
     pub dw: gimli::Unit<Reader<'a>>,
     pub language: Language,
     pub directory: PathBuf,
+    /// What gcc's recorded switches say; `None` where there are none.
+    pub optimised: Option<bool>,
     files: OnceLock<Vec<Arc<Path>>>,
     lines: OnceLock<Lines>,
+    entries: OnceLock<Index<'a>>,
+    blocks: Mutex<FxHashMap<usize, Arc<Blocks>>>,
+}
+
+impl Unit<'_> {
+    /// The blocks of a function, parsed once.
+    pub fn blocks(&self, function: usize, parse: impl FnOnce() -> Blocks) -> Arc<Blocks> {
+        let kept = self
+            .blocks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&function)
+            .cloned();
+        kept.unwrap_or_else(|| {
+            let blocks = Arc::new(parse());
+            self.blocks
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(function, blocks.clone());
+            blocks
+        })
+    }
 }
 
 impl<'a> Dwarf<'a> {
@@ -94,11 +120,15 @@ impl<'a> Dwarf<'a> {
                 return None;
             }
         };
-        let mut language = Language::Other;
+        let (mut language, mut optimised) = (Language::Other, None);
         if let Ok(root) = dw.entry(dw.header.root_offset()) {
             if let Some(AttributeValue::Language(code)) = root.attr_value(dw::DW_AT_language) {
                 language = language_of(code);
             }
+            let producer = root.attr_value(dw::DW_AT_producer);
+            let producer =
+                producer.and_then(|producer| self.sections.attr_string(&dw, producer).ok());
+            optimised = producer.and_then(|producer| is_optimised(producer.slice()));
             let split = [dw::DW_AT_dwo_name, dw::DW_AT_GNU_dwo_name];
             if let Some(name) = split.iter().find_map(|&name| root.attr_value(name)) {
                 let name = self
@@ -125,8 +155,11 @@ impl<'a> Dwarf<'a> {
             dw,
             language,
             directory,
+            optimised,
             files: OnceLock::new(),
             lines: OnceLock::new(),
+            entries: OnceLock::new(),
+            blocks: Mutex::default(),
         }))
     }
 
@@ -218,6 +251,11 @@ impl<'a> Dwarf<'a> {
     pub fn warn_unit(&self, unit: &Unit<'a>, offset: UnitOffset<usize>, reason: impl Into<String>) {
         let (section, start) = place(&unit.dw.header);
         self.warn(section, start.saturating_add(offset.0), reason);
+    }
+
+    /// What a unit has.
+    pub fn index<'s>(&'s self, unit: &'s Unit<'a>) -> &'s Index<'a> {
+        unit.entries.get_or_init(|| Index::build(self, unit))
     }
 
     /// A unit's line table.
@@ -342,6 +380,18 @@ fn language_of(code: gimli::DwLang) -> Language {
     }
 }
 
+/// gcc records its switches after its version: `GNU C17 12.2.0 -mtune=generic -g -O2`.
+fn is_optimised(producer: &[u8]) -> Option<bool> {
+    let producer = std::str::from_utf8(producer).ok()?;
+    if !producer.starts_with("GNU ") || !producer.contains(" -") {
+        return None;
+    }
+    let level = producer
+        .split_ascii_whitespace()
+        .rfind(|switch| switch.starts_with("-O"));
+    Some(level.is_some_and(|level| level != "-O0"))
+}
+
 /// Which unit has which addresses.
 struct AddressMap {
     /// By start.
@@ -397,11 +447,11 @@ impl AddressMap {
             let Some(unit) = dwarf.unit(index) else {
                 continue;
             };
-            let Ok(mut unit_ranges) = dwarf.sections.unit_ranges(&unit.dw) else {
+            let Ok(root) = unit.dw.entry(unit.dw.header.root_offset()) else {
                 continue;
             };
-            while let Ok(Some(range)) = unit_ranges.next() {
-                add(range.begin, range.end, index);
+            for range in dwarf.code_ranges(unit, root.attrs()) {
+                add(range.start, range.end, index);
             }
         }
         ranges.sort_by_key(|range| (range.start, range.end));

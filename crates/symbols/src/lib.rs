@@ -5,13 +5,16 @@
 //! A module is `Send + Sync` and is shared as `Arc<Module>`.
 
 mod address;
+mod blocks;
 pub mod cfi;
 mod demangle;
 mod dwarf;
 mod elf;
+mod entries;
 mod error;
 mod files;
 pub mod functions;
+mod index;
 mod line_lookup;
 pub mod lines;
 mod locate;

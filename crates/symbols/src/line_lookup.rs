@@ -4,9 +4,12 @@
 //! any path is built; then only those units' line programs run.
 
 use crate::dwarf::{Dwarf, Unit};
-use crate::lines::{LineLocation, LineLookup, Lines};
+use crate::lines::{LineLocation, LineLookup, Row};
 use crate::paths::{common_suffix, normalise};
 use crate::{FileAddress, Module};
+use gimli::UnitOffset;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,6 +20,32 @@ struct NamedBy<'s, 'a> {
     path: Arc<Path>,
     numbers: Vec<u32>,
 }
+
+/// A row of the wanted file.
+struct Candidate<'n, 'a> {
+    named: &'n NamedBy<'n, 'a>,
+    row: &'n Row,
+    /// The next row has the same address.
+    empty: bool,
+    /// Where its sequence starts.
+    sequence: u64,
+}
+
+/// What gets one location for a line.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Instance {
+    /// A function, or an inlined call in it, by their entries' offsets.
+    Code {
+        unit: u32,
+        function: usize,
+        inlined: Option<usize>,
+    },
+    /// Code without a known function (assembler), by its sequence's start.
+    Sequence(u64),
+}
+
+/// How many lines with code are tried for a line without: those further down are in other functions.
+const SLIDE_LIMIT: usize = 200;
 
 impl<'a> Dwarf<'a> {
     /// The units whose line table names `file` best: the whole path, or the longest common end.
@@ -84,49 +113,184 @@ impl<'a> Dwarf<'a> {
                 similar: self.similar_files(file),
             };
         }
-        let mut found = Vec::new();
-        let (mut before, mut after) = (None, None);
+        let mut exact = Vec::new();
+        let mut later: BTreeMap<u32, Vec<Candidate>> = BTreeMap::new();
+        let mut before = None;
         for named in &named {
-            let lines = self.lines(named.unit);
-            self.locations_in(named, lines, line, &mut found);
-            for row in lines
-                .rows
-                .iter()
-                .filter(|row| row.is_stmt && row.line != 0 && named.numbers.contains(&row.file))
-            {
-                if row.line < line {
-                    before = before.max(Some(row.line));
-                } else if row.line > line {
-                    after = Some(after.map_or(row.line, |after: u32| after.min(row.line)));
+            for candidate in self.candidates(named) {
+                match candidate.row.line {
+                    row if row < line => before = before.max(Some(row)),
+                    row if row == line => exact.push(candidate),
+                    row => later.entry(row).or_default().push(candidate),
                 }
             }
         }
-        if found.is_empty() {
-            return LineLookup::NoCode { before, after };
+        if !exact.is_empty() {
+            return LineLookup::Found(self.one_per_instance(exact, line));
         }
-        LineLookup::Found(found)
-    }
-
-    fn locations_in(
-        &self,
-        named: &NamedBy<'_, 'a>,
-        lines: &Lines,
-        line: u32,
-        found: &mut Vec<LineLocation>,
-    ) {
-        for sequence in &lines.sequences {
-            let row = lines.rows[sequence.rows.clone()]
-                .iter()
-                .find(|row| row.is_stmt && row.line == line && named.numbers.contains(&row.file));
-            if let Some(row) = row {
-                found.push(LineLocation {
-                    address: FileAddress(self.after_prologue(row.address)),
-                    file: named.path.clone(),
-                    line,
-                    column: row.column,
-                });
+        let after = later.keys().next().copied();
+        for (next, candidates) in later.into_iter().take(SLIDE_LIMIT) {
+            let same_function = candidates
+                .into_iter()
+                .filter(|candidate| self.declared_by(candidate, line))
+                .collect();
+            let found = self.one_per_instance(same_function, next);
+            if !found.is_empty() {
+                return LineLookup::Found(found);
             }
         }
+        LineLookup::NoCode { before, after }
+    }
+
+    /// The statements of the named file in a unit.
+    fn candidates<'n>(
+        &'n self,
+        named: &'n NamedBy<'n, 'a>,
+    ) -> impl Iterator<Item = Candidate<'n, 'a>> {
+        let lines = self.lines(named.unit);
+        lines.sequences.iter().flat_map(move |sequence| {
+            sequence.rows.clone().filter_map(move |index| {
+                let row = &lines.rows[index];
+                let wanted = row.is_stmt && row.line != 0 && named.numbers.contains(&row.file);
+                let next = (index + 1 < sequence.rows.end).then(|| lines.rows[index + 1].address);
+                let empty = next == Some(row.address);
+                wanted.then_some(Candidate {
+                    named,
+                    row,
+                    empty,
+                    sequence: sequence.start,
+                })
+            })
+        })
+    }
+
+    /// The function instance or inlined copy that a statement is in.
+    fn instance_of(&self, candidate: &Candidate<'_, 'a>) -> Instance {
+        let unit = candidate.named.unit;
+        let Some(function) = self.index(unit).function_at(candidate.row.address) else {
+            return Instance::Sequence(candidate.sequence);
+        };
+        let blocks = self.blocks(unit, function.offset);
+        let inlined = blocks
+            .inlined(candidate.row.address)
+            .pop()
+            .map(|block| blocks.blocks[block as usize].offset);
+        Instance::Code {
+            unit: unit.index,
+            function: function.offset,
+            inlined,
+        }
+    }
+
+    /// Whether the function that a statement is in begins at or before `line` in the same file.
+    fn declared_by(&self, candidate: &Candidate<'_, 'a>, line: u32) -> bool {
+        let Instance::Code {
+            function, inlined, ..
+        } = self.instance_of(candidate)
+        else {
+            return false;
+        };
+        let chain = self.chain(
+            candidate.named.unit,
+            UnitOffset(inlined.unwrap_or(function)),
+        );
+        let declared = self.declaration(&chain);
+        declared
+            .is_some_and(|declared| declared.line <= line && declared.file == candidate.named.path)
+    }
+
+    /// A line's code is often in several runs (the parts of a `for` statement), but a breakpoint should stop once on
+    /// entering the line: the lowest address in each function instance, past the prologue on its opening line.
+    /// A row without instructions of its own counts only where there's no other.
+    fn one_per_instance(&self, candidates: Vec<Candidate<'_, 'a>>, line: u32) -> Vec<LineLocation> {
+        let mut best: BTreeMap<Instance, Candidate> = BTreeMap::new();
+        for candidate in candidates {
+            match best.entry(self.instance_of(&candidate)) {
+                Entry::Vacant(vacant) => {
+                    vacant.insert(candidate);
+                }
+                Entry::Occupied(mut occupied) => {
+                    let rank = |candidate: &Candidate| (candidate.empty, candidate.row.address);
+                    if rank(&candidate) < rank(occupied.get()) {
+                        occupied.insert(candidate);
+                    }
+                }
+            }
+        }
+        let mut found: Vec<LineLocation> = best
+            .into_iter()
+            .map(|(instance, candidate)| LineLocation {
+                address: FileAddress(self.past_prologue(&instance, candidate.row.address)),
+                file: candidate.named.path.clone(),
+                line,
+                column: candidate.row.column,
+            })
+            .collect();
+        found.sort_by_key(|location| location.address);
+        found.dedup_by_key(|location| location.address);
+        found
+    }
+
+    /// The address, or where the prologue it is in ends.
+    fn past_prologue(&self, instance: &Instance, address: u64) -> u64 {
+        let &Instance::Code {
+            unit,
+            function,
+            inlined: None,
+        } = instance
+        else {
+            return address;
+        };
+        let entry = self.unit(unit).and_then(|unit| {
+            let function = self.index(unit).function_with_offset(function)?;
+            let first = function.ranges.first()?;
+            first.contains(&address).then_some(first.start)
+        });
+        match entry {
+            Some(entry) => self.after_prologue(entry).max(address),
+            None => address,
+        }
+    }
+
+    /// Where the function's frame is set up. LLVM marks that row. gcc doesn't: without optimisation its second row
+    /// starts after the prologue (DWARF 4 and 5 alike, as gdb assumes); with optimisation there's no such
+    /// place, but location lists hold from the entry on.
+    fn after_prologue(&self, entry: u64) -> u64 {
+        let Some((unit, function)) = self.function_entry_at(entry) else {
+            return entry;
+        };
+        let Some(range) = function.ranges.iter().find(|range| range.contains(&entry)) else {
+            return entry;
+        };
+        let lines = self.lines(unit);
+        let Some(sequence) = lines.sequence_at(entry) else {
+            return entry;
+        };
+        let rows = &lines.rows[sequence.rows.clone()];
+        let first = rows.partition_point(|row| row.address < entry);
+        let end = rows.partition_point(|row| row.address < range.end);
+        let rows = rows.get(first..end).unwrap_or(&[]);
+        if let Some(marked) = rows.iter().find(|row| row.prologue_end) {
+            return marked.address;
+        }
+        let optimised = unit
+            .optimised
+            .unwrap_or_else(|| !self.sets_up_frame_pointer(entry));
+        if optimised {
+            return entry;
+        }
+        rows.iter()
+            .find(|row| row.address > entry && row.line != 0)
+            .map_or(entry, |row| row.address)
+    }
+
+    /// Whether the code at a function's entry is `push rbp; mov rbp, rsp`.
+    fn sets_up_frame_pointer(&self, entry: u64) -> bool {
+        const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
+        let main = &self.files.main;
+        let code = main.elf.bytes_at(&main.bytes, entry, 8);
+        let code = code.strip_prefix(&ENDBR64).unwrap_or(code);
+        code.starts_with(&[0x55, 0x48, 0x89, 0xe5]) || code.starts_with(&[0x55, 0x48, 0x8b, 0xec])
     }
 
     fn similar_files(&self, file: &Path) -> Vec<PathBuf> {
@@ -142,10 +306,6 @@ impl<'a> Dwarf<'a> {
         similar.dedup();
         similar.truncate(LIMIT);
         similar
-    }
-
-    fn after_prologue(&self, entry: u64) -> u64 {
-        entry
     }
 }
 

@@ -48,9 +48,11 @@ impl Fixture {
 
 /// Compiles `text` as a file called `name`, whose extension chooses the compiler.
 pub fn compile(name: &str, text: &str, flags: &[&str]) -> Fixture {
-    let mut hasher = DefaultHasher::new();
-    (name, text, flags).hash(&mut hasher);
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/fixtures");
+    std::fs::create_dir_all(&target).unwrap();
+    let target = target.canonicalize().unwrap();
+    let mut hasher = DefaultHasher::new();
+    (name, text, flags, &target).hash(&mut hasher);
     let folder = target.join(format!("{name}-{:016x}", hasher.finish()));
     let (source, binary) = (folder.join(name), folder.join("program"));
     if !binary.exists() {
@@ -78,7 +80,6 @@ pub fn compile(name: &str, text: &str, flags: &[&str]) -> Fixture {
         );
         std::fs::rename(&part, &binary).unwrap();
     }
-    let source = source.canonicalize().unwrap();
     Fixture {
         source,
         binary,

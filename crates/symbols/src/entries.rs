@@ -1,0 +1,243 @@
+//! Reading single entries: attributes, the chains that say "as over there", ranges, names with their namespaces.
+
+use crate::dwarf::{CHAIN_LIMIT, Dwarf, Reader, Unit};
+use crate::functions::{Language, SourcePosition};
+use gimli::{Attribute, AttributeValue, UnitOffset, constants as dw};
+use std::ops::Range;
+
+pub(crate) type Entry<'a> = gimli::DebuggingInformationEntry<Reader<'a>>;
+
+/// More ranges than any function has.
+const RANGES_LIMIT: usize = 100_000;
+
+/// An entry and the one it continues (`DW_AT_abstract_origin`, `DW_AT_specification`), and so on.
+/// The first has the address, the last the name, its parents the namespace.
+pub(crate) struct Chain<'s, 'a> {
+    pub links: Vec<(&'s Unit<'a>, Entry<'a>)>,
+}
+
+impl<'s, 'a> Chain<'s, 'a> {
+    /// The first value of an attribute along the chain, with the unit whose numbering it uses.
+    pub fn attribute(
+        &self,
+        name: gimli::DwAt,
+    ) -> Option<(&'s Unit<'a>, AttributeValue<Reader<'a>>)> {
+        self.links
+            .iter()
+            .find_map(|(unit, entry)| Some((*unit, entry.attr_value(name)?)))
+    }
+
+    pub fn flag(&self, name: gimli::DwAt) -> bool {
+        matches!(self.attribute(name), Some((_, AttributeValue::Flag(true))))
+    }
+}
+
+impl<'a> Dwarf<'a> {
+    /// The entry at an offset of a unit; broken ones are noted.
+    pub fn entry(&self, unit: &Unit<'a>, offset: UnitOffset<usize>) -> Option<Entry<'a>> {
+        match unit.dw.entry(offset) {
+            Ok(entry) => Some(entry),
+            Err(error) => {
+                self.warn_unit(unit, offset, format!("this entry is left out: {error}"));
+                None
+            }
+        }
+    }
+
+    /// The entry with those it continues.
+    pub fn chain<'s>(&'s self, unit: &'s Unit<'a>, offset: UnitOffset<usize>) -> Chain<'s, 'a> {
+        let mut links = Vec::with_capacity(3);
+        let mut next = Some((unit, offset));
+        while let Some((unit, offset)) = next.take() {
+            let Some(entry) = self.entry(unit, offset) else {
+                break;
+            };
+            let origin = entry
+                .attr_value(dw::DW_AT_abstract_origin)
+                .or_else(|| entry.attr_value(dw::DW_AT_specification));
+            links.push((unit, entry));
+            if links.len() < CHAIN_LIMIT {
+                next = origin.and_then(|origin| self.resolve(unit, origin));
+            }
+        }
+        Chain { links }
+    }
+
+    /// Text of an attribute along the chain.
+    pub fn chain_text(&self, chain: &Chain<'_, 'a>, name: gimli::DwAt) -> Option<&'a [u8]> {
+        let (unit, value) = chain.attribute(name)?;
+        self.text(unit, value)
+    }
+
+    pub fn linkage_name(&self, chain: &Chain<'_, 'a>) -> Option<String> {
+        let name = self
+            .chain_text(chain, dw::DW_AT_linkage_name)
+            .or_else(|| self.chain_text(chain, dw::DW_AT_MIPS_linkage_name))?;
+        Some(String::from_utf8_lossy(name).into_owned())
+    }
+
+    /// Where the entry is declared.
+    pub fn declaration(&self, chain: &Chain<'_, 'a>) -> Option<SourcePosition> {
+        self.position(
+            chain,
+            dw::DW_AT_decl_file,
+            dw::DW_AT_decl_line,
+            dw::DW_AT_decl_column,
+        )
+    }
+
+    /// A place in the source from a triple of attributes.
+    pub fn position(
+        &self,
+        chain: &Chain<'_, 'a>,
+        file: gimli::DwAt,
+        line: gimli::DwAt,
+        column: gimli::DwAt,
+    ) -> Option<SourcePosition> {
+        let number = |name| {
+            let (_, value) = chain.attribute(name)?;
+            unsigned(&value).and_then(|number| u32::try_from(number).ok())
+        };
+        let (unit, file) = chain.attribute(file)?;
+        let file = match file {
+            AttributeValue::FileIndex(number) => number,
+            other => unsigned(&other)?,
+        };
+        Some(SourcePosition {
+            file: self.file_numbered(unit, file)?,
+            line: number(line).unwrap_or(0),
+            column: number(column).unwrap_or(0),
+        })
+    }
+
+    /// The code an entry's attributes claim, the entry's range first; what the linker dropped is left out.
+    pub fn code_ranges(
+        &self,
+        unit: &Unit<'a>,
+        attributes: &[Attribute<Reader<'a>>],
+    ) -> Vec<Range<u64>> {
+        let address = |value| self.sections.attr_address(&unit.dw, value).ok().flatten();
+        let (mut low, mut high, mut size) = (None, None, None);
+        for attribute in attributes {
+            let value = attribute.value();
+            match attribute.name() {
+                dw::DW_AT_low_pc => low = address(value),
+                dw::DW_AT_high_pc => match value {
+                    AttributeValue::Udata(length) => size = Some(length),
+                    value => high = address(value),
+                },
+                dw::DW_AT_ranges => return self.range_list(unit, value),
+                _ => {}
+            }
+        }
+        let Some(low) = low else { return Vec::new() };
+        let high = size
+            .map_or(high, |size| low.checked_add(size))
+            .unwrap_or(low);
+        let real = low < high && self.files.main.elf.is_code(low);
+        if real { vec![low..high] } else { Vec::new() }
+    }
+
+    fn range_list(&self, unit: &Unit<'a>, value: AttributeValue<Reader<'a>>) -> Vec<Range<u64>> {
+        let mut ranges = Vec::new();
+        let Ok(Some(mut list)) = self.sections.attr_ranges(&unit.dw, value) else {
+            return ranges;
+        };
+        while let Ok(Some(range)) = list.next() {
+            if range.begin < range.end
+                && self.files.main.elf.is_code(range.begin)
+                && ranges.len() < RANGES_LIMIT
+            {
+                ranges.push(range.begin..range.end);
+            }
+        }
+        ranges
+    }
+
+    /// The name of what a chain describes, with its namespaces.
+    pub fn qualified_name(&self, chain: &Chain<'_, 'a>) -> Option<String> {
+        let base = self.chain_text(chain, dw::DW_AT_name)?;
+        let base = String::from_utf8_lossy(base);
+        let (unit, entry) = chain.links.last()?;
+        let prefix = self.namespace_of(unit, entry.offset());
+        Some(match prefix.is_empty() {
+            true => base.into_owned(),
+            false => format!("{prefix}::{base}"),
+        })
+    }
+
+    /// The names of the namespaces, types and functions around an entry, joined.
+    pub fn namespace_of(&self, unit: &Unit<'a>, offset: UnitOffset<usize>) -> String {
+        if matches!(unit.language, Language::C | Language::Other) {
+            return String::new();
+        }
+        let mut names: Vec<String> = Vec::new();
+        for scope in self.index(unit).scopes_around(offset.0) {
+            let chain = self.chain(unit, UnitOffset(scope));
+            let name = self
+                .chain_text(&chain, dw::DW_AT_name)
+                .map(String::from_utf8_lossy);
+            let tag = chain.links.first().map(|(_, entry)| entry.tag());
+            let is_specified = chain.links.len() > 1;
+            let name = match (name, tag) {
+                (Some(name), _) => name.into_owned(),
+                (None, Some(dw::DW_TAG_namespace)) => "(anonymous namespace)".to_owned(),
+                (None, Some(tag)) => anonymous(tag).to_owned(),
+                (None, None) => continue,
+            };
+            names.push(name);
+            // A function defined away from its class: the class is where it's declared.
+            if is_specified
+                && let Some((unit, entry)) = chain.links.last()
+                && names.len() < CHAIN_LIMIT
+            {
+                let outer = self.namespace_of_scope(unit, entry.offset(), names.len());
+                names.extend(outer);
+                break;
+            }
+        }
+        names.reverse();
+        names.join("::")
+    }
+
+    /// As [`Dwarf::namespace_of`] for the declaration of an enclosing function: plain names, innermost first.
+    fn namespace_of_scope(
+        &self,
+        unit: &Unit<'a>,
+        offset: UnitOffset<usize>,
+        used: usize,
+    ) -> Vec<String> {
+        let scopes = self.index(unit).scopes_around(offset.0);
+        let names = scopes
+            .into_iter()
+            .take(CHAIN_LIMIT.saturating_sub(used))
+            .filter_map(|scope| {
+                let entry = self.entry(unit, UnitOffset(scope))?;
+                let name = self.text(unit, entry.attr_value(dw::DW_AT_name)?)?;
+                Some(String::from_utf8_lossy(name).into_owned())
+            });
+        names.collect()
+    }
+}
+
+/// What to call a type without a name.
+pub(crate) fn anonymous(tag: gimli::DwTag) -> &'static str {
+    match tag {
+        dw::DW_TAG_structure_type => "{anonymous struct}",
+        dw::DW_TAG_class_type => "{anonymous class}",
+        dw::DW_TAG_union_type => "{anonymous union}",
+        dw::DW_TAG_enumeration_type => "{anonymous enum}",
+        dw::DW_TAG_subprogram => "{anonymous function}",
+        _ => "{anonymous}",
+    }
+}
+
+/// A constant as an unsigned number.
+pub(crate) fn unsigned(value: &AttributeValue<Reader<'_>>) -> Option<u64> {
+    value.udata_value()
+}
+
+/// A constant as a signed number; fixed-size forms are taken as signed.
+pub(crate) fn signed(value: &AttributeValue<Reader<'_>>) -> Option<i64> {
+    value.sdata_value()
+}

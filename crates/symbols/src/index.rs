@@ -1,0 +1,254 @@
+//! What a unit has, found in one pass over its entries that skips all but a few attributes: functions with
+//! code, variables of static storage, complete types, and the scopes that give them their full names.
+//!
+//! An entry's parents are not stored with it. The entries of a scope are contiguous, so scopes are kept as
+//! ranges of offsets, and those around an entry are found by search.
+
+use crate::dwarf::{DEPTH_LIMIT, Dwarf, Reader, Unit};
+use crate::functions::Function;
+use gimli::{Attribute, AttributeValue, DwAt, constants as dw};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// A unit's contents by offset and by address.
+#[derive(Debug, Default)]
+pub(crate) struct Index<'a> {
+    /// By start; nested or disjoint.
+    scopes: Vec<Scope>,
+    pub functions: Vec<FunctionEntry>,
+    /// By start.
+    function_ranges: Vec<FunctionRange>,
+    /// Offsets of variables with static storage outside functions.
+    pub statics: Vec<usize>,
+    /// Complete structs, classes, unions and enums by their own names.
+    pub definitions: FxHashMap<&'a [u8], Vec<usize>>,
+}
+
+#[derive(Debug)]
+struct Scope {
+    start: usize,
+    end: usize,
+    /// The index of the scope around it.
+    parent: Option<u32>,
+}
+
+/// A function with code.
+#[derive(Debug)]
+pub(crate) struct FunctionEntry {
+    pub offset: usize,
+    pub ranges: Vec<Range<u64>>,
+    pub function: OnceLock<Arc<Function>>,
+}
+
+#[derive(Debug)]
+struct FunctionRange {
+    start: u64,
+    end: u64,
+    /// The largest end so far: where a search backwards can stop.
+    reach: u64,
+    function: u32,
+}
+
+impl<'a> Index<'a> {
+    pub fn build(dwarf: &Dwarf<'a>, unit: &Unit<'a>) -> Index<'a> {
+        let mut index = Index::default();
+        let mut walk = Walk::default();
+        if let Err((offset, error)) = walk.run(dwarf, unit, &mut index) {
+            dwarf.warn_unit(
+                unit,
+                gimli::UnitOffset(offset),
+                format!("the unit's entries from here on are left out: {error}"),
+            );
+        }
+        // Scopes that a broken unit leaves open.
+        for (open, _) in walk.open {
+            index.scopes[open as usize].end = usize::MAX;
+        }
+        for (number, function) in index.functions.iter().enumerate() {
+            for range in &function.ranges {
+                let (start, end) = (range.start, range.end);
+                index.function_ranges.push(FunctionRange {
+                    start,
+                    end,
+                    reach: 0,
+                    function: number as u32,
+                });
+            }
+        }
+        index
+            .function_ranges
+            .sort_by_key(|range| (range.start, range.end));
+        let mut reach = 0;
+        for range in &mut index.function_ranges {
+            reach = range.end.max(reach);
+            range.reach = reach;
+        }
+        index
+    }
+
+    /// The function that has `address`: the innermost where a broken unit has several.
+    pub fn function_at(&self, address: u64) -> Option<&FunctionEntry> {
+        let after = self
+            .function_ranges
+            .partition_point(|range| range.start <= address);
+        let mut before = self.function_ranges[..after]
+            .iter()
+            .rev()
+            .take_while(|range| range.reach > address);
+        let range = before.find(|range| address < range.end)?;
+        self.functions.get(range.function as usize)
+    }
+
+    /// The offsets of the scopes around an entry, innermost first.
+    pub fn scopes_around(&self, offset: usize) -> Vec<usize> {
+        let mut around = Vec::new();
+        let after = self.scopes.partition_point(|scope| scope.start < offset);
+        let mut next = after.checked_sub(1);
+        while let Some(scope) = next.and_then(|index| self.scopes.get(index)) {
+            if offset < scope.end {
+                around.push(scope.start);
+            }
+            // A scope's parent starts before it, so this ends.
+            next = scope.parent.map(|parent| parent as usize);
+        }
+        around
+    }
+
+    /// The function whose entry is at `offset`.
+    pub fn function_with_offset(&self, offset: usize) -> Option<&FunctionEntry> {
+        // Functions were found in the order of their offsets.
+        let index = self
+            .functions
+            .binary_search_by_key(&offset, |function| function.offset)
+            .ok()?;
+        self.functions.get(index)
+    }
+}
+
+/// The state of the one pass.
+#[derive(Default)]
+struct Walk<'a> {
+    /// Open scopes: index and depth.
+    open: Vec<(u32, isize)>,
+    /// The depth of the outermost function around.
+    function: Option<isize>,
+    attributes: Vec<Attribute<Reader<'a>>>,
+}
+
+impl<'a> Walk<'a> {
+    fn run(
+        &mut self,
+        dwarf: &Dwarf<'a>,
+        unit: &Unit<'a>,
+        index: &mut Index<'a>,
+    ) -> Result<(), (usize, String)> {
+        let mut raw = unit
+            .dw
+            .entries_raw(None)
+            .map_err(|error| (0, error.to_string()))?;
+        while !raw.is_empty() {
+            let (offset, depth) = (raw.next_offset().0, raw.next_depth());
+            if depth > DEPTH_LIMIT {
+                return Err((offset, "entries are nested too deeply".to_owned()));
+            }
+            let broken = |error: gimli::Error| (offset, error.to_string());
+            let Some(abbreviation) = raw.read_abbreviation().map_err(broken)? else {
+                continue;
+            };
+            self.close(index, offset, depth);
+            let specs = abbreviation.attributes();
+            let tag = abbreviation.tag();
+            match tag {
+                dw::DW_TAG_subprogram => {
+                    raw.read_attributes(specs, &mut self.attributes)
+                        .map_err(broken)?;
+                    let ranges = dwarf.code_ranges(unit, &self.attributes);
+                    if !ranges.is_empty() {
+                        index.functions.push(FunctionEntry {
+                            offset,
+                            ranges,
+                            function: OnceLock::new(),
+                        });
+                    }
+                    if abbreviation.has_children() {
+                        self.function.get_or_insert(depth);
+                    }
+                }
+                dw::DW_TAG_variable if self.function.is_none() => {
+                    raw.read_attributes(specs, &mut self.attributes)
+                        .map_err(broken)?;
+                    if self.has(dw::DW_AT_location) || self.has(dw::DW_AT_const_value) {
+                        index.statics.push(offset);
+                    }
+                }
+                dw::DW_TAG_structure_type
+                | dw::DW_TAG_class_type
+                | dw::DW_TAG_union_type
+                | dw::DW_TAG_enumeration_type => {
+                    raw.read_attributes(specs, &mut self.attributes)
+                        .map_err(broken)?;
+                    let declared =
+                        self.attribute(dw::DW_AT_declaration) == Some(AttributeValue::Flag(true));
+                    let name = self
+                        .attribute(dw::DW_AT_name)
+                        .and_then(|name| dwarf.text(unit, name));
+                    if let (false, Some(name)) = (declared, name) {
+                        index.definitions.entry(name).or_default().push(offset);
+                    }
+                }
+                _ => raw.skip_attributes(specs).map_err(broken)?,
+            }
+            if abbreviation.has_children() && is_scope(tag) {
+                let parent = self.open.last().map(|&(parent, _)| parent);
+                self.open.push((index.scopes.len() as u32, depth));
+                index.scopes.push(Scope {
+                    start: offset,
+                    end: usize::MAX,
+                    parent,
+                });
+            }
+        }
+        self.close(index, raw.next_offset().0, isize::MIN);
+        Ok(())
+    }
+
+    /// Closes the scopes that an entry at `depth` is not in.
+    fn close(&mut self, index: &mut Index<'a>, offset: usize, depth: isize) {
+        while let Some(&(scope, scope_depth)) = self.open.last() {
+            if scope_depth < depth {
+                break;
+            }
+            index.scopes[scope as usize].end = offset;
+            self.open.pop();
+        }
+        if self.function.is_some_and(|function| function >= depth) {
+            self.function = None;
+        }
+    }
+
+    fn attribute(&self, name: DwAt) -> Option<AttributeValue<Reader<'a>>> {
+        self.attributes
+            .iter()
+            .find(|attribute| attribute.name() == name)
+            .map(Attribute::value)
+    }
+
+    fn has(&self, name: DwAt) -> bool {
+        self.attributes
+            .iter()
+            .any(|attribute| attribute.name() == name)
+    }
+}
+
+fn is_scope(tag: gimli::DwTag) -> bool {
+    matches!(
+        tag,
+        dw::DW_TAG_namespace
+            | dw::DW_TAG_structure_type
+            | dw::DW_TAG_class_type
+            | dw::DW_TAG_union_type
+            | dw::DW_TAG_enumeration_type
+            | dw::DW_TAG_subprogram
+    )
+}
