@@ -1,0 +1,101 @@
+//! Who is no longer interested in what.
+//!
+//! Each request has a [`CancelToken`]. A `cancel` request sets it as soon as it is read from the wire, however busy the
+//! session is; whether and when the work stops is up to the handler.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Deserialize;
+
+use crate::envelope::{Envelope, Kind};
+use crate::message::decode_or_default;
+
+/// Tells a request's handler that the client no longer wants its result.
+#[derive(Debug, Clone, Default)]
+pub struct CancelToken(Arc<AtomicBool>);
+
+impl CancelToken {
+    /// A token that is not cancelled.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// True once the client cancelled the request.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Cancels.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// How many cancellations of requests that did not start yet are kept. A client that sends more is playing.
+const EARLY_LIMIT: usize = 4096;
+
+/// The tokens of the requests under way, and the cancellations that came before their request was started.
+#[derive(Debug, Default)]
+pub(crate) struct Cancellations(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    under_way: BTreeMap<i64, CancelToken>,
+    early: BTreeSet<i64>,
+    /// The newest request started. Older ones are under way or done, so cancelling them early makes no sense.
+    newest: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RequestId {
+    request_id: Option<i64>,
+}
+
+impl Cancellations {
+    /// Looks at a message as it is read: if it cancels a request, that takes effect now.
+    pub(crate) fn look_at(&self, text: &str) {
+        // Real ones have about 70 bytes; only they are worth decoding twice.
+        if text.len() > 1024 || !text.contains("\"cancel\"") {
+            return;
+        }
+        if let Ok(Envelope { kind: Kind::Request { command, arguments }, .. }) = Envelope::parse(text)
+            && command == "cancel"
+            && let Ok(RequestId { request_id: Some(id) }) = decode_or_default(arguments)
+        {
+            self.cancel(id);
+        }
+    }
+
+    fn cancel(&self, request: i64) {
+        let mut state = self.lock();
+        if let Some(token) = state.under_way.get(&request) {
+            token.cancel();
+        } else if request > state.newest && state.early.len() < EARLY_LIMIT {
+            state.early.insert(request);
+        }
+    }
+
+    /// Starts a request: its token, cancelled already if the cancellation overtook it.
+    pub(crate) fn begin(&self, request: i64) -> CancelToken {
+        let mut state = self.lock();
+        let token = CancelToken::new();
+        if state.early.remove(&request) {
+            token.cancel();
+        }
+        state.newest = state.newest.max(request);
+        state.under_way.insert(request, token.clone());
+        token
+    }
+
+    /// Ends a request: it was answered.
+    pub(crate) fn end(&self, request: i64) {
+        self.lock().under_way.remove(&request);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

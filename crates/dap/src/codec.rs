@@ -1,0 +1,321 @@
+//! Bytes to messages and back, without I/O.
+//!
+//! The wire is `Content-Length: N`, an empty line, and N bytes of JSON. [`Decoder`] takes bytes as they come, in
+//! pieces of any size, and gives out the text of whole messages; [`encode`] does the reverse. What a message means is
+//! not decided here: see [`crate::envelope`].
+//!
+//! Worth knowing: the decoder never allocates what a header merely claims. It holds the bytes it was given and no
+//! more, and a message over the limit is counted past instead of stored, so the stream stays readable behind it.
+
+use serde::Serialize;
+
+/// The longest message accepted unless told otherwise: 64 MiB.
+pub const DEFAULT_LIMIT: usize = 64 << 20;
+
+/// The longest block of headers accepted, in bytes. Real ones are below 100.
+const HEADER_LIMIT: usize = 8 << 10;
+
+/// What was wrong with the bytes of a stream.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CodecError {
+    /// A line in the header block has no colon. It is skipped.
+    #[error("expected a header such as `Content-Length: 119`, found `{line}`; the line is skipped")]
+    NotAHeader {
+        /// The line, shortened.
+        line: String,
+    },
+    /// The value of `Content-Length` is not a count of bytes. The stream cannot be trusted any more.
+    #[error("`Content-Length` must be a number of bytes, found `{value}`; the stream cannot be read any further")]
+    BadLength {
+        /// The header's value, shortened.
+        value: String,
+    },
+    /// A header block gives two different lengths. The stream cannot be trusted any more.
+    #[error(
+        "`Content-Length` is given twice, as {first} and as {second}; the stream cannot be read any further"
+    )]
+    TwoLengths {
+        /// The first value.
+        first: u64,
+        /// The second, different one.
+        second: u64,
+    },
+    /// A header block ended without a length. The stream cannot be trusted any more.
+    #[error("a message without `Content-Length`; the stream cannot be read any further")]
+    NoLength,
+    /// A header block does not end. The stream cannot be trusted any more.
+    #[error("more than {HEADER_LIMIT} bytes of headers; the stream cannot be read any further")]
+    HeadersTooLong,
+    /// A message is longer than the limit. It is skipped.
+    #[error("a message of {length} bytes is over the limit of {limit}; it is skipped")]
+    TooLong {
+        /// What the header said, in bytes.
+        length: u64,
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// A message is not UTF-8. It is skipped.
+    #[error("a message of {length} bytes is not UTF-8 from byte {offset} on; it is skipped")]
+    NotUtf8 {
+        /// The message's length in bytes.
+        length: usize,
+        /// The first byte that is not UTF-8.
+        offset: usize,
+    },
+}
+
+impl CodecError {
+    /// True if nothing after this can be read from the stream: where the next message starts is unknown.
+    pub fn is_fatal(&self) -> bool {
+        match self {
+            Self::BadLength { .. } | Self::TwoLengths { .. } | Self::NoLength | Self::HeadersTooLong => true,
+            Self::NotAHeader { .. } | Self::TooLong { .. } | Self::NotUtf8 { .. } => false,
+        }
+    }
+}
+
+/// Where in the stream the decoder is.
+#[derive(Debug)]
+enum Place {
+    /// Between messages or among headers; `bytes` counts the headers of this block.
+    Headers { length: Option<u64>, bytes: usize },
+    /// Before a body of this length.
+    Body { length: usize },
+    /// In a body that is not kept; this much of it is still to come.
+    Skip { remaining: u64 },
+    /// Behind a fatal error.
+    Lost,
+}
+
+impl Place {
+    const START: Self = Self::Headers { length: None, bytes: 0 };
+}
+
+/// Cuts a stream of bytes into messages.
+///
+/// ```
+/// use dapple_dap::codec::Decoder;
+///
+/// let mut decoder = Decoder::new();
+/// decoder.push(b"Content-Length: 2\r\n\r");
+/// assert_eq!(decoder.next(), Ok(None));
+/// decoder.push(b"\n{}Content-Le");
+/// assert_eq!(decoder.next(), Ok(Some("{}".to_owned())));
+/// assert_eq!(decoder.next(), Ok(None));
+/// ```
+#[derive(Debug)]
+pub struct Decoder {
+    buffer: Vec<u8>,
+    /// How much of `buffer` is used up.
+    start: usize,
+    /// How much of `buffer` was searched for the end of a line.
+    searched: usize,
+    place: Place,
+    limit: usize,
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Decoder {
+    /// A decoder at the start of a stream, with the default limit.
+    pub fn new() -> Self {
+        Self::with_limit(DEFAULT_LIMIT)
+    }
+
+    /// A decoder that skips messages longer than `limit` bytes.
+    pub fn with_limit(limit: usize) -> Self {
+        Self { buffer: Vec::new(), start: 0, searched: 0, place: Place::START, limit }
+    }
+
+    /// Adds bytes that were read from the stream.
+    pub fn push(&mut self, mut bytes: &[u8]) {
+        match &mut self.place {
+            Place::Lost => return,
+            Place::Skip { remaining } if self.start == self.buffer.len() => {
+                let skipped = usize::try_from(*remaining).unwrap_or(usize::MAX).min(bytes.len());
+                *remaining -= skipped as u64;
+                bytes = &bytes[skipped..];
+            }
+            _ => {}
+        }
+        if self.start == self.buffer.len() {
+            self.buffer.clear();
+            self.searched = 0;
+            self.start = 0;
+        } else if self.start > self.buffer.len() / 2 {
+            self.buffer.drain(..self.start);
+            self.searched = self.searched.saturating_sub(self.start);
+            self.start = 0;
+        }
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// The next whole message's text, `None` until more bytes are pushed.
+    ///
+    /// After an error that is not [fatal](CodecError::is_fatal) the next call goes on behind it; after a fatal one
+    /// there are no more messages.
+    #[expect(clippy::should_implement_trait, reason = "`None` is not the end here, as it is for an iterator")]
+    pub fn next(&mut self) -> Result<Option<String>, CodecError> {
+        let result = self.advance();
+        if result.as_ref().is_err_and(CodecError::is_fatal) {
+            self.place = Place::Lost;
+            self.buffer = Vec::new();
+            self.start = 0;
+        }
+        result
+    }
+
+    /// True if a fatal error ended the stream.
+    pub fn is_lost(&self) -> bool {
+        matches!(self.place, Place::Lost)
+    }
+
+    /// True if the stream may end here: between two messages.
+    pub fn is_between_messages(&self) -> bool {
+        self.start == self.buffer.len() && matches!(self.place, Place::Headers { length: None, bytes: 0 })
+    }
+
+    fn advance(&mut self) -> Result<Option<String>, CodecError> {
+        loop {
+            let available = self.buffer.len() - self.start;
+            match self.place {
+                Place::Lost => return Ok(None),
+                Place::Skip { remaining } => {
+                    let skipped = usize::try_from(remaining).unwrap_or(usize::MAX).min(available);
+                    self.start += skipped;
+                    let remaining = remaining - skipped as u64;
+                    if remaining > 0 {
+                        self.place = Place::Skip { remaining };
+                        return Ok(None);
+                    }
+                    self.place = Place::START;
+                }
+                Place::Body { length } => {
+                    if available < length {
+                        return Ok(None);
+                    }
+                    let body = self.buffer[self.start..self.start + length].to_vec();
+                    self.start += length;
+                    self.place = Place::START;
+                    return String::from_utf8(body).map(Some).map_err(|error| CodecError::NotUtf8 {
+                        length,
+                        offset: error.utf8_error().valid_up_to(),
+                    });
+                }
+                Place::Headers { length, bytes } => {
+                    let from = self.searched.max(self.start);
+                    let Some(end) = self.buffer[from..].iter().position(|&byte| byte == b'\n') else {
+                        self.searched = self.buffer.len();
+                        if bytes + available > HEADER_LIMIT {
+                            return Err(CodecError::HeadersTooLong);
+                        }
+                        return Ok(None);
+                    };
+                    let line = self.start..from + end;
+                    let bytes = bytes + line.len() + 1;
+                    self.start = line.end + 1;
+                    if bytes > HEADER_LIMIT {
+                        return Err(CodecError::HeadersTooLong);
+                    }
+                    self.header_line(line, length, bytes)?;
+                }
+            }
+        }
+    }
+
+    /// Takes one line among the headers, without its line feed.
+    fn header_line(
+        &mut self,
+        line: std::ops::Range<usize>,
+        length: Option<u64>,
+        bytes: usize,
+    ) -> Result<(), CodecError> {
+        let line = &self.buffer[line];
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.is_empty() {
+            return self.end_of_headers(length, bytes);
+        }
+        self.place = Place::Headers { length, bytes };
+        let Some(colon) = line.iter().position(|&byte| byte == b':') else {
+            return Err(CodecError::NotAHeader { line: excerpt(line) });
+        };
+        if !line[..colon].trim_ascii().eq_ignore_ascii_case(b"content-length") {
+            return Ok(());
+        }
+        let value = line[colon + 1..].trim_ascii();
+        let Some(number) = decimal(value) else {
+            return Err(CodecError::BadLength { value: excerpt(value) });
+        };
+        if let Some(first) = length.filter(|&first| first != number) {
+            return Err(CodecError::TwoLengths { first, second: number });
+        }
+        self.place = Place::Headers { length: Some(number), bytes };
+        Ok(())
+    }
+
+    fn end_of_headers(&mut self, length: Option<u64>, bytes: usize) -> Result<(), CodecError> {
+        let Some(length) = length else {
+            // Empty lines between messages do no harm.
+            if bytes <= 2 {
+                self.place = Place::START;
+                return Ok(());
+            }
+            return Err(CodecError::NoLength);
+        };
+        match usize::try_from(length) {
+            Ok(length) if length <= self.limit => {
+                self.place = Place::Body { length };
+                Ok(())
+            }
+            _ => {
+                self.place = Place::Skip { remaining: length };
+                Err(CodecError::TooLong { length, limit: self.limit })
+            }
+        }
+    }
+}
+
+/// Digits only: `-1`, `+1`, `1e3` and an empty value are no lengths.
+fn decimal(value: &[u8]) -> Option<u64> {
+    if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(value).ok()?.parse().ok()
+}
+
+/// At most 60 bytes of what came, printable, for an error message.
+fn excerpt(bytes: &[u8]) -> String {
+    let shown = &bytes[..bytes.len().min(60)];
+    let mut text = String::from_utf8_lossy(shown).escape_debug().to_string();
+    if shown.len() < bytes.len() {
+        text.push('…');
+    }
+    text
+}
+
+/// The bytes of one message: its header and its JSON.
+///
+/// # Errors
+/// What the value's `Serialize` reports, such as a map with keys that are not strings.
+pub fn encode(message: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
+    // Room for the longest header; the body is written behind it and the gap closed once the length is known.
+    const ROOM: usize = "Content-Length: 18446744073709551615\r\n\r\n".len();
+    let mut bytes = Vec::with_capacity(ROOM + 256);
+    bytes.resize(ROOM, 0);
+    serde_json::to_writer(&mut bytes, message)?;
+    let header = header(bytes.len() - ROOM);
+    let start = ROOM - header.len();
+    bytes[start..ROOM].copy_from_slice(header.as_bytes());
+    bytes.drain(..start);
+    Ok(bytes)
+}
+
+/// The header block for a body of `length` bytes.
+pub(crate) fn header(length: usize) -> String {
+    format!("Content-Length: {length}\r\n\r\n")
+}

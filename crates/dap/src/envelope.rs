@@ -1,0 +1,234 @@
+//! What kind of message this is, and who it is for.
+//!
+//! Decoding has two stages. An [`Envelope`] tells request, response and event apart and borrows the payload as it
+//! stands in the text: routing, tracing and proxying need no more. The payload becomes a typed value on demand, with
+//! [`crate::message::decode`]. Keys may come in any order; adapters that sort theirs put `body` before `type`.
+//!
+//! This module does not judge whether a message may be sent now: that is [`crate::lifecycle`].
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// A message with its payload not yet decoded.
+#[derive(Debug, Clone)]
+pub struct Envelope<'a> {
+    /// The sender's number for this message. Senders should count from 1; what came is kept as it is.
+    pub seq: i64,
+    /// The rest, by the kind of message.
+    pub kind: Kind<'a>,
+}
+
+/// A message's `type`, with the fields of that type.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Kind<'a> {
+    /// Asks the other side for something; it is to be answered with one response.
+    Request {
+        /// What is asked for.
+        command: Cow<'a, str>,
+        /// The arguments' text. `null` counts as absent.
+        arguments: Option<&'a RawValue>,
+    },
+    /// Answers a request.
+    Response {
+        /// The request's `seq`.
+        request_seq: i64,
+        /// Whether `body` is the result. If not, it may hold details of the error.
+        success: bool,
+        /// The request's command.
+        command: Cow<'a, str>,
+        /// The error in short, where there is one.
+        message: Option<Cow<'a, str>>,
+        /// The body's text. `null` counts as absent.
+        body: Option<&'a RawValue>,
+    },
+    /// Tells that something happened.
+    Event {
+        /// What happened.
+        event: Cow<'a, str>,
+        /// The body's text. `null` counts as absent.
+        body: Option<&'a RawValue>,
+    },
+}
+
+/// Why a text is no message of the protocol.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnvelopeError {
+    /// The text is not JSON, or not an object.
+    #[error("not a JSON object: {reason}")]
+    NotJson {
+        /// What the JSON reader found, and where.
+        reason: String,
+    },
+    /// The text is a JSON object, but not of a message's shape.
+    #[error("`{field}`: {reason}")]
+    Shape {
+        /// The field that is missing or wrong.
+        field: &'static str,
+        /// What was expected there.
+        reason: String,
+        /// The message's `seq` if it can be answered: it is readable and the message a request, or of no known type.
+        answer_to: Option<i64>,
+    },
+}
+
+/// The fast way: everything is as it should be.
+#[derive(Deserialize)]
+struct Wire<'a> {
+    seq: i64,
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    command: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    arguments: Option<&'a RawValue>,
+    #[serde(default)]
+    request_seq: Option<i64>,
+    #[serde(default)]
+    success: Option<bool>,
+    #[serde(borrow, default)]
+    message: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    event: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    body: Option<&'a RawValue>,
+}
+
+/// A string that borrows where it has no escapes, also inside an `Option`.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The slow way, for the error message: each field on its own.
+#[derive(Deserialize)]
+struct Pieces<'a> {
+    #[serde(borrow, default)]
+    seq: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "type")]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    command: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    request_seq: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    success: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    event: Option<&'a RawValue>,
+}
+
+impl<'a> Envelope<'a> {
+    /// Reads the envelope of a message's text.
+    ///
+    /// # Errors
+    /// The text is not JSON, or a field of the envelope is missing or of the wrong type.
+    pub fn parse(text: &'a str) -> Result<Self, EnvelopeError> {
+        match serde_json::from_str::<Wire<'a>>(text) {
+            Ok(wire) => wire.into_envelope(),
+            Err(error) => Err(explain(text, &error)),
+        }
+    }
+
+    /// The command or event this is about.
+    pub fn name(&self) -> &str {
+        match &self.kind {
+            Kind::Request { command, .. } | Kind::Response { command, .. } => command,
+            Kind::Event { event, .. } => event,
+        }
+    }
+}
+
+impl<'a> Wire<'a> {
+    fn into_envelope(self) -> Result<Envelope<'a>, EnvelopeError> {
+        let seq = self.seq;
+        let kind = &*self.kind;
+        let missing = |field: &'static str, expected: &str| EnvelopeError::Shape {
+            field,
+            reason: format!("missing in this {kind}, expected {expected}"),
+            answer_to: (kind == "request").then_some(seq),
+        };
+        let kind = match kind {
+            "request" => Kind::Request {
+                command: self.command.ok_or_else(|| missing("command", "a string"))?.0,
+                arguments: self.arguments.filter(|raw| !is_null(raw)),
+            },
+            "response" => Kind::Response {
+                request_seq: self.request_seq.ok_or_else(|| missing("request_seq", "an integer"))?,
+                success: self.success.ok_or_else(|| missing("success", "a boolean"))?,
+                command: self.command.ok_or_else(|| missing("command", "a string"))?.0,
+                message: self.message.map(|text| text.0),
+                body: self.body.filter(|raw| !is_null(raw)),
+            },
+            "event" => Kind::Event {
+                event: self.event.ok_or_else(|| missing("event", "a string"))?.0,
+                body: self.body.filter(|raw| !is_null(raw)),
+            },
+            other => {
+                return Err(EnvelopeError::Shape {
+                    field: "type",
+                    reason: format!("expected `request`, `response` or `event`, found `{other}`"),
+                    answer_to: Some(seq),
+                });
+            }
+        };
+        Ok(Envelope { seq, kind })
+    }
+}
+
+fn is_null(raw: &RawValue) -> bool {
+    raw.get() == "null"
+}
+
+/// Finds the first field that is wrong.
+fn explain(text: &str, error: &serde_json::Error) -> EnvelopeError {
+    let Ok(pieces) = serde_json::from_str::<Pieces<'_>>(text) else {
+        return EnvelopeError::NotJson { reason: error.to_string() };
+    };
+    let seq = pieces.seq.and_then(|raw| serde_json::from_str::<i64>(raw.get()).ok());
+    let kind = pieces.kind.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
+    let answerable = matches!(kind.as_deref(), None | Some("request"));
+    let shape =
+        |field, reason| EnvelopeError::Shape { field, reason, answer_to: seq.filter(|_| answerable) };
+    let wrong = |raw: Option<&RawValue>, expected: &str| match raw {
+        None => format!("missing, expected {expected}"),
+        Some(raw) => format!("expected {expected}, found {}", found(raw)),
+    };
+    if seq.is_none() {
+        return shape("seq", wrong(pieces.seq, "an integer"));
+    }
+    if kind.is_none() {
+        return shape("type", wrong(pieces.kind, "`request`, `response` or `event`"));
+    }
+    let texts = [("command", pieces.command), ("message", pieces.message), ("event", pieces.event)];
+    for (field, raw) in texts {
+        if raw.is_some_and(|raw| !is_null(raw) && serde_json::from_str::<String>(raw.get()).is_err()) {
+            return shape(field, wrong(raw, "a string"));
+        }
+    }
+    if let Some(raw) = pieces.request_seq
+        && serde_json::from_str::<i64>(raw.get()).is_err()
+    {
+        return shape("request_seq", wrong(Some(raw), "an integer"));
+    }
+    if let Some(raw) = pieces.success
+        && serde_json::from_str::<bool>(raw.get()).is_err()
+    {
+        return shape("success", wrong(Some(raw), "a boolean"));
+    }
+    EnvelopeError::NotJson { reason: error.to_string() }
+}
+
+/// A value for an error message: itself if short, else its type.
+fn found(raw: &RawValue) -> String {
+    let text = raw.get();
+    match text.as_bytes().first() {
+        Some(b'{') => "an object".to_owned(),
+        Some(b'[') => "an array".to_owned(),
+        Some(b'"') if text.len() > 40 => "a long string".to_owned(),
+        _ => text.to_owned(),
+    }
+}

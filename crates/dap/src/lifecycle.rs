@@ -1,0 +1,363 @@
+//! When a message may be sent.
+//!
+//! The rules of a session as one pure state machine: it is told of each message in either direction, in order, and
+//! says which rules that message breaks. It never looks at payloads beyond what [`Facts`] carries, and does no I/O.
+//! The server session and the client enforce it on what they send and report it on what they receive; a checker
+//! between the two reports both.
+//!
+//! | rule | |
+//! | --- | --- |
+//! | the first request is `initialize`, once | [`Violation::BeforeInitialize`], [`Violation::InitializeTwice`] |
+//! | until its response the adapter sends nothing else | [`Violation::BeforeInitializeResponse`] |
+//! | `initialized` comes once | [`Violation::InitializedTwice`] |
+//! | `seq` counts from 1, per direction | [`Violation::Sequence`] |
+//! | one response to each request, with its command | [`Violation::ResponseToNothing`], [`Violation::WrongCommand`], [`Lifecycle::unanswered`] |
+//! | no `continued` for a resume that the client asked for | [`Violation::RedundantContinued`] |
+//! | after `terminated` the adapter sends only responses | [`Violation::AfterTerminated`] |
+
+use std::collections::BTreeMap;
+
+use crate::envelope::{Envelope, Kind};
+use crate::message::decode_or_default;
+
+/// Which end of a connection a message comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The editor, or whoever asks.
+    Client,
+    /// The debug adapter.
+    Adapter,
+}
+
+/// What the rules need to know of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Facts<'a> {
+    /// A request.
+    Request {
+        /// Its number.
+        seq: i64,
+        /// Its command.
+        command: &'a str,
+        /// Which threads it resumes, for the requests that resume.
+        resumes: Option<Threads>,
+    },
+    /// A response.
+    Response {
+        /// The number of the request that it answers.
+        request_seq: i64,
+        /// The command it repeats.
+        command: &'a str,
+        /// Whether the request succeeded.
+        success: bool,
+    },
+    /// An event.
+    Event {
+        /// Its name.
+        event: &'a str,
+        /// Which threads it says are running, for `continued`.
+        threads: Option<Threads>,
+    },
+}
+
+/// The threads that a resume is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Threads {
+    /// All of them.
+    All,
+    /// Only this one.
+    One(i64),
+}
+
+/// A rule that a message breaks.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Violation {
+    /// A request came before `initialize`.
+    #[error("`{command}` came before `initialize`; the first request must be `initialize`")]
+    BeforeInitialize {
+        /// The request's command.
+        command: Box<str>,
+    },
+    /// A second `initialize`.
+    #[error("`initialize` may be sent only once in a session")]
+    InitializeTwice,
+    /// The adapter sent something before its response to `initialize`.
+    #[error("`{message}` was sent before the response to `initialize`")]
+    BeforeInitializeResponse {
+        /// The event's name or the request's command.
+        message: Box<str>,
+    },
+    /// A second `initialized` event.
+    #[error("the event `initialized` may be sent only once in a session")]
+    InitializedTwice,
+    /// A message's number is not one more than the one before.
+    #[error("`seq` is {found}, expected {expected}")]
+    Sequence {
+        /// One more than the last number from this side.
+        expected: i64,
+        /// The number that came.
+        found: i64,
+    },
+    /// A response to a request that was never sent or is answered already.
+    #[error("a response to request {request_seq} (`{command}`), which is not waiting for one")]
+    ResponseToNothing {
+        /// The number the response names.
+        request_seq: i64,
+        /// The command the response names.
+        command: Box<str>,
+    },
+    /// A response that names another command than its request.
+    #[error("the response to request {request_seq} (`{expected}`) names the command `{found}`")]
+    WrongCommand {
+        /// The request's number.
+        request_seq: i64,
+        /// The request's command.
+        expected: Box<str>,
+        /// The response's.
+        found: Box<str>,
+    },
+    /// A `continued` event for a resume that the client itself asked for.
+    #[error("a `continued` event for threads that the client resumed itself")]
+    RedundantContinued,
+    /// Something other than a response after `terminated`.
+    #[error("`{message}` was sent after `terminated`; only responses may follow it")]
+    AfterTerminated {
+        /// The event's name or the request's command.
+        message: Box<str>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// No `initialize` yet.
+    Start,
+    /// The `initialize` of this number is not answered yet.
+    Initializing(i64),
+    /// The normal state.
+    Open,
+    /// `terminated` was sent.
+    Terminated,
+}
+
+/// The state of a session as far as the rules go.
+#[derive(Debug, Clone)]
+pub struct Lifecycle {
+    phase: Phase,
+    initialized: bool,
+    /// Resumes by the client since the last stop.
+    resumed: Vec<Threads>,
+    /// Requests that wait for a response: of the client, of the adapter.
+    waiting: [BTreeMap<i64, Box<str>>; 2],
+    /// The last number seen from each.
+    last_seq: [i64; 2],
+}
+
+impl Default for Lifecycle {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// How many resumes without a stop are kept apart; beyond that it is taken as all threads running.
+const RESUMED_LIMIT: usize = 256;
+
+impl Lifecycle {
+    /// A session in which nothing was sent yet.
+    pub fn new() -> Self {
+        Self {
+            phase: Phase::Start,
+            initialized: false,
+            resumed: Vec::new(),
+            waiting: [BTreeMap::new(), BTreeMap::new()],
+            last_seq: [0, 0],
+        }
+    }
+
+    /// Notes the number of a message. Numbers are looked at apart from the rest, since a sender gets its own right by
+    /// construction.
+    ///
+    /// # Errors
+    /// The number is not one more than that of the message before from the same side.
+    pub fn sequence(&mut self, from: Side, seq: i64) -> Result<(), Violation> {
+        let last = &mut self.last_seq[from as usize];
+        let expected = last.saturating_add(1);
+        *last = seq;
+        if seq == expected { Ok(()) } else { Err(Violation::Sequence { expected, found: seq }) }
+    }
+
+    /// Takes one message. If it breaks a rule it changes nothing, as though it had not been sent.
+    ///
+    /// # Errors
+    /// The rule that the message breaks.
+    pub fn message(&mut self, from: Side, message: Facts<'_>) -> Result<(), Violation> {
+        self.check(from, message)?;
+        self.apply(from, message);
+        Ok(())
+    }
+
+    /// Whether a message would be allowed now.
+    ///
+    /// # Errors
+    /// The rule that the message would break.
+    pub fn check(&self, from: Side, message: Facts<'_>) -> Result<(), Violation> {
+        match message {
+            Facts::Request { command, .. } if from == Side::Client => match (self.phase, command) {
+                (Phase::Start, "initialize") => Ok(()),
+                (_, "initialize") => Err(Violation::InitializeTwice),
+                (Phase::Start, _) => Err(Violation::BeforeInitialize { command: command.into() }),
+                _ => Ok(()),
+            },
+            Facts::Request { command, .. } => self.adapter_may_send(command),
+            Facts::Response { request_seq, command, .. } => {
+                match self.waiting[from.other() as usize].get(&request_seq) {
+                    None => Err(Violation::ResponseToNothing { request_seq, command: command.into() }),
+                    Some(expected) if **expected != *command => {
+                        let found = command.into();
+                        Err(Violation::WrongCommand { request_seq, expected: expected.clone(), found })
+                    }
+                    Some(_) => Ok(()),
+                }
+            }
+            Facts::Event { event, threads } => {
+                self.adapter_may_send(event)?;
+                match event {
+                    "initialized" if self.initialized => Err(Violation::InitializedTwice),
+                    "continued" if self.client_resumed(threads) => Err(Violation::RedundantContinued),
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+
+    fn adapter_may_send(&self, message: &str) -> Result<(), Violation> {
+        match self.phase {
+            Phase::Start | Phase::Initializing(_) => {
+                Err(Violation::BeforeInitializeResponse { message: message.into() })
+            }
+            Phase::Open => Ok(()),
+            Phase::Terminated => Err(Violation::AfterTerminated { message: message.into() }),
+        }
+    }
+
+    fn client_resumed(&self, threads: Option<Threads>) -> bool {
+        let covers = |resumed: &Threads| match (resumed, threads) {
+            (Threads::All, _) => true,
+            (Threads::One(_), None | Some(Threads::All)) => false,
+            (Threads::One(one), Some(Threads::One(other))) => *one == other,
+        };
+        self.resumed.iter().any(covers)
+    }
+
+    fn apply(&mut self, from: Side, message: Facts<'_>) {
+        match message {
+            Facts::Request { seq, command, resumes } => {
+                self.note_request(from, seq, command);
+                if from == Side::Client && command == "initialize" {
+                    self.phase = Phase::Initializing(seq);
+                }
+                if let Some(threads) = resumes {
+                    if self.resumed.len() < RESUMED_LIMIT {
+                        self.resumed.push(threads);
+                    } else {
+                        self.resumed = vec![Threads::All];
+                    }
+                }
+            }
+            Facts::Response { request_seq, command, success } => {
+                self.waiting[from.other() as usize].remove(&request_seq);
+                if self.phase == Phase::Initializing(request_seq) {
+                    // After a failure the client may try again.
+                    self.phase = if success { Phase::Open } else { Phase::Start };
+                }
+                if !success && is_resume(command) {
+                    self.resumed.pop();
+                }
+            }
+            Facts::Event { event, .. } => match event {
+                "initialized" => self.initialized = true,
+                "stopped" => self.resumed.clear(),
+                "terminated" => self.phase = Phase::Terminated,
+                _ => {}
+            },
+        }
+    }
+
+    /// Notes a request that is to be answered although it breaks a rule.
+    pub fn note_request(&mut self, from: Side, seq: i64, command: &str) {
+        self.waiting[from as usize].insert(seq, command.into());
+    }
+
+    /// True once `initialize` is answered with success.
+    pub fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Open | Phase::Terminated)
+    }
+
+    /// True once `terminated` was sent.
+    pub fn is_terminated(&self) -> bool {
+        self.phase == Phase::Terminated
+    }
+
+    /// The requests of one side that are not answered: number and command, oldest first.
+    pub fn unanswered(&self, side: Side) -> impl Iterator<Item = (i64, &str)> {
+        self.waiting[side as usize].iter().map(|(&seq, command)| (seq, &**command))
+    }
+}
+
+impl Side {
+    /// The opposite end.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Adapter,
+            Self::Adapter => Self::Client,
+        }
+    }
+}
+
+/// True for the requests that let the debuggee run until an event says that it stopped.
+pub fn is_resume(command: &str) -> bool {
+    matches!(command, "continue" | "next" | "stepIn" | "stepOut" | "stepBack" | "reverseContinue")
+}
+
+/// The two fields of a resume's arguments and of a `continued` event's body that the rules need.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ThreadFields {
+    thread_id: Option<i64>,
+    single_thread: Option<bool>,
+    all_threads_continued: Option<bool>,
+}
+
+impl<'a> Facts<'a> {
+    /// What the rules need, taken from an envelope.
+    pub fn of(envelope: &'a Envelope<'_>) -> Self {
+        match &envelope.kind {
+            Kind::Request { command, arguments } => {
+                let resumes = is_resume(command).then(|| {
+                    match decode_or_default::<ThreadFields>(*arguments) {
+                        Ok(ThreadFields { thread_id: Some(id), single_thread: Some(true), .. }) => {
+                            Threads::One(id)
+                        }
+                        _ => Threads::All,
+                    }
+                });
+                Facts::Request { seq: envelope.seq, command, resumes }
+            }
+            Kind::Response { request_seq, success, command, .. } => {
+                Facts::Response { request_seq: *request_seq, command, success: *success }
+            }
+            Kind::Event { event, body } => Facts::Event { event, threads: event_threads(event, *body) },
+        }
+    }
+}
+
+/// Which threads a `continued` event is about.
+pub(crate) fn event_threads(event: &str, body: Option<&serde_json::value::RawValue>) -> Option<Threads> {
+    if event != "continued" {
+        return None;
+    }
+    match decode_or_default::<ThreadFields>(body) {
+        Ok(ThreadFields { all_threads_continued: Some(true), .. }) => Some(Threads::All),
+        Ok(ThreadFields { thread_id: Some(id), .. }) => Some(Threads::One(id)),
+        _ => None,
+    }
+}

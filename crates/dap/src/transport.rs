@@ -1,0 +1,310 @@
+//! A connection: messages in on a channel, messages out through one writer.
+//!
+//! A [`Connection`] is made over stdio, a TCP or Unix socket, any pair of streams, or a second connection in the same
+//! process ([`Connection::memory`]). A reader thread cuts the stream into messages; sending never blocks on the peer
+//! until a bound of unread bytes is reached. Who may connect is decided in [`listen`]; what messages mean, elsewhere.
+//!
+//! Worth knowing: the writer assigns `seq` where it queues a message, so numbers and the order on the wire are the same
+//! by construction; and the reader notes `cancel` requests as they come in, so that a request can learn that it is
+//! cancelled while it, or one before it, is still being handled.
+
+pub mod listen;
+mod writer;
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender};
+
+use crate::cancel::Cancellations;
+use crate::codec::{CodecError, DEFAULT_LIMIT, Decoder};
+use crate::envelope::{Envelope, EnvelopeError};
+
+pub use writer::{Outgoing, Payload, SendError, Writer};
+
+/// What comes in on a connection.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Incoming {
+    /// A message.
+    Message(Message),
+    /// Bytes that are no message; the stream goes on behind them.
+    Malformed(CodecError),
+    /// The end: the peer closed the stream, it broke, or it cannot be read any further. Nothing follows.
+    Closed(Closed),
+}
+
+/// Why a connection ended.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Closed {
+    /// The peer closed it between two messages.
+    #[error("the peer closed the connection")]
+    ByPeer,
+    /// The peer closed it in the middle of a message.
+    #[error("the connection was closed in the middle of a message")]
+    Truncated,
+    /// Reading failed.
+    #[error("reading failed: {0}")]
+    Broken(String),
+    /// Where the next message starts is unknown.
+    #[error(transparent)]
+    Lost(#[from] CodecError),
+}
+
+/// A received message: its text, not yet looked into.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    text: String,
+}
+
+impl Message {
+    /// A message with this JSON text.
+    pub fn new(text: String) -> Self {
+        Self { text }
+    }
+
+    /// The JSON as it came.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Reads the envelope.
+    ///
+    /// # Errors
+    /// The text is not JSON or not of a message's shape.
+    pub fn envelope(&self) -> Result<Envelope<'_>, EnvelopeError> {
+        Envelope::parse(&self.text)
+    }
+}
+
+/// Which way a message goes, from this end's point of view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// From the peer.
+    Received,
+    /// To the peer.
+    Sent,
+}
+
+/// Sees the JSON of each message, in either direction, in order. It runs on the thread that sends or reads: it should be
+/// quick and must not send on the same connection.
+pub type Tap = Arc<dyn Fn(Direction, &[u8]) + Send + Sync>;
+
+/// How a connection is to be made, for those that need more than [`Connection`]'s own constructors.
+#[derive(Clone)]
+pub struct Options {
+    tap: Option<Tap>,
+    limit: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { tap: None, limit: DEFAULT_LIMIT }
+    }
+}
+
+impl std::fmt::Debug for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Options").field("tap", &self.tap.is_some()).field("limit", &self.limit).finish()
+    }
+}
+
+/// How many messages are read ahead of whoever handles them. The peer waits when there are more.
+const READ_AHEAD: usize = 4096;
+
+/// How long closing waits for the peer to take what was sent.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+impl Options {
+    /// The defaults: no tap, messages up to 64 MiB.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Shows each message in either direction to `tap`: for logs, recorders and validators.
+    pub fn tap(mut self, tap: impl Fn(Direction, &[u8]) + Send + Sync + 'static) -> Self {
+        self.tap = Some(Arc::new(tap));
+        self
+    }
+
+    /// Sets the longest message accepted, in bytes.
+    pub fn limit(mut self, bytes: usize) -> Self {
+        self.limit = bytes;
+        self
+    }
+
+    /// A connection over this process's standard input and output.
+    pub fn stdio(self) -> Connection {
+        self.streams(std::io::stdin(), std::io::stdout(), || {})
+    }
+
+    /// A connection over a TCP stream.
+    ///
+    /// # Errors
+    /// The stream's handle cannot be duplicated.
+    pub fn tcp(self, stream: TcpStream) -> std::io::Result<Connection> {
+        // Messages are small and each is waited for.
+        stream.set_nodelay(true).ok();
+        let (input, closer) = (stream.try_clone()?, stream.try_clone()?);
+        Ok(self.streams(input, stream, move || {
+            closer.shutdown(Shutdown::Both).ok();
+        }))
+    }
+
+    /// A connection over a Unix socket.
+    ///
+    /// # Errors
+    /// The stream's handle cannot be duplicated.
+    pub fn unix(self, stream: UnixStream) -> std::io::Result<Connection> {
+        let (input, closer) = (stream.try_clone()?, stream.try_clone()?);
+        Ok(self.streams(input, stream, move || {
+            closer.shutdown(Shutdown::Both).ok();
+        }))
+    }
+
+    /// A connection over any two streams. `close` is called once nothing more will be written, to wake a reader that
+    /// dropping `output` does not wake.
+    pub fn streams(
+        self,
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
+        close: impl FnOnce() + Send + 'static,
+    ) -> Connection {
+        let cancellations = Arc::new(Cancellations::default());
+        let (sender, incoming) = crossbeam_channel::bounded(READ_AHEAD);
+        let writer = Writer::stream(output, self.tap.clone(), close);
+        let reader = Reader { sender, tap: self.tap, cancellations: cancellations.clone() };
+        let limit = self.limit;
+        let spawned = thread::Builder::new()
+            .name("dap-reader".to_owned())
+            .spawn(move || reader.run(input, Decoder::with_limit(limit)));
+        if let Err(error) = spawned {
+            // The reader, dropped with the closure, disconnects the channel: the same as a closed connection.
+            tracing::error!(%error, "cannot start the thread that reads messages");
+        }
+        Connection { incoming, outgoing: writer, cancellations }
+    }
+
+    /// Two connected ends in this process. The tap and its directions belong to the first.
+    pub fn memory(self) -> (Connection, Connection) {
+        let (to_second, from_first) = crossbeam_channel::unbounded();
+        let (to_first, from_second) = crossbeam_channel::unbounded();
+        let [first, second] = [0, 1].map(|_| Arc::new(Cancellations::default()));
+        let sent = self.tap;
+        let received = sent.clone().map(|tap| -> Tap {
+            Arc::new(move |_: Direction, message: &[u8]| tap(Direction::Received, message))
+        });
+        let first_end = Connection {
+            incoming: from_second,
+            outgoing: Writer::memory(to_second, second.clone(), sent),
+            cancellations: first.clone(),
+        };
+        let second_end = Connection {
+            incoming: from_first,
+            outgoing: Writer::memory(to_first, first, received),
+            cancellations: second,
+        };
+        (first_end, second_end)
+    }
+}
+
+/// One end of a conversation.
+///
+/// Dropping it closes it: what was sent is still written, within two seconds.
+#[derive(Debug)]
+pub struct Connection {
+    /// What the peer sends. Ends with [`Incoming::Closed`].
+    pub incoming: Receiver<Incoming>,
+    /// Where messages to the peer go.
+    pub outgoing: Writer,
+    pub(crate) cancellations: Arc<Cancellations>,
+}
+
+impl Connection {
+    /// A connection over this process's standard input and output. Nothing else in the process may use these then.
+    pub fn stdio() -> Self {
+        Options::new().stdio()
+    }
+
+    /// A connection over a TCP stream; see [`Options::tcp`].
+    ///
+    /// # Errors
+    /// The stream's handle cannot be duplicated.
+    pub fn tcp(stream: TcpStream) -> std::io::Result<Self> {
+        Options::new().tcp(stream)
+    }
+
+    /// A connection over a Unix socket; see [`Options::unix`].
+    ///
+    /// # Errors
+    /// The stream's handle cannot be duplicated.
+    pub fn unix(stream: UnixStream) -> std::io::Result<Self> {
+        Options::new().unix(stream)
+    }
+
+    /// Two connected ends in this process, for tests and for clients that host their adapter.
+    pub fn memory() -> (Self, Self) {
+        Options::new().memory()
+    }
+
+    /// Closes this end, as dropping does.
+    pub fn close(self) {}
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.outgoing.close(CLOSE_TIMEOUT);
+    }
+}
+
+/// The reading half, on its own thread.
+struct Reader {
+    sender: Sender<Incoming>,
+    tap: Option<Tap>,
+    cancellations: Arc<Cancellations>,
+}
+
+impl Reader {
+    fn run(self, mut input: impl Read, mut decoder: Decoder) {
+        let mut piece = vec![0; 64 << 10];
+        let closed = loop {
+            match input.read(&mut piece) {
+                Ok(0) if decoder.is_between_messages() => break Closed::ByPeer,
+                Ok(0) => break Closed::Truncated,
+                Ok(length) => decoder.push(&piece[..length]),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) => break Closed::Broken(error.to_string()),
+            }
+            match self.deliver(&mut decoder) {
+                Ok(()) => {}
+                Err(Some(closed)) => break closed,
+                Err(None) => return,
+            }
+        };
+        self.sender.send(Incoming::Closed(closed)).ok();
+    }
+
+    /// Passes on all whole messages. Fails with the reason to stop, or nothing if nobody listens any more.
+    fn deliver(&self, decoder: &mut Decoder) -> Result<(), Option<Closed>> {
+        loop {
+            let incoming = match decoder.next() {
+                Ok(None) => return Ok(()),
+                Ok(Some(text)) => {
+                    if let Some(tap) = &self.tap {
+                        tap(Direction::Received, text.as_bytes());
+                    }
+                    self.cancellations.look_at(&text);
+                    Incoming::Message(Message { text })
+                }
+                Err(error) if error.is_fatal() => return Err(Some(Closed::Lost(error))),
+                Err(error) => Incoming::Malformed(error),
+            };
+            self.sender.send(incoming).map_err(|_| None)?;
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! The sending half of a connection.
+//!
+//! Any thread may send. A message gets its number and its place in the queue in one step, under one lock; a thread of
+//! its own writes what is queued, as much as there is in one go. A peer that does not read fills the queue, and then
+//! whoever sends waits; a peer that is gone makes sending fail, and nothing else.
+
+use std::borrow::Cow;
+use std::io::Write;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Sender;
+
+use super::{Closed, Direction, Incoming, Message, Tap};
+use crate::cancel::Cancellations;
+use crate::codec;
+use crate::message::Raw;
+
+/// How many unread bytes are queued for a peer before senders wait.
+const QUEUE_LIMIT: usize = 16 << 20;
+
+/// A payload: JSON text, or nothing.
+pub type Payload = Option<Raw>;
+
+/// A message to be sent; its number is assigned by the [`Writer`].
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Outgoing {
+    /// A request.
+    Request {
+        /// Its command.
+        command: Cow<'static, str>,
+        /// Its arguments.
+        arguments: Payload,
+    },
+    /// A response to a request that succeeded.
+    Success {
+        /// The request's number.
+        request_seq: i64,
+        /// The request's command.
+        command: Cow<'static, str>,
+        /// The result.
+        body: Payload,
+    },
+    /// A response to a request that failed.
+    Failure {
+        /// The request's number.
+        request_seq: i64,
+        /// The request's command.
+        command: Cow<'static, str>,
+        /// The error in short.
+        message: String,
+        /// Details, in the form of `ErrorResponse`.
+        body: Payload,
+    },
+    /// An event.
+    Event {
+        /// Its name.
+        event: Cow<'static, str>,
+        /// Its body.
+        body: Payload,
+    },
+}
+
+/// The peer is gone, or this end was closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the connection is closed")]
+pub struct SendError;
+
+/// Sends messages on a connection. Clones send on the same one.
+#[derive(Clone)]
+pub struct Writer {
+    queue: Arc<Closing>,
+}
+
+/// The writers' share of the queue: when the last of them is gone, nobody can send any more. The writing thread has the
+/// queue itself.
+struct Closing(Arc<Queue>);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+impl std::fmt::Debug for Writer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let state = self.queue.0.lock();
+        f.debug_struct("Writer").field("sent", &state.seq).field("closed", &state.closed).finish()
+    }
+}
+
+struct Queue {
+    state: Mutex<State>,
+    /// Signalled when there is something to write, or nothing will be any more.
+    filled: Condvar,
+    /// Signalled when something was written, or the peer is gone.
+    drained: Condvar,
+}
+
+struct State {
+    /// The number of the last message queued.
+    seq: i64,
+    /// Bytes to be written.
+    bytes: Vec<u8>,
+    /// True while the writing thread has bytes in its hands.
+    writing: bool,
+    /// True if nothing more can be sent.
+    closed: bool,
+    tap: Option<Tap>,
+    /// Set for a peer in this process; `bytes` is not used then.
+    peer: Option<(Sender<Incoming>, Arc<Cancellations>)>,
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes the queue; what is in it is still written.
+    fn close(&self) {
+        let mut state = self.lock();
+        if !state.closed {
+            state.closed = true;
+            if let Some((peer, _)) = state.peer.take() {
+                peer.send(Incoming::Closed(Closed::ByPeer)).ok();
+            }
+        }
+        self.filled.notify_all();
+        self.drained.notify_all();
+    }
+}
+
+impl Writer {
+    pub(super) fn memory(peer: Sender<Incoming>, cancellations: Arc<Cancellations>, tap: Option<Tap>) -> Self {
+        Self::new(tap, Some((peer, cancellations)))
+    }
+
+    pub(super) fn stream(
+        output: impl Write + Send + 'static,
+        tap: Option<Tap>,
+        close: impl FnOnce() + Send + 'static,
+    ) -> Self {
+        let writer = Self::new(tap, None);
+        let queue = writer.queue.0.clone();
+        let spawned = thread::Builder::new().name("dap-writer".to_owned()).spawn(move || {
+            write_queue(&queue, output);
+            close();
+        });
+        if let Err(error) = spawned {
+            tracing::error!(%error, "cannot start the thread that writes messages");
+            writer.queue.0.close();
+        }
+        writer
+    }
+
+    fn new(tap: Option<Tap>, peer: Option<(Sender<Incoming>, Arc<Cancellations>)>) -> Self {
+        let state = State { seq: 0, bytes: Vec::new(), writing: false, closed: false, tap, peer };
+        Self {
+            queue: Arc::new(Closing(Arc::new(Queue {
+                state: Mutex::new(state),
+                filled: Condvar::new(),
+                drained: Condvar::new(),
+            }))),
+        }
+    }
+
+    /// Sends a message and returns the number that it got.
+    ///
+    /// # Errors
+    /// The connection is closed.
+    pub fn send(&self, message: &Outgoing) -> Result<i64, SendError> {
+        self.send_with(message, |_| {})
+    }
+
+    /// As [`send`](Self::send); `register` learns the number before the peer can possibly answer. It must not send.
+    ///
+    /// # Errors
+    /// The connection is closed; `register` was not called then.
+    pub fn send_with(&self, message: &Outgoing, register: impl FnOnce(i64)) -> Result<i64, SendError> {
+        let mut state = self.room()?;
+        state.seq += 1;
+        let seq = state.seq;
+        register(seq);
+        let mut json = String::with_capacity(128 + message.payload().map_or(0, |raw| raw.text().len()));
+        message.write_json(seq, &mut json);
+        self.queue_json(&mut state, json);
+        Ok(seq)
+    }
+
+    /// Sends a text as it is, with a header, whatever it says: for proxies, and for tests of bad input. Its `seq` is its
+    /// own affair.
+    ///
+    /// # Errors
+    /// The connection is closed.
+    pub fn send_text(&self, text: &str) -> Result<(), SendError> {
+        let mut state = self.room()?;
+        self.queue_json(&mut state, text.to_owned());
+        Ok(())
+    }
+
+    /// Waits until everything queued was handed to the system, the peer is gone, or `timeout` is over.
+    pub fn flush(&self, timeout: Duration) {
+        let until = Instant::now() + timeout;
+        let mut state = self.queue.0.lock();
+        while !state.bytes.is_empty() || state.writing {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            (state, _) =
+                self.queue.0.drained.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Closes the connection for sending. What is queued is still written; this waits for that up to `timeout`.
+    pub fn close(&self, timeout: Duration) {
+        self.queue.0.close();
+        self.flush(timeout);
+    }
+
+    /// True if nothing can be sent any more.
+    pub fn is_closed(&self) -> bool {
+        self.queue.0.lock().closed
+    }
+
+    /// Waits until there is room for another message.
+    fn room(&self) -> Result<MutexGuard<'_, State>, SendError> {
+        let mut state = self.queue.0.lock();
+        while !state.closed && state.bytes.len() > QUEUE_LIMIT {
+            state = self.queue.0.drained.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.closed { Err(SendError) } else { Ok(state) }
+    }
+
+    fn queue_json(&self, state: &mut State, json: String) {
+        if let Some(tap) = &state.tap {
+            tap(Direction::Sent, json.as_bytes());
+        }
+        if let Some((peer, cancellations)) = &state.peer {
+            cancellations.look_at(&json);
+            if peer.send(Incoming::Message(Message::new(json))).is_err() {
+                state.closed = true;
+                state.peer = None;
+            }
+            return;
+        }
+        state.bytes.extend_from_slice(codec::header(json.len()).as_bytes());
+        state.bytes.extend_from_slice(json.as_bytes());
+        self.queue.0.filled.notify_one();
+    }
+}
+
+/// The writing thread.
+fn write_queue(queue: &Arc<Queue>, mut output: impl Write) {
+    let mut bytes = Vec::new();
+    let mut state = queue.lock();
+    loop {
+        if state.bytes.is_empty() {
+            state.writing = false;
+            queue.drained.notify_all();
+            if state.closed {
+                return;
+            }
+            state = queue.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
+            continue;
+        }
+        bytes.clear();
+        std::mem::swap(&mut bytes, &mut state.bytes);
+        state.writing = true;
+        drop(state);
+        let written = output.write_all(&bytes).and_then(|()| output.flush());
+        state = queue.lock();
+        if let Err(error) = written {
+            tracing::debug!(%error, "the peer takes no more messages");
+            state.closed = true;
+            state.bytes = Vec::new();
+        }
+        queue.drained.notify_all();
+    }
+}
+
+impl Outgoing {
+    fn payload(&self) -> Option<&Raw> {
+        match self {
+            Self::Request { arguments: payload, .. }
+            | Self::Success { body: payload, .. }
+            | Self::Failure { body: payload, .. }
+            | Self::Event { body: payload, .. } => payload.as_ref(),
+        }
+    }
+
+    /// Writes the whole message. The payload is text already and is copied.
+    fn write_json(&self, seq: i64, json: &mut String) {
+        let mut text = |part: &str| json.push_str(part);
+        text("{\"seq\":");
+        text(&seq.to_string());
+        let payload_key = match self {
+            Self::Request { command, .. } => {
+                text(",\"type\":\"request\",\"command\":");
+                text(&quoted(command));
+                ",\"arguments\":"
+            }
+            Self::Success { request_seq, command, .. } => {
+                text(",\"type\":\"response\",\"request_seq\":");
+                text(&request_seq.to_string());
+                text(",\"success\":true,\"command\":");
+                text(&quoted(command));
+                ",\"body\":"
+            }
+            Self::Failure { request_seq, command, message, .. } => {
+                text(",\"type\":\"response\",\"request_seq\":");
+                text(&request_seq.to_string());
+                text(",\"success\":false,\"command\":");
+                text(&quoted(command));
+                text(",\"message\":");
+                text(&quoted(message));
+                ",\"body\":"
+            }
+            Self::Event { event, .. } => {
+                text(",\"type\":\"event\",\"event\":");
+                text(&quoted(event));
+                ",\"body\":"
+            }
+        };
+        if let Some(payload) = self.payload() {
+            text(payload_key);
+            text(payload.text());
+        }
+        text("}");
+    }
+}
+
+/// A JSON string. Writing one cannot fail.
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned())
+}
