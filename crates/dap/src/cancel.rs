@@ -61,9 +61,14 @@ impl Cancellations {
         if text.len() > 1024 || !text.contains("\"cancel\"") {
             return;
         }
-        if let Ok(Envelope { kind: Kind::Request { command, arguments }, .. }) = Envelope::parse(text)
+        if let Ok(Envelope {
+            kind: Kind::Request { command, arguments },
+            ..
+        }) = Envelope::parse(text)
             && command == "cancel"
-            && let Ok(RequestId { request_id: Some(id) }) = decode_or_default(arguments)
+            && let Ok(RequestId {
+                request_id: Some(id),
+            }) = decode_or_default(arguments)
         {
             self.cancel(id);
         }

@@ -26,7 +26,9 @@ pub enum CodecError {
         line: String,
     },
     /// The value of `Content-Length` is not a count of bytes. The stream cannot be trusted any more.
-    #[error("`Content-Length` must be a number of bytes, found `{value}`; the stream cannot be read any further")]
+    #[error(
+        "`Content-Length` must be a number of bytes, found `{value}`; the stream cannot be read any further"
+    )]
     BadLength {
         /// The header's value, shortened.
         value: String,
@@ -69,7 +71,10 @@ impl CodecError {
     /// True if nothing after this can be read from the stream: where the next message starts is unknown.
     pub fn is_fatal(&self) -> bool {
         match self {
-            Self::BadLength { .. } | Self::TwoLengths { .. } | Self::NoLength | Self::HeadersTooLong => true,
+            Self::BadLength { .. }
+            | Self::TwoLengths { .. }
+            | Self::NoLength
+            | Self::HeadersTooLong => true,
             Self::NotAHeader { .. } | Self::TooLong { .. } | Self::NotUtf8 { .. } => false,
         }
     }
@@ -89,7 +94,10 @@ enum Place {
 }
 
 impl Place {
-    const START: Self = Self::Headers { length: None, bytes: 0 };
+    const START: Self = Self::Headers {
+        length: None,
+        bytes: 0,
+    };
 }
 
 /// Cuts a stream of bytes into messages.
@@ -129,7 +137,13 @@ impl Decoder {
 
     /// A decoder that skips messages longer than `limit` bytes.
     pub fn with_limit(limit: usize) -> Self {
-        Self { buffer: Vec::new(), start: 0, searched: 0, place: Place::START, limit }
+        Self {
+            buffer: Vec::new(),
+            start: 0,
+            searched: 0,
+            place: Place::START,
+            limit,
+        }
     }
 
     /// Adds bytes that were read from the stream.
@@ -137,7 +151,9 @@ impl Decoder {
         match &mut self.place {
             Place::Lost => return,
             Place::Skip { remaining } if self.start == self.buffer.len() => {
-                let skipped = usize::try_from(*remaining).unwrap_or(usize::MAX).min(bytes.len());
+                let skipped = usize::try_from(*remaining)
+                    .unwrap_or(usize::MAX)
+                    .min(bytes.len());
                 *remaining -= skipped as u64;
                 bytes = &bytes[skipped..];
             }
@@ -159,7 +175,10 @@ impl Decoder {
     ///
     /// After an error that is not [fatal](CodecError::is_fatal) the next call goes on behind it; after a fatal one
     /// there are no more messages.
-    #[expect(clippy::should_implement_trait, reason = "`None` is not the end here, as it is for an iterator")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "`None` is not the end here, as it is for an iterator"
+    )]
     pub fn next(&mut self) -> Result<Option<String>, CodecError> {
         let result = self.advance();
         if result.as_ref().is_err_and(CodecError::is_fatal) {
@@ -177,7 +196,14 @@ impl Decoder {
 
     /// True if the stream may end here: between two messages.
     pub fn is_between_messages(&self) -> bool {
-        self.start == self.buffer.len() && matches!(self.place, Place::Headers { length: None, bytes: 0 })
+        self.start == self.buffer.len()
+            && matches!(
+                self.place,
+                Place::Headers {
+                    length: None,
+                    bytes: 0
+                }
+            )
     }
 
     fn advance(&mut self) -> Result<Option<String>, CodecError> {
@@ -186,7 +212,9 @@ impl Decoder {
             match self.place {
                 Place::Lost => return Ok(None),
                 Place::Skip { remaining } => {
-                    let skipped = usize::try_from(remaining).unwrap_or(usize::MAX).min(available);
+                    let skipped = usize::try_from(remaining)
+                        .unwrap_or(usize::MAX)
+                        .min(available);
                     self.start += skipped;
                     let remaining = remaining - skipped as u64;
                     if remaining > 0 {
@@ -202,14 +230,17 @@ impl Decoder {
                     let body = self.buffer[self.start..self.start + length].to_vec();
                     self.start += length;
                     self.place = Place::START;
-                    return String::from_utf8(body).map(Some).map_err(|error| CodecError::NotUtf8 {
-                        length,
-                        offset: error.utf8_error().valid_up_to(),
+                    return String::from_utf8(body).map(Some).map_err(|error| {
+                        CodecError::NotUtf8 {
+                            length,
+                            offset: error.utf8_error().valid_up_to(),
+                        }
                     });
                 }
                 Place::Headers { length, bytes } => {
                     let from = self.searched.max(self.start);
-                    let Some(end) = self.buffer[from..].iter().position(|&byte| byte == b'\n') else {
+                    let Some(end) = self.buffer[from..].iter().position(|&byte| byte == b'\n')
+                    else {
                         self.searched = self.buffer.len();
                         if bytes + available > HEADER_LIMIT {
                             return Err(CodecError::HeadersTooLong);
@@ -242,19 +273,32 @@ impl Decoder {
         }
         self.place = Place::Headers { length, bytes };
         let Some(colon) = line.iter().position(|&byte| byte == b':') else {
-            return Err(CodecError::NotAHeader { line: excerpt(line) });
+            return Err(CodecError::NotAHeader {
+                line: excerpt(line),
+            });
         };
-        if !line[..colon].trim_ascii().eq_ignore_ascii_case(b"content-length") {
+        if !line[..colon]
+            .trim_ascii()
+            .eq_ignore_ascii_case(b"content-length")
+        {
             return Ok(());
         }
         let value = line[colon + 1..].trim_ascii();
         let Some(number) = decimal(value) else {
-            return Err(CodecError::BadLength { value: excerpt(value) });
+            return Err(CodecError::BadLength {
+                value: excerpt(value),
+            });
         };
         if let Some(first) = length.filter(|&first| first != number) {
-            return Err(CodecError::TwoLengths { first, second: number });
+            return Err(CodecError::TwoLengths {
+                first,
+                second: number,
+            });
         }
-        self.place = Place::Headers { length: Some(number), bytes };
+        self.place = Place::Headers {
+            length: Some(number),
+            bytes,
+        };
         Ok(())
     }
 
@@ -274,7 +318,10 @@ impl Decoder {
             }
             _ => {
                 self.place = Place::Skip { remaining: length };
-                Err(CodecError::TooLong { length, limit: self.limit })
+                Err(CodecError::TooLong {
+                    length,
+                    limit: self.limit,
+                })
             }
         }
     }

@@ -153,13 +153,23 @@ impl<'a> Wire<'a> {
         };
         let kind = match kind {
             "request" => Kind::Request {
-                command: self.command.ok_or_else(|| missing("command", "a string"))?.0,
+                command: self
+                    .command
+                    .ok_or_else(|| missing("command", "a string"))?
+                    .0,
                 arguments: self.arguments.filter(|raw| !is_null(raw)),
             },
             "response" => Kind::Response {
-                request_seq: self.request_seq.ok_or_else(|| missing("request_seq", "an integer"))?,
-                success: self.success.ok_or_else(|| missing("success", "a boolean"))?,
-                command: self.command.ok_or_else(|| missing("command", "a string"))?.0,
+                request_seq: self
+                    .request_seq
+                    .ok_or_else(|| missing("request_seq", "an integer"))?,
+                success: self
+                    .success
+                    .ok_or_else(|| missing("success", "a boolean"))?,
+                command: self
+                    .command
+                    .ok_or_else(|| missing("command", "a string"))?
+                    .0,
                 message: self.message.map(|text| text.0),
                 body: self.body.filter(|raw| !is_null(raw)),
             },
@@ -186,13 +196,22 @@ fn is_null(raw: &RawValue) -> bool {
 /// Finds the first field that is wrong.
 fn explain(text: &str, error: &serde_json::Error) -> EnvelopeError {
     let Ok(pieces) = serde_json::from_str::<Pieces<'_>>(text) else {
-        return EnvelopeError::NotJson { reason: error.to_string() };
+        return EnvelopeError::NotJson {
+            reason: error.to_string(),
+        };
     };
-    let seq = pieces.seq.and_then(|raw| serde_json::from_str::<i64>(raw.get()).ok());
-    let kind = pieces.kind.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
+    let seq = pieces
+        .seq
+        .and_then(|raw| serde_json::from_str::<i64>(raw.get()).ok());
+    let kind = pieces
+        .kind
+        .and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
     let answerable = matches!(kind.as_deref(), None | Some("request"));
-    let shape =
-        |field, reason| EnvelopeError::Shape { field, reason, answer_to: seq.filter(|_| answerable) };
+    let shape = |field, reason| EnvelopeError::Shape {
+        field,
+        reason,
+        answer_to: seq.filter(|_| answerable),
+    };
     let wrong = |raw: Option<&RawValue>, expected: &str| match raw {
         None => format!("missing, expected {expected}"),
         Some(raw) => format!("expected {expected}, found {}", found(raw)),
@@ -201,11 +220,20 @@ fn explain(text: &str, error: &serde_json::Error) -> EnvelopeError {
         return shape("seq", wrong(pieces.seq, "an integer"));
     }
     if kind.is_none() {
-        return shape("type", wrong(pieces.kind, "`request`, `response` or `event`"));
+        return shape(
+            "type",
+            wrong(pieces.kind, "`request`, `response` or `event`"),
+        );
     }
-    let texts = [("command", pieces.command), ("message", pieces.message), ("event", pieces.event)];
+    let texts = [
+        ("command", pieces.command),
+        ("message", pieces.message),
+        ("event", pieces.event),
+    ];
     for (field, raw) in texts {
-        if raw.is_some_and(|raw| !is_null(raw) && serde_json::from_str::<String>(raw.get()).is_err()) {
+        if raw
+            .is_some_and(|raw| !is_null(raw) && serde_json::from_str::<String>(raw.get()).is_err())
+        {
             return shape(field, wrong(raw, "a string"));
         }
     }
@@ -219,7 +247,9 @@ fn explain(text: &str, error: &serde_json::Error) -> EnvelopeError {
     {
         return shape("success", wrong(Some(raw), "a boolean"));
     }
-    EnvelopeError::NotJson { reason: error.to_string() }
+    EnvelopeError::NotJson {
+        reason: error.to_string(),
+    }
 }
 
 /// A value for an error message: itself if short, else its type.

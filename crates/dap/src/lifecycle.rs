@@ -147,7 +147,7 @@ pub struct Lifecycle {
     /// Resumes by the client since the last stop.
     resumed: Vec<Threads>,
     /// Requests that wait for a response: of the client, of the adapter.
-    waiting: [BTreeMap<i64, Box<str>>; 2],
+    waiting: [Waiting; 2],
     /// The last number seen from each.
     last_seq: [i64; 2],
 }
@@ -168,7 +168,7 @@ impl Lifecycle {
             phase: Phase::Start,
             initialized: false,
             resumed: Vec::new(),
-            waiting: [BTreeMap::new(), BTreeMap::new()],
+            waiting: [Waiting::default(), Waiting::default()],
             last_seq: [0, 0],
         }
     }
@@ -182,7 +182,14 @@ impl Lifecycle {
         let last = &mut self.last_seq[from as usize];
         let expected = last.saturating_add(1);
         *last = seq;
-        if seq == expected { Ok(()) } else { Err(Violation::Sequence { expected, found: seq }) }
+        if seq == expected {
+            Ok(())
+        } else {
+            Err(Violation::Sequence {
+                expected,
+                found: seq,
+            })
+        }
     }
 
     /// Takes one message. If it breaks a rule it changes nothing, as though it had not been sent.
@@ -204,25 +211,38 @@ impl Lifecycle {
             Facts::Request { command, .. } if from == Side::Client => match (self.phase, command) {
                 (Phase::Start, "initialize") => Ok(()),
                 (_, "initialize") => Err(Violation::InitializeTwice),
-                (Phase::Start, _) => Err(Violation::BeforeInitialize { command: command.into() }),
+                (Phase::Start, _) => Err(Violation::BeforeInitialize {
+                    command: command.into(),
+                }),
                 _ => Ok(()),
             },
             Facts::Request { command, .. } => self.adapter_may_send(command),
-            Facts::Response { request_seq, command, .. } => {
-                match self.waiting[from.other() as usize].get(&request_seq) {
-                    None => Err(Violation::ResponseToNothing { request_seq, command: command.into() }),
-                    Some(expected) if **expected != *command => {
-                        let found = command.into();
-                        Err(Violation::WrongCommand { request_seq, expected: expected.clone(), found })
-                    }
-                    Some(_) => Ok(()),
+            Facts::Response {
+                request_seq,
+                command,
+                ..
+            } => match self.waiting[from.other() as usize].find(request_seq, command) {
+                None => Err(Violation::ResponseToNothing {
+                    request_seq,
+                    command: command.into(),
+                }),
+                Some((_, expected)) if expected != command => {
+                    let found = command.into();
+                    Err(Violation::WrongCommand {
+                        request_seq,
+                        expected: expected.into(),
+                        found,
+                    })
                 }
-            }
+                Some(_) => Ok(()),
+            },
             Facts::Event { event, threads } => {
                 self.adapter_may_send(event)?;
                 match event {
                     "initialized" if self.initialized => Err(Violation::InitializedTwice),
-                    "continued" if self.client_resumed(threads) => Err(Violation::RedundantContinued),
+                    "continued" if self.client_resumed(threads) => {
+                        Err(Violation::RedundantContinued)
+                    }
                     _ => Ok(()),
                 }
             }
@@ -231,11 +251,13 @@ impl Lifecycle {
 
     fn adapter_may_send(&self, message: &str) -> Result<(), Violation> {
         match self.phase {
-            Phase::Start | Phase::Initializing(_) => {
-                Err(Violation::BeforeInitializeResponse { message: message.into() })
-            }
+            Phase::Start | Phase::Initializing(_) => Err(Violation::BeforeInitializeResponse {
+                message: message.into(),
+            }),
             Phase::Open => Ok(()),
-            Phase::Terminated => Err(Violation::AfterTerminated { message: message.into() }),
+            Phase::Terminated => Err(Violation::AfterTerminated {
+                message: message.into(),
+            }),
         }
     }
 
@@ -250,7 +272,11 @@ impl Lifecycle {
 
     fn apply(&mut self, from: Side, message: Facts<'_>) {
         match message {
-            Facts::Request { seq, command, resumes } => {
+            Facts::Request {
+                seq,
+                command,
+                resumes,
+            } => {
                 self.note_request(from, seq, command);
                 if from == Side::Client && command == "initialize" {
                     self.phase = Phase::Initializing(seq);
@@ -263,8 +289,12 @@ impl Lifecycle {
                     }
                 }
             }
-            Facts::Response { request_seq, command, success } => {
-                self.waiting[from.other() as usize].remove(&request_seq);
+            Facts::Response {
+                request_seq,
+                command,
+                success,
+            } => {
+                self.waiting[from.other() as usize].remove(request_seq, command);
                 if self.phase == Phase::Initializing(request_seq) {
                     // After a failure the client may try again.
                     self.phase = if success { Phase::Open } else { Phase::Start };
@@ -284,7 +314,7 @@ impl Lifecycle {
 
     /// Notes a request that is to be answered although it breaks a rule.
     pub fn note_request(&mut self, from: Side, seq: i64, command: &str) {
-        self.waiting[from as usize].insert(seq, command.into());
+        self.waiting[from as usize].insert(seq, command);
     }
 
     /// True once `initialize` is answered with success.
@@ -299,7 +329,48 @@ impl Lifecycle {
 
     /// The requests of one side that are not answered: number and command, oldest first.
     pub fn unanswered(&self, side: Side) -> impl Iterator<Item = (i64, &str)> {
-        self.waiting[side as usize].iter().map(|(&seq, command)| (seq, &**command))
+        self.waiting[side as usize]
+            .0
+            .iter()
+            .map(|(&(seq, _), command)| (seq, &**command))
+    }
+
+    /// True if a request of this side and number is not answered yet.
+    pub fn is_waiting(&self, side: Side, seq: i64) -> bool {
+        self.waiting[side as usize].at(seq).next().is_some()
+    }
+}
+
+/// Requests without a response, by number. A sender that uses a number twice gets both answered; the second half of the
+/// key tells them apart.
+#[derive(Debug, Clone, Default)]
+struct Waiting(BTreeMap<(i64, u32), Box<str>>);
+
+impl Waiting {
+    fn at(&self, seq: i64) -> impl DoubleEndedIterator<Item = ((i64, u32), &str)> {
+        self.0
+            .range((seq, 0)..=(seq, u32::MAX))
+            .map(|(&key, command)| (key, &**command))
+    }
+
+    /// The request that a response answers: with its command, or else any of its number.
+    fn find(&self, seq: i64, command: &str) -> Option<((i64, u32), &str)> {
+        let same = self.at(seq).find(|(_, waiting)| *waiting == command);
+        same.or_else(|| self.at(seq).next())
+    }
+
+    fn insert(&mut self, seq: i64, command: &str) {
+        let nth = self
+            .at(seq)
+            .next_back()
+            .map_or(0, |((_, nth), _)| nth.saturating_add(1));
+        self.0.insert((seq, nth), command.into());
+    }
+
+    fn remove(&mut self, seq: i64, command: &str) {
+        if let Some((key, _)) = self.find(seq, command) {
+            self.0.remove(&key);
+        }
     }
 }
 
@@ -315,7 +386,10 @@ impl Side {
 
 /// True for the requests that let the debuggee run until an event says that it stopped.
 pub fn is_resume(command: &str) -> bool {
-    matches!(command, "continue" | "next" | "stepIn" | "stepOut" | "stepBack" | "reverseContinue")
+    matches!(
+        command,
+        "continue" | "next" | "stepIn" | "stepOut" | "stepBack" | "reverseContinue"
+    )
 }
 
 /// The two fields of a resume's arguments and of a `continued` event's body that the rules need.
@@ -334,30 +408,55 @@ impl<'a> Facts<'a> {
             Kind::Request { command, arguments } => {
                 let resumes = is_resume(command).then(|| {
                     match decode_or_default::<ThreadFields>(*arguments) {
-                        Ok(ThreadFields { thread_id: Some(id), single_thread: Some(true), .. }) => {
-                            Threads::One(id)
-                        }
+                        Ok(ThreadFields {
+                            thread_id: Some(id),
+                            single_thread: Some(true),
+                            ..
+                        }) => Threads::One(id),
                         _ => Threads::All,
                     }
                 });
-                Facts::Request { seq: envelope.seq, command, resumes }
+                Facts::Request {
+                    seq: envelope.seq,
+                    command,
+                    resumes,
+                }
             }
-            Kind::Response { request_seq, success, command, .. } => {
-                Facts::Response { request_seq: *request_seq, command, success: *success }
-            }
-            Kind::Event { event, body } => Facts::Event { event, threads: event_threads(event, *body) },
+            Kind::Response {
+                request_seq,
+                success,
+                command,
+                ..
+            } => Facts::Response {
+                request_seq: *request_seq,
+                command,
+                success: *success,
+            },
+            Kind::Event { event, body } => Facts::Event {
+                event,
+                threads: event_threads(event, *body),
+            },
         }
     }
 }
 
 /// Which threads a `continued` event is about.
-pub(crate) fn event_threads(event: &str, body: Option<&serde_json::value::RawValue>) -> Option<Threads> {
+pub(crate) fn event_threads(
+    event: &str,
+    body: Option<&serde_json::value::RawValue>,
+) -> Option<Threads> {
     if event != "continued" {
         return None;
     }
     match decode_or_default::<ThreadFields>(body) {
-        Ok(ThreadFields { all_threads_continued: Some(true), .. }) => Some(Threads::All),
-        Ok(ThreadFields { thread_id: Some(id), .. }) => Some(Threads::One(id)),
+        Ok(ThreadFields {
+            all_threads_continued: Some(true),
+            ..
+        }) => Some(Threads::All),
+        Ok(ThreadFields {
+            thread_id: Some(id),
+            ..
+        }) => Some(Threads::One(id)),
         _ => None,
     }
 }

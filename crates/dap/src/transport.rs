@@ -104,13 +104,19 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { tap: None, limit: DEFAULT_LIMIT }
+        Self {
+            tap: None,
+            limit: DEFAULT_LIMIT,
+        }
     }
 }
 
 impl std::fmt::Debug for Options {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Options").field("tap", &self.tap.is_some()).field("limit", &self.limit).finish()
+        f.debug_struct("Options")
+            .field("tap", &self.tap.is_some())
+            .field("limit", &self.limit)
+            .finish()
     }
 }
 
@@ -178,7 +184,11 @@ impl Options {
         let cancellations = Arc::new(Cancellations::default());
         let (sender, incoming) = crossbeam_channel::bounded(READ_AHEAD);
         let writer = Writer::stream(output, self.tap.clone(), close);
-        let reader = Reader { sender, tap: self.tap, cancellations: cancellations.clone() };
+        let reader = Reader {
+            sender,
+            tap: self.tap,
+            cancellations: cancellations.clone(),
+        };
         let limit = self.limit;
         let spawned = thread::Builder::new()
             .name("dap-reader".to_owned())
@@ -187,7 +197,11 @@ impl Options {
             // The reader, dropped with the closure, disconnects the channel: the same as a closed connection.
             tracing::error!(%error, "cannot start the thread that reads messages");
         }
-        Connection { incoming, outgoing: writer, cancellations }
+        Connection {
+            incoming,
+            outgoing: writer,
+            cancellations,
+        }
     }
 
     /// Two connected ends in this process. The tap and its directions belong to the first.

@@ -21,7 +21,9 @@ pub enum AcceptError {
     #[error("cannot accept connections: {0}")]
     Io(#[from] io::Error),
     /// The peer is of another user. It was turned away; others can still connect.
-    #[error("refused a connection from {peer}: it belongs to user {uid}, and only user {own} may connect")]
+    #[error(
+        "refused a connection from {peer}: it belongs to user {uid}, and only user {own} may connect"
+    )]
     OtherUser {
         /// Where it came from.
         peer: String,
@@ -94,10 +96,13 @@ impl TcpServer {
         }
         match TcpListener::bind(address) {
             Ok(listener) => Ok(Self { listener }),
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
-                Err(ListenError::InUse { address: address.to_string() })
-            }
-            Err(source) => Err(ListenError::Io { address: address.to_string(), source }),
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(ListenError::InUse {
+                address: address.to_string(),
+            }),
+            Err(source) => Err(ListenError::Io {
+                address: address.to_string(),
+                source,
+            }),
         }
     }
 
@@ -140,7 +145,10 @@ impl UnixServer {
     pub fn bind(path: &Path) -> Result<Self, ListenError> {
         let address = || path.display().to_string();
         let mut bound = UnixListener::bind(path);
-        if bound.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse) {
+        if bound
+            .as_ref()
+            .is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse)
+        {
             let abandoned = std::os::unix::net::UnixStream::connect(path)
                 .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
             if !abandoned {
@@ -148,9 +156,16 @@ impl UnixServer {
             }
             bound = fs::remove_file(path).and_then(|()| UnixListener::bind(path));
         }
-        let listener = bound.map_err(|source| ListenError::Io { address: address(), source })?;
+        let listener = bound.map_err(|source| ListenError::Io {
+            address: address(),
+            source,
+        })?;
         let inode = fs::symlink_metadata(path).ok().map(|data| data.ino());
-        Ok(Self { listener, path: path.to_owned(), inode })
+        Ok(Self {
+            listener,
+            path: path.to_owned(),
+            inode,
+        })
     }
 
     /// Waits for the next connection.
@@ -159,7 +174,9 @@ impl UnixServer {
     /// Accepting failed, or the peer was refused.
     pub fn accept(&self, options: Options) -> Result<Connection, AcceptError> {
         let (stream, _) = self.listener.accept()?;
-        let owner = rustix::net::sockopt::socket_peercred(&stream).ok().map(|peer| peer.uid.as_raw());
+        let owner = rustix::net::sockopt::socket_peercred(&stream)
+            .ok()
+            .map(|peer| peer.uid.as_raw());
         check(owner, &format!("a client of {}", self.path.display()))?;
         Ok(options.unix(stream)?)
     }
@@ -251,8 +268,8 @@ mod tests {
 
     #[test]
     fn the_owner_is_that_of_the_peers_end_not_of_ours() {
-        let [peer, local] =
-            ["127.0.0.1:45218", "127.0.0.1:8080"].map(|text| text.parse::<SocketAddr>().expect("an address"));
+        let [peer, local] = ["127.0.0.1:45218", "127.0.0.1:8080"]
+            .map(|text| text.parse::<SocketAddr>().expect("an address"));
         assert_eq!(owner_in_table(TABLE, peer, local), Some(1234));
         assert_eq!(owner_in_table(TABLE, local, peer), Some(1000));
         assert_eq!(owner_in_table(TABLE, peer, peer), None);
@@ -263,7 +280,10 @@ mod tests {
     fn an_ipv4_peer_is_found_behind_an_ipv6_socket() {
         let (ip, port) =
             table_address("0000000000000000FFFF00000100007F:B0A2").expect("a mapped address");
-        assert_eq!((ip.to_canonical(), port), ("127.0.0.1".parse().expect("an address"), 45218));
+        assert_eq!(
+            (ip.to_canonical(), port),
+            ("127.0.0.1".parse().expect("an address"), 45218)
+        );
         assert_eq!(table_address("01:2"), None);
         assert_eq!(table_address("zz00007F:1F90"), None);
     }
@@ -272,7 +292,10 @@ mod tests {
     fn listening_for_other_machines_must_be_asked_for() {
         let address = "0.0.0.0:0".parse().expect("an address");
         let refused = TcpServer::bind(address, Reach::Loopback).expect_err("not loopback");
-        assert!(matches!(refused, ListenError::NotLoopback { .. }), "{refused}");
+        assert!(
+            matches!(refused, ListenError::NotLoopback { .. }),
+            "{refused}"
+        );
         TcpServer::bind(address, Reach::Anywhere).expect("asked for");
     }
 
@@ -280,7 +303,13 @@ mod tests {
     fn a_peer_of_another_user_is_refused_and_one_of_nobody_knows_too() {
         let own = rustix::process::geteuid().as_raw();
         check(Some(own), "here").expect("the own user");
-        assert!(matches!(check(Some(own + 1), "there"), Err(AcceptError::OtherUser { .. })));
-        assert!(matches!(check(None, "there"), Err(AcceptError::UnknownUser { .. })));
+        assert!(matches!(
+            check(Some(own + 1), "there"),
+            Err(AcceptError::OtherUser { .. })
+        ));
+        assert!(matches!(
+            check(None, "there"),
+            Err(AcceptError::UnknownUser { .. })
+        ));
     }
 }

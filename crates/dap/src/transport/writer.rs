@@ -87,7 +87,10 @@ impl Drop for Closing {
 impl std::fmt::Debug for Writer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let state = self.queue.0.lock();
-        f.debug_struct("Writer").field("sent", &state.seq).field("closed", &state.closed).finish()
+        f.debug_struct("Writer")
+            .field("sent", &state.seq)
+            .field("closed", &state.closed)
+            .finish()
     }
 }
 
@@ -133,7 +136,11 @@ impl Queue {
 }
 
 impl Writer {
-    pub(super) fn memory(peer: Sender<Incoming>, cancellations: Arc<Cancellations>, tap: Option<Tap>) -> Self {
+    pub(super) fn memory(
+        peer: Sender<Incoming>,
+        cancellations: Arc<Cancellations>,
+        tap: Option<Tap>,
+    ) -> Self {
         Self::new(tap, Some((peer, cancellations)))
     }
 
@@ -144,10 +151,12 @@ impl Writer {
     ) -> Self {
         let writer = Self::new(tap, None);
         let queue = writer.queue.0.clone();
-        let spawned = thread::Builder::new().name("dap-writer".to_owned()).spawn(move || {
-            write_queue(&queue, output);
-            close();
-        });
+        let spawned = thread::Builder::new()
+            .name("dap-writer".to_owned())
+            .spawn(move || {
+                write_queue(&queue, output);
+                close();
+            });
         if let Err(error) = spawned {
             tracing::error!(%error, "cannot start the thread that writes messages");
             writer.queue.0.close();
@@ -156,7 +165,14 @@ impl Writer {
     }
 
     fn new(tap: Option<Tap>, peer: Option<(Sender<Incoming>, Arc<Cancellations>)>) -> Self {
-        let state = State { seq: 0, bytes: Vec::new(), writing: false, closed: false, tap, peer };
+        let state = State {
+            seq: 0,
+            bytes: Vec::new(),
+            writing: false,
+            closed: false,
+            tap,
+            peer,
+        };
         Self {
             queue: Arc::new(Closing(Arc::new(Queue {
                 state: Mutex::new(state),
@@ -178,12 +194,17 @@ impl Writer {
     ///
     /// # Errors
     /// The connection is closed; `register` was not called then.
-    pub fn send_with(&self, message: &Outgoing, register: impl FnOnce(i64)) -> Result<i64, SendError> {
+    pub fn send_with(
+        &self,
+        message: &Outgoing,
+        register: impl FnOnce(i64),
+    ) -> Result<i64, SendError> {
         let mut state = self.room()?;
         state.seq += 1;
         let seq = state.seq;
         register(seq);
-        let mut json = String::with_capacity(128 + message.payload().map_or(0, |raw| raw.text().len()));
+        let mut json =
+            String::with_capacity(128 + message.payload().map_or(0, |raw| raw.text().len()));
         message.write_json(seq, &mut json);
         self.queue_json(&mut state, json);
         Ok(seq)
@@ -209,8 +230,12 @@ impl Writer {
             if left.is_zero() {
                 return;
             }
-            (state, _) =
-                self.queue.0.drained.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
+            (state, _) = self
+                .queue
+                .0
+                .drained
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -229,9 +254,18 @@ impl Writer {
     fn room(&self) -> Result<MutexGuard<'_, State>, SendError> {
         let mut state = self.queue.0.lock();
         while !state.closed && state.bytes.len() > QUEUE_LIMIT {
-            state = self.queue.0.drained.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .queue
+                .0
+                .drained
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
-        if state.closed { Err(SendError) } else { Ok(state) }
+        if state.closed {
+            Err(SendError)
+        } else {
+            Ok(state)
+        }
     }
 
     fn queue_json(&self, state: &mut State, json: String) {
@@ -246,7 +280,9 @@ impl Writer {
             }
             return;
         }
-        state.bytes.extend_from_slice(codec::header(json.len()).as_bytes());
+        state
+            .bytes
+            .extend_from_slice(codec::header(json.len()).as_bytes());
         state.bytes.extend_from_slice(json.as_bytes());
         self.queue.0.filled.notify_one();
     }
@@ -263,7 +299,10 @@ fn write_queue(queue: &Arc<Queue>, mut output: impl Write) {
             if state.closed {
                 return;
             }
-            state = queue.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = queue
+                .filled
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
             continue;
         }
         bytes.clear();
@@ -284,7 +323,9 @@ fn write_queue(queue: &Arc<Queue>, mut output: impl Write) {
 impl Outgoing {
     fn payload(&self) -> Option<&Raw> {
         match self {
-            Self::Request { arguments: payload, .. }
+            Self::Request {
+                arguments: payload, ..
+            }
             | Self::Success { body: payload, .. }
             | Self::Failure { body: payload, .. }
             | Self::Event { body: payload, .. } => payload.as_ref(),
@@ -302,14 +343,23 @@ impl Outgoing {
                 text(&quoted(command));
                 ",\"arguments\":"
             }
-            Self::Success { request_seq, command, .. } => {
+            Self::Success {
+                request_seq,
+                command,
+                ..
+            } => {
                 text(",\"type\":\"response\",\"request_seq\":");
                 text(&request_seq.to_string());
                 text(",\"success\":true,\"command\":");
                 text(&quoted(command));
                 ",\"body\":"
             }
-            Self::Failure { request_seq, command, message, .. } => {
+            Self::Failure {
+                request_seq,
+                command,
+                message,
+                ..
+            } => {
                 text(",\"type\":\"response\",\"request_seq\":");
                 text(&request_seq.to_string());
                 text(",\"success\":false,\"command\":");

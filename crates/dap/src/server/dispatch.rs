@@ -1,0 +1,197 @@
+//! From a request's text to a handler's arguments, and from its result to a response.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use super::failure::Failure;
+use super::outbox::Outbox;
+use super::references::ClientConventions;
+use crate::cancel::CancelToken;
+use crate::message::{self, Raw, Request};
+use crate::types::InitializeRequestArguments;
+
+/// What a handler has beside its state and its arguments.
+pub struct Context {
+    pub(super) client: Arc<InitializeRequestArguments>,
+    pub(super) conventions: ClientConventions,
+    pub(super) outbox: Outbox,
+    pub(super) cancel: CancelToken,
+    pub(super) request_seq: i64,
+    pub(super) after: Vec<Box<dyn FnOnce() + Send>>,
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context")
+            .field("request_seq", &self.request_seq)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Context {
+    /// What the client said about itself in `initialize`.
+    pub fn client(&self) -> &InitializeRequestArguments {
+        &self.client
+    }
+
+    /// How the client counts lines and columns and names files.
+    pub fn conventions(&self) -> &ClientConventions {
+        &self.conventions
+    }
+
+    /// Where to send events and reverse requests. What a handler sends leaves after its response.
+    pub fn outbox(&self) -> &Outbox {
+        &self.outbox
+    }
+
+    /// Tells whether the client gave up this request.
+    pub fn cancelled(&self) -> &CancelToken {
+        &self.cancel
+    }
+
+    /// The request's number.
+    pub fn request_seq(&self) -> i64 {
+        self.request_seq
+    }
+
+    /// Runs something once the response to this request, and the events of its handler, were sent. A deferred request's
+    /// response may be sent by another thread; that thread runs it.
+    pub fn after_response(&mut self, run: impl FnOnce() + Send + 'static) {
+        self.after.push(Box::new(run));
+    }
+}
+
+/// Answers one request, once: now or later, from any thread. Dropped without an answer it answers with an error.
+#[must_use = "dropping a responder answers the request with an error"]
+pub struct Responder<R: Request> {
+    outbox: Outbox,
+    request_seq: i64,
+    cancel: CancelToken,
+    answered: bool,
+    request: PhantomData<fn() -> R>,
+}
+
+impl<R: Request> std::fmt::Debug for Responder<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Responder")
+            .field("command", &R::COMMAND)
+            .field("request_seq", &self.request_seq)
+            .finish()
+    }
+}
+
+impl<R: Request> Responder<R> {
+    fn new(outbox: Outbox, request_seq: i64, cancel: CancelToken) -> Self {
+        Self {
+            outbox,
+            request_seq,
+            cancel,
+            answered: false,
+            request: PhantomData,
+        }
+    }
+
+    /// Answers with a result.
+    pub fn respond(self, response: R::Response) {
+        self.finish(Ok(response));
+    }
+
+    /// Answers with an error.
+    pub fn fail(self, failure: Failure) {
+        self.finish(Err(failure));
+    }
+
+    /// Answers with either.
+    pub fn finish(mut self, result: Result<R::Response, Failure>) {
+        self.answered = true;
+        answer::<R>(&self.outbox, self.request_seq, &self.cancel, result);
+    }
+
+    /// Tells whether the client gave up this request. It is to be answered all the same.
+    pub fn cancelled(&self) -> &CancelToken {
+        &self.cancel
+    }
+
+    /// The request's number.
+    pub fn request_seq(&self) -> i64 {
+        self.request_seq
+    }
+}
+
+impl<R: Request> Drop for Responder<R> {
+    fn drop(&mut self) {
+        if !self.answered {
+            let failure = Failure::new(format!("`{}` was given up without an answer", R::COMMAND));
+            answer::<R>(&self.outbox, self.request_seq, &self.cancel, Err(failure));
+        }
+    }
+}
+
+fn answer<R: Request>(
+    outbox: &Outbox,
+    request_seq: i64,
+    cancel: &CancelToken,
+    result: Result<R::Response, Failure>,
+) {
+    let result = match result {
+        Ok(response) => message::encode(&response).map_err(|error| {
+            Failure::new(format!("the result cannot be written as JSON: {error}"))
+        }),
+        Err(_) if cancel.is_cancelled() => Err(Failure::cancelled()),
+        Err(failure) => Err(failure),
+    };
+    outbox.respond(request_seq, R::COMMAND, result);
+}
+
+/// A handler for one command, its types erased. It answers the request or leaves a [`Responder`] to somebody who will.
+pub(super) type Handler<S> = Box<dyn Fn(&mut S, Option<&RawValue>, &mut Context) + Send + Sync>;
+
+/// A handler that answers by returning.
+pub(super) fn immediate<S, R: Request>(
+    handler: impl Fn(&mut S, R::Arguments, &mut Context) -> Result<R::Response, Failure>
+    + Send
+    + Sync
+    + 'static,
+) -> Handler<S> {
+    Box::new(move |state, arguments, context| {
+        let result =
+            decode::<R>(arguments).and_then(|arguments| handler(state, arguments, context));
+        answer::<R>(
+            &context.outbox,
+            context.request_seq,
+            &context.cancel,
+            result,
+        );
+    })
+}
+
+/// A handler that answers through a [`Responder`].
+pub(super) fn deferred<S, R: Request>(
+    handler: impl Fn(&mut S, R::Arguments, Responder<R>, &mut Context) + Send + Sync + 'static,
+) -> Handler<S> {
+    Box::new(move |state, arguments, context| {
+        let responder = Responder::new(
+            context.outbox.clone(),
+            context.request_seq,
+            context.cancel.clone(),
+        );
+        match decode::<R>(arguments) {
+            Ok(arguments) => handler(state, arguments, responder, context),
+            Err(failure) => responder.fail(failure),
+        }
+    })
+}
+
+fn decode<R: Request>(arguments: Option<&RawValue>) -> Result<R::Arguments, Failure> {
+    message::decode_or_default(arguments).map_err(|error| bad_arguments(R::COMMAND, &error))
+}
+
+/// The failure for arguments of the wrong shape: which field of which request, and what was expected.
+pub(super) fn bad_arguments(command: &str, error: &message::DecodeError) -> Failure {
+    Failure::new(format!("bad arguments for `{command}`: {error}"))
+}
+
+/// The body of a response without one.
+pub(super) const NO_BODY: Option<Raw> = None;

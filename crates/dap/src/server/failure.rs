@@ -1,0 +1,109 @@
+//! How a request fails.
+
+use std::fmt;
+
+use crate::message::Raw;
+use crate::types::{ErrorResponse, Message};
+
+/// Why a request failed, for its error response: a sentence for people, and sometimes a word for programs.
+///
+/// Any [`std::error::Error`] turns into one with `?`, its sources appended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    /// For programs: what the response's `message` says instead of the sentence.
+    keyword: Option<&'static str>,
+    error: Box<Message>,
+}
+
+/// The number of errors that were given none of their own.
+const ID: i64 = 1;
+
+impl Failure {
+    /// A failure explained by a sentence. Clients show it where the request came from, such as in a hover or a console.
+    pub fn new(sentence: impl Into<String>) -> Self {
+        Self {
+            keyword: None,
+            error: Box::new(Message::new(ID, sentence)),
+        }
+    }
+
+    /// The request needs a stopped debuggee. Clients do not report this but ask again after the next stop.
+    pub fn not_stopped() -> Self {
+        Self {
+            keyword: Some("notStopped"),
+            ..Self::new("the debuggee is running; pause it first")
+        }
+    }
+
+    /// The client no longer wanted the result.
+    pub fn cancelled() -> Self {
+        Self {
+            keyword: Some("cancelled"),
+            ..Self::new("cancelled")
+        }
+    }
+
+    /// The request's command is not known.
+    pub(crate) fn unknown_command(command: &str) -> Self {
+        Self::new(format!("the request `{command}` is not supported here"))
+    }
+
+    /// Makes clients that would not otherwise do so show the sentence to the user, in a dialog.
+    #[must_use]
+    pub fn show_user(mut self) -> Self {
+        self.error.show_user = Some(true);
+        self
+    }
+
+    /// Gives the error a number by which it can be looked up.
+    #[must_use]
+    pub fn with_id(mut self, id: i32) -> Self {
+        self.error.id = id.into();
+        self
+    }
+
+    /// Points to a page that says more.
+    #[must_use]
+    pub fn with_url(mut self, url: impl Into<String>, label: impl Into<String>) -> Self {
+        self.error.url = Some(url.into());
+        self.error.url_label = Some(label.into());
+        self
+    }
+
+    /// The sentence.
+    pub fn sentence(&self) -> &str {
+        &self.error.format
+    }
+
+    /// The response's `message` and `body`.
+    pub(crate) fn into_parts(self) -> (String, Option<Raw>) {
+        let message = self
+            .keyword
+            .map_or_else(|| self.error.format.clone(), str::to_owned);
+        let body = Raw::new(&ErrorResponse::new().with_error(*self.error)).ok();
+        (message, body)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.sentence())
+    }
+}
+
+impl<E: std::error::Error> From<E> for Failure {
+    fn from(error: E) -> Self {
+        let mut sentence = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            let cause_text = cause.to_string();
+            // Many errors already say what their source says.
+            if !sentence.contains(&cause_text) {
+                sentence.push_str(": ");
+                sentence.push_str(&cause_text);
+            }
+            source = cause.source();
+        }
+        Self::new(sentence)
+    }
+}

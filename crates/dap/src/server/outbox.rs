@@ -1,0 +1,415 @@
+//! Everything that a session sends goes through here.
+//!
+//! An [`Outbox`] may be used from any thread. It keeps the order that clients rely on: what is sent while a request is
+//! being handled leaves after that request's response, and nothing but responses leaves before `initialize` is answered
+//! or after `terminated`.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::value::RawValue;
+
+use super::failure::Failure;
+use crate::cancel::{CancelToken, Cancellations};
+use crate::envelope::Envelope;
+use crate::lifecycle::{Facts, Lifecycle, Side, Violation, event_threads};
+use crate::message::{self, DecodeError, Event, Raw, Request};
+use crate::transport::{Outgoing, Writer};
+use crate::types::{ErrorResponse, InitializeRequestArguments};
+
+/// Sends events and reverse requests to the client. Clones send to the same one.
+#[derive(Clone)]
+pub struct Outbox {
+    shared: Arc<Shared>,
+}
+
+impl std::fmt::Debug for Outbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let state = self.shared.lock();
+        f.debug_struct("Outbox")
+            .field("held", &state.held.len())
+            .field("over", &state.over)
+            .finish()
+    }
+}
+
+struct Shared {
+    state: Mutex<State>,
+    writer: Writer,
+    cancellations: Arc<Cancellations>,
+}
+
+type AfterResponse = Box<dyn FnOnce() + Send>;
+type Answer = Box<dyn FnOnce(Result<Option<&RawValue>, RequestError>) + Send>;
+
+struct State {
+    lifecycle: Lifecycle,
+    /// A handler is running: what is sent waits until it is done.
+    handling: bool,
+    held: VecDeque<Held>,
+    /// Reverse requests that wait for their response.
+    asked: HashMap<i64, Answer>,
+    /// What is to be done when a request is answered.
+    after: HashMap<i64, Vec<AfterResponse>>,
+    /// What the client said about itself.
+    client: Option<Arc<InitializeRequestArguments>>,
+    /// `disconnect` was answered.
+    over: bool,
+}
+
+/// Something to be sent once it may be.
+enum Held {
+    Event {
+        name: &'static str,
+        body: Option<Raw>,
+    },
+    Request {
+        command: &'static str,
+        arguments: Option<Raw>,
+        answer: Answer,
+    },
+}
+
+/// The number under which a `disconnect` that the client did not send is handled.
+pub(super) const NOT_FROM_CLIENT: i64 = i64::MIN;
+
+/// Why a reverse request has no result.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// The client did not announce that it supports the request.
+    #[error("the client does not support `{command}`")]
+    NotSupported {
+        /// The request's command.
+        command: &'static str,
+    },
+    /// The client answered with an error.
+    #[error("{message}")]
+    Failed {
+        /// What it said.
+        message: String,
+    },
+    /// The client's answer is not of the right shape.
+    #[error("the client's answer has the wrong shape: {0}")]
+    BadResponse(#[from] DecodeError),
+    /// The request could not be written as JSON.
+    #[error("the request cannot be written as JSON: {0}")]
+    NotJson(String),
+    /// The request may not be sent at this point of the session.
+    #[error(transparent)]
+    Lifecycle(#[from] Violation),
+    /// The client is gone.
+    #[error("the client is gone")]
+    Disconnected,
+}
+
+impl Outbox {
+    pub(super) fn new(writer: Writer, cancellations: Arc<Cancellations>) -> Self {
+        let state = State {
+            lifecycle: Lifecycle::new(),
+            handling: false,
+            held: VecDeque::new(),
+            asked: HashMap::new(),
+            after: HashMap::new(),
+            client: None,
+            over: false,
+        };
+        Self {
+            shared: Arc::new(Shared {
+                state: Mutex::new(state),
+                writer,
+                cancellations,
+            }),
+        }
+    }
+
+    /// Sends an event. It leaves at once, or after the response to the request that is being handled.
+    ///
+    /// An event that may not be sent any more, because `terminated` was, is dropped with a warning; to a client that is
+    /// gone it is dropped silently.
+    pub fn event<E: Event>(&self, body: E::Body) {
+        match message::encode(&body) {
+            Ok(body) => {
+                let mut state = self.shared.lock();
+                state.held.push_back(Held::Event {
+                    name: E::EVENT,
+                    body,
+                });
+                self.send_held(state);
+            }
+            Err(error) => {
+                tracing::error!(event = E::EVENT, %error, "an event cannot be written as JSON")
+            }
+        }
+    }
+
+    /// Sends a reverse request. `answer` is called with the outcome: on the thread that handles the session's messages
+    /// when the client answers, or at once if it cannot be sent. It must not wait for another answer.
+    pub fn request<R: Request>(
+        &self,
+        arguments: R::Arguments,
+        answer: impl FnOnce(Result<R::Response, RequestError>) + Send + 'static,
+    ) {
+        let arguments = match message::encode(&arguments) {
+            Ok(arguments) => arguments,
+            Err(error) => return answer(Err(RequestError::NotJson(error.to_string()))),
+        };
+        let answer: Answer = Box::new(move |outcome| {
+            answer(outcome.and_then(|body| Ok(message::decode_or_default::<R::Response>(body)?)));
+        });
+        let mut state = self.shared.lock();
+        if let (Some(client), Some(flag)) = (&state.client, R::CAPABILITY)
+            && !client.supports(flag)
+        {
+            drop(state);
+            return answer(Err(RequestError::NotSupported {
+                command: R::COMMAND,
+            }));
+        }
+        state.held.push_back(Held::Request {
+            command: R::COMMAND,
+            arguments,
+            answer,
+        });
+        self.send_held(state);
+    }
+
+    /// What the client said about itself; nothing before `initialize`.
+    pub fn client(&self) -> Option<Arc<InitializeRequestArguments>> {
+        self.shared.lock().client.clone()
+    }
+
+    /// True once `disconnect` was answered or the client is gone.
+    pub fn is_over(&self) -> bool {
+        self.shared.lock().over
+    }
+
+    /// Sends what waits, if it may be sent now.
+    fn send_held(&self, mut state: MutexGuard<'_, State>) {
+        let mut refused = Vec::new();
+        while !state.handling && state.lifecycle.is_open() {
+            let Some(held) = state.held.pop_front() else {
+                break;
+            };
+            let sent = match held {
+                Held::Event { name, body } => self.send_event(&mut state, name, body),
+                Held::Request {
+                    command,
+                    arguments,
+                    answer,
+                } => self.send_request(&mut state, command, arguments, answer),
+            };
+            refused.extend(sent.err());
+        }
+        drop(state);
+        for (answer, error) in refused {
+            answer(Err(error));
+        }
+    }
+
+    fn send_event(
+        &self,
+        state: &mut State,
+        name: &'static str,
+        body: Option<Raw>,
+    ) -> Result<(), (Answer, RequestError)> {
+        let threads = event_threads(name, body.as_ref().map(Raw::as_raw_value));
+        match state.lifecycle.message(
+            Side::Adapter,
+            Facts::Event {
+                event: name,
+                threads,
+            },
+        ) {
+            Ok(()) => {
+                self.shared
+                    .writer
+                    .send(&Outgoing::Event {
+                        event: Cow::Borrowed(name),
+                        body,
+                    })
+                    .ok();
+            }
+            // This one is told apart since it is no mistake: an engine reports every resume.
+            Err(Violation::RedundantContinued) => {}
+            Err(violation) => tracing::warn!(%violation, "an event was not sent"),
+        }
+        Ok(())
+    }
+
+    fn send_request(
+        &self,
+        state: &mut State,
+        command: &'static str,
+        arguments: Option<Raw>,
+        answer: Answer,
+    ) -> Result<(), (Answer, RequestError)> {
+        let facts = Facts::Request {
+            seq: 0,
+            command,
+            resumes: None,
+        };
+        if let Err(violation) = state.lifecycle.check(Side::Adapter, facts) {
+            return Err((answer, violation.into()));
+        }
+        let request = Outgoing::Request {
+            command: Cow::Borrowed(command),
+            arguments,
+        };
+        let mut answer = Some(answer);
+        let sent = self.shared.writer.send_with(&request, |seq| {
+            state.lifecycle.note_request(Side::Adapter, seq, command);
+            state
+                .asked
+                .extend(answer.take().map(|answer| (seq, answer)));
+        });
+        match (sent, answer) {
+            (Err(_), Some(answer)) => Err((answer, RequestError::Disconnected)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes a message of the client.
+    pub(super) fn received(&self, envelope: &Envelope<'_>) -> Result<(), Violation> {
+        let mut state = self.shared.lock();
+        if let Err(violation) = state.lifecycle.sequence(Side::Client, envelope.seq) {
+            tracing::warn!(%violation, "the client's messages are not numbered in order");
+        }
+        state.lifecycle.message(Side::Client, Facts::of(envelope))
+    }
+
+    /// Notes a request that broke a rule and will be answered with an error.
+    pub(super) fn note_request(&self, seq: i64, command: &str) {
+        self.shared
+            .lock()
+            .lifecycle
+            .note_request(Side::Client, seq, command);
+    }
+
+    /// Takes the client's response to a reverse request.
+    pub(super) fn answered(
+        &self,
+        request_seq: i64,
+        outcome: Result<Option<&RawValue>, RequestError>,
+    ) {
+        let answer = self.shared.lock().asked.remove(&request_seq);
+        if let Some(answer) = answer {
+            answer(outcome);
+        }
+    }
+
+    pub(super) fn set_client(&self, client: Arc<InitializeRequestArguments>) {
+        self.shared.lock().client = Some(client);
+    }
+
+    /// From now on what is sent waits for [`end_handling`](Self::end_handling); responses do not.
+    pub(super) fn begin_handling(&self, request: i64) -> CancelToken {
+        self.shared.lock().handling = true;
+        self.shared.cancellations.begin(request)
+    }
+
+    pub(super) fn end_handling(&self) {
+        let mut state = self.shared.lock();
+        state.handling = false;
+        self.send_held(state);
+    }
+
+    /// Sends the response to a request. There is exactly one; a second is dropped with an error in the log.
+    pub(super) fn respond(
+        &self,
+        request_seq: i64,
+        command: &str,
+        result: Result<Option<Raw>, Failure>,
+    ) {
+        let mut state = self.shared.lock();
+        let facts = Facts::Response {
+            request_seq,
+            command,
+            success: result.is_ok(),
+        };
+        if let Err(violation) = state.lifecycle.message(Side::Adapter, facts) {
+            tracing::error!(%violation, "a response was not sent");
+            return;
+        }
+        if command == "disconnect" {
+            state.over = true;
+        }
+        let command = Cow::Owned(command.to_owned());
+        let response = match result {
+            Ok(body) => Outgoing::Success {
+                request_seq,
+                command,
+                body,
+            },
+            Err(failure) => {
+                let (message, body) = failure.into_parts();
+                Outgoing::Failure {
+                    request_seq,
+                    command,
+                    message,
+                    body,
+                }
+            }
+        };
+        if request_seq != NOT_FROM_CLIENT {
+            self.shared.writer.send(&response).ok();
+        }
+        self.shared.cancellations.end(request_seq);
+        let after = state.after.remove(&request_seq);
+        self.send_held(state);
+        for closure in after.into_iter().flatten() {
+            closure();
+        }
+    }
+
+    /// Runs closures after the response to a request: now if it was sent, else then.
+    pub(super) fn after_response(&self, request_seq: i64, closures: Vec<AfterResponse>) {
+        if closures.is_empty() {
+            return;
+        }
+        let mut state = self.shared.lock();
+        if state.lifecycle.is_waiting(Side::Client, request_seq) {
+            state.after.entry(request_seq).or_default().extend(closures);
+            return;
+        }
+        drop(state);
+        for closure in closures {
+            closure();
+        }
+    }
+
+    /// The client is gone: nobody will answer any more.
+    pub(super) fn client_gone(&self) {
+        let asked = std::mem::take(&mut self.shared.lock().asked);
+        for answer in asked.into_values() {
+            answer(Err(RequestError::Disconnected));
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The sentence in a failed response.
+pub(crate) fn failure_text(message: Option<&str>, body: Option<&RawValue>) -> String {
+    let details = body.and_then(|body| message::decode::<ErrorResponse>(body).ok());
+    let sentence = details
+        .and_then(|details| details.error)
+        .map(|error| fill_in(&error));
+    sentence
+        .or_else(|| message.map(str::to_owned))
+        .unwrap_or_else(|| "the request failed, and no reason was given".to_owned())
+}
+
+/// A message's text with its variables filled in.
+fn fill_in(error: &crate::types::Message) -> String {
+    let mut text = error.format.clone();
+    for (name, value) in error.variables.iter().flatten() {
+        text = text.replace(&format!("{{{name}}}"), value);
+    }
+    text
+}

@@ -1,0 +1,289 @@
+//! One conversation with one client.
+//!
+//! A [`Session`] takes what comes in, in order, and calls the handlers of its [`Server`]. It answers what no handler is
+//! needed for: `initialize`, `cancel`, unknown requests, requests at the wrong time or with bad arguments.
+
+use std::sync::Arc;
+
+use crossbeam_channel::Receiver;
+
+use super::dispatch::{Context, NO_BODY, bad_arguments};
+use super::failure::Failure;
+use super::outbox::{NOT_FROM_CLIENT, Outbox, RequestError, failure_text};
+use super::references::ClientConventions;
+use super::{Inner, Server};
+use crate::cancel::CancelToken;
+use crate::envelope::{Envelope, EnvelopeError, Kind};
+use crate::message::{self, Raw, Request};
+use crate::transport::{Connection, Incoming, Message};
+use crate::types::{DisconnectRequest, InitializeRequest, InitializeRequestArguments};
+
+/// Whether to go on after a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "a session that is closed handles no more messages"]
+pub enum Flow {
+    /// There may be more.
+    Continue,
+    /// The session is over: `disconnect` was answered, or the client is gone.
+    Closed,
+}
+
+/// A session with one client.
+pub struct Session<S> {
+    server: Arc<Inner<S>>,
+    context: Context,
+    incoming: Receiver<Incoming>,
+    /// `disconnect` came, or the client is gone; the handler was called.
+    disconnecting: bool,
+    closed: bool,
+}
+
+impl<S> std::fmt::Debug for Session<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("outbox", &self.context.outbox)
+            .field("disconnecting", &self.disconnecting)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S> Session<S> {
+    /// Starts a session on a connection. The connection has to be kept as long as the session is used.
+    pub fn new(server: &Server<S>, connection: &Connection) -> Self {
+        let outbox = Outbox::new(
+            connection.outgoing.clone(),
+            connection.cancellations.clone(),
+        );
+        let context = Context {
+            client: Arc::new(InitializeRequestArguments::new("")),
+            conventions: ClientConventions::default(),
+            outbox,
+            cancel: CancelToken::new(),
+            request_seq: 0,
+            after: Vec::new(),
+        };
+        let incoming = connection.incoming.clone();
+        Self {
+            server: server.inner.clone(),
+            context,
+            incoming,
+            disconnecting: false,
+            closed: false,
+        }
+    }
+
+    /// Where to send events and reverse requests.
+    pub fn outbox(&self) -> Outbox {
+        self.context.outbox.clone()
+    }
+
+    /// How the client counts lines and columns and names files.
+    pub fn conventions(&self) -> &ClientConventions {
+        &self.context.conventions
+    }
+
+    /// Handles all messages until the session is over: for adapters that have nothing else to wait for.
+    pub fn run(&mut self, state: &mut S) {
+        while let Ok(incoming) = self.incoming.recv() {
+            if self.handle(state, incoming) == Flow::Closed {
+                return;
+            }
+        }
+    }
+
+    /// Handles one message.
+    ///
+    /// When the client is gone without `disconnect`, the handler of `disconnect` is called as though it had sent one.
+    /// Messages that are no answers to anything, or of no kind there is, are reported and skipped.
+    pub fn handle(&mut self, state: &mut S, incoming: Incoming) -> Flow {
+        match incoming {
+            Incoming::Message(message) => self.message(state, &message),
+            Incoming::Malformed(error) => tracing::warn!(%error, "bad input from the client"),
+            Incoming::Closed(reason) => {
+                tracing::debug!(%reason, "the client is gone");
+                self.context.outbox.client_gone();
+                self.closed = true;
+                self.disconnect(state);
+            }
+        }
+        let flow = self.flow();
+        if flow == Flow::Closed {
+            self.finish();
+        }
+        flow
+    }
+
+    /// Ends the session as the client's `disconnect` would: for signals such as SIGTERM. Does nothing if the client did
+    /// so itself.
+    pub fn disconnect(&mut self, state: &mut S) {
+        if !self.disconnecting {
+            self.context
+                .outbox
+                .note_request(NOT_FROM_CLIENT, DisconnectRequest::COMMAND);
+            self.dispatch(state, NOT_FROM_CLIENT, DisconnectRequest::COMMAND, None);
+        }
+    }
+
+    /// Whether the session is over. A deferred `disconnect` ends it when it is answered, which may be outside of
+    /// [`handle`](Self::handle).
+    pub fn flow(&self) -> Flow {
+        if self.context.outbox.is_over() {
+            Flow::Closed
+        } else {
+            Flow::Continue
+        }
+    }
+
+    /// Answers what came in behind the `disconnect` that ended the session.
+    pub fn finish(&mut self) {
+        while let Ok(incoming) = self.incoming.try_recv() {
+            let Incoming::Message(message) = incoming else {
+                continue;
+            };
+            let Ok(Envelope {
+                seq,
+                kind: Kind::Request { command, .. },
+            }) = message.envelope()
+            else {
+                continue;
+            };
+            let result = if command == DisconnectRequest::COMMAND {
+                Ok(NO_BODY)
+            } else {
+                Err(Failure::new(format!(
+                    "`{command}` came after the session had ended"
+                )))
+            };
+            self.reject(seq, &command, result);
+        }
+    }
+
+    fn message(&mut self, state: &mut S, message: &Message) {
+        let envelope = match message.envelope() {
+            Ok(envelope) => envelope,
+            Err(error) => return self.no_envelope(&error),
+        };
+        let violation = self.context.outbox.received(&envelope).err();
+        match (envelope.kind, violation) {
+            (Kind::Request { command, .. }, Some(violation)) => {
+                self.reject(
+                    envelope.seq,
+                    &command,
+                    Err(Failure::new(violation.to_string())),
+                );
+            }
+            (Kind::Request { command, arguments }, None) => {
+                self.dispatch(state, envelope.seq, &command, arguments);
+            }
+            (_, Some(violation)) => {
+                tracing::warn!(%violation, "a message of the client breaks a rule")
+            }
+            (
+                Kind::Response {
+                    request_seq,
+                    success,
+                    message,
+                    body,
+                    ..
+                },
+                None,
+            ) => {
+                let outcome = if success {
+                    Ok(body)
+                } else {
+                    Err(RequestError::Failed {
+                        message: failure_text(message.as_deref(), body),
+                    })
+                };
+                self.context.outbox.answered(request_seq, outcome);
+            }
+            (Kind::Event { event, .. }, None) => tracing::warn!(%event, "the client sent an event"),
+        }
+    }
+
+    /// Reports a message without a readable envelope, and answers it if it may be a request.
+    fn no_envelope(&self, error: &EnvelopeError) {
+        tracing::warn!(%error, "bad input from the client");
+        if let EnvelopeError::Shape {
+            answer_to: Some(seq),
+            ..
+        } = error
+        {
+            self.reject(
+                *seq,
+                "",
+                Err(Failure::new(format!("this is no request: {error}"))),
+            );
+        }
+    }
+
+    /// Answers a request that no handler gets to see.
+    fn reject(&self, seq: i64, command: &str, result: Result<Option<Raw>, Failure>) {
+        self.context.outbox.note_request(seq, command);
+        self.context.outbox.respond(seq, command, result);
+    }
+
+    /// Handles a request that was noted.
+    fn dispatch(
+        &mut self,
+        state: &mut S,
+        seq: i64,
+        command: &str,
+        arguments: Option<&serde_json::value::RawValue>,
+    ) {
+        let span = tracing::debug_span!("request", seq, command);
+        let _entered = span.enter();
+        let outbox = self.context.outbox.clone();
+        self.context.cancel = outbox.begin_handling(seq);
+        self.context.request_seq = seq;
+        let server = self.server.clone();
+        match server.handlers.get(command) {
+            _ if command == InitializeRequest::COMMAND => {
+                let result = self.initialize(state, arguments);
+                outbox.respond(seq, command, result);
+            }
+            _ if command == DisconnectRequest::COMMAND && self.disconnecting => {
+                outbox.respond(seq, command, Ok(NO_BODY));
+            }
+            Some(_) if self.context.cancel.is_cancelled() && may_be_skipped(command) => {
+                outbox.respond(seq, command, Err(Failure::cancelled()));
+            }
+            Some(handler) => {
+                self.disconnecting |= command == DisconnectRequest::COMMAND;
+                handler(state, arguments, &mut self.context);
+            }
+            None => outbox.respond(seq, command, Err(Failure::unknown_command(command))),
+        }
+        outbox.end_handling();
+        outbox.after_response(seq, std::mem::take(&mut self.context.after));
+    }
+
+    fn initialize(
+        &mut self,
+        state: &mut S,
+        arguments: Option<&serde_json::value::RawValue>,
+    ) -> Result<Option<Raw>, Failure> {
+        let client: InitializeRequestArguments = message::decode_or_default(arguments)
+            .map_err(|error| bad_arguments(InitializeRequest::COMMAND, &error))?;
+        let client = Arc::new(client);
+        self.context.conventions = ClientConventions::of(&client);
+        self.context.client = client.clone();
+        self.context.outbox.set_client(client.clone());
+        let mut capabilities = self.server.capabilities.clone();
+        for adjust in &self.server.capabilities_for {
+            adjust(&client, &mut capabilities);
+        }
+        for hook in &self.server.on_initialize {
+            hook(state, &client);
+        }
+        message::encode(&capabilities).map_err(Failure::from)
+    }
+}
+
+/// A request that was cancelled before it started is not started, unless its effect is needed to end in order.
+fn may_be_skipped(command: &str) -> bool {
+    !matches!(
+        command,
+        "initialize" | "launch" | "attach" | "configurationDone" | "terminate" | "disconnect"
+    )
+}
