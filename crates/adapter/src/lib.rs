@@ -1,1 +1,18 @@
-//! Translation between engine and protocol.
+//! Translates between the engine and the Debug Adapter Protocol.
+//!
+//! [`serve`] runs one session on a connection: it owns an engine session, turns requests into its commands and its
+//! events into the protocol's. Nothing is decided here about debugging, and nothing about wires: handlers look up what an
+//! id stands for, call the engine, and put its answer into the protocol's words. The one trick is in the order of
+//! things: what the engine has already told goes out before the next request is looked at, so a client never gets the
+//! answer to a later question before the news.
+
+mod adapter;
+mod breakpoints;
+mod from_dap;
+mod handlers;
+mod launch_arguments;
+mod main_loop;
+mod output;
+mod to_dap;
+
+pub use main_loop::{OwnStdin, ServeOptions, serve};

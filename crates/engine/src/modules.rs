@@ -1,6 +1,7 @@
 //! The modules mapped into the debuggee.
 
 use crate::Address;
+pub use dapple_symbols::module::DebugInfo;
 use dapple_symbols::{FileAddress, Module};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -77,5 +78,5 @@ pub struct ModuleInfo {
     /// The lowest and one past the highest address of its segments.
     pub range: (Address, Address),
     /// What debug information it has.
-    pub debug_info: dapple_symbols::module::DebugInfo,
+    pub debug_info: DebugInfo,
 }

@@ -6,7 +6,7 @@ use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::{Piece, Unavailable};
-use dapple_symbols::scopes::VariableKind;
+pub use dapple_symbols::scopes::VariableKind;
 use dapple_symbols::types::TypeId;
 use std::ops::Range;
 use std::sync::Arc;

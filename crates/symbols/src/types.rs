@@ -201,10 +201,3 @@ impl Module {
         unimplemented!()
     }
 }
-
-impl crate::dwarf::Dwarf<'_> {
-    pub(crate) fn type_size(&self, id: TypeId) -> Option<u64> {
-        let _ = id;
-        None
-    }
-}

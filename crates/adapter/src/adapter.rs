@@ -1,0 +1,351 @@
+//! What a session knows: the debuggee, how far the start has come, and what the client's numbers stand for.
+
+use crate::breakpoints::Breakpoints;
+use crate::main_loop::ServeOptions;
+use crate::output::TextStream;
+use crate::to_dap;
+use crossbeam_channel::Sender;
+use dapple_dap::server::{ClientConventions, Exhausted, Failure, Outbox, References};
+use dapple_dap::types::{
+    BreakpointEvent, BreakpointEventBody, BreakpointEventReason, ExitedEvent, ModuleEvent,
+    ModuleEventBody, ModuleEventReason, OutputEvent, OutputEventBody, OutputEventCategory,
+    ProcessEvent, Source, StoppedEvent, TerminatedEvent, ThreadEvent, ThreadEventBody,
+    ThreadEventReason,
+};
+use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
+use dapple_engine::frame::{Frame, FrameId};
+use dapple_engine::session::{BreakpointState, Leave};
+use dapple_engine::values::{NamedValue, Rendered, Value};
+use dapple_engine::{Address, Error, Session, ThreadId};
+use std::collections::HashMap;
+use std::path::Path;
+use std::rc::Rc;
+
+/// How far a session has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Nothing is launched.
+    New,
+    /// The program is held at its entry until the client is done configuring.
+    Held,
+    /// It runs.
+    Running,
+    /// It is stopped.
+    Stopped,
+    /// It has ended, or never began.
+    Ended,
+}
+
+/// A group of variables in a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScopeKind {
+    /// The function's parameters.
+    Arguments,
+    /// Its locals.
+    Locals,
+    /// Statics of its unit.
+    Statics,
+    /// The machine's registers.
+    Registers,
+}
+
+/// What a `variablesReference` stands for.
+#[derive(Debug, Clone)]
+pub enum Reference {
+    /// A scope of a frame.
+    Scope(FrameId, ScopeKind),
+    /// A value with children.
+    Value {
+        /// The value.
+        value: Value,
+        /// An expression for it, from which its children's are made.
+        expression: Option<String>,
+        /// How many named and indexed children it has.
+        counts: (u64, u64),
+    },
+}
+
+/// Values with what they look like.
+pub type Listing = Rc<[(NamedValue, Rendered)]>;
+
+/// A session's state. Handlers get it one after the other.
+pub struct Adapter {
+    pub options: ServeOptions,
+    /// Goes to the engine at launch, so that its loss is noticed.
+    pub engine_events: Option<Sender<dapple_engine::Event>>,
+    pub debuggee: Option<Session>,
+    pub phase: Phase,
+    pub configured: bool,
+    pub stop_on_entry: bool,
+    pub no_debug: bool,
+    pub leave: Leave,
+    pub breakpoints: Breakpoints<Source>,
+    pub frames: References<Frame>,
+    pub references: References<Reference>,
+    /// Parameters and locals by frame: clients ask for both scopes, the engine answers for both.
+    variables: HashMap<FrameId, Listing>,
+    stopped_thread: Option<ThreadId>,
+    stdout: TextStream,
+    stderr: TextStream,
+}
+
+impl Adapter {
+    /// A session in which nothing has happened.
+    pub fn new(options: ServeOptions, engine_events: Sender<dapple_engine::Event>) -> Adapter {
+        Adapter {
+            options,
+            engine_events: Some(engine_events),
+            debuggee: None,
+            phase: Phase::New,
+            configured: false,
+            stop_on_entry: false,
+            no_debug: false,
+            leave: Leave::Kill,
+            breakpoints: Breakpoints::default(),
+            frames: References::new(),
+            references: References::new(),
+            variables: HashMap::new(),
+            stopped_thread: None,
+            stdout: TextStream::default(),
+            stderr: TextStream::default(),
+        }
+    }
+
+    /// The debuggee.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn debuggee(&self) -> Result<&Session, Failure> {
+        self.debuggee.as_ref().ok_or_else(|| match self.phase {
+            Phase::Ended => to_dap::failure(&Error::Ended),
+            _ => Failure::new("no program is launched yet"),
+        })
+    }
+
+    /// The debuggee, held still by a stop the client knows of.
+    ///
+    /// # Errors
+    /// There is none, or it runs.
+    pub fn stopped(&self) -> Result<&Session, Failure> {
+        let debuggee = self.debuggee()?;
+        match self.phase {
+            Phase::Stopped => Ok(debuggee),
+            Phase::Held => Err(Failure::new(
+                "the program is not started yet; it is once `configurationDone` is sent",
+            )),
+            _ => Err(to_dap::not_stopped()),
+        }
+    }
+
+    /// Runs the program once it is launched and the client has configured, whichever came last.
+    ///
+    /// # Errors
+    /// It ended meanwhile.
+    pub fn start_when_ready(&mut self, outbox: &Outbox) -> Result<(), Failure> {
+        if self.phase != Phase::Held || !self.configured {
+            return Ok(());
+        }
+        if self.stop_on_entry && !self.no_debug {
+            self.phase = Phase::Stopped;
+            let thread = ThreadId(self.debuggee()?.process().pid);
+            self.stopped_thread = Some(thread);
+            let entry = Stop {
+                thread,
+                address: Address(0),
+                reason: StopReason::Entry,
+            };
+            outbox.event::<StoppedEvent>(to_dap::stopped(&entry, true, Vec::new()));
+            return Ok(());
+        }
+        self.debuggee()?
+            .resume()
+            .map_err(|error| to_dap::failure(&error))?;
+        self.phase = Phase::Running;
+        Ok(())
+    }
+
+    /// The program runs: what belonged to the stop is gone.
+    pub fn resumed(&mut self) {
+        self.phase = Phase::Running;
+        self.stopped_thread = None;
+        self.frames.clear_generation();
+        self.references.clear_generation();
+        self.variables.clear();
+    }
+
+    /// The thread the last stop was about, while it lasts.
+    pub fn stopped_thread(&self) -> Option<ThreadId> {
+        self.stopped_thread
+    }
+
+    /// Parameters and locals of a frame.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn variables(&mut self, frame: FrameId) -> Result<Listing, Failure> {
+        if let Some(listing) = self.variables.get(&frame) {
+            return Ok(listing.clone());
+        }
+        let listing = self.debuggee()?.variables(frame);
+        let mut listing = listing.map_err(|error| to_dap::failure(&error))?;
+        to_dap::mark_shadowed(listing.iter_mut().map(|(named, _)| named));
+        let listing: Listing = listing.into();
+        self.variables.insert(frame, listing.clone());
+        Ok(listing)
+    }
+
+    /// The reference under which a value's children can be had; 0 when it has none.
+    ///
+    /// # Errors
+    /// The session has used up its numbers.
+    pub fn reference(&mut self, named: &NamedValue, rendered: &Rendered) -> Result<i64, Exhausted> {
+        if rendered.named == 0 && rendered.indexed == 0 {
+            return Ok(0);
+        }
+        self.references.insert(Reference::Value {
+            value: named.value.clone(),
+            expression: named.expression.clone(),
+            counts: (rendered.named, rendered.indexed),
+        })
+    }
+
+    /// Passes on what the engine tells.
+    pub fn tell(
+        &mut self,
+        event: dapple_engine::Event,
+        outbox: &Outbox,
+        client: &ClientConventions,
+    ) {
+        use dapple_engine::Event;
+        match event {
+            Event::Stopped(stops) => self.tell_stops(&stops, outbox),
+            Event::ThreadStarted(thread) => tell_thread(outbox, ThreadEventReason::Started, thread),
+            Event::ThreadExited(thread) => tell_thread(outbox, ThreadEventReason::Exited, thread),
+            Event::ModuleLoaded(info) => outbox.event::<ModuleEvent>(ModuleEventBody::new(
+                ModuleEventReason::New,
+                to_dap::module(&info),
+            )),
+            Event::ModuleUnloaded(info) => outbox.event::<ModuleEvent>(ModuleEventBody::new(
+                ModuleEventReason::Removed,
+                to_dap::module(&info),
+            )),
+            Event::BreakpointChanged(state) => self.tell_breakpoint(&state, outbox, client),
+            Event::Output { stream, bytes } => {
+                let text = self.stream(stream).push(&bytes);
+                tell_output(outbox, to_dap::category(stream), text);
+            }
+            Event::Executed => {
+                if let Some(debuggee) = &self.debuggee {
+                    outbox.event::<ProcessEvent>(to_dap::process(debuggee.process()));
+                }
+            }
+            Event::Exited(status) => self.tell_exit(status, outbox),
+            other => tracing::warn!(?other, "an event of a kind that is not passed on"),
+        }
+    }
+
+    fn tell_stops(&mut self, stops: &[Stop], outbox: &Outbox) {
+        // The hold at the entry is the start's own; the client hears of it by `stopOnEntry` alone.
+        let stops: Vec<&Stop> = stops
+            .iter()
+            .filter(|stop| stop.reason != StopReason::Entry)
+            .collect();
+        let Some(first) = stops.first() else { return };
+        self.phase = Phase::Stopped;
+        self.stopped_thread = Some(first.thread);
+        for (index, stop) in stops.into_iter().enumerate() {
+            let ids = match &stop.reason {
+                StopReason::Breakpoint(ids) => ids
+                    .iter()
+                    .map(|id| self.breakpoints.client_id(*id))
+                    .collect(),
+                _ => Vec::new(),
+            };
+            outbox.event::<StoppedEvent>(to_dap::stopped(stop, index == 0, ids));
+        }
+    }
+
+    /// Tells that a breakpoint has moved, been found or lost.
+    pub fn tell_breakpoint(
+        &mut self,
+        state: &BreakpointState,
+        outbox: &Outbox,
+        client: &ClientConventions,
+    ) {
+        let id = self.breakpoints.client_id(state.id);
+        let source = self.breakpoints.source(&state.file);
+        outbox.event::<BreakpointEvent>(BreakpointEventBody::new(
+            BreakpointEventReason::Changed,
+            to_dap::breakpoint(state, id, source, client),
+        ));
+    }
+
+    fn tell_exit(&mut self, status: ExitStatus, outbox: &Outbox) {
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            let text = self.stream(stream).finish();
+            tell_output(outbox, to_dap::category(stream), text);
+        }
+        if let ExitStatus::Signal(number) = status {
+            say(
+                outbox,
+                &format!("killed by {}", to_dap::signal_name(number)),
+            );
+        }
+        self.resumed();
+        self.phase = Phase::Ended;
+        self.debuggee = None;
+        outbox.event::<ExitedEvent>(to_dap::exited(status));
+        outbox.event::<TerminatedEvent>(Default::default());
+    }
+
+    /// The engine ended without a word. The session can't go on.
+    pub fn lost_engine(&mut self, outbox: &Outbox) {
+        if self.phase == Phase::Ended {
+            return;
+        }
+        say(outbox, "the debugger's engine has failed; the session ends");
+        self.resumed();
+        self.phase = Phase::Ended;
+        self.debuggee = None;
+        outbox.event::<TerminatedEvent>(Default::default());
+    }
+
+    /// Takes leave of the debuggee, if there still is one.
+    pub fn end(&mut self) {
+        if let Some(debuggee) = self.debuggee.take() {
+            debuggee.leave(self.leave);
+        }
+        self.phase = Phase::Ended;
+    }
+
+    fn stream(&mut self, stream: Stream) -> &mut TextStream {
+        match stream {
+            Stream::Stdout => &mut self.stdout,
+            Stream::Stderr => &mut self.stderr,
+        }
+    }
+}
+
+/// Whether a source can be opened where the debugger runs.
+pub fn source_exists(path: &Path) -> bool {
+    path.is_file()
+}
+
+/// Says a sentence of the debugger's own.
+pub fn say(outbox: &Outbox, sentence: &str) {
+    tell_output(
+        outbox,
+        OutputEventCategory::Console,
+        format!("{sentence}\n"),
+    );
+}
+
+fn tell_output(outbox: &Outbox, category: OutputEventCategory, text: String) {
+    if !text.is_empty() {
+        outbox.event::<OutputEvent>(OutputEventBody::new(text).with_category(category));
+    }
+}
+
+fn tell_thread(outbox: &Outbox, reason: ThreadEventReason, thread: ThreadId) {
+    outbox.event::<ThreadEvent>(ThreadEventBody::new(reason, i64::from(thread.0)));
+}

@@ -1,0 +1,88 @@
+//! From the protocol's words to the engine's, nothing trusted: numbers may be out of range, paths may be URIs.
+
+use dapple_dap::server::{ClientConventions, Failure};
+use dapple_dap::types::{
+    SetBreakpointsArguments, Source, SteppingGranularity, VariablesArguments,
+    VariablesArgumentsFilter,
+};
+use dapple_engine::ThreadId;
+use dapple_engine::session::StepKind;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// How many frames or variables one response carries at most. A client gets the rest by asking from there on.
+pub const MOST_AT_ONCE: u64 = 10_000;
+
+/// A thread's id.
+///
+/// # Errors
+/// No thread can have it.
+pub fn thread(id: i64) -> Result<ThreadId, Failure> {
+    i32::try_from(id)
+        .map(ThreadId)
+        .map_err(|_| Failure::new(format!("there is no thread {id}")))
+}
+
+/// The file a source stands for; `None` for one that has no file. URIs are understood from any client.
+pub fn path(source: &Source, client: &ClientConventions) -> Option<PathBuf> {
+    let text = source.path.as_deref().filter(|text| !text.is_empty())?;
+    Some(client.path_from_client(text))
+}
+
+/// The wanted lines, 1-based, in the client's order. A line that can't be becomes 0 or the greatest number, which no
+/// code has, so that the answer keeps its count.
+pub fn lines(arguments: &SetBreakpointsArguments, client: &ClientConventions) -> Vec<u32> {
+    let line = |line: i64| {
+        let line = client.line_from_client(line).max(0);
+        u32::try_from(line).unwrap_or(u32::MAX)
+    };
+    match (&arguments.breakpoints, &arguments.lines) {
+        (Some(breakpoints), _) => breakpoints.iter().map(|wanted| line(wanted.line)).collect(),
+        (None, Some(lines)) => lines.iter().map(|wanted| line(*wanted)).collect(),
+        (None, None) => Vec::new(),
+    }
+}
+
+/// What a step ends at.
+pub fn step(kind: StepKind, granularity: Option<&SteppingGranularity>) -> StepKind {
+    match (kind, granularity) {
+        (StepKind::Over | StepKind::Into, Some(SteppingGranularity::Instruction)) => {
+            StepKind::Instruction
+        }
+        _ => kind,
+    }
+}
+
+/// A window of frames: `levels` missing or 0 stands for all.
+pub fn frames(start: Option<i64>, levels: Option<i64>) -> Range<usize> {
+    let start = unsigned(start);
+    let end = start.saturating_add(at_most(levels));
+    clamp(start)..clamp(end)
+}
+
+/// A window of a value's children, named ones first.
+pub fn children(arguments: &VariablesArguments, named: u64, indexed: u64) -> Range<u64> {
+    let all = named.saturating_add(indexed);
+    let (first, end) = match arguments.filter {
+        Some(VariablesArgumentsFilter::Named) => (0, named),
+        Some(VariablesArgumentsFilter::Indexed) => (named, all),
+        _ => (0, all),
+    };
+    let start = first.saturating_add(unsigned(arguments.start)).min(end);
+    start..start.saturating_add(at_most(arguments.count)).min(end)
+}
+
+fn unsigned(value: Option<i64>) -> u64 {
+    value.map_or(0, |value| u64::try_from(value).unwrap_or(0))
+}
+
+fn at_most(count: Option<i64>) -> u64 {
+    match unsigned(count) {
+        0 => MOST_AT_ONCE,
+        count => count.min(MOST_AT_ONCE),
+    }
+}
+
+fn clamp(value: u64) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
+}

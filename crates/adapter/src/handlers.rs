@@ -1,0 +1,40 @@
+//! The requests that are answered, each with its handler. What is registered here is what `initialize` offers.
+
+mod breakpoints;
+mod end;
+mod inspect;
+mod run;
+mod start;
+
+use crate::adapter::Adapter;
+use dapple_dap::server::Server;
+use dapple_dap::types::*;
+
+/// The adapter as a server.
+pub fn server() -> Server<Adapter> {
+    Server::builder()
+        .capabilities(|capabilities| {
+            capabilities.supports_evaluate_for_hovers = Some(true);
+            capabilities.support_terminate_debuggee = Some(true);
+            capabilities.supports_delayed_stack_trace_loading = Some(true);
+            capabilities.supports_stepping_granularity = Some(true);
+        })
+        .on::<LaunchRequest>(start::launch)
+        .on::<ConfigurationDoneRequest>(start::configuration_done)
+        .on::<SetBreakpointsRequest>(breakpoints::set_breakpoints)
+        .on::<SetExceptionBreakpointsRequest>(breakpoints::set_exception_breakpoints)
+        .on::<ThreadsRequest>(inspect::threads)
+        .on::<StackTraceRequest>(inspect::stack_trace)
+        .on::<ScopesRequest>(inspect::scopes)
+        .on::<VariablesRequest>(inspect::variables)
+        .on::<EvaluateRequest>(inspect::evaluate)
+        .on::<ModulesRequest>(inspect::modules)
+        .on::<ContinueRequest>(run::resume)
+        .on::<NextRequest>(run::next)
+        .on::<StepInRequest>(run::step_in)
+        .on::<StepOutRequest>(run::step_out)
+        .on::<PauseRequest>(run::pause)
+        .on::<TerminateRequest>(end::terminate)
+        .on::<DisconnectRequest>(end::disconnect)
+        .build()
+}

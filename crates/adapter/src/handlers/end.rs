@@ -1,0 +1,48 @@
+//! Ending: `terminate` asks the program, `disconnect` doesn't.
+
+use crate::adapter::{Adapter, Phase};
+use crate::to_dap;
+use dapple_dap::message::Empty;
+use dapple_dap::server::{Context, Failure};
+use dapple_dap::types::{
+    ContinuedEvent, ContinuedEventBody, DisconnectArguments, TerminateArguments,
+};
+use dapple_engine::Error;
+use dapple_engine::session::Leave;
+
+/// Asks the program to end. It has to run for that, which is news to a client that saw it stopped.
+pub fn terminate(
+    adapter: &mut Adapter,
+    _: TerminateArguments,
+    context: &mut Context,
+) -> Result<Empty, Failure> {
+    if adapter.phase == Phase::Ended {
+        return Ok(Empty);
+    }
+    match adapter.debuggee()?.terminate() {
+        Ok(()) => {}
+        Err(Error::Ended) => return Ok(Empty),
+        Err(error) => return Err(to_dap::failure(&error)),
+    }
+    if let Some(thread) = adapter.stopped_thread() {
+        context.outbox().event::<ContinuedEvent>(
+            ContinuedEventBody::new(i64::from(thread.0)).with_all_threads_continued(true),
+        );
+    }
+    adapter.resumed();
+    Ok(Empty)
+}
+
+/// Takes leave. What was launched is killed, unless the client wants it to live on.
+pub fn disconnect(
+    adapter: &mut Adapter,
+    arguments: DisconnectArguments,
+    _: &mut Context,
+) -> Result<Empty, Failure> {
+    adapter.leave = match arguments.terminate_debuggee {
+        Some(false) => Leave::Detach,
+        _ => Leave::Kill,
+    };
+    adapter.end();
+    Ok(Empty)
+}

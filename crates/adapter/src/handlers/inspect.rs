@@ -1,0 +1,253 @@
+//! Looking at the program: threads, stacks, variables, expressions, modules.
+
+use crate::adapter::{Adapter, Phase, Reference, ScopeKind, source_exists};
+use crate::{from_dap, to_dap};
+use dapple_dap::message::Empty;
+use dapple_dap::server::{Context, Failure};
+use dapple_dap::types::{
+    EvaluateArguments, EvaluateResponse, ModulesArguments, ModulesResponse, Scope,
+    ScopePresentationHint, ScopesArguments, ScopesResponse, StackTraceArguments,
+    StackTraceResponse, ThreadsResponse, Variable, VariablesArguments, VariablesResponse,
+};
+use dapple_engine::Error;
+use dapple_engine::frame::FrameId;
+use dapple_engine::values::{NamedValue, Rendered, VariableKind};
+
+/// The live threads; none where there is no program, which is no error to clients that ask at any time.
+pub fn threads(
+    adapter: &mut Adapter,
+    _: Empty,
+    _: &mut Context,
+) -> Result<ThreadsResponse, Failure> {
+    let Some(debuggee) = &adapter.debuggee else {
+        return Ok(ThreadsResponse::new(Vec::new()));
+    };
+    match debuggee.threads() {
+        Ok(threads) => Ok(ThreadsResponse::new(
+            threads.iter().map(to_dap::thread).collect(),
+        )),
+        Err(Error::Ended) => Ok(ThreadsResponse::new(Vec::new())),
+        Err(error) => Err(to_dap::failure(&error)),
+    }
+}
+
+/// A window of a stack. Without a known end, one more frame than returned is promised, so that the client asks on.
+pub fn stack_trace(
+    adapter: &mut Adapter,
+    arguments: StackTraceArguments,
+    context: &mut Context,
+) -> Result<StackTraceResponse, Failure> {
+    let thread = from_dap::thread(arguments.thread_id)?;
+    let window = from_dap::frames(arguments.start_frame, arguments.levels);
+    let stack = adapter
+        .stopped()?
+        .stack(thread, window.clone())
+        .map_err(|error| to_dap::failure(&error))?;
+    let seen = window.start.saturating_add(stack.frames.len());
+    let total = stack.total.unwrap_or(seen.saturating_add(1));
+    let mut frames = Vec::with_capacity(stack.frames.len());
+    for frame in stack.frames {
+        let mut shown = to_dap::frame(&frame, 0, source_exists, context.conventions());
+        shown.id = adapter.frames.insert(frame)?;
+        frames.push(shown);
+    }
+    let total = to_dap::saturated(total.try_into().unwrap_or(u64::MAX));
+    Ok(StackTraceResponse::new(frames).with_total_frames(total))
+}
+
+/// The groups of variables a frame has.
+pub fn scopes(
+    adapter: &mut Adapter,
+    arguments: ScopesArguments,
+    _: &mut Context,
+) -> Result<ScopesResponse, Failure> {
+    let frame = frame(adapter, arguments.frame_id)?;
+    let mut scopes = Vec::new();
+    let has_source = adapter
+        .frames
+        .get(arguments.frame_id)
+        .is_ok_and(|frame| frame.position.is_some());
+    if has_source {
+        let listing = adapter.variables(frame)?;
+        let arguments = listing
+            .iter()
+            .filter(|(named, _)| is_in(named, ScopeKind::Arguments))
+            .count();
+        if arguments > 0 {
+            scopes.push(scope(adapter, "Arguments", frame, ScopeKind::Arguments)?);
+        }
+        scopes.push(scope(adapter, "Locals", frame, ScopeKind::Locals)?);
+        scopes.push(scope(adapter, "Statics", frame, ScopeKind::Statics)?);
+    }
+    scopes.push(scope(adapter, "Registers", frame, ScopeKind::Registers)?);
+    Ok(ScopesResponse::new(scopes))
+}
+
+fn scope(
+    adapter: &mut Adapter,
+    name: &str,
+    frame: FrameId,
+    kind: ScopeKind,
+) -> Result<Scope, Failure> {
+    let reference = adapter.references.insert(Reference::Scope(frame, kind))?;
+    let expensive = matches!(kind, ScopeKind::Statics | ScopeKind::Registers);
+    let scope = Scope::new(name, reference, expensive);
+    Ok(match kind {
+        ScopeKind::Arguments => scope.with_presentation_hint(ScopePresentationHint::Arguments),
+        ScopeKind::Locals => scope.with_presentation_hint(ScopePresentationHint::Locals),
+        ScopeKind::Registers => scope.with_presentation_hint(ScopePresentationHint::Registers),
+        ScopeKind::Statics => scope,
+    })
+}
+
+fn is_in(named: &NamedValue, kind: ScopeKind) -> bool {
+    (named.kind == Some(VariableKind::Parameter)) == (kind == ScopeKind::Arguments)
+}
+
+/// The frame a client's id stands for.
+fn frame(adapter: &Adapter, id: i64) -> Result<FrameId, Failure> {
+    adapter.stopped()?;
+    match adapter.frames.get(id) {
+        Ok(frame) => Ok(frame.id),
+        Err(_) => Err(Failure::new(format!(
+            "there is no frame {id} any more; frames are good until the program runs on"
+        ))),
+    }
+}
+
+/// The variables of a scope, or the children of a value.
+pub fn variables(
+    adapter: &mut Adapter,
+    arguments: VariablesArguments,
+    context: &mut Context,
+) -> Result<VariablesResponse, Failure> {
+    adapter.stopped()?;
+    let id = arguments.variables_reference;
+    let Ok(reference) = adapter.references.get(id).cloned() else {
+        return Err(Failure::new(format!(
+            "there are no variables {id} any more; they are good until the program runs on"
+        )));
+    };
+    match reference {
+        Reference::Scope(frame, ScopeKind::Registers) => {
+            let registers = adapter
+                .debuggee()?
+                .registers(frame)
+                .map_err(|error| to_dap::failure(&error))?;
+            let shown = registers
+                .iter()
+                .map(|(name, text)| to_dap::register(name, text));
+            Ok(VariablesResponse::new(page(&arguments, shown)))
+        }
+        Reference::Scope(frame, kind) => {
+            let listing = match kind {
+                ScopeKind::Statics => adapter
+                    .debuggee()?
+                    .statics(frame)
+                    .map_err(|error| to_dap::failure(&error))?
+                    .into(),
+                _ => adapter.variables(frame)?,
+            };
+            let wanted: Vec<(NamedValue, Rendered)> = listing
+                .iter()
+                .filter(|(named, _)| kind == ScopeKind::Statics || is_in(named, kind))
+                .cloned()
+                .collect();
+            let shown = page(&arguments, wanted.into_iter());
+            Ok(VariablesResponse::new(show(adapter, shown, context)?))
+        }
+        Reference::Value {
+            value,
+            expression,
+            counts: (named, indexed),
+        } => {
+            let range = from_dap::children(&arguments, named, indexed);
+            let children = adapter
+                .debuggee()?
+                .children(&value, expression.as_deref(), range)
+                .map_err(|error| to_dap::failure(&error))?;
+            Ok(VariablesResponse::new(show(adapter, children, context)?))
+        }
+    }
+}
+
+/// What of a scope's variables, all of them named, was asked for.
+fn page<T>(arguments: &VariablesArguments, all: impl ExactSizeIterator<Item = T>) -> Vec<T> {
+    let count = all.len();
+    let range = from_dap::children(arguments, count as u64, 0);
+    all.skip(usize::try_from(range.start).unwrap_or(usize::MAX))
+        .take(usize::try_from(range.end - range.start).unwrap_or(usize::MAX))
+        .collect()
+}
+
+fn show(
+    adapter: &mut Adapter,
+    values: Vec<(NamedValue, Rendered)>,
+    context: &mut Context,
+) -> Result<Vec<Variable>, Failure> {
+    values
+        .iter()
+        .map(|(named, rendered)| {
+            let reference = adapter.reference(named, rendered)?;
+            Ok(to_dap::variable(
+                named,
+                rendered,
+                reference,
+                context.client(),
+            ))
+        })
+        .collect()
+}
+
+/// Evaluates an expression. No context has side effects, so all are the same.
+pub fn evaluate(
+    adapter: &mut Adapter,
+    arguments: EvaluateArguments,
+    context: &mut Context,
+) -> Result<EvaluateResponse, Failure> {
+    let frame = match arguments.frame_id {
+        Some(id) => Some(frame(adapter, id)?),
+        None => None,
+    };
+    let (named, rendered) = adapter
+        .stopped()?
+        .evaluate(&arguments.expression, frame)
+        .map_err(|error| to_dap::failure(&error))?;
+    let reference = adapter.reference(&named, &rendered)?;
+    let mut response = EvaluateResponse::new(rendered.text.clone(), reference);
+    if context.client().supports_variable_type == Some(true) && !rendered.type_name.is_empty() {
+        response = response.with_type(rendered.type_name.clone());
+    }
+    if let Some((named, indexed)) = to_dap::counts(&rendered) {
+        response = response
+            .with_named_variables(named)
+            .with_indexed_variables(indexed);
+    }
+    if let Some(address) = rendered.memory {
+        response = response.with_memory_reference(address.to_string());
+    }
+    Ok(response)
+}
+
+/// The loaded modules.
+pub fn modules(
+    adapter: &mut Adapter,
+    arguments: ModulesArguments,
+    _: &mut Context,
+) -> Result<ModulesResponse, Failure> {
+    if adapter.phase == Phase::Ended {
+        return Ok(ModulesResponse::new(Vec::new()).with_total_modules(0));
+    }
+    let modules = adapter
+        .debuggee()?
+        .modules()
+        .map_err(|error| to_dap::failure(&error))?;
+    let range = from_dap::frames(arguments.start_module, arguments.module_count);
+    let total = to_dap::saturated(modules.len() as u64);
+    let shown = modules
+        .iter()
+        .skip(range.start)
+        .take(range.end - range.start)
+        .map(to_dap::module);
+    Ok(ModulesResponse::new(shown.collect()).with_total_modules(total))
+}

@@ -1,0 +1,103 @@
+//! Running on, stepping, pausing.
+
+use crate::adapter::Adapter;
+use crate::{from_dap, to_dap};
+use dapple_dap::message::Empty;
+use dapple_dap::server::{Context, Failure};
+use dapple_dap::types::{
+    ContinueArguments, ContinueResponse, NextArguments, PauseArguments, StepInArguments,
+    StepOutArguments, SteppingGranularity,
+};
+use dapple_engine::session::StepKind;
+
+/// Runs all threads.
+pub fn resume(
+    adapter: &mut Adapter,
+    _: ContinueArguments,
+    _: &mut Context,
+) -> Result<ContinueResponse, Failure> {
+    adapter
+        .stopped()?
+        .resume()
+        .map_err(|error| to_dap::failure(&error))?;
+    adapter.resumed();
+    Ok(ContinueResponse::new().with_all_threads_continued(true))
+}
+
+/// Steps over.
+pub fn next(
+    adapter: &mut Adapter,
+    arguments: NextArguments,
+    _: &mut Context,
+) -> Result<Empty, Failure> {
+    step(
+        adapter,
+        arguments.thread_id,
+        StepKind::Over,
+        arguments.granularity.as_ref(),
+    )
+}
+
+/// Steps into.
+pub fn step_in(
+    adapter: &mut Adapter,
+    arguments: StepInArguments,
+    _: &mut Context,
+) -> Result<Empty, Failure> {
+    step(
+        adapter,
+        arguments.thread_id,
+        StepKind::Into,
+        arguments.granularity.as_ref(),
+    )
+}
+
+/// Steps out.
+pub fn step_out(
+    adapter: &mut Adapter,
+    arguments: StepOutArguments,
+    _: &mut Context,
+) -> Result<Empty, Failure> {
+    step(
+        adapter,
+        arguments.thread_id,
+        StepKind::Out,
+        arguments.granularity.as_ref(),
+    )
+}
+
+fn step(
+    adapter: &mut Adapter,
+    thread: i64,
+    kind: StepKind,
+    granularity: Option<&SteppingGranularity>,
+) -> Result<Empty, Failure> {
+    adapter
+        .stopped()?
+        .step(from_dap::thread(thread)?, from_dap::step(kind, granularity))
+        .map_err(|error| to_dap::failure(&error))?;
+    adapter.resumed();
+    Ok(Empty)
+}
+
+/// Stops all threads. The answer comes at once, the stop as an event; nothing happens to a stopped program.
+pub fn pause(
+    adapter: &mut Adapter,
+    arguments: PauseArguments,
+    _: &mut Context,
+) -> Result<Empty, Failure> {
+    let debuggee = adapter.debuggee()?;
+    // Clients that know of no thread yet send 0 or 1.
+    let threads = debuggee
+        .threads()
+        .map_err(|error| to_dap::failure(&error))?;
+    let thread = from_dap::thread(arguments.thread_id)
+        .ok()
+        .filter(|wanted| threads.iter().any(|thread| thread.id == *wanted));
+    if adapter.stopped().is_err() {
+        debuggee
+            .pause(thread)
+            .map_err(|error| to_dap::failure(&error))?;
+    }
+    Ok(Empty)
+}

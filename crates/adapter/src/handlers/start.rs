@@ -1,0 +1,108 @@
+//! Starting: `launch` and `configurationDone`, in either order.
+
+use crate::adapter::{Adapter, Phase, say};
+use crate::launch_arguments::LaunchArguments;
+use crate::main_loop::OwnStdin;
+use crate::to_dap;
+use dapple_dap::message::Empty;
+use dapple_dap::server::{Context, Failure};
+use dapple_dap::types::{
+    ConfigurationDoneArguments, InitializedEvent, LaunchRequestArguments, ProcessEvent,
+    TerminatedEvent,
+};
+use dapple_engine::Session;
+use dapple_engine::launch::Stdin;
+use dapple_engine::session::LineBreakpoint;
+
+/// Starts the program and holds it. A launch that fails ends the session.
+pub fn launch(
+    adapter: &mut Adapter,
+    arguments: LaunchRequestArguments,
+    context: &mut Context,
+) -> Result<Empty, Failure> {
+    match adapter.phase {
+        Phase::New => {}
+        Phase::Ended => {
+            return Err(Failure::new("the session has ended; start a new one").show_user());
+        }
+        _ => {
+            return Err(
+                Failure::new("a program is launched already; a session has one").show_user(),
+            );
+        }
+    }
+    let launched = start(adapter, &arguments, context);
+    if launched.is_err() {
+        adapter.end();
+        context
+            .outbox()
+            .event::<TerminatedEvent>(Default::default());
+    }
+    launched.map_err(|sentence| sentence.show_user())?;
+    Ok(Empty)
+}
+
+fn start(
+    adapter: &mut Adapter,
+    arguments: &LaunchRequestArguments,
+    context: &mut Context,
+) -> Result<(), Failure> {
+    let launch = LaunchArguments::read(&arguments.other).map_err(Failure::new)?;
+    let mut options = launch.options;
+    if options.stdin == Stdin::Inherit && adapter.options.own_stdin == OwnStdin::Taken {
+        return Err(Failure::new(
+            "launch: `stdin` cannot be \"inherit\" here, the debugger's own standard input is in use; name a file, or \"null\"",
+        ));
+    }
+    options.process_group = adapter.options.process_group;
+    adapter.stop_on_entry = launch.stop_on_entry;
+    adapter.no_debug = arguments.no_debug.unwrap_or(false);
+    for warning in &launch.warnings {
+        say(context.outbox(), warning);
+    }
+    let events = adapter
+        .engine_events
+        .take()
+        .ok_or_else(|| Failure::new("the session has ended; start a new one"))?;
+    let debuggee = Session::launch(options, events).map_err(|error| to_dap::failure(&error))?;
+    context
+        .outbox()
+        .event::<ProcessEvent>(to_dap::process(debuggee.process()));
+    adapter.debuggee = Some(debuggee);
+    adapter.phase = Phase::Held;
+    set_early_breakpoints(adapter, context)?;
+    context.outbox().event::<InitializedEvent>(Empty);
+    adapter.start_when_ready(context.outbox())
+}
+
+/// Arms what was asked for before there was a program, and tells what became of it.
+fn set_early_breakpoints(adapter: &mut Adapter, context: &mut Context) -> Result<(), Failure> {
+    if adapter.no_debug {
+        return Ok(());
+    }
+    for (file, wanted) in adapter.breakpoints.wanted() {
+        let lines = wanted
+            .iter()
+            .map(|(line, _)| LineBreakpoint { line: *line });
+        let states = adapter
+            .debuggee()?
+            .set_line_breakpoints(&file, lines.collect())
+            .map_err(|error| to_dap::failure(&error))?;
+        for (state, (_, id)) in states.iter().zip(wanted) {
+            adapter.breakpoints.bind(state.id, id);
+            adapter.tell_breakpoint(state, context.outbox(), context.conventions());
+        }
+    }
+    Ok(())
+}
+
+/// The client has configured: the program may run.
+pub fn configuration_done(
+    adapter: &mut Adapter,
+    _: ConfigurationDoneArguments,
+    context: &mut Context,
+) -> Result<Empty, Failure> {
+    adapter.configured = true;
+    adapter.start_when_ready(context.outbox())?;
+    Ok(Empty)
+}

@@ -1,0 +1,321 @@
+//! The arguments of `launch`: what they mean, and a sentence for each that is wrong.
+//!
+//! They are the adapter's own (the protocol leaves them open), so they come as JSON. A misspelt one would silently do
+//! nothing; each unknown name gets a warning with the nearest known one.
+
+use dapple_dap::message::Raw;
+use dapple_engine::launch::{LaunchOptions, Stdin};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What `launch` asked for.
+#[derive(Debug, Default)]
+pub struct LaunchArguments {
+    /// The program and how to start it.
+    pub options: LaunchOptions,
+    /// Stop at the program's first instruction.
+    pub stop_on_entry: bool,
+    /// Sentences for the user: what was not understood and is ignored.
+    pub warnings: Vec<String>,
+}
+
+/// The names that are understood.
+const KNOWN: [&str; 7] = [
+    "program",
+    "args",
+    "cwd",
+    "env",
+    "stopOnEntry",
+    "noDebug",
+    "stdin",
+];
+
+/// What editors add for themselves: in VS Code's `launch.json` these stand beside the adapter's own.
+const CLIENTS_OWN: [&str; 14] = [
+    "type",
+    "request",
+    "name",
+    "order",
+    "presentation",
+    "preLaunchTask",
+    "postDebugTask",
+    "internalConsoleOptions",
+    "debugServer",
+    "serverReadyAction",
+    "suppressMultipleSessionWarning",
+    "linux",
+    "osx",
+    "windows",
+];
+
+impl LaunchArguments {
+    /// Reads the arguments other than those that the protocol itself names.
+    ///
+    /// # Errors
+    /// A sentence that names the argument and says what it should be.
+    pub fn read(arguments: &BTreeMap<String, Raw>) -> Result<LaunchArguments, String> {
+        let mut launch = LaunchArguments::default();
+        let mut program = None;
+        for (name, raw) in arguments {
+            let value: &Value = &raw
+                .decode()
+                .map_err(|error| format!("launch: `{name}`: {error}"))?;
+            match name.as_str() {
+                _ if value.is_null() => {}
+                "program" => program = Some(PathBuf::from(string(name, value)?)),
+                "args" => launch.options.args = strings(name, value)?,
+                "cwd" => launch.options.cwd = Some(PathBuf::from(string(name, value)?)),
+                "env" => launch.options.env = environment(value)?,
+                "stopOnEntry" => launch.stop_on_entry = boolean(name, value)?,
+                "stdin" => launch.options.stdin = stdin(string(name, value)?),
+                "noDebug" => {}
+                own if own.starts_with('_') || CLIENTS_OWN.contains(&own) => {}
+                unknown => launch.warnings.push(warning(unknown)),
+            }
+        }
+        launch.options.program = match program {
+            Some(path) if !path.as_os_str().is_empty() => path,
+            _ => return Err("launch needs `program`: the path of the executable to debug".into()),
+        };
+        Ok(launch)
+    }
+}
+
+fn warning(name: &str) -> String {
+    match nearest(name) {
+        Some(known) => format!(
+            "launch: the argument `{name}` is not known and ignored; did you mean `{known}`?"
+        ),
+        None => format!("launch: the argument `{name}` is not known and ignored"),
+    }
+}
+
+/// The known name that `name` is most likely meant to be.
+fn nearest(name: &str) -> Option<&'static str> {
+    let (known, distance) = KNOWN
+        .iter()
+        .map(|known| {
+            (
+                *known,
+                distance(&name.to_lowercase(), &known.to_lowercase()),
+            )
+        })
+        .min_by_key(|(_, distance)| *distance)?;
+    (distance <= known.len().max(name.len()) / 2).then_some(known)
+}
+
+/// Levenshtein's distance in characters.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+fn wrong(name: &str, expected: &str, value: &Value) -> String {
+    let got = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    };
+    format!("launch: `{name}` must be {expected}, not {got}")
+}
+
+fn string<'a>(name: &str, value: &'a Value) -> Result<&'a str, String> {
+    let text = value
+        .as_str()
+        .ok_or_else(|| wrong(name, "a string", value))?;
+    no_nul(name, text)
+}
+
+fn boolean(name: &str, value: &Value) -> Result<bool, String> {
+    value
+        .as_bool()
+        .ok_or_else(|| wrong(name, "true or false", value))
+}
+
+fn strings(name: &str, value: &Value) -> Result<Vec<OsString>, String> {
+    let items = value
+        .as_array()
+        .ok_or_else(|| wrong(name, "an array of strings", value))?;
+    items
+        .iter()
+        .enumerate()
+        .map(|(index, item)| string(&format!("{name}[{index}]"), item).map(OsString::from))
+        .collect()
+}
+
+/// `{"NAME": "value", "GONE": null}`, or `["NAME=value"]` as some clients write it.
+fn environment(value: &Value) -> Result<Vec<(OsString, Option<OsString>)>, String> {
+    match value {
+        Value::Object(entries) => entries
+            .iter()
+            .map(|(name, value)| {
+                let label = format!("env.{name}");
+                variable_name(&label, name)?;
+                let value = match value {
+                    Value::Null => None,
+                    Value::Number(number) => Some(number.to_string().into()),
+                    Value::Bool(flag) => Some(flag.to_string().into()),
+                    other => Some(string(&label, other)?.into()),
+                };
+                Ok((name.into(), value))
+            })
+            .collect(),
+        Value::Array(entries) => entries
+            .iter()
+            .enumerate()
+            .map(|(index, entry)| {
+                let label = format!("env[{index}]");
+                let (name, value) = string(&label, entry)?
+                    .split_once('=')
+                    .ok_or_else(|| format!("launch: `{label}` must have the form NAME=value"))?;
+                variable_name(&label, name)?;
+                Ok((name.into(), Some(value.into())))
+            })
+            .collect(),
+        other => Err(wrong("env", "an object of strings", other)),
+    }
+}
+
+fn variable_name(label: &str, name: &str) -> Result<(), String> {
+    if name.is_empty() || name.contains('=') {
+        return Err(format!(
+            "launch: `{label}` is no name an environment variable can have"
+        ));
+    }
+    no_nul(label, name).map(drop)
+}
+
+fn no_nul<'a>(name: &str, text: &'a str) -> Result<&'a str, String> {
+    if text.contains('\0') {
+        return Err(format!("launch: `{name}` contains a NUL character"));
+    }
+    Ok(text)
+}
+
+fn stdin(text: &str) -> Stdin {
+    match text {
+        "null" => Stdin::Null,
+        "inherit" => Stdin::Inherit,
+        path => Stdin::File(path.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dapple_dap::types::LaunchRequestArguments;
+    use serde_json::json;
+
+    fn read(value: Value) -> Result<LaunchArguments, String> {
+        let arguments: LaunchRequestArguments = serde_json::from_value(value).expect("an object");
+        LaunchArguments::read(&arguments.other)
+    }
+
+    #[test]
+    fn everything_that_is_documented_is_read() {
+        let launch = read(json!({
+            "program": "/bin/x", "args": ["a", "b c"], "cwd": "/tmp", "stopOnEntry": true, "stdin": "in.txt",
+            "env": {"A": "1", "B": null, "C": 3}, "type": "dapple", "__sessionId": "7",
+        }))
+        .expect("valid");
+        assert_eq!(launch.options.program, PathBuf::from("/bin/x"));
+        assert_eq!(launch.options.args, ["a", "b c"]);
+        assert_eq!(launch.options.cwd, Some("/tmp".into()));
+        assert_eq!(launch.options.stdin, Stdin::File("in.txt".into()));
+        assert_eq!(
+            launch.options.env,
+            [
+                ("A".into(), Some("1".into())),
+                ("B".into(), None),
+                ("C".into(), Some("3".into()))
+            ]
+        );
+        assert!(launch.stop_on_entry);
+        assert_eq!(launch.warnings, Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_environment_may_be_an_array_of_assignments() {
+        let launch = read(json!({"program": "x", "env": ["A=1=2", "B="]})).expect("valid");
+        assert_eq!(
+            launch.options.env,
+            [
+                ("A".into(), Some("1=2".into())),
+                ("B".into(), Some("".into()))
+            ]
+        );
+    }
+
+    #[test]
+    fn a_wrong_argument_is_named_with_what_was_expected() {
+        for (arguments, part) in [
+            (json!({}), "launch needs `program`"),
+            (json!({"program": ""}), "launch needs `program`"),
+            (json!({"program": null}), "launch needs `program`"),
+            (
+                json!({"program": 3}),
+                "`program` must be a string, not a number",
+            ),
+            (json!({"program": "a\u{0}b"}), "`program` contains a NUL"),
+            (
+                json!({"program": "x", "args": "a"}),
+                "`args` must be an array of strings",
+            ),
+            (
+                json!({"program": "x", "args": ["a", {}]}),
+                "`args[1]` must be a string, not an object",
+            ),
+            (
+                json!({"program": "x", "env": {"A": []}}),
+                "`env.A` must be a string",
+            ),
+            (
+                json!({"program": "x", "env": ["A"]}),
+                "`env[0]` must have the form NAME=value",
+            ),
+            (
+                json!({"program": "x", "env": {"": "x"}}),
+                "`env.` is no name",
+            ),
+            (
+                json!({"program": "x", "stopOnEntry": "yes"}),
+                "`stopOnEntry` must be true or false",
+            ),
+        ] {
+            let error = read(arguments.clone()).expect_err("refused");
+            assert!(error.contains(part), "{arguments}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_argument_is_answered_with_the_nearest_known_one() {
+        let launch =
+            read(json!({"program": "x", "stopAtEntry": true, "MIMode": "gdb", "arguments": []}))
+                .expect("valid");
+        let text = launch.warnings.join("\n");
+        assert!(
+            text.contains("`stopAtEntry` is not known and ignored; did you mean `stopOnEntry`?"),
+            "{text}"
+        );
+        assert!(
+            text.contains("`MIMode` is not known and ignored\n")
+                || text.ends_with("`MIMode` is not known and ignored"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,314 @@
+//! From the engine's words to the protocol's.
+//!
+//! Pure: what needs a table (ids, references) or the file system gets it as an argument. Lines, columns and paths leave
+//! through the client's conventions and nowhere else.
+
+use dapple_dap::message::IntegerOrString;
+use dapple_dap::server::{ClientConventions, Failure};
+use dapple_dap::types::{
+    Breakpoint, BreakpointReason, ExitedEventBody, InitializeRequestArguments, Module,
+    OutputEventCategory, ProcessEventBody, ProcessEventStartMethod, Source, SourcePresentationHint,
+    StackFrame, StackFramePresentationHint, StoppedEventBody, StoppedEventReason, Thread, Variable,
+};
+use dapple_engine::Error;
+use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
+use dapple_engine::frame::Frame;
+use dapple_engine::modules::{DebugInfo, ModuleInfo};
+use dapple_engine::session::{BreakpointState, ProcessInfo, Resolution, ThreadInfo};
+use dapple_engine::values::{NamedValue, Rendered};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// A refused or failed command.
+pub fn failure(error: &Error) -> Failure {
+    match error {
+        Error::NotStopped => not_stopped(),
+        other => Failure::new(other.to_string()).show_user(),
+    }
+}
+
+/// The program would have to be stopped for this.
+pub fn not_stopped() -> Failure {
+    Failure::not_stopped()
+}
+
+/// A thread.
+pub fn thread(thread: &ThreadInfo) -> Thread {
+    Thread::new(i64::from(thread.id.0), thread.name.clone())
+}
+
+/// The process that was started.
+pub fn process(process: &ProcessInfo) -> ProcessEventBody {
+    ProcessEventBody::new(process.program.display().to_string())
+        .with_system_process_id(i64::from(process.pid))
+        .with_is_local_process(true)
+        .with_start_method(ProcessEventStartMethod::Launch)
+        .with_pointer_size(64)
+}
+
+/// A source file. One that isn't on this machine is named all the same, but not to be opened unasked.
+pub fn source(path: &Path, exists: bool, client: &ClientConventions) -> Source {
+    let source = Source::new()
+        .with_name(file_name(path))
+        .with_path(client.path_to_client(path));
+    if exists {
+        source
+    } else {
+        source.with_presentation_hint(SourcePresentationHint::Deemphasize)
+    }
+}
+
+/// The last component, or all of it where there's none.
+fn file_name(path: &Path) -> String {
+    path.file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// A frame, known to the client by `id`.
+pub fn frame(
+    frame: &Frame,
+    id: i64,
+    source_exists: impl FnOnce(&Path) -> bool,
+    client: &ClientConventions,
+) -> StackFrame {
+    let (line, column) = frame.position.as_ref().map_or((0, 0), |position| {
+        (
+            known(position.line, |line| client.line_to_client(line)),
+            known(position.column, |column| client.column_to_client(column)),
+        )
+    });
+    let mut shown = StackFrame::new(id, frame_name(frame), line, column)
+        .with_instruction_pointer_reference(frame.physical.pc.to_string());
+    if let Some(module) = &frame.physical.module {
+        shown = shown.with_module_id(module_id(module.id));
+    }
+    match &frame.position {
+        Some(position) => {
+            let exists = source_exists(&position.file);
+            shown = shown.with_source(source(&position.file, exists, client));
+            if !exists {
+                shown = shown.with_presentation_hint(StackFramePresentationHint::Subtle);
+            }
+        }
+        None => shown = shown.with_presentation_hint(StackFramePresentationHint::Subtle),
+    }
+    shown
+}
+
+/// Zero stands for unknown on both sides, whatever the client counts from.
+fn known(value: u32, map: impl FnOnce(i64) -> i64) -> i64 {
+    match value {
+        0 => 0,
+        value => map(i64::from(value)),
+    }
+}
+
+fn frame_name(frame: &Frame) -> String {
+    match (&frame.function, &frame.physical.module) {
+        (Some(name), _) => name.clone(),
+        (None, Some(module)) => {
+            format!(
+                "{} in {}",
+                frame.physical.pc,
+                file_name(module.module.path())
+            )
+        }
+        (None, None) => frame.physical.pc.to_string(),
+    }
+}
+
+fn module_id(id: u64) -> IntegerOrString {
+    i64::try_from(id).map_or_else(|_| id.to_string().into(), IntegerOrString::from)
+}
+
+/// A module.
+pub fn module(info: &ModuleInfo) -> Module {
+    let status = match info.debug_info {
+        DebugInfo::Dwarf => "debug information loaded",
+        DebugInfo::SymbolsOnly => "no debug information, symbols only",
+        DebugInfo::Stripped => "no symbols",
+    };
+    Module::new(module_id(info.id), file_name(&info.path))
+        .with_path(info.path.display().to_string())
+        .with_symbol_status(status)
+        .with_address_range(format!("{}-{}", info.range.0, info.range.1))
+}
+
+/// A breakpoint that the engine knows.
+pub fn breakpoint(
+    state: &BreakpointState,
+    id: i64,
+    source: Option<Source>,
+    client: &ClientConventions,
+) -> Breakpoint {
+    let shown = match &state.resolution {
+        Resolution::Resolved {
+            line,
+            column,
+            addresses,
+        } => {
+            let mut shown =
+                Breakpoint::new(true).with_line(client.line_to_client(i64::from(*line)));
+            if *column > 0 {
+                shown = shown.with_column(client.column_to_client(i64::from(*column)));
+            }
+            match addresses.first() {
+                Some(address) => shown.with_instruction_reference(address.to_string()),
+                None => shown,
+            }
+        }
+        Resolution::Pending(message) => unverified(message, BreakpointReason::Pending)
+            .with_line(client.line_to_client(i64::from(state.requested_line))),
+        Resolution::Failed(message) => unverified(message, BreakpointReason::Failed)
+            .with_line(client.line_to_client(i64::from(state.requested_line))),
+    };
+    let shown = shown.with_id(id);
+    match source {
+        Some(source) => shown.with_source(source),
+        None => shown,
+    }
+}
+
+/// A breakpoint that isn't in the program, and why.
+pub fn unverified(message: &str, reason: BreakpointReason) -> Breakpoint {
+    Breakpoint::new(false)
+        .with_message(message)
+        .with_reason(reason)
+}
+
+/// A thread's stop. Only the `first` of several speaks for all threads; the client's focus stays with it.
+pub fn stopped(stop: &Stop, first: bool, ids: Vec<i64>) -> StoppedEventBody {
+    let (reason, description, text) = match &stop.reason {
+        StopReason::Entry => (StoppedEventReason::Entry, "Stopped at entry", None),
+        StopReason::Breakpoint(_) => (
+            StoppedEventReason::Breakpoint,
+            "Stopped at a breakpoint",
+            None,
+        ),
+        StopReason::Step => (StoppedEventReason::Step, "Stopped after a step", None),
+        StopReason::Pause => (StoppedEventReason::Pause, "Paused", None),
+        StopReason::Signal { description, .. } => (
+            StoppedEventReason::Exception,
+            "Stopped by a signal",
+            Some(description.clone()),
+        ),
+        StopReason::Trap => (
+            StoppedEventReason::Exception,
+            "Stopped by a trap instruction",
+            Some(format!(
+                "the program executed a trap instruction of its own before {}",
+                stop.address
+            )),
+        ),
+        other => {
+            tracing::warn!(?other, "a stop of a kind without a name in the protocol");
+            (StoppedEventReason::Pause, "Stopped", None)
+        }
+    };
+    let mut body = StoppedEventBody::new(reason)
+        .with_thread_id(i64::from(stop.thread.0))
+        .with_description(description)
+        .with_all_threads_stopped(first);
+    if let Some(text) = text {
+        body = body.with_text(text);
+    }
+    if !ids.is_empty() {
+        body = body.with_hit_breakpoint_ids(ids);
+    }
+    if !first {
+        body = body.with_preserve_focus_hint(true);
+    }
+    body
+}
+
+/// The name of a stream as an output category.
+pub fn category(stream: Stream) -> OutputEventCategory {
+    match stream {
+        Stream::Stdout => OutputEventCategory::Stdout,
+        Stream::Stderr => OutputEventCategory::Stderr,
+    }
+}
+
+/// How the program ended, as a shell would tell it: 128 and the signal's number for a killed one.
+pub fn exited(status: ExitStatus) -> ExitedEventBody {
+    ExitedEventBody::new(i64::from(match status {
+        ExitStatus::Code(code) => code,
+        ExitStatus::Signal(number) => number.saturating_add(128),
+    }))
+}
+
+/// What a variable looks like; `reference` is 0 for one without children.
+pub fn variable(
+    named: &NamedValue,
+    rendered: &Rendered,
+    reference: i64,
+    client: &InitializeRequestArguments,
+) -> Variable {
+    let mut shown = Variable::new(named.name.clone(), rendered.text.clone(), reference);
+    if client.supports_variable_type == Some(true) && !rendered.type_name.is_empty() {
+        shown = shown.with_type(rendered.type_name.clone());
+    }
+    if let Some(expression) = &named.expression {
+        shown = shown.with_evaluate_name(expression.clone());
+    }
+    if let Some(address) = rendered.memory {
+        shown = shown.with_memory_reference(address.to_string());
+    }
+    if let Some((named, indexed)) = counts(rendered) {
+        shown = shown
+            .with_named_variables(named)
+            .with_indexed_variables(indexed);
+    }
+    shown
+}
+
+/// The counts a client pages by; `None` where there is nothing to page.
+pub fn counts(rendered: &Rendered) -> Option<(i64, i64)> {
+    (rendered.indexed > 0).then(|| (saturated(rendered.named), saturated(rendered.indexed)))
+}
+
+/// A count within the protocol's range.
+pub fn saturated(count: u64) -> i64 {
+    i64::from(i32::try_from(count).unwrap_or(i32::MAX))
+}
+
+/// A register of a frame.
+pub fn register(name: &str, text: &str) -> Variable {
+    Variable::new(name, text, 0).with_evaluate_name(format!("${name}"))
+}
+
+/// Of several variables of one name only the last can be spoken of. Clients tell variables apart by name.
+pub fn mark_shadowed<'a>(variables: impl DoubleEndedIterator<Item = &'a mut NamedValue>) {
+    let mut seen = HashMap::new();
+    for variable in variables.rev() {
+        let count = seen.entry(variable.name.clone()).or_insert(0_usize);
+        if *count > 0 {
+            let nth = if *count > 1 {
+                format!(" {count}")
+            } else {
+                String::new()
+            };
+            variable.name.push_str(&format!(" (shadowed{nth})"));
+            variable.expression = None;
+        }
+        *count += 1;
+    }
+}
+
+/// A signal's name, as in signal(7).
+pub fn signal_name(number: i32) -> String {
+    const NAMES: [&str; 31] = [
+        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
+        "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
+        "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+    ];
+    let index = usize::try_from(number)
+        .ok()
+        .and_then(|number| number.checked_sub(1));
+    match index.and_then(|index| NAMES.get(index)) {
+        Some(name) => format!("SIG{name}"),
+        None => format!("signal {number}"),
+    }
+}
