@@ -242,7 +242,16 @@ impl<'a> Reader<'a> {
 
     fn texts(&self, keyword: &str, node: &Node) -> Result<Vec<String>, SchemaError> {
         match node {
-            Node::List(list) => list.iter().map(|item| self.text(keyword, item)).collect(),
+            Node::List(list) => list
+                .iter()
+                .map(|item| match item {
+                    Node::Text(text) => Ok(text.clone()),
+                    other => Err(self.error(format!(
+                        "`{keyword}` must hold strings, not {}",
+                        other.kind()
+                    ))),
+                })
+                .collect(),
             other => Err(self.error(format!(
                 "`{keyword}` must be an array of strings, not {}",
                 other.kind()

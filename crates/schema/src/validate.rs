@@ -9,12 +9,19 @@ use crate::Model;
 use crate::model::{Additional, Definition, Integer, Object, Property, Schema, Type};
 use crate::read::SchemaError;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::fmt;
 
 /// Checks messages against one definition.
 #[derive(Debug)]
 pub struct Validator {
     model: Model,
+    /// Request and response definition of each command.
+    commands: HashMap<String, (String, Option<String>)>,
+    /// The definition of each event.
+    events: HashMap<String, String>,
+    /// The properties of each definition that has a base, with the base's.
+    extended: HashMap<String, Vec<Property>>,
 }
 
 /// Something in a message that the definition does not allow.
@@ -39,7 +46,29 @@ impl fmt::Display for Problem {
 impl Validator {
     /// A validator for the messages that `model` defines.
     pub fn new(model: Model) -> Validator {
-        Validator { model }
+        let commands = model.requests().map(|request| {
+            let response = request.response.map(|response| response.name.clone());
+            (
+                request.command.to_owned(),
+                (request.definition.name.clone(), response),
+            )
+        });
+        let events = model
+            .events()
+            .map(|event| (event.event.to_owned(), event.definition.name.clone()));
+        let extended = model
+            .definitions()
+            .iter()
+            .filter(|definition| definition.base.is_some())
+            .map(|definition| (definition.name.clone(), model.all_properties(definition)));
+        let (commands, events, extended) =
+            (commands.collect(), events.collect(), extended.collect());
+        Validator {
+            model,
+            commands,
+            events,
+            extended,
+        }
     }
 
     /// A validator for the project's own definition of the protocol.
@@ -53,32 +82,21 @@ impl Validator {
     /// All problems of one request, response or event; none if it is what the definition says.
     pub fn message(&self, json: &Value) -> Vec<Problem> {
         let mut check = Check {
-            model: &self.model,
+            validator: self,
             problems: Vec::new(),
         };
         let text = |name: &str| json.get(name).and_then(Value::as_str).unwrap_or_default();
-        let definition = match text("type") {
-            "request" => self
-                .model
-                .requests()
-                .find(|request| request.command == text("command"))
-                .map(|request| request.definition)
-                .or_else(|| self.model.get("Request")),
+        let command = self.commands.get(text("command"));
+        let name = match text("type") {
+            "request" => command.map_or("Request", |(request, _)| request),
             "event" => self
-                .model
-                .events()
-                .find(|event| event.event == text("event"))
-                .map(|event| event.definition)
-                .or_else(|| self.model.get("Event")),
-            "response" if json.get("success") == Some(&Value::Bool(false)) => {
-                self.model.get("ErrorResponse")
-            }
-            "response" => self
-                .model
-                .requests()
-                .find(|request| request.command == text("command"))
-                .and_then(|request| request.response)
-                .or_else(|| self.model.get("Response")),
+                .events
+                .get(text("event"))
+                .map_or("Event", String::as_str),
+            "response" if json.get("success") == Some(&Value::Bool(false)) => "ErrorResponse",
+            "response" => command
+                .and_then(|(_, response)| response.as_deref())
+                .unwrap_or("Response"),
             other => {
                 if json.get("type").is_some_and(Value::is_string) {
                     check.add(
@@ -86,9 +104,10 @@ impl Validator {
                         format!("\"{other}\" is neither a request, a response nor an event"),
                     );
                 }
-                self.model.get("ProtocolMessage")
+                "ProtocolMessage"
             }
         };
+        let definition = self.model.get(name);
         match definition {
             Some(definition) => check.definition("", definition, json),
             None => check.add("", "the definition has no messages of this type"),
@@ -97,8 +116,8 @@ impl Validator {
     }
 }
 
-struct Check<'m> {
-    model: &'m Model,
+struct Check<'v> {
+    validator: &'v Validator,
     problems: Vec<Problem>,
 }
 
@@ -115,8 +134,8 @@ impl Check<'_> {
     }
 
     fn definition(&mut self, path: &str, definition: &Definition, json: &Value) {
-        match definition.base {
-            Some(_) => self.properties(path, &self.model.all_properties(definition), json),
+        match self.validator.extended.get(&definition.name) {
+            Some(properties) => self.properties(path, properties, json),
             None => self.ty(path, &definition.schema.ty, json),
         }
     }
@@ -190,7 +209,7 @@ impl Check<'_> {
             },
             Type::Object(object) => self.object(path, object, json),
             Type::Reference(name) => {
-                if let Some(definition) = self.model.get(name) {
+                if let Some(definition) = self.validator.model.get(name) {
                     self.definition(path, definition, json);
                 }
             }
@@ -212,7 +231,7 @@ impl Check<'_> {
         let mut nearest: Option<Vec<Problem>> = None;
         for ty in types {
             let mut check = Check {
-                model: self.model,
+                validator: self.validator,
                 problems: Vec::new(),
             };
             check.ty(path, ty, json);

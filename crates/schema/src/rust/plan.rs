@@ -228,7 +228,8 @@ impl Planner<'_> {
                 self.structure(name.clone(), &name, doc, properties)
             }
             Type::Enumeration(values) => {
-                self.enumeration(name, doc, values);
+                let item = self.enumeration(name, doc, values)?;
+                self.items.push(Item::Enum(item));
                 Ok(())
             }
             _ => Err(self.unsupported(
@@ -401,7 +402,7 @@ impl Planner<'_> {
                     "The values of `{property}` in `{}`.",
                     self.definition
                 )];
-                let item = self.enumeration_item(in_place.into(), doc, values);
+                let item = self.enumeration(in_place.into(), doc, values)?;
                 nested.push(Item::Enum(item));
                 (in_place.into(), false)
             }
@@ -456,23 +457,32 @@ impl Planner<'_> {
         })
     }
 
-    fn enumeration(&mut self, name: String, doc: Vec<String>, values: &Enumeration) {
-        let item = self.enumeration_item(name, doc, values);
-        self.items.push(Item::Enum(item));
-    }
-
-    fn enumeration_item(&self, name: String, doc: Vec<String>, values: &Enumeration) -> Enum {
+    fn enumeration(
+        &self,
+        name: String,
+        doc: Vec<String>,
+        values: &Enumeration,
+    ) -> Result<Enum, GenerateError> {
         let variants = values.values.iter().enumerate().map(|(i, value)| Variant {
             name: names::pascal(value),
             wire: value.clone(),
             doc: values.descriptions.get(i).cloned(),
         });
-        Enum {
+        let variants: Vec<Variant> = variants.collect();
+        let mut seen: HashSet<&str> = values.open.then_some("Other").into_iter().collect();
+        if let Some(variant) = variants.iter().find(|variant| !seen.insert(&variant.name)) {
+            let what = format!(
+                "\"{}\" would be a second variant `{}`",
+                variant.wire, variant.name
+            );
+            return Err(self.unsupported(&name, what));
+        }
+        Ok(Enum {
             name,
             doc,
             open: values.open,
-            variants: variants.collect(),
-        }
+            variants,
+        })
     }
 }
 

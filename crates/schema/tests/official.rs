@@ -1,0 +1,72 @@
+//! The project's definition against the official schema, where a copy of that lies beside the repository.
+
+use dapple_schema::Model;
+use dapple_schema::diff::diff;
+use dapple_schema::model::{Additional, Object, Schema, Type};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// The official schema; `None`, with a note, where it is not there.
+fn official() -> Option<Model> {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/dap/debugAdapterProtocol.json");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        eprintln!("skipped: there is no {}", path.display());
+        return None;
+    };
+    Some(Model::parse(&text).expect("the official schema can be read"))
+}
+
+#[test]
+fn the_definition_has_the_official_structure() {
+    let Some(official) = official() else { return };
+    let ours = Model::protocol().expect("the project's definition is well-formed");
+    let differences: Vec<_> = diff(&official, &ours)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(differences, [""; 0]);
+}
+
+#[test]
+fn the_descriptions_are_our_own() {
+    let Some(official) = official() else { return };
+    let ours = Model::protocol().expect("the project's definition is well-formed");
+    let theirs: HashSet<String> = prose(&official).into_iter().collect();
+    // A few words in a row may well be the same: there is only one way to say "Arguments".
+    let copied: Vec<_> = prose(&ours)
+        .into_iter()
+        .filter(|text| text.len() > 40 && theirs.contains(text))
+        .collect();
+    assert_eq!(copied, [""; 0]);
+}
+
+/// Every description in a model.
+fn prose(model: &Model) -> Vec<String> {
+    let mut found = Vec::new();
+    for definition in model.definitions() {
+        collect(&definition.schema, &mut found);
+    }
+    found
+}
+
+fn collect(schema: &Schema, found: &mut Vec<String>) {
+    found.extend(schema.description.clone());
+    match &schema.ty {
+        Type::Enumeration(values) => found.extend(values.descriptions.iter().cloned()),
+        Type::Array(items) => collect(items, found),
+        Type::OneOf(schemas) => schemas.iter().for_each(|schema| collect(schema, found)),
+        Type::Object(Object {
+            properties,
+            additional,
+        }) => {
+            properties
+                .iter()
+                .for_each(|property| collect(&property.schema, found));
+            if let Additional::Values(values) = additional {
+                collect(values, found);
+            }
+        }
+        _ => {}
+    }
+}
