@@ -13,6 +13,7 @@ pub mod memory;
 pub mod modules;
 pub mod registers;
 pub mod session;
+pub mod step;
 pub mod unwind;
 pub mod values;
 

@@ -1,0 +1,170 @@
+//! What stepping needs to know of the code itself: instructions, linkage stubs, library sources.
+
+use crate::Address;
+use crate::memory::Memory;
+use crate::modules::{LoadedModule, Modules};
+use dapple_symbols::FileAddress;
+use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Register};
+use std::path::Path;
+
+/// The longest instruction, in bytes (Intel SDM, volume 2, §2.3.11).
+const LONGEST: usize = 15;
+/// How much of the dynamic linker's resolver is looked through for its last jump, in bytes.
+const RESOLVER: usize = 1024;
+
+/// An instruction, as far as stepping cares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Instruction {
+    /// A call; the return address is `length` bytes on.
+    Call {
+        /// In bytes.
+        length: i64,
+    },
+    /// A near return.
+    Return,
+    /// Anything else, undecodable bytes too.
+    Other,
+}
+
+/// The instruction at `address`: from the module's file, so that nothing is read from the process, else from memory.
+pub fn instruction_at(address: Address, modules: &Modules, memory: &dyn Memory) -> Instruction {
+    let mut buffer = [0; LONGEST];
+    let bytes = match modules.at(address) {
+        Some(m) => m.module.bytes_at(m.to_file(address), LONGEST),
+        None => &[],
+    };
+    let bytes = if bytes.is_empty() {
+        read(address, &mut buffer, memory)
+    } else {
+        bytes
+    };
+    let mut decoder = Decoder::with_ip(64, bytes, address.0, DecoderOptions::NONE);
+    let instruction = decoder.decode();
+    match instruction.flow_control() {
+        FlowControl::Call | FlowControl::IndirectCall if !is_syscall(instruction.code()) => {
+            Instruction::Call {
+                length: i64::try_from(instruction.len()).unwrap_or(0),
+            }
+        }
+        FlowControl::Return => Instruction::Return,
+        _ => Instruction::Other,
+    }
+}
+
+/// iced counts system calls among the calls; they return to the next instruction by themselves.
+fn is_syscall(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Syscall
+            | Code::Sysenter
+            | Code::Vmcall
+            | Code::Vmmcall
+            | Code::Vmlaunch
+            | Code::Vmresume
+    )
+}
+
+/// As many of the bytes as can be read.
+fn read<'b>(address: Address, buffer: &'b mut [u8; LONGEST], memory: &dyn Memory) -> &'b [u8] {
+    let readable = (1..=LONGEST)
+        .rev()
+        .find(|&n| memory.read(address, &mut buffer[..n]).is_ok());
+    &buffer[..readable.unwrap_or(0)]
+}
+
+/// Whether `address` is in code that only passes a call on: the procedure linkage table, a C++ thunk.
+pub fn is_stub(module: &LoadedModule, address: FileAddress) -> bool {
+    if module
+        .module
+        .section_at(address)
+        .is_some_and(|name| name.starts_with(".plt"))
+    {
+        return true;
+    }
+    // Itanium C++ ABI, 5.1.4.2: thunks are _ZTh, _ZTv and _ZTc.
+    module.module.symbol_at(address).is_some_and(|symbol| {
+        ["_ZTh", "_ZTv", "_ZTc"]
+            .iter()
+            .any(|thunk| symbol.name.starts_with(thunk))
+    })
+}
+
+/// The last jump of the dynamic linker's lazy resolver when `pc` is in it: it goes to the function that was called.
+pub fn resolver_exit(module: &LoadedModule, pc: Address, memory: &dyn Memory) -> Option<Address> {
+    let symbol = module.module.symbol_at(module.to_file(pc))?;
+    if !symbol.name.starts_with("_dl_runtime_resolve") {
+        return None;
+    }
+    let mut buffer = vec![0; RESOLVER];
+    memory.read(pc, &mut buffer).ok()?;
+    // glibc's trampolines end in `jmp *%r11`.
+    Decoder::with_ip(64, &buffer, pc.0, DecoderOptions::NONE)
+        .iter()
+        .take_while(|i| !i.is_invalid())
+        .find(|i| i.code() == Code::Jmp_rm64 && i.op0_register() == Register::R11)
+        .map(|i| Address(i.ip()))
+}
+
+/// Whether a source file is a standard library's or the system's, by where the compilers have them.
+pub fn is_library_source(file: &Path) -> bool {
+    let text = file.to_string_lossy();
+    text.starts_with("/rustc/")
+        || text.starts_with("/usr/include/")
+        || text.starts_with("/usr/lib/")
+        || text.contains("/lib/rustlib/src/rust/library/")
+        || text.contains("/sysdeps/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Literal(&'static [u8]);
+
+    impl Memory for Literal {
+        fn read(&self, address: Address, buffer: &mut [u8]) -> Result<(), Address> {
+            let start = usize::try_from(address.0).map_err(|_| address)?;
+            let bytes = self.0.get(start..start + buffer.len()).ok_or(address)?;
+            buffer.copy_from_slice(bytes);
+            Ok(())
+        }
+    }
+
+    fn at_zero(bytes: &'static [u8]) -> Instruction {
+        instruction_at(Address(0), &Modules::default(), &Literal(bytes))
+    }
+
+    #[test]
+    fn a_call_gives_its_length_and_a_system_call_is_none() {
+        assert_eq!(
+            at_zero(&[0xe8, 1, 0, 0, 0]),
+            Instruction::Call { length: 5 }
+        );
+        assert_eq!(at_zero(&[0xff, 0xd0]), Instruction::Call { length: 2 });
+        assert_eq!(at_zero(&[0x0f, 0x05]), Instruction::Other);
+    }
+
+    #[test]
+    fn a_return_is_seen_with_and_without_a_prefix() {
+        assert_eq!(at_zero(&[0xc3]), Instruction::Return);
+        assert_eq!(at_zero(&[0xf3, 0xc3]), Instruction::Return);
+    }
+
+    #[test]
+    fn unreadable_memory_is_no_instruction_of_interest() {
+        assert_eq!(at_zero(&[]), Instruction::Other);
+    }
+
+    #[test]
+    fn library_sources_are_told_by_their_place() {
+        assert!(is_library_source(Path::new(
+            "/rustc/0123/library/core/src/option.rs"
+        )));
+        assert!(is_library_source(Path::new(
+            "/usr/include/c++/12/bits/stl_vector.h"
+        )));
+        assert!(!is_library_source(Path::new(
+            "/home/ada/project/src/main.rs"
+        )));
+    }
+}
