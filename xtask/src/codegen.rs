@@ -89,3 +89,34 @@ fn rustfmt(root: &Path, source: &str) -> Result<String> {
     }
     Ok(String::from_utf8(output.stdout)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_types_are_what_the_definition_generates() {
+        if Command::new("rustfmt").arg("--version").output().is_err() {
+            eprintln!("skipped: rustfmt is not installed");
+            return;
+        }
+        let root = crate::root();
+        assert_eq!(difference(&root).expect("both files can be read"), None);
+    }
+
+    #[test]
+    fn code_that_does_not_parse_is_an_error() {
+        let Ok(formatted) = rustfmt(&crate::root(), "fn a ( ) { }") else {
+            eprintln!("skipped: rustfmt is not installed");
+            return;
+        };
+        assert_eq!(formatted, "fn a() {}\n");
+        let error = rustfmt(&crate::root(), "fn a( {").expect_err("it does not parse");
+        assert!(
+            error
+                .to_string()
+                .starts_with("the generated code does not parse"),
+            "{error}"
+        );
+    }
+}

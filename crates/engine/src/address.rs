@@ -1,3 +1,5 @@
+//! Where something is in the debuggee, as opposed to where the file it came from has it.
+
 use std::fmt;
 
 /// An address in the debuggee.

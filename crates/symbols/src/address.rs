@@ -1,3 +1,5 @@
+//! Where something is in a module's file, as opposed to where a process has it.
+
 use std::fmt;
 
 /// An address as the module's file numbers it: what the linker assigned, before loading.

@@ -1,3 +1,5 @@
+//! Why a module, or something in it, could not be read: one error type for the whole crate.
+
 use std::path::PathBuf;
 
 /// Why a module, or a part of it, can't be used. Names the file, and the section and offset where known.

@@ -43,7 +43,7 @@ struct Words {
     applies: fn(&Source) -> bool,
 }
 
-const WORDS: [Words; 9] = [
+const WORDS: [Words; 10] = [
     Words {
         rule: Rule {
             name: "unfinished",
@@ -88,6 +88,15 @@ const WORDS: [Words; 9] = [
         words: &["dbg!"],
         view: View::Code,
         applies: Source::is_rust,
+    },
+    Words {
+        rule: Rule {
+            name: "unwrap",
+            remedy: "return an error that says what failed; where it cannot fail, `expect` says why",
+        },
+        words: &[".unwrap()"],
+        view: View::Shipped,
+        applies: |source| source.is_rust() && source.is_in("crates/"),
     },
     Words {
         rule: Rule {
@@ -361,6 +370,13 @@ mod tests {
             ),
             NOTHING
         );
+    }
+
+    #[test]
+    fn unwrapping_is_for_tests() {
+        let tests = "#[cfg(test)]\nmod tests {\n fn a() { b().unwrap(); }\n}";
+        assert_eq!(in_cli(tests), NOTHING);
+        assert_eq!(in_cli("fn a() {\n b()\n .unwrap();\n}"), ["4: unwrap"]);
     }
 
     #[test]
