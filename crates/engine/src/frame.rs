@@ -30,6 +30,8 @@ pub struct PhysicalFrame {
     pub module: Option<Arc<LoadedModule>>,
     /// The kernel's trampoline below a signal handler: its caller was interrupted, not calling.
     pub signal_trampoline: bool,
+    /// The SSE registers' low 16 bytes, `xmm0` first; only the innermost frame's are known, where the target gives them.
+    pub vectors: Option<Arc<[u128; 16]>>,
 }
 
 /// Identifies a logical frame within a stop.

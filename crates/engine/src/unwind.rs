@@ -8,10 +8,11 @@
 use crate::Address;
 use crate::frame::PhysicalFrame;
 use crate::memory::Memory;
-use crate::modules::Modules;
+use crate::modules::{LoadedModule, Modules};
 use crate::registers::{FS_BASE, Registers};
 use dapple_symbols::cfi::{CfaRule, RBP, RIP, RSP, RegisterRule, UnwindRules};
 use dapple_symbols::location::{LocationContext, evaluate_cfi};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 mod fallback;
@@ -73,6 +74,7 @@ fn complete(
         registers,
         cfa: None,
         module: modules.at(lookup).cloned(),
+        vectors: None,
         signal_trampoline: rules.as_ref().is_some_and(|r| r.signal_frame)
             || (rules.is_none() && fallback::is_sigreturn(pc, memory)),
     };
@@ -170,7 +172,9 @@ fn by_rules(
 
 /// A physical frame as what location expressions are evaluated against.
 pub struct FrameContext<'a> {
-    frame: std::borrow::Cow<'a, PhysicalFrame>,
+    frame: Cow<'a, PhysicalFrame>,
+    /// The module whose expressions are evaluated.
+    module: Option<Arc<LoadedModule>>,
     modules: &'a Modules,
     memory: &'a dyn Memory,
     fs_base: Option<u64>,
@@ -180,10 +184,24 @@ impl<'a> FrameContext<'a> {
     /// The context of `frame`.
     pub fn new(frame: &'a PhysicalFrame, modules: &'a Modules, memory: &'a dyn Memory) -> Self {
         FrameContext {
-            frame: std::borrow::Cow::Borrowed(frame),
+            frame: Cow::Borrowed(frame),
+            module: frame.module.clone(),
             modules,
             memory,
             fs_base: frame.registers.get(FS_BASE),
+        }
+    }
+
+    /// The context of `frame` for expressions of `module`, such as those of another module's statics.
+    pub fn of_module(
+        frame: &'a PhysicalFrame,
+        module: &Arc<LoadedModule>,
+        modules: &'a Modules,
+        memory: &'a dyn Memory,
+    ) -> Self {
+        FrameContext {
+            module: Some(Arc::clone(module)),
+            ..FrameContext::new(frame, modules, memory)
         }
     }
 }
@@ -202,12 +220,12 @@ impl LocationContext for FrameContext<'_> {
     }
 
     fn load_bias(&self) -> u64 {
-        self.frame.module.as_ref().map_or(0, |module| module.bias)
+        self.module.as_ref().map_or(0, |module| module.bias)
     }
 
     fn thread_local(&self, offset: u64) -> Option<u64> {
         tls::address(
-            self.frame.module.as_deref()?,
+            self.module.as_deref()?,
             self.fs_base?,
             offset,
             self.modules,
@@ -219,7 +237,8 @@ impl LocationContext for FrameContext<'_> {
     fn caller(&self) -> Option<Box<dyn LocationContext + '_>> {
         let caller = caller(&self.frame, self.modules, self.memory)?;
         Some(Box::new(FrameContext {
-            frame: std::borrow::Cow::Owned(caller),
+            module: caller.module.clone(),
+            frame: Cow::Owned(caller),
             modules: self.modules,
             memory: self.memory,
             fs_base: self.fs_base,

@@ -1,0 +1,218 @@
+//! Values: a lazy tree over (location, type), and how it is shown.
+//!
+//! Responsible for what a value looks like: its line of text and its children. Not responsible for finding variables'
+//! places ([`dapple_symbols::location`]) or frames. Both the text and the children come from one intermediate, the
+//! [`view::View`], so that they never disagree; languages and their standard libraries add views, not special cases.
+
+use crate::Address;
+use crate::frame::{Frame, PhysicalFrame};
+use crate::memory::Memory;
+use crate::modules::{LoadedModule, Modules};
+use crate::registers;
+use crate::unwind::FrameContext;
+use dapple_symbols::functions::Language;
+use dapple_symbols::location::{Piece, Unavailable};
+use dapple_symbols::scopes::Variable;
+pub use dapple_symbols::scopes::VariableKind;
+use dapple_symbols::types::TypeId;
+use std::sync::Arc;
+
+mod c;
+mod children;
+mod contents;
+mod cpp;
+pub(crate) mod names;
+mod render;
+mod rust;
+mod scalars;
+pub(crate) mod view;
+
+pub use scalars::Number;
+
+/// A value: its type and where it is. Cloneable, reads nothing until asked.
+#[derive(Debug, Clone)]
+pub struct Value {
+    /// The module its type belongs to.
+    pub module: Arc<LoadedModule>,
+    /// Its type; `None`: unknown.
+    pub type_id: Option<TypeId>,
+    /// The language to show it in.
+    pub language: Language,
+    /// Where it is.
+    pub contents: Contents,
+    /// How many dimensions of its array type have been indexed already.
+    pub dimension: u8,
+    /// Shown as the compiler lays it out, not as its library means it.
+    pub raw: bool,
+}
+
+impl Value {
+    /// A value of a type at a place.
+    pub fn new(
+        module: Arc<LoadedModule>,
+        type_id: Option<TypeId>,
+        language: Language,
+        contents: Contents,
+    ) -> Value {
+        Value {
+            module,
+            type_id,
+            language,
+            contents,
+            dimension: 0,
+            raw: false,
+        }
+    }
+
+    /// Another value of the same module and language.
+    pub(crate) fn sibling(&self, type_id: Option<TypeId>, contents: Contents) -> Value {
+        Value::new(Arc::clone(&self.module), type_id, self.language, contents)
+    }
+}
+
+/// Where a value is.
+#[derive(Debug, Clone)]
+pub enum Contents {
+    /// In memory.
+    Memory(Address),
+    /// In pieces: registers of a frame, memory, constants.
+    Pieces(Arc<[Piece]>, Arc<PhysicalFrame>),
+    /// Computed: its bytes.
+    Bytes(Arc<[u8]>),
+    /// Computed by an expression, of a type that the module may lack.
+    Number(Number),
+    /// Not to be had.
+    Unavailable(Unavailable),
+}
+
+/// A value with the name it has in its parent or scope.
+#[derive(Debug, Clone)]
+pub struct NamedValue {
+    /// `name`, `[3]`, `*`, `0`.
+    pub name: String,
+    /// The value.
+    pub value: Value,
+    /// An expression that gives it again in the same frame, where there's one.
+    pub expression: Option<String>,
+    /// What kind of variable it is, for variables.
+    pub kind: Option<VariableKind>,
+}
+
+/// A value made readable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendered {
+    /// The value in one line: `42`, `"text"`, `Point { x: 1, y: 2 }`, `len = 3 [1, 2, 3]`, or the reason why there's none in angle brackets.
+    pub text: String,
+    /// The type as people write it; empty when unknown.
+    pub type_name: String,
+    /// How many named children it has (fields, a pointee).
+    pub named: u64,
+    /// How many indexed children it has (elements).
+    pub indexed: u64,
+    /// The address to look at in a memory view: the pointee's of a pointer-like value, else its own.
+    pub memory: Option<Address>,
+}
+
+/// What reading values needs.
+#[derive(Clone, Copy)]
+pub struct Reader<'a> {
+    /// The debuggee's memory.
+    pub memory: &'a dyn Memory,
+    /// Its modules.
+    pub modules: &'a Modules,
+}
+
+impl Reader<'_> {
+    /// Parameters and locals visible in the frame, in declaration order; a shadowed one is followed by the one that shadows it.
+    pub fn variables(&self, frame: &Frame) -> Vec<NamedValue> {
+        let Some(loaded) = &frame.physical.module else {
+            return Vec::new();
+        };
+        let lookup = loaded.to_file(frame.physical.lookup);
+        loaded
+            .module
+            .variables_at(lookup, frame.inline_depth)
+            .iter()
+            .map(|variable| self.variable(variable, loaded, frame))
+            .collect()
+    }
+
+    /// Statics of the frame's unit.
+    pub fn statics(&self, frame: &Frame) -> Vec<NamedValue> {
+        let Some(loaded) = &frame.physical.module else {
+            return Vec::new();
+        };
+        let lookup = loaded.to_file(frame.physical.lookup);
+        loaded
+            .module
+            .statics_at(lookup)
+            .iter()
+            .map(|variable| self.variable(variable, loaded, frame))
+            .collect()
+    }
+
+    /// A variable's value in a frame. `loaded` is the variable's module, which for statics may be another than the frame's.
+    pub fn variable(
+        &self,
+        variable: &Variable,
+        loaded: &Arc<LoadedModule>,
+        frame: &Frame,
+    ) -> NamedValue {
+        let physical = &frame.physical;
+        let context = FrameContext::of_module(physical, loaded, self.modules, self.memory);
+        let lookup = loaded.to_file(physical.lookup);
+        let contents = match loaded.module.locate(variable, lookup, &context) {
+            Ok(pieces) => Contents::of_pieces(pieces, physical),
+            Err(reason) => Contents::Unavailable(reason),
+        };
+        NamedValue {
+            name: variable.name.clone(),
+            value: Value::new(
+                Arc::clone(loaded),
+                variable.type_id,
+                frame.language,
+                contents,
+            ),
+            expression: Some(variable.name.clone()),
+            kind: Some(variable.kind),
+        }
+    }
+
+    /// General registers of the frame, as values.
+    pub fn registers(&self, frame: &Frame) -> Vec<(String, String)> {
+        (0u16..)
+            .zip(registers::NAMES)
+            .map(|(number, name)| {
+                let text = match frame.physical.registers.get(number) {
+                    Some(value) => format!("{value:#x}"),
+                    None => self.reason(&Unavailable::RegisterLost(number)),
+                };
+                (name.to_owned(), text)
+            })
+            .collect()
+    }
+
+    /// Why there's no value, for people.
+    pub(crate) fn reason(&self, reason: &Unavailable) -> String {
+        match reason {
+            Unavailable::OptimizedOut => "<optimized out>".to_owned(),
+            Unavailable::NotHere => "<not in scope here>".to_owned(),
+            Unavailable::Unreadable(address) => format!("<cannot read memory at {address:#x}>"),
+            Unavailable::RegisterLost(number) => {
+                format!("<register {} was not saved>", register_name(*number))
+            }
+            Unavailable::Unsupported(what) => format!("<{what}>"),
+            _ => "<not available>".to_owned(),
+        }
+    }
+}
+
+fn register_name(number: u16) -> String {
+    match registers::NAMES.get(usize::from(number)) {
+        Some(name) => (*name).to_owned(),
+        None if (17..33).contains(&number) => format!("xmm{}", number - 17),
+        None if (33..41).contains(&number) => format!("st{}", number - 33),
+        None if number == registers::FS_BASE => "fs_base".to_owned(),
+        None => format!("number {number}"),
+    }
+}

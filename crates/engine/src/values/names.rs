@@ -1,0 +1,234 @@
+//! Type names as people write them: what the standard libraries add for themselves is left out.
+
+use dapple_symbols::functions::Language;
+
+/// The name of a type, shortened for its language.
+pub(crate) fn shorten(name: &str, language: Language) -> String {
+    match language {
+        Language::Rust => shorten_rust(name),
+        Language::Cpp => shorten_cpp(name),
+        _ => name.to_owned(),
+    }
+}
+
+/// Whether a name is a typedef for an 8-bit number.
+pub(crate) fn is_small_integer(name: &str) -> bool {
+    let name = name.rsplit("::").next().unwrap_or(name);
+    let name = name.trim_start_matches('_');
+    matches!(
+        name,
+        "int8_t"
+            | "uint8_t"
+            | "int_least8_t"
+            | "uint_least8_t"
+            | "int_fast8_t"
+            | "uint_fast8_t"
+            | "u8"
+            | "s8"
+            | "i8"
+    )
+}
+
+/// The name without generic arguments and without the path in front: `tour::Point<i32>` → `Point`.
+pub(crate) fn base_name(name: &str) -> &str {
+    let path = match name.find('<') {
+        Some(0) | None => name,
+        Some(at) => &name[..at],
+    };
+    path.rsplit("::").next().unwrap_or(path)
+}
+
+/// The path without generic arguments: `core::option::Option<i32>` → `core::option::Option`.
+pub(crate) fn path_name(name: &str) -> &str {
+    match name.find('<') {
+        Some(0) | None => name,
+        Some(at) => &name[..at],
+    }
+}
+
+/// Whether a Rust path belongs to the libraries that come with the language.
+pub(crate) fn is_rust_std(name: &str) -> bool {
+    ["core::", "alloc::", "std::"]
+        .iter()
+        .any(|root| name.starts_with(root))
+}
+
+/// Splits into identifiers-with-paths and everything else, and maps the paths.
+fn map_paths(name: &str, mut map: impl FnMut(&str) -> String) -> String {
+    let mut text = String::with_capacity(name.len());
+    let mut path = String::new();
+    for c in name.chars() {
+        if c.is_alphanumeric() || matches!(c, '_' | ':' | '#') {
+            path.push(c);
+        } else {
+            if !path.is_empty() {
+                text.push_str(&map(&path));
+                path.clear();
+            }
+            text.push(c);
+        }
+    }
+    if !path.is_empty() {
+        text.push_str(&map(&path));
+    }
+    text
+}
+
+/// Removes the arguments of generic lists for which `drop` says so.
+fn drop_arguments(name: &str, drop: impl Fn(&str) -> bool + Copy) -> String {
+    let Some(open) = name.find('<').filter(|_| !name.contains("operator<")) else {
+        return name.to_owned();
+    };
+    let mut depth = 0usize;
+    let mut start = open + 1;
+    let mut kept: Vec<String> = Vec::new();
+    let mut end = name.len();
+    let mut previous = ' ';
+    let mut take = |argument: &str| {
+        let argument = argument.trim();
+        if !drop(argument) {
+            kept.push(drop_arguments(argument, drop));
+        }
+    };
+    for (at, c) in name.char_indices().skip_while(|(at, _)| *at < open) {
+        match c {
+            '<' | '(' | '[' | '{' => depth += 1,
+            '>' if previous == '-' => {}
+            '>' | ')' | ']' | '}' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    if c == '>' {
+                        take(&name[start..at]);
+                        end = at + 1;
+                    }
+                    break;
+                }
+            }
+            ',' if depth == 1 => {
+                take(&name[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+        previous = c;
+    }
+    if end <= open || !name[..end].ends_with('>') {
+        return name.to_owned();
+    }
+    let head = &name[..open];
+    let tail = drop_arguments(&name[end..], drop);
+    let list = kept.join(", ");
+    if list.is_empty() && !name[open + 1..end - 1].trim().is_empty() {
+        format!("{head}{tail}")
+    } else {
+        format!("{head}<{list}>{tail}")
+    }
+}
+
+fn shorten_rust(name: &str) -> String {
+    let name = drop_arguments(name, |argument| {
+        argument == "alloc::alloc::Global" || argument.ends_with("hash::random::RandomState")
+    });
+    map_paths(&name, |path| {
+        if is_rust_std(path) {
+            base_name(path).to_owned()
+        } else {
+            path.to_owned()
+        }
+    })
+}
+
+fn shorten_cpp(name: &str) -> String {
+    let name = name
+        .replace("std::__cxx11::", "std::")
+        .replace("std::__1::", "std::");
+    let name = drop_arguments(&name, |argument| {
+        [
+            "std::allocator<",
+            "std::char_traits<",
+            "std::less<",
+            "std::hash<",
+            "std::equal_to<",
+            "std::default_delete<",
+        ]
+        .iter()
+        .any(|default| argument.starts_with(default))
+    });
+    [
+        ("std::basic_string<char>", "std::string"),
+        ("std::basic_string<wchar_t>", "std::wstring"),
+        ("std::basic_string<char16_t>", "std::u16string"),
+        ("std::basic_string<char32_t>", "std::u32string"),
+        ("std::basic_string_view<char>", "std::string_view"),
+        ("std::basic_string_view<wchar_t>", "std::wstring_view"),
+    ]
+    .iter()
+    .fold(name, |name, (long, short)| name.replace(long, short))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rust_names_lose_std_paths_and_allocators() {
+        for (long, short) in [
+            (
+                "alloc::vec::Vec<alloc::string::String, alloc::alloc::Global>",
+                "Vec<String>",
+            ),
+            (
+                "core::option::Option<alloc::boxed::Box<tour::Node, alloc::alloc::Global>>",
+                "Option<Box<tour::Node>>",
+            ),
+            ("&mut [tour::Point]", "&mut [tour::Point]"),
+            (
+                "fn(i32) -> core::option::Option<i32>",
+                "fn(i32) -> Option<i32>",
+            ),
+            (
+                "(i32, alloc::vec::Vec<u8, alloc::alloc::Global>)",
+                "(i32, Vec<u8>)",
+            ),
+            (
+                "alloc::boxed::Box<dyn core::fmt::Display, alloc::alloc::Global>",
+                "Box<dyn Display>",
+            ),
+            (
+                "alloc::boxed::Box<dyn core::ops::function::Fn<(i32), Output=i32>>",
+                "Box<dyn Fn<(i32), Output=i32>>",
+            ),
+        ] {
+            assert_eq!(shorten(long, Language::Rust), short);
+        }
+    }
+
+    #[test]
+    fn cpp_names_lose_default_arguments() {
+        for (long, short) in [
+            (
+                "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >",
+                "std::string",
+            ),
+            ("std::vector<int, std::allocator<int> >", "std::vector<int>"),
+            (
+                "std::vector<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, std::allocator<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > > > &",
+                "std::vector<std::string> &",
+            ),
+            ("Buffer<short, 3>", "Buffer<short, 3>"),
+            ("operator<", "operator<"),
+        ] {
+            assert_eq!(shorten(long, Language::Cpp), short);
+        }
+    }
+
+    #[test]
+    fn broken_names_are_left_alone() {
+        for name in ["", "<", ">", "a<", "a<b", "<>>", "a<(>", "é<ü>"] {
+            let _ = shorten(name, Language::Rust);
+            let _ = shorten(name, Language::Cpp);
+        }
+        assert_eq!(shorten("a<b", Language::Cpp), "a<b");
+        assert_eq!(base_name("<impl X>"), "<impl X>");
+    }
+}

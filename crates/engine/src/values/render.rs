@@ -1,0 +1,284 @@
+//! The one-line text of a value, and how many children it has.
+
+use super::view::{LONG_TEXT, Record, SHORT_TEXT, Sequence, Style, TextLimit, View};
+use super::{Contents, Reader, Rendered, Value, names, scalars::Number};
+use crate::Address;
+use dapple_symbols::functions::Language;
+
+/// Where a summary is cut, in bytes of text.
+const LINE: usize = 120;
+/// How deep a summary goes into fields.
+const DEPTH: usize = 4;
+/// How many values a summary looks at.
+const VALUES: usize = 200;
+/// How many references to references are followed.
+pub(super) const ALIASES: usize = 8;
+
+/// A summary being written.
+struct Line {
+    text: String,
+    values: usize,
+}
+
+impl Line {
+    fn is_full(&self) -> bool {
+        self.text.len() >= LINE || self.values >= VALUES
+    }
+
+    fn cut(&mut self) {
+        if !self.text.ends_with('…') {
+            self.text.push('…');
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// Shows a value. Bounded in time and size whatever the memory holds.
+    pub fn render(&self, value: &Value) -> Rendered {
+        let view = self.view(value, LONG_TEXT);
+        let mut line = Line {
+            text: String::new(),
+            values: 0,
+        };
+        self.write(&view, value, 0, &mut line);
+        let (named, indexed) = self.count(&view);
+        Rendered {
+            text: line.text,
+            type_name: self.type_name(value),
+            named,
+            indexed,
+            memory: self.memory_of(&view, value),
+        }
+    }
+
+    /// The type's name, as people write it.
+    pub(crate) fn type_name(&self, value: &Value) -> String {
+        if let Contents::Number(number) = value.contents {
+            return match number {
+                Number::Pointer {
+                    target: Some(target),
+                    ..
+                } => {
+                    let target = value.sibling(Some(target), value.contents.clone());
+                    let mut target = target;
+                    target.contents = Contents::Memory(Address(0));
+                    let name = self.type_name(&target);
+                    if value.language == Language::Rust {
+                        format!("&{name}")
+                    } else {
+                        format!("{name} *").replace("* *", "**")
+                    }
+                }
+                number => number.type_name(value.language).to_owned(),
+            };
+        }
+        let Some(id) = value.type_id else {
+            return String::new();
+        };
+        let Ok(type_) = value.module.module.type_of(id) else {
+            return String::new();
+        };
+        let name = names::shorten(&type_.name, type_.language);
+        if value.dimension == 0 {
+            return name;
+        }
+        // Rows of a C array: the first dimensions are gone.
+        match name.split_once('[') {
+            Some((element, dimensions)) => {
+                let rest: Vec<&str> = dimensions.split('[').skip(value.dimension.into()).collect();
+                format!("{element}[{}", rest.join("["))
+            }
+            None => name,
+        }
+    }
+
+    /// How many named and indexed children a view has.
+    pub(super) fn count(&self, view: &View) -> (u64, u64) {
+        match view {
+            View::Leaf(_) => (0, 0),
+            View::Pointer {
+                address, target, ..
+            } => match target {
+                Some(target) if *address != 0 => match self.pointee_record(target) {
+                    Some(record) => (record.children(), 0),
+                    None => (u64::from(self.is_readable_value(target)), 0),
+                },
+                _ => (0, 0),
+            },
+            View::Alias(target) => match self.through(target) {
+                Some(view) => self.count(&view),
+                None => (0, 0),
+            },
+            View::Text { .. } => (1, 0),
+            View::Sequence(sequence) => (u64::from(sequence.container), sequence.length),
+            View::Record(record) => (record.children(), 0),
+        }
+    }
+
+    /// The fields behind a pointer to a plain aggregate, which are shown as the pointer's own.
+    pub(super) fn pointee_record(&self, target: &Value) -> Option<Record> {
+        match self.view(target, SHORT_TEXT) {
+            View::Record(record) if self.is_readable_value(target) => Some(record),
+            _ => None,
+        }
+    }
+
+    fn is_readable_value(&self, value: &Value) -> bool {
+        let size = self.size_of(value).unwrap_or(0).min(1);
+        self.bytes(&value.contents, size).is_ok()
+    }
+
+    /// The view behind references, at most [`ALIASES`] of them.
+    pub(super) fn through(&self, target: &Value) -> Option<View> {
+        let mut target = target.clone();
+        for _ in 0..ALIASES {
+            match self.view(&target, SHORT_TEXT) {
+                View::Alias(next) => target = next,
+                view => return Some(view),
+            }
+        }
+        None
+    }
+
+    fn memory_of(&self, view: &View, value: &Value) -> Option<Address> {
+        match view {
+            View::Pointer { address, .. } => Some(Address(*address)),
+            View::Text {
+                address: Some(address),
+                ..
+            } => Some(Address(*address)),
+            View::Alias(target) => target.contents.address(),
+            View::Sequence(sequence) => sequence.element.contents.address(),
+            _ => value.contents.address(),
+        }
+    }
+
+    fn write(&self, view: &View, value: &Value, depth: usize, line: &mut Line) {
+        line.values += 1;
+        match view {
+            View::Leaf(text) | View::Text { text, .. } => line.text.push_str(text),
+            View::Pointer { address, note, .. } => {
+                line.text.push_str(&format!("{address:#x}"));
+                if let Some(note) = note {
+                    line.text.push(' ');
+                    line.text.push_str(note);
+                }
+            }
+            View::Alias(target) => {
+                // References count as depth: they can go round.
+                if depth >= DEPTH + ALIASES {
+                    line.cut();
+                    return;
+                }
+                let limit = if depth == 0 { LONG_TEXT } else { SHORT_TEXT };
+                let view = self.view(target, limit);
+                if let View::Sequence(_) | View::Alias(_) | View::Text { .. } = view {
+                    self.write(&view, target, depth, line);
+                } else {
+                    self.write(&view, target, depth + usize::from(depth > 0), line);
+                }
+            }
+            View::Sequence(sequence) => self.write_sequence(sequence, value, depth, line),
+            View::Record(record) => self.write_record(record, value, depth, line),
+        }
+    }
+
+    fn write_child(&self, child: &Value, depth: usize, line: &mut Line, limit: TextLimit) {
+        let view = self.view(child, limit);
+        self.write(&view, child, depth + 1, line);
+    }
+
+    fn write_sequence(&self, sequence: &Sequence, value: &Value, depth: usize, line: &mut Line) {
+        if let Some(text) = &sequence.text {
+            line.text.push_str(text);
+            return;
+        }
+        let is_rust = self.is_rust(value);
+        if sequence.container && depth == 0 {
+            line.text.push_str(&format!("len = {} ", sequence.length));
+        }
+        line.text.push(if is_rust { '[' } else { '{' });
+        for index in 0..sequence.length {
+            if index > 0 {
+                line.text.push_str(", ");
+            }
+            if line.is_full() || depth > DEPTH {
+                line.cut();
+                break;
+            }
+            let element = sequence.at(index);
+            if element.contents.address().is_some() && !self.is_readable_value(&element) {
+                // The rest would only repeat it.
+                self.write_child(&element, depth, line, SHORT_TEXT);
+                break;
+            }
+            self.write_child(&element, depth, line, SHORT_TEXT);
+        }
+        line.text.push(if is_rust { ']' } else { '}' });
+    }
+
+    fn write_record(&self, record: &Record, value: &Value, depth: usize, line: &mut Line) {
+        let is_rust = self.is_rust(value);
+        let name = record.name.as_deref().unwrap_or_default();
+        line.text.push_str(name);
+        let fields: Vec<_> = record
+            .fields
+            .iter()
+            .filter(|field| !field.artificial && !(field.base && self.is_empty(&field.value)))
+            .collect();
+        if fields.is_empty() && is_rust && !name.is_empty() {
+            return;
+        }
+        let (open, close) = match (record.style, is_rust) {
+            (Style::Tuple, _) => ("(", ")"),
+            (Style::Named, true) if name.is_empty() => ("{ ", " }"),
+            (Style::Named, true) => (" { ", " }"),
+            (Style::Named, false) => ("{", "}"),
+        };
+        line.text.push_str(open);
+        for (position, field) in fields.iter().enumerate() {
+            if position > 0 {
+                line.text.push_str(", ");
+            }
+            if line.is_full() || depth >= DEPTH {
+                line.cut();
+                break;
+            }
+            if record.style == Style::Named {
+                line.text.push_str(&field.name);
+                line.text.push_str(if is_rust { ": " } else { " = " });
+            }
+            self.write_child(&field.value, depth, line, SHORT_TEXT);
+        }
+        let is_single = is_rust && record.style == Style::Tuple && name.is_empty();
+        if is_single && fields.len() == 1 {
+            line.text.push(',');
+        }
+        line.text.push_str(close);
+    }
+
+    /// A base class without anything to show.
+    fn is_empty(&self, value: &Value) -> bool {
+        match self.view(value, SHORT_TEXT) {
+            View::Record(record) => record
+                .fields
+                .iter()
+                .all(|field| field.artificial || (field.base && self.is_empty(&field.value))),
+            _ => false,
+        }
+    }
+
+    fn is_rust(&self, value: &Value) -> bool {
+        match self.resolve(value) {
+            Some(resolved) => resolved.type_.language == Language::Rust,
+            None => value.language == Language::Rust,
+        }
+    }
+}
+
+impl Record {
+    /// How many children it has, the raw form among them.
+    pub(super) fn children(&self) -> u64 {
+        self.fields.len() as u64 + u64::from(self.raw)
+    }
+}

@@ -1,0 +1,362 @@
+//! Numbers, characters and truth values: from bytes to a [`Number`], from a number to text.
+
+use super::names;
+use dapple_symbols::functions::Language;
+use dapple_symbols::types::{Encoding, Type, TypeId, TypeKind};
+
+/// A number as expressions compute with it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    /// An integer. Unsigned 16-byte values above the range are kept wrapped.
+    Integer {
+        /// Its value.
+        value: i128,
+        /// Its width in bytes.
+        size: u8,
+        /// Whether its type is signed.
+        signed: bool,
+    },
+    /// A floating-point number.
+    Float {
+        /// Its value, rounded to 64 bits where it had more.
+        value: f64,
+        /// Its width in bytes.
+        size: u8,
+    },
+    /// A truth value.
+    Bool(bool),
+    /// A Unicode scalar or a code unit.
+    Char(u32),
+    /// An address.
+    Pointer {
+        /// Where it points.
+        address: u64,
+        /// What it points to; `None`: void.
+        target: Option<TypeId>,
+    },
+}
+
+impl Number {
+    /// An integer cut to its width.
+    pub fn integer(value: i128, size: u8, signed: bool) -> Number {
+        let shift = 128 - 8 * u32::from(size.clamp(1, 16));
+        let value = if signed {
+            value << shift >> shift
+        } else {
+            ((value as u128) << shift >> shift) as i128
+        };
+        Number::Integer {
+            value,
+            size,
+            signed,
+        }
+    }
+
+    /// Reads a base type's bytes.
+    pub(crate) fn read(encoding: Encoding, bytes: &[u8]) -> Option<Number> {
+        let size = u8::try_from(bytes.len())
+            .ok()
+            .filter(|s| (1..=16).contains(s))?;
+        let mut wide = [0; 16];
+        wide[..bytes.len()].copy_from_slice(bytes);
+        let bits = i128::from_le_bytes(wide);
+        match encoding {
+            Encoding::Signed | Encoding::SignedChar => Some(Number::integer(bits, size, true)),
+            Encoding::Unsigned | Encoding::UnsignedChar => Some(Number::integer(bits, size, false)),
+            Encoding::Bool if bits == 0 || bits == 1 => Some(Number::Bool(bits == 1)),
+            Encoding::Bool => Some(Number::integer(bits, size, false)),
+            Encoding::Utf => Some(Number::Char(bits as u32)),
+            Encoding::Float => {
+                let value = match size {
+                    4 => f64::from(f32::from_bits(bits as u32)),
+                    8 => f64::from_bits(bits as u64),
+                    10 | 16 => from_extended(bits as u128),
+                    _ => return None,
+                };
+                Some(Number::Float { value, size })
+            }
+            Encoding::ComplexFloat | Encoding::Other(_) => None,
+        }
+    }
+
+    /// Its bytes, little-endian.
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        match self {
+            Number::Integer { value, size, .. } => {
+                value.to_le_bytes()[..usize::from(size.min(16))].to_vec()
+            }
+            Number::Float { value, size: 4 } => (value as f32).to_le_bytes().to_vec(),
+            Number::Float { value, .. } => value.to_le_bytes().to_vec(),
+            Number::Bool(value) => vec![u8::from(value)],
+            Number::Char(value) => value.to_le_bytes().to_vec(),
+            Number::Pointer { address, .. } => address.to_le_bytes().to_vec(),
+        }
+    }
+
+    /// Whether conditions take it for true.
+    pub(crate) fn is_true(self) -> bool {
+        match self {
+            Number::Integer { value, .. } => value != 0,
+            Number::Float { value, .. } => value != 0.0,
+            Number::Bool(value) => value,
+            Number::Char(value) => value != 0,
+            Number::Pointer { address, .. } => address != 0,
+        }
+    }
+
+    /// As text.
+    pub(crate) fn text(self) -> String {
+        match self {
+            Number::Integer {
+                value,
+                size: 16,
+                signed: false,
+            } => (value as u128).to_string(),
+            Number::Integer { value, .. } => value.to_string(),
+            Number::Float { value, size: 4 } => format!("{:?}", value as f32),
+            Number::Float { value, .. } => format!("{value:?}"),
+            Number::Bool(value) => value.to_string(),
+            Number::Char(value) => char_text(value),
+            Number::Pointer { address, .. } => format!("{address:#x}"),
+        }
+    }
+
+    /// The name of its type in `language`; pointers' are made by whoever knows the target.
+    pub(crate) fn type_name(self, language: Language) -> &'static str {
+        let rust = language == Language::Rust;
+        match self {
+            Number::Integer { size, signed, .. } => match (size, signed) {
+                (1, true) if rust => "i8",
+                (1, false) if rust => "u8",
+                (2, true) if rust => "i16",
+                (2, false) if rust => "u16",
+                (4, true) if rust => "i32",
+                (4, false) if rust => "u32",
+                (8, true) if rust => "i64",
+                (8, false) if rust => "u64",
+                (_, true) if rust => "i128",
+                (_, false) if rust => "u128",
+                (1, true) => "signed char",
+                (1, false) => "unsigned char",
+                (2, true) => "short",
+                (2, false) => "unsigned short",
+                (4, true) => "int",
+                (4, false) => "unsigned int",
+                (8, true) => "long",
+                (8, false) => "unsigned long",
+                (_, true) => "__int128",
+                (_, false) => "unsigned __int128",
+            },
+            Number::Float { size: 4, .. } if rust => "f32",
+            Number::Float { .. } if rust => "f64",
+            Number::Float { size: 4, .. } => "float",
+            Number::Float { size: 8, .. } => "double",
+            Number::Float { .. } => "long double",
+            Number::Bool(_) => "bool",
+            Number::Char(_) => "char",
+            Number::Pointer { .. } if rust => "*const ()",
+            Number::Pointer { .. } => "void *",
+        }
+    }
+}
+
+/// x87's 80 bits: sign, 15 bits of exponent, 64 of mantissa with its leading one (Intel SDM vol. 1, 4.2.2).
+fn from_extended(bits: u128) -> f64 {
+    let mantissa = bits as u64;
+    let exponent = (bits >> 64) as u16 & 0x7fff;
+    let sign = if bits >> 79 & 1 == 1 { -1.0 } else { 1.0 };
+    if exponent == 0x7fff {
+        let fraction = mantissa << 1;
+        return if fraction == 0 {
+            sign * f64::INFINITY
+        } else {
+            f64::NAN
+        };
+    }
+    let power = i32::from(exponent) - 16383 - 63;
+    // In two steps, so that the power of two itself neither overflows nor vanishes.
+    let half = power / 2;
+    sign * (mantissa as f64) * 2f64.powi(half) * 2f64.powi(power - half)
+}
+
+/// The text of a base type's bytes, in its language. `alias` is the outermost name the type was given.
+pub(crate) fn text(encoding: Encoding, bytes: &[u8], base: &Type, alias: &str) -> String {
+    if encoding == Encoding::ComplexFloat && bytes.len().is_multiple_of(2) {
+        let (real, imaginary) = bytes.split_at(bytes.len() / 2);
+        let part =
+            |bytes| Number::read(Encoding::Float, bytes).map_or_else(String::new, Number::text);
+        return format!("{} + {}i", part(real), part(imaginary));
+    }
+    let Some(number) = Number::read(encoding, bytes) else {
+        return hex(bytes);
+    };
+    if base.language == Language::Rust {
+        return match number {
+            Number::Char(value) if char::from_u32(value).is_none() => {
+                format!("<invalid char {value:#x}>")
+            }
+            _ => number.text(),
+        };
+    }
+    let is_character = match encoding {
+        // The types made for small numbers are characters to the compiler only.
+        Encoding::SignedChar | Encoding::UnsignedChar => !names::is_small_integer(alias),
+        Encoding::Utf => true,
+        _ => alias == "wchar_t",
+    };
+    match number {
+        Number::Integer { value, size, .. } if is_character => {
+            let code = Number::integer(value, size, false);
+            let Number::Integer { value: code, .. } = code else {
+                return value.to_string();
+            };
+            format!("{value} {}", code_unit_text(code as u32, size))
+        }
+        Number::Char(value) => {
+            let size = u8::try_from(bytes.len()).unwrap_or(4);
+            format!("{value} {}", code_unit_text(value, size))
+        }
+        _ => number.text(),
+    }
+}
+
+fn code_unit_text(code: u32, size: u8) -> String {
+    match char::from_u32(code) {
+        Some(c) if size > 1 || code < 0x80 => char_text(u32::from(c)),
+        _ => format!("'\\x{code:02x}'"),
+    }
+}
+
+fn char_text(code: u32) -> String {
+    match char::from_u32(code) {
+        Some('\0') => "'\\0'".to_owned(),
+        Some('"') => "'\"'".to_owned(),
+        Some(c) if c.is_ascii_control() && !matches!(c, '\n' | '\t' | '\r') => {
+            format!("'\\x{code:02x}'")
+        }
+        Some(c) => format!("'{}'", c.escape_debug()),
+        None => format!("'\\u{{{code:x}}}'"),
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let mut text = String::from("0x");
+    for byte in bytes.iter().rev().take(32) {
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text
+}
+
+/// Quotes text as the languages write it: valid UTF-8 as it is, other bytes escaped.
+pub(crate) fn quote(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() + 2);
+    text.push('"');
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\'' => text.push('\''),
+                '\0' => text.push_str("\\0"),
+                c if c.is_ascii_control() && !matches!(c, '\n' | '\t' | '\r') => {
+                    text.push_str(&format!("\\x{:02x}", u32::from(c)));
+                }
+                c => text.extend(c.escape_debug()),
+            }
+        }
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    text.push('"');
+    text
+}
+
+/// A C or C++ enumeration's value: its name, its flags, or its number.
+pub(crate) fn enumerator<'a>(
+    values: impl Iterator<Item = (&'a str, i128)> + Clone,
+    value: i128,
+) -> String {
+    if let Some((name, _)) = values.clone().find(|(_, known)| *known == value) {
+        return name.to_owned();
+    }
+    let is_flag = |known: i128| known > 0 && known & (known - 1) == 0;
+    let flags = values.clone().filter(|(_, known)| is_flag(*known)).count();
+    let only_flags = values
+        .clone()
+        .all(|(_, known)| known == 0 || is_flag(known));
+    if only_flags && flags > 1 && value > 0 {
+        let mut rest = value;
+        let mut set = Vec::new();
+        for (name, known) in values {
+            if known != 0 && rest & known == known {
+                rest &= !known;
+                set.push(name);
+            }
+        }
+        if rest == 0 {
+            return set.join(" | ");
+        }
+    }
+    value.to_string()
+}
+
+/// The numeric reading of a type's bytes, where it is a number: base types, enumerations, pointers.
+pub(crate) fn number_of(type_: &Type, bytes: &[u8]) -> Option<Number> {
+    match &type_.kind {
+        TypeKind::Base(encoding) => Number::read(*encoding, bytes),
+        TypeKind::Enumeration { signed, .. } => {
+            let encoding = if *signed {
+                Encoding::Signed
+            } else {
+                Encoding::Unsigned
+            };
+            Number::read(encoding, bytes)
+        }
+        TypeKind::Pointer(_, target) => {
+            let address = u64::from_le_bytes(bytes.try_into().ok()?);
+            Some(Number::Pointer {
+                address,
+                target: *target,
+            })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_quoted_as_it_is_written() {
+        assert_eq!(
+            quote("grüß \"q\" \\ 'x'\n\0".as_bytes()),
+            r#""grüß \"q\" \\ 'x'\n\0""#
+        );
+        assert_eq!(quote(b"\x01\xffend"), r#""\x01\xffend""#);
+    }
+
+    #[test]
+    fn integers_are_cut_to_their_width() {
+        assert_eq!(Number::integer(0x1ff, 1, true).text(), "-1");
+        assert_eq!(Number::integer(-1, 16, false).text(), u128::MAX.to_string());
+        assert_eq!(Number::integer(-1, 8, false).text(), u64::MAX.to_string());
+    }
+
+    #[test]
+    fn extended_floats_are_read() {
+        // 3.125 and -1 as gcc stores them.
+        assert_eq!(from_extended(0x4000_c800_0000_0000_0000), 3.125);
+        assert_eq!(from_extended(0xbfff_8000_0000_0000_0000), -1.0);
+        assert_eq!(from_extended(0), 0.0);
+        assert!(from_extended(0x7fff_8000_0000_0000_0000).is_infinite());
+    }
+
+    #[test]
+    fn flags_are_named_and_unknown_values_numbered() {
+        let flags = [("READ", 1), ("WRITE", 2), ("EXECUTE", 4)];
+        assert_eq!(enumerator(flags.into_iter(), 5), "READ | EXECUTE");
+        assert_eq!(enumerator(flags.into_iter(), 9), "9");
+        assert_eq!(enumerator([("RED", 0), ("GREEN", 5)].into_iter(), 99), "99");
+        assert_eq!(enumerator([("BELOW", -2)].into_iter(), -2), "BELOW");
+    }
+}
