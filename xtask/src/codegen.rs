@@ -94,29 +94,39 @@ fn rustfmt(root: &Path, source: &str) -> Result<String> {
 mod tests {
     use super::*;
 
+    /// Whether rustfmt is there; rustup puts a stand-in where the component is missing.
+    fn rustfmt_is_there() -> bool {
+        let version = Command::new("rustfmt").arg("--version").output();
+        let there = version.is_ok_and(|output| output.status.success());
+        if !there {
+            eprintln!("skipped: rustfmt is not installed");
+        }
+        there
+    }
+
     #[test]
     fn the_types_are_what_the_definition_generates() {
-        if Command::new("rustfmt").arg("--version").output().is_err() {
-            eprintln!("skipped: rustfmt is not installed");
-            return;
+        if rustfmt_is_there() {
+            let difference = difference(&crate::root()).expect("both files can be read");
+            assert_eq!(difference, None);
         }
-        let root = crate::root();
-        assert_eq!(difference(&root).expect("both files can be read"), None);
     }
 
     #[test]
     fn code_that_does_not_parse_is_an_error() {
-        let Ok(formatted) = rustfmt(&crate::root(), "fn a ( ) { }") else {
-            eprintln!("skipped: rustfmt is not installed");
-            return;
-        };
-        assert_eq!(formatted, "fn a() {}\n");
-        let error = rustfmt(&crate::root(), "fn a( {").expect_err("it does not parse");
-        assert!(
-            error
-                .to_string()
-                .starts_with("the generated code does not parse"),
-            "{error}"
-        );
+        if rustfmt_is_there() {
+            let root = crate::root();
+            assert_eq!(
+                rustfmt(&root, "fn a ( ) { }").expect("it parses"),
+                "fn a() {}\n"
+            );
+            let error = rustfmt(&root, "fn a( {").expect_err("it does not parse");
+            assert!(
+                error
+                    .to_string()
+                    .starts_with("the generated code does not parse"),
+                "{error}"
+            );
+        }
     }
 }
