@@ -1,15 +1,123 @@
-//! The Debug Adapter Protocol.
+//! The Debug Adapter Protocol: everything for writing a debug adapter or a client of one, and nothing of debugging.
+//!
+//! # An adapter
+//!
+//! Handlers are registered by request type; a request's capability is set by registering it. The session keeps the
+//! protocol's rules: it answers each request once, unknown and malformed ones with an error, and what a handler sends
+//! leaves after its response.
+//!
+//! ```
+//! use dapple_dap::{Connection, Failure, Server};
+//! use dapple_dap::types::*;
+//!
+//! /// What is kept for one client.
+//! #[derive(Default)]
+//! struct Program {
+//!     path: Option<String>,
+//! }
+//!
+//! fn adapter() -> Server<Program> {
+//!     Server::builder()
+//!         .on::<LaunchRequest>(|program: &mut Program, arguments, context| {
+//!             let path = arguments.other.get("program").ok_or(Failure::new("`program` is missing"))?;
+//!             program.path = Some(path.decode()?);
+//!             context.outbox().event::<InitializedEvent>(Empty);
+//!             Ok(Empty)
+//!         })
+//!         .on::<ConfigurationDoneRequest>(|_, _, context| {
+//!             let stopped = StoppedEventBody::new(StoppedEventReason::Entry).with_thread_id(1);
+//!             context.outbox().event::<StoppedEvent>(stopped);
+//!             Ok(Empty)
+//!         })
+//!         .on::<ThreadsRequest>(|program, _, _| {
+//!             let name = program.path.clone().ok_or(Failure::new("nothing is launched"))?;
+//!             Ok(ThreadsResponse::new(vec![Thread::new(1, name)]))
+//!         })
+//!         .build()
+//! }
+//!
+//! /// Serves the client at the other end: `Connection::stdio()` is what editors start an adapter with.
+//! fn serve(connection: Connection) {
+//!     adapter().start(&connection).run(&mut Program::default());
+//! }
+//! # let (client, server) = Connection::memory();
+//! # let thread = std::thread::spawn(move || serve(server));
+//! # let client = dapple_dap::testing::TestClient::new(client);
+//! # let launch = client.launch(dapple_dap::testing::launch_arguments(
+//! #     &std::collections::BTreeMap::from([("program", "/bin/true")])));
+//! # client.configured(launch);
+//! # assert_eq!(client.wait_for::<StoppedEvent>().thread_id, Some(1));
+//! # assert_eq!(client.ok::<ThreadsRequest>(Empty).threads[0].name, "/bin/true");
+//! # client.disconnect();
+//! # client.assert_no_violations();
+//! # thread.join().unwrap();
+//! ```
+//!
+//! # A client
+//!
+//! ```
+//! use std::time::Duration;
+//! use dapple_dap::{Client, ClientError, Connection};
+//! use dapple_dap::types::*;
+//!
+//! fn threads_at_first_stop(connection: Connection) -> Result<Vec<Thread>, ClientError> {
+//!     let client = Client::new(connection); // or Client::spawn(&mut Command::new("an-adapter"))
+//!     client.request::<InitializeRequest>(InitializeRequestArguments::new("any"))?;
+//!     // An adapter may answer `launch` after the configuration.
+//!     let launch = client.send::<LaunchRequest>(LaunchRequestArguments::new())?;
+//!     client.wait_for::<InitializedEvent>(Duration::from_secs(30), |_| true)?;
+//!     client.request::<ConfigurationDoneRequest>(ConfigurationDoneArguments::new())?;
+//!     launch.wait()?;
+//!     client.wait_for::<StoppedEvent>(Duration::from_secs(30), |_| true)?;
+//!     let threads = client.request::<ThreadsRequest>(Empty)?.threads;
+//!     client.request::<DisconnectRequest>(DisconnectArguments::new())?;
+//!     Ok(threads)
+//! }
+//! # use dapple_dap::Server;
+//! # let server = Server::<()>::builder()
+//! #     .on::<LaunchRequest>(|_, _, context| {
+//! #         context.outbox().event::<InitializedEvent>(Empty);
+//! #         Ok(Empty)
+//! #     })
+//! #     .on::<ConfigurationDoneRequest>(|_, _, context| {
+//! #         context.outbox().event::<StoppedEvent>(StoppedEventBody::new(StoppedEventReason::Entry));
+//! #         Ok(Empty)
+//! #     })
+//! #     .on::<ThreadsRequest>(|_, _, _| Ok(ThreadsResponse::new(vec![Thread::new(7, "main")])))
+//! #     .build();
+//! # let (client, adapter) = Connection::memory();
+//! # let thread = std::thread::spawn(move || server.start(&adapter).run(&mut ()));
+//! # assert_eq!(threads_at_first_stop(client).unwrap()[0].id, 7);
+//! # thread.join().unwrap();
+//! ```
+//!
+//! # The rooms
+//!
+//! | module | |
+//! | --- | --- |
+//! | [`types`], [`message`] | what is sent: a type for each definition, generated; the traits to add your own |
+//! | [`codec`], [`envelope`] | bytes to messages and their payloads, without I/O |
+//! | [`transport`] | connections over stdio, sockets and memory; who may connect |
+//! | [`lifecycle`] | when what may be sent, as a pure state machine |
+//! | [`server`] | handlers, sessions, references, the client's conventions |
+//! | [`client`] | requests, events, capabilities; starting an adapter |
+//! | [`testing`] | verbs for tests of adapters, a recorder |
+//!
+//! There is no async runtime in here: threads and channels. [`codec`] and [`envelope`] can be used from one.
 
 pub mod cancel;
+pub mod client;
 pub mod codec;
 pub mod envelope;
 pub mod lifecycle;
 pub mod message;
 pub mod server;
+pub mod testing;
 pub mod transport;
 pub mod types;
 
 pub use cancel::CancelToken;
+pub use client::{Client, ClientError};
 pub use message::{Event, Request};
 pub use server::{Context, Failure, Flow, Outbox, Responder, Server, Session};
 pub use transport::{Connection, Incoming};

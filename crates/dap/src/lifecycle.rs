@@ -17,6 +17,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::value::RawValue;
+
 use crate::envelope::{Envelope, Kind};
 use crate::message::decode_or_default;
 
@@ -406,16 +408,7 @@ impl<'a> Facts<'a> {
     pub fn of(envelope: &'a Envelope<'_>) -> Self {
         match &envelope.kind {
             Kind::Request { command, arguments } => {
-                let resumes = is_resume(command).then(|| {
-                    match decode_or_default::<ThreadFields>(*arguments) {
-                        Ok(ThreadFields {
-                            thread_id: Some(id),
-                            single_thread: Some(true),
-                            ..
-                        }) => Threads::One(id),
-                        _ => Threads::All,
-                    }
-                });
+                let resumes = Self::resumes(command, *arguments);
                 Facts::Request {
                     seq: envelope.seq,
                     command,
@@ -438,13 +431,25 @@ impl<'a> Facts<'a> {
             },
         }
     }
+
+    /// Which threads a request of the client resumes.
+    pub fn resumes(command: &str, arguments: Option<&RawValue>) -> Option<Threads> {
+        if !is_resume(command) {
+            return None;
+        }
+        match decode_or_default::<ThreadFields>(arguments) {
+            Ok(ThreadFields {
+                thread_id: Some(id),
+                single_thread: Some(true),
+                ..
+            }) => Some(Threads::One(id)),
+            _ => Some(Threads::All),
+        }
+    }
 }
 
 /// Which threads a `continued` event is about.
-pub(crate) fn event_threads(
-    event: &str,
-    body: Option<&serde_json::value::RawValue>,
-) -> Option<Threads> {
+pub(crate) fn event_threads(event: &str, body: Option<&RawValue>) -> Option<Threads> {
     if event != "continued" {
         return None;
     }

@@ -19,7 +19,6 @@ use crate::types::{CancelRequest, Capabilities, DisconnectRequest, InitializeReq
 
 pub use dispatch::{Context, Responder};
 pub use failure::Failure;
-#[allow(unused_imports, reason = "the client is the next to use it")]
 pub(crate) use outbox::failure_text;
 pub use outbox::{Outbox, RequestError};
 pub use references::{

@@ -1,0 +1,383 @@
+//! The typed client.
+//!
+//! A [`Client`] sends requests and waits for their responses, keeps the events for whoever wants them, and answers the
+//! adapter's own requests. It may be used from several threads at once. A thread of its own takes what comes in, in
+//! order: an event that precedes a response is with its subscribers before the response is returned.
+//!
+//! Worth knowing: subscribe before sending what causes the events, or use [`Client::wait_for`], which looks at those
+//! that came since it last looked.
+
+mod dispatch;
+mod spawn;
+
+use std::fmt;
+use std::net::TcpStream;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+
+use crate::lifecycle::Violation;
+use crate::message::{self, DecodeError, Event, Raw, Request};
+use crate::server::Failure;
+use crate::transport::{Connection, Options, Writer};
+use crate::types::{AnyEvent, Capabilities, Message};
+use dispatch::{Reply, Shared};
+use spawn::Spawned;
+
+/// How long a request waits for its response unless told otherwise.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Why a request has no result.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// The adapter answered with an error.
+    #[error("{0}")]
+    Failed(#[from] Box<RequestFailure>),
+    /// The adapter did not answer in time. What it answers later is dropped.
+    #[error("`{what}` did not come within {after:?}")]
+    Timeout {
+        /// The request's command or the event's name.
+        what: &'static str,
+        /// How long was waited.
+        after: Duration,
+    },
+    /// The adapter's answer is not of the right shape.
+    #[error("the answer to `{command}` has the wrong shape: {error}")]
+    BadResponse {
+        /// The request's command.
+        command: &'static str,
+        /// What is wrong with it.
+        error: DecodeError,
+    },
+    /// The request could not be written as JSON.
+    #[error("the arguments of `{command}` cannot be written as JSON: {reason}")]
+    NotJson {
+        /// The request's command.
+        command: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// The request may not be sent at this point of the session.
+    #[error(transparent)]
+    Lifecycle(#[from] Violation),
+    /// The adapter is gone.
+    #[error("the debug adapter is gone")]
+    Disconnected,
+}
+
+/// What an adapter said about a request that failed.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RequestFailure {
+    /// The request's command.
+    pub command: &'static str,
+    /// The response's `message`: a word for programs such as `notStopped`, or the error in short.
+    pub message: Option<String>,
+    /// The error in a form for people, where there is one.
+    pub error: Option<Message>,
+    /// The sentence to show: of `error` with its variables filled in, else `message`.
+    pub sentence: String,
+}
+
+impl std::error::Error for RequestFailure {}
+
+impl fmt::Display for RequestFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sentence)
+    }
+}
+
+/// An event as it came, not yet decoded.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct EventMessage {
+    /// The event's name.
+    pub event: String,
+    /// Its body's text.
+    pub body: Option<Raw>,
+}
+
+impl EventMessage {
+    /// True if this is an `E`.
+    pub fn is<E: Event>(&self) -> bool {
+        self.event == E::EVENT
+    }
+
+    /// The body, if this is an `E` and its body is of the right shape.
+    pub fn body<E: Event>(&self) -> Option<E::Body> {
+        if !self.is::<E>() {
+            return None;
+        }
+        match message::decode_or_default::<E::Body>(self.body.as_ref().map(Raw::as_raw_value)) {
+            Ok(body) => Some(body),
+            Err(error) => {
+                tracing::warn!(event = E::EVENT, %error, "an event has the wrong shape");
+                None
+            }
+        }
+    }
+
+    /// The event as one of all there are.
+    ///
+    /// # Errors
+    /// The body of an event of the protocol is not of the right shape.
+    pub fn any(&self) -> Result<AnyEvent, DecodeError> {
+        AnyEvent::decode(&self.event, self.body.as_ref().map(Raw::as_raw_value))
+    }
+}
+
+/// A request that was sent.
+#[must_use = "the response is wanted, or it would not have been asked for"]
+pub struct Pending<R: Request> {
+    seq: i64,
+    reply: Receiver<Reply>,
+    timeout: Duration,
+    request: std::marker::PhantomData<fn() -> R>,
+}
+
+impl<R: Request> fmt::Debug for Pending<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pending")
+            .field("command", &R::COMMAND)
+            .field("seq", &self.seq)
+            .finish()
+    }
+}
+
+impl<R: Request> Pending<R> {
+    /// The request's number, by which it can be cancelled.
+    pub fn seq(&self) -> i64 {
+        self.seq
+    }
+
+    /// True if [`wait`](Self::wait) would not wait.
+    pub fn is_ready(&self) -> bool {
+        !self.reply.is_empty()
+    }
+
+    /// Waits for the response, as long as the client is set to.
+    ///
+    /// # Errors
+    /// The request failed, or no usable response came.
+    pub fn wait(self) -> Result<R::Response, ClientError> {
+        let timeout = self.timeout;
+        self.wait_for(timeout)
+    }
+
+    /// Waits for the response up to a time.
+    ///
+    /// # Errors
+    /// The request failed, or no usable response came.
+    pub fn wait_for(self, timeout: Duration) -> Result<R::Response, ClientError> {
+        match self.reply.recv_timeout(timeout) {
+            Ok(reply) => reply.decode::<R>(),
+            Err(RecvTimeoutError::Timeout) => Err(ClientError::Timeout {
+                what: R::COMMAND,
+                after: timeout,
+            }),
+            Err(RecvTimeoutError::Disconnected) => Err(ClientError::Disconnected),
+        }
+    }
+}
+
+/// A client of one debug adapter.
+///
+/// Dropping it closes the connection, and ends the adapter if it was [spawned](Client::spawn) here.
+pub struct Client {
+    shared: Arc<Shared>,
+    connection: Option<Connection>,
+    writer: Writer,
+    /// The thread that takes what comes in ends when this is dropped.
+    _stop: Sender<std::convert::Infallible>,
+    timeout: Duration,
+    spawned: Option<Spawned>,
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("connection", &self.connection)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Client {
+    /// A client of the adapter at the other end of a connection.
+    pub fn new(connection: Connection) -> Self {
+        let shared = Arc::new(Shared::new(connection.outgoing.clone()));
+        let (stop, stopped) = crossbeam_channel::bounded(0);
+        dispatch::start(shared.clone(), connection.incoming.clone(), stopped);
+        let writer = connection.outgoing.clone();
+        Self {
+            shared,
+            connection: Some(connection),
+            writer,
+            _stop: stop,
+            timeout: DEFAULT_TIMEOUT,
+            spawned: None,
+        }
+    }
+
+    /// Starts an adapter that speaks on its standard input and output, as a child of this process. It is killed when
+    /// the client is dropped, unless it ends by itself then.
+    ///
+    /// # Errors
+    /// The program cannot be started.
+    pub fn spawn(command: &mut Command) -> std::io::Result<Self> {
+        Self::spawn_with(command, Options::new())
+    }
+
+    /// As [`spawn`](Self::spawn), with options for the connection.
+    ///
+    /// # Errors
+    /// The program cannot be started.
+    pub fn spawn_with(command: &mut Command, options: Options) -> std::io::Result<Self> {
+        let (spawned, connection) = Spawned::start(command, options)?;
+        let mut client = Self::new(connection);
+        client.spawned = Some(spawned);
+        Ok(client)
+    }
+
+    /// Connects to an adapter that listens on TCP.
+    ///
+    /// # Errors
+    /// Nobody listens there.
+    pub fn connect(address: impl std::net::ToSocketAddrs) -> std::io::Result<Self> {
+        Ok(Self::new(Connection::tcp(TcpStream::connect(address)?)?))
+    }
+
+    /// Sets how long requests wait for their response.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sends a request and waits for the response.
+    ///
+    /// # Errors
+    /// The request failed, may not be sent now, or no usable response came.
+    pub fn request<R: Request>(&self, arguments: R::Arguments) -> Result<R::Response, ClientError> {
+        self.send::<R>(arguments)?.wait()
+    }
+
+    /// Sends a request. The response is kept until it is waited for.
+    ///
+    /// # Errors
+    /// The request may not be sent now, or the adapter is gone.
+    pub fn send<R: Request>(&self, arguments: R::Arguments) -> Result<Pending<R>, ClientError> {
+        let arguments = message::encode(&arguments).map_err(|error| ClientError::NotJson {
+            command: R::COMMAND,
+            reason: error.to_string(),
+        })?;
+        let (seq, reply) = self.shared.send(R::COMMAND, arguments)?;
+        Ok(Pending {
+            seq,
+            reply,
+            timeout: self.timeout,
+            request: std::marker::PhantomData,
+        })
+    }
+
+    /// All events from now on, in order. The channel is closed when the adapter is gone.
+    pub fn subscribe(&self) -> Receiver<EventMessage> {
+        self.shared.subscribe()
+    }
+
+    /// Waits for the first `E` that `matches`, among those that came since the last call that returned an event of this
+    /// kind. Events that do not match stay for other calls.
+    ///
+    /// # Errors
+    /// None came in time, or the adapter is gone.
+    pub fn wait_for<E: Event>(
+        &self,
+        timeout: Duration,
+        mut matches: impl FnMut(&E::Body) -> bool,
+    ) -> Result<E::Body, ClientError> {
+        let until = Instant::now() + timeout;
+        let found = self.shared.take_event(until, |event| {
+            event.body::<E>().filter(|body| matches(body))
+        });
+        found.map_err(|gone| {
+            if gone {
+                ClientError::Disconnected
+            } else {
+                ClientError::Timeout {
+                    what: E::EVENT,
+                    after: timeout,
+                }
+            }
+        })
+    }
+
+    /// The events that came and that no [`wait_for`](Self::wait_for) took, oldest first; they stay.
+    pub fn events(&self) -> Vec<EventMessage> {
+        self.shared.events()
+    }
+
+    /// What the adapter can do: its answer to `initialize`, with later `capabilities` events merged in.
+    pub fn capabilities(&self) -> Capabilities {
+        self.shared.capabilities()
+    }
+
+    /// Answers a reverse request, such as `runInTerminal`. The handler runs on the thread that takes what comes in, so
+    /// it must not wait for a response of the adapter. Requests without a handler are answered with an error.
+    pub fn on<R: Request>(
+        &self,
+        handler: impl Fn(R::Arguments) -> Result<R::Response, Failure> + Send + Sync + 'static,
+    ) {
+        self.shared.on::<R>(handler);
+    }
+
+    /// The rules of a session that the adapter broke, oldest first, at most a thousand.
+    pub fn violations(&self) -> Vec<Violation> {
+        self.shared.violations()
+    }
+
+    /// Sends whatever it is told to: for tests of bad input. Its responses are dropped.
+    pub fn writer(&self) -> &Writer {
+        &self.writer
+    }
+
+    /// True once the adapter is gone.
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_closed()
+    }
+
+    /// Waits until the adapter closes the connection.
+    ///
+    /// # Errors
+    /// It did not in time.
+    pub fn wait_closed(&self, timeout: Duration) -> Result<(), ClientError> {
+        if self.shared.wait_closed(Instant::now() + timeout) {
+            Ok(())
+        } else {
+            Err(ClientError::Timeout {
+                what: "end of the connection",
+                after: timeout,
+            })
+        }
+    }
+
+    /// The process id of an adapter that was spawned here.
+    pub fn process_id(&self) -> Option<u32> {
+        self.spawned.as_ref().map(Spawned::id)
+    }
+}
+
+/// How long a spawned adapter has to end by itself.
+const GRACE: Duration = Duration::from_millis(500);
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        drop(self.connection.take());
+        if let Some(spawned) = self.spawned.take() {
+            // Its end is seen by the end of its output.
+            self.shared.wait_closed(Instant::now() + GRACE);
+            spawned.end();
+        }
+    }
+}
