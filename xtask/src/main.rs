@@ -1,9 +1,11 @@
 //! Project chores: `cargo xtask CHORE`.
 //!
+//! - `bench`: measures starting and stepping next to other debuggers.
 //! - `codegen [--check]`: writes the protocol's types from the definition, or says whether they are up to date.
 //! - `schema diff A [B]`: how two definitions of the protocol differ in structure.
 //! - `tidy`: checks the invariants of ARCHITECTURE.md.
 
+mod bench;
 mod codegen;
 mod schema;
 mod tidy;
@@ -13,6 +15,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask CHORE
+  bench               measure starting and stepping, next to lldb-dap and gdb where they are installed
   codegen [--check]   write crates/dap/src/types.rs from crates/schema/protocol.json (or check that it is up to date)
   schema diff A [B]   list the structural differences of two definitions (B: crates/schema/protocol.json)
   tidy                check the invariants of ARCHITECTURE.md that a program can check";
@@ -21,6 +24,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
+        ["bench"] => bench::run(&root()),
         ["codegen"] => codegen::write(&root()),
         ["codegen", "--check"] => codegen::check(&root()),
         ["schema", "diff", first] => schema::compare(&root(), first, None),

@@ -1,0 +1,88 @@
+//! gdb's machine interface, for versions of it that have no debug adapter: as much as it takes to stop and step.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+
+use super::programs::Program;
+
+/// A session stopped at the program's breakpoint.
+pub struct Run {
+    gdb: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    /// From the start of the process to the first stop.
+    pub started_in: Duration,
+}
+
+impl Run {
+    /// Starts gdb and goes to the first stop.
+    pub fn start(command: &str, program: &Program) -> anyhow::Result<Self> {
+        let begin = Instant::now();
+        let mut gdb = Command::new(command)
+            .args(["-nx", "-q", "--interpreter=mi"])
+            .arg(&program.path)
+            .env("DEBUGINFOD_URLS", "")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let input = gdb.stdin.take().context("gdb has no input")?;
+        let output = BufReader::new(gdb.stdout.take().context("gdb has no output")?);
+        let mut run = Self {
+            gdb,
+            input,
+            output,
+            started_in: Duration::ZERO,
+        };
+        run.send(&format!(
+            "-break-insert {}:{}",
+            program.source.display(),
+            program.line
+        ))?;
+        run.send("-exec-run")?;
+        run.wait_for_stop()?;
+        run.started_in = begin.elapsed();
+        Ok(run)
+    }
+
+    /// Steps with an MI command.
+    pub fn step(&mut self, command: &str) -> anyhow::Result<()> {
+        self.send(command)?;
+        self.wait_for_stop()
+    }
+
+    fn send(&mut self, command: &str) -> anyhow::Result<()> {
+        self.input.write_all(format!("{command}\n").as_bytes())?;
+        Ok(self.input.flush()?)
+    }
+
+    fn wait_for_stop(&mut self) -> anyhow::Result<()> {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            if self.output.read_line(&mut line)? == 0 {
+                bail!("gdb ended");
+            }
+            if line.starts_with("*stopped") {
+                if line.contains("exited") {
+                    bail!("the program ended: {}", line.trim_end());
+                }
+                return Ok(());
+            }
+            if line.starts_with("^error") {
+                bail!("gdb says {}", line.trim_end());
+            }
+        }
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        // gdb kills what it debugs on its way out.
+        let _ = self.send("-gdb-exit");
+        let _ = self.gdb.wait();
+    }
+}
