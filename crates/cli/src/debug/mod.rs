@@ -1,15 +1,56 @@
 //! `dapple debug`: a debug-adapter client for the terminal.
 //!
-//! It drives any adapter through the protocol, ours by default; it knows no engine.
+//! It drives any adapter through the protocol, ours by default; it sees nothing an editor could not, and it knows no
+//! engine. This module turns the options into a [`session::Session`]; `session` is the loop, `commands` what the user
+//! can say, `link` the way to the adapter, and `screen` and `input` the terminal.
+
+mod breakpoints;
+mod commands;
+mod compile;
+mod complete;
+mod input;
+mod link;
+mod render;
+mod screen;
+mod session;
+mod source_view;
+mod style;
+mod value_tree;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::{Context, bail};
 use clap::Args;
+use crossbeam_channel::Sender;
+
+use compile::Language;
+use complete::Completer;
+use input::{Input, Then};
+use link::{Adapter, Program};
+use screen::Screen;
+use session::{Event, Session};
+use style::{Color, Role, Style};
 
 /// What `dapple debug` can be told.
 #[derive(Args)]
 pub struct Options {
+    /// Run this command at the start; may be given again, in order
+    #[arg(long = "ex", value_name = "COMMAND")]
+    pub commands: Vec<String>,
+
+    /// Leave after the last --ex command; a command that fails ends with exit code 1
+    #[arg(long)]
+    pub batch: bool,
+
+    /// Use colours
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+
+    /// Drive another debug adapter, started by this shell command
+    #[arg(long, value_name = "COMMAND")]
+    pub adapter: Option<String>,
+
     /// The program to debug, or a .rs, .c or .cpp file to compile and debug
     pub program: PathBuf,
 
@@ -19,6 +60,118 @@ pub struct Options {
 }
 
 /// Runs the session until the user leaves it.
-pub fn run(_options: Options) -> anyhow::Result<()> {
-    anyhow::bail!("the adapter is not connected yet")
+///
+/// # Errors
+/// There is nothing to debug, the adapter failed, or a command did with `--batch`.
+pub fn run(options: Options) -> anyhow::Result<()> {
+    let mut screen = Screen::new(Style::new(options.color));
+    let program = find_program(&options.program, options.args, &mut screen)?;
+    let adapter = options.adapter.map_or(Adapter::Own, Adapter::Command);
+    let (sender, events) = crossbeam_channel::unbounded();
+    forward_interrupts(sender.clone())?;
+    let completer = Completer::default();
+    let then = if options.batch {
+        Then::End
+    } else {
+        Then::Interactive
+    };
+    let input = Input::new(options.commands, then, completer.clone(), sender.clone());
+    if !options.batch {
+        let greeting = greeting(&program, screen.style);
+        screen.say(&greeting);
+    }
+    Session::new(screen, program, adapter, input, completer, (sender, events)).run()
+}
+
+/// The executable to debug; a source file is compiled first.
+fn find_program(given: &Path, args: Vec<OsString>, screen: &mut Screen) -> anyhow::Result<Program> {
+    let args = args.into_iter().map(|arg| {
+        arg.into_string().map_err(|arg| {
+            anyhow::anyhow!("the protocol can't carry the argument {arg:?}: it is not UTF-8")
+        })
+    });
+    let args = args.collect::<anyhow::Result<Vec<String>>>()?;
+    let kind = match std::fs::metadata(given) {
+        Ok(kind) => kind,
+        Err(error) => bail!("can't debug {}: {}", given.display(), plain(&error)),
+    };
+    if kind.is_dir() {
+        bail!("{} is a directory, not a program", given.display());
+    }
+    if let Some(language) = Language::of(given) {
+        let compiled = compile::compile(given, language, |line| screen.say(line))?;
+        return Ok(Program {
+            path: compiled.program,
+            args,
+            source: Some(compiled.source),
+            language: Some(compiled.language),
+        });
+    }
+    let path = given
+        .canonicalize()
+        .with_context(|| format!("can't debug {}", given.display()))?;
+    Ok(Program {
+        path,
+        args,
+        source: None,
+        language: None,
+    })
+}
+
+/// An operating system's error in words, without its number.
+fn plain(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+fn greeting(program: &Program, style: Style) -> String {
+    let name = program
+        .path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let language = program
+        .language
+        .map(|language| format!(" ({})", language.name()))
+        .unwrap_or_default();
+    let hint = "`b main` and `run` are a good start, `help` lists the commands.";
+    format!(
+        "Debugging {name}{language}. {}",
+        style.paint(Role::Aside, hint)
+    )
+}
+
+/// Ctrl-C while the program runs. At the prompt it is a key like any other.
+fn forward_interrupts(events: Sender<Event>) -> anyhow::Result<()> {
+    let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT])
+        .context("can't listen for Ctrl-C")?;
+    std::thread::spawn(move || {
+        for _ in signals.forever() {
+            if events.send(Event::Interrupt).is_err() {
+                return;
+            }
+        }
+    });
+    Ok(())
+}
+
+/// The user's directory for one kind of dapple's files: the XDG variable if it holds an absolute path, else `fallback`
+/// below the home directory.
+fn user_directory(variable: &str, fallback: &str) -> Option<PathBuf> {
+    let absolute = |path: PathBuf| path.is_absolute().then_some(path);
+    let base = std::env::var_os(variable)
+        .map(PathBuf::from)
+        .and_then(absolute);
+    let home = || {
+        std::env::var_os("HOME")
+            .map(PathBuf::from)
+            .and_then(absolute)
+    };
+    Some(
+        base.or_else(|| home().map(|home| home.join(fallback)))?
+            .join("dapple"),
+    )
 }

@@ -1,0 +1,272 @@
+//! The breakpoints the user asked for, under the numbers the user sees.
+//!
+//! An adapter is told all breakpoints of a source at once and numbers them itself; this list keeps what was asked, so
+//! that it can be told again to a new run, and finds ours by the adapter's ids.
+
+use std::path::{Path, PathBuf};
+
+use dapple_dap::types::{self, BreakpointReason, FunctionBreakpoint, SourceBreakpoint};
+
+/// Where a breakpoint was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A line of a file.
+    Line(PathBuf, i64),
+    /// A function, by name. Only where the adapter takes those.
+    Function(String),
+}
+
+/// How long a breakpoint stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stay {
+    /// Until it is deleted.
+    Always,
+    /// Until it is hit.
+    Once,
+}
+
+/// A breakpoint of the user's.
+#[derive(Debug, Clone)]
+pub struct Breakpoint {
+    /// Its number, from 1, never used twice.
+    pub number: u32,
+    /// Where it was asked for.
+    pub place: Place,
+    /// How long it stays.
+    pub stay: Stay,
+    /// Stops only where this holds.
+    pub condition: Option<String>,
+    /// How often it has stopped the program.
+    pub hits: u32,
+    /// What the adapter made of it; `None` before it was told.
+    pub answer: Option<Answer>,
+}
+
+/// What the adapter made of a breakpoint.
+#[derive(Debug, Clone, Default)]
+pub struct Answer {
+    /// The adapter's number for it.
+    pub id: Option<i64>,
+    /// Whether it is in place.
+    pub verified: bool,
+    /// Whether it never will be.
+    pub failed: bool,
+    /// Why not, or what else there is to say.
+    pub message: Option<String>,
+    /// The file it is in.
+    pub path: Option<PathBuf>,
+    /// The line it is on.
+    pub line: Option<i64>,
+}
+
+impl From<types::Breakpoint> for Answer {
+    fn from(breakpoint: types::Breakpoint) -> Self {
+        Self {
+            id: breakpoint.id,
+            verified: breakpoint.verified,
+            failed: breakpoint.reason == Some(BreakpointReason::Failed),
+            message: breakpoint.message,
+            path: breakpoint
+                .source
+                .and_then(|source| source.path)
+                .map(PathBuf::from),
+            line: breakpoint.line,
+        }
+    }
+}
+
+impl Breakpoint {
+    /// Where it is as far as known: the answer's place, else the one asked for.
+    pub fn location(&self) -> (Option<&Path>, Option<i64>) {
+        let answer = self.answer.as_ref();
+        let (path, line) = match &self.place {
+            Place::Line(path, line) => (Some(path.as_path()), Some(*line)),
+            Place::Function(_) => (None, None),
+        };
+        let answered = answer.and_then(|answer| answer.path.as_deref());
+        (
+            answered.or(path),
+            answer.and_then(|answer| answer.line).or(line),
+        )
+    }
+}
+
+/// All breakpoints of a session.
+#[derive(Debug, Default)]
+pub struct Breakpoints {
+    list: Vec<Breakpoint>,
+    last: u32,
+}
+
+impl Breakpoints {
+    /// Adds one and returns its number.
+    pub fn add(&mut self, place: Place, stay: Stay, condition: Option<String>) -> u32 {
+        self.last += 1;
+        self.list.push(Breakpoint {
+            number: self.last,
+            place,
+            stay,
+            condition,
+            hits: 0,
+            answer: None,
+        });
+        self.last
+    }
+
+    /// Takes one back that could not be placed; its number is free again if it was the last.
+    pub fn take_back(&mut self, number: u32) {
+        self.remove(number);
+        if self.last == number {
+            self.last -= 1;
+        }
+    }
+
+    /// Removes one and returns it.
+    pub fn remove(&mut self, number: u32) -> Option<Breakpoint> {
+        let index = self
+            .list
+            .iter()
+            .position(|breakpoint| breakpoint.number == number)?;
+        Some(self.list.remove(index))
+    }
+
+    /// All, in the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &Breakpoint> {
+        self.list.iter()
+    }
+
+    /// The one with this number.
+    pub fn get(&self, number: u32) -> Option<&Breakpoint> {
+        self.list
+            .iter()
+            .find(|breakpoint| breakpoint.number == number)
+    }
+
+    /// The one that the adapter calls `id`.
+    pub fn by_id(&mut self, id: i64) -> Option<&mut Breakpoint> {
+        self.list.iter_mut().find(|breakpoint| {
+            breakpoint
+                .answer
+                .as_ref()
+                .is_some_and(|answer| answer.id == Some(id))
+        })
+    }
+
+    /// Forgets the adapter's answers: it is a new one, or none.
+    pub fn forget_answers(&mut self) {
+        self.list
+            .iter_mut()
+            .for_each(|breakpoint| breakpoint.answer = None);
+    }
+
+    /// The files that have breakpoints, each once.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for breakpoint in &self.list {
+            if let Place::Line(path, _) = &breakpoint.place
+                && !files.contains(path)
+            {
+                files.push(path.clone());
+            }
+        }
+        files
+    }
+
+    /// What to tell the adapter about a file.
+    pub fn in_file(&self, file: &Path) -> Vec<SourceBreakpoint> {
+        self.at(file)
+            .filter_map(|breakpoint| match &breakpoint.place {
+                Place::Line(_, line) => {
+                    let mut wanted = SourceBreakpoint::new(*line);
+                    wanted.condition.clone_from(&breakpoint.condition);
+                    Some(wanted)
+                }
+                Place::Function(_) => None,
+            })
+            .collect()
+    }
+
+    /// What to tell the adapter about functions.
+    pub fn functions(&self) -> Vec<FunctionBreakpoint> {
+        self.list
+            .iter()
+            .filter_map(|breakpoint| match &breakpoint.place {
+                Place::Function(name) => {
+                    let mut wanted = FunctionBreakpoint::new(name.clone());
+                    wanted.condition.clone_from(&breakpoint.condition);
+                    Some(wanted)
+                }
+                Place::Line(..) => None,
+            })
+            .collect()
+    }
+
+    /// Keeps the adapter's answers, which come in the order of what it was told: a file's, or those of functions.
+    pub fn answered(&mut self, file: Option<&Path>, answers: Vec<types::Breakpoint>) {
+        let asked = self
+            .list
+            .iter_mut()
+            .filter(|breakpoint| match (&breakpoint.place, file) {
+                (Place::Line(path, _), Some(file)) => path == file,
+                (Place::Function(_), None) => true,
+                _ => false,
+            });
+        for (breakpoint, answer) in asked.zip(answers) {
+            breakpoint.answer = Some(answer.into());
+        }
+    }
+
+    fn at<'a>(&'a self, file: &'a Path) -> impl Iterator<Item = &'a Breakpoint> {
+        self.list.iter().filter(
+            move |breakpoint| matches!(&breakpoint.place, Place::Line(path, _) if path == file),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_find_their_breakpoints_by_order_and_later_by_id() {
+        let mut breakpoints = Breakpoints::default();
+        let (a, b) = (PathBuf::from("/a.rs"), PathBuf::from("/b.rs"));
+        breakpoints.add(Place::Line(a.clone(), 3), Stay::Always, None);
+        breakpoints.add(Place::Line(b, 4), Stay::Always, None);
+        breakpoints.add(Place::Line(a.clone(), 9), Stay::Once, Some("x > 1".into()));
+        let told = breakpoints.in_file(&a);
+        assert_eq!(
+            told.iter().map(|told| told.line).collect::<Vec<_>>(),
+            [3, 9]
+        );
+        assert_eq!(told[1].condition.as_deref(), Some("x > 1"));
+
+        let answers = vec![
+            types::Breakpoint::new(true).with_id(71),
+            types::Breakpoint::new(true).with_id(72),
+        ];
+        breakpoints.answered(Some(&a), answers);
+        assert_eq!(breakpoints.by_id(72).map(|found| found.number), Some(3));
+        assert!(
+            breakpoints
+                .get(2)
+                .is_some_and(|other| other.answer.is_none())
+        );
+    }
+
+    #[test]
+    fn a_number_is_used_once_unless_its_breakpoint_never_was() {
+        let mut breakpoints = Breakpoints::default();
+        let number = breakpoints.add(Place::Function("main".into()), Stay::Always, None);
+        breakpoints.take_back(number);
+        assert_eq!(
+            breakpoints.add(Place::Function("f".into()), Stay::Always, None),
+            1
+        );
+        breakpoints.remove(1);
+        assert_eq!(
+            breakpoints.add(Place::Function("g".into()), Stay::Always, None),
+            2
+        );
+    }
+}

@@ -1,0 +1,265 @@
+//! Values: expressions, variables, and lists of what there is.
+
+use anyhow::{Context, bail};
+use dapple_dap::types::{
+    EvaluateArguments, EvaluateArgumentsContext, EvaluateRequest, ModulesArguments, ModulesRequest,
+    Scope, ScopePresentationHint, ScopesArguments, ScopesRequest, StackFrame, Variable,
+    VariablesArguments, VariablesRequest,
+};
+
+use super::{Argument, Command, Flow};
+use crate::debug::render;
+use crate::debug::session::Session;
+use crate::debug::style::Role;
+use crate::debug::value_tree;
+
+const TOPICS: &[&str] = &[
+    "breakpoints",
+    "locals",
+    "args",
+    "threads",
+    "registers",
+    "modules",
+];
+
+pub static COMMANDS: &[Command] = &[
+    Command {
+        name: "print",
+        aliases: &["p"],
+        usage: "EXPRESSION",
+        summary: "show a value",
+        details: "Such as `p order.items[0]` or `p *next`. What does not fit on a line is opened up.",
+        argument: Argument::Expression,
+        repeats: false,
+        run: print,
+    },
+    Command {
+        name: "info",
+        aliases: &["i"],
+        usage: "breakpoints | locals | args | threads | registers | modules",
+        summary: "list what there is of these",
+        details: "The start of the word is enough: `i b`, `i lo`.",
+        argument: Argument::Topic(TOPICS),
+        repeats: false,
+        run: info,
+    },
+];
+
+fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
+    if expression.is_empty() {
+        bail!("print what? `p order.items[0]`");
+    }
+    let frame = session.stop()?.frame().map(|frame| frame.id);
+    let mut arguments = EvaluateArguments::new(expression.to_owned());
+    arguments.frame_id = frame;
+    // In foreign adapters `repl` takes the adapter's own commands, and `p x` is one of lldb's.
+    arguments.context = Some(EvaluateArgumentsContext::Watch);
+    let answer = session.request::<EvaluateRequest>(arguments)?;
+    let value = value_tree::Value {
+        text: answer.result,
+        reference: answer.variables_reference,
+    };
+    let text = value_tree::open(session, expression, &value);
+    session.screen.say(&text);
+    Ok(Flow::Go)
+}
+
+fn info(session: &mut Session, topic: &str) -> anyhow::Result<Flow> {
+    let matching: Vec<_> = TOPICS
+        .iter()
+        .filter(|known| known.starts_with(topic))
+        .collect();
+    match matching[..] {
+        [&"breakpoints"] => breakpoints(session),
+        [&"locals"] => variables(
+            session,
+            |scope| hint(scope) == Some(&ScopePresentationHint::Locals),
+            "locals",
+        )?,
+        [&"args"] => variables(
+            session,
+            |scope| hint(scope) == Some(&ScopePresentationHint::Arguments),
+            "arguments",
+        )?,
+        [&"threads"] => threads(session)?,
+        [&"registers"] => registers(session)?,
+        [&"modules"] => modules(session)?,
+        _ if topic.is_empty() => bail!("info about what? {}", TOPICS.join(", ")),
+        [] => bail!(
+            "there is no info about `{topic}`, only about {}",
+            TOPICS.join(", ")
+        ),
+        _ => bail!(
+            "`{topic}` could be any of {}",
+            matching
+                .iter()
+                .map(|topic| **topic)
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
+    }
+    Ok(Flow::Go)
+}
+
+fn breakpoints(session: &mut Session) {
+    let lines: Vec<_> = session
+        .breakpoints
+        .iter()
+        .map(|this| render::breakpoint_line(this, session.screen.style))
+        .collect();
+    let text = if lines.is_empty() {
+        "there are no breakpoints".to_owned()
+    } else {
+        lines.join("\n")
+    };
+    session.screen.say(&text);
+}
+
+fn hint(scope: &Scope) -> Option<&ScopePresentationHint> {
+    scope.presentation_hint.as_ref()
+}
+
+fn scopes(session: &Session, frame: &StackFrame) -> anyhow::Result<Vec<Scope>> {
+    Ok(session
+        .request::<ScopesRequest>(ScopesArguments::new(frame.id))?
+        .scopes)
+}
+
+fn children(session: &Session, reference: i64) -> anyhow::Result<Vec<Variable>> {
+    Ok(session
+        .request::<VariablesRequest>(VariablesArguments::new(reference))?
+        .variables)
+}
+
+fn selected(session: &Session) -> anyhow::Result<StackFrame> {
+    session
+        .stop()?
+        .frame()
+        .cloned()
+        .context("this thread has no frames")
+}
+
+fn variables(
+    session: &mut Session,
+    wanted: impl Fn(&Scope) -> bool,
+    what: &str,
+) -> anyhow::Result<()> {
+    let frame = selected(session)?;
+    let mut lines = Vec::new();
+    for scope in scopes(session, &frame)?
+        .iter()
+        .filter(|scope| wanted(scope))
+    {
+        for variable in children(session, scope.variables_reference)? {
+            let value = value_tree::Value {
+                text: variable.value,
+                reference: variable.variables_reference,
+            };
+            lines.push(value_tree::line(session, &variable.name, &value));
+        }
+    }
+    if lines.is_empty() {
+        lines.push(format!("there are no {what} here"));
+    }
+    session.screen.say(&lines.join("\n"));
+    Ok(())
+}
+
+/// The names of a frame's variables, for completion.
+pub fn variables_of(session: &Session, frame: &StackFrame) -> anyhow::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for scope in scopes(session, frame)?
+        .iter()
+        .filter(|scope| !scope.expensive)
+    {
+        names.extend(
+            children(session, scope.variables_reference)?
+                .into_iter()
+                .map(|variable| variable.name),
+        );
+    }
+    Ok(names)
+}
+
+fn threads(session: &mut Session) -> anyhow::Result<()> {
+    let selected = session.stop()?.thread;
+    let threads = session.threads()?;
+    let style = session.screen.style;
+    let lines = threads.iter().map(|thread| {
+        let mark = if thread.id == selected {
+            style.paint(Role::Current, "→")
+        } else {
+            " ".to_owned()
+        };
+        format!("{mark} {}", render::thread(thread.id, &threads))
+    });
+    let text = lines.collect::<Vec<_>>().join("\n");
+    session.screen.say(&text);
+    Ok(())
+}
+
+fn registers(session: &mut Session) -> anyhow::Result<()> {
+    let frame = selected(session)?;
+    let scopes = scopes(session, &frame)?;
+    let scope = scopes
+        .iter()
+        .find(|scope| hint(scope) == Some(&ScopePresentationHint::Registers))
+        .context("this adapter shows no registers")?;
+    let mut lines = Vec::new();
+    for register in children(session, scope.variables_reference)? {
+        // Some adapters put registers in groups.
+        if register.variables_reference > 0 && register.value.is_empty()
+            || register.named_variables.is_some()
+        {
+            for inner in children(session, register.variables_reference)? {
+                lines.push(render::assignment(
+                    &inner.name,
+                    &inner.value,
+                    session.screen.style,
+                ));
+            }
+        } else {
+            lines.push(render::assignment(
+                &register.name,
+                &register.value,
+                session.screen.style,
+            ));
+        }
+    }
+    session.screen.say(&lines.join("\n"));
+    Ok(())
+}
+
+fn modules(session: &mut Session) -> anyhow::Result<()> {
+    let answer = session.request::<ModulesRequest>(ModulesArguments::default())?;
+    let style = session.screen.style;
+    let lines: Vec<_> = answer
+        .modules
+        .iter()
+        .map(|module| {
+            let path = module.path.as_deref().unwrap_or(&module.name);
+            let symbols = module
+                .symbol_status
+                .as_deref()
+                .map(|status| format!("  {status}"))
+                .unwrap_or_default();
+            let range = module
+                .address_range
+                .as_deref()
+                .map(|range| format!("{range}  "))
+                .unwrap_or_default();
+            format!(
+                "{range}{}{}",
+                crate::debug::screen::printable(path),
+                style.paint(Role::Aside, &crate::debug::screen::printable(&symbols))
+            )
+        })
+        .collect();
+    let text = if lines.is_empty() {
+        "there are no modules yet".to_owned()
+    } else {
+        lines.join("\n")
+    };
+    session.screen.say(&text);
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! Source text on request.
+
+use anyhow::Context;
+
+use super::breakpoints::find_place;
+use super::{Argument, Command, Flow};
+use crate::debug::breakpoints::Place;
+use crate::debug::render;
+use crate::debug::session::{Session, State};
+
+/// Lines that one `list` shows.
+const LINES: usize = 11;
+
+pub static COMMANDS: &[Command] = &[Command {
+    name: "list",
+    aliases: &["l"],
+    usage: "[LINE | FILE:LINE | FUNCTION]",
+    summary: "show source text",
+    details: "Without an argument, goes on from where it was.",
+    argument: Argument::Location,
+    repeats: true,
+    run: list,
+}];
+
+fn list(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    let current = match &session.state {
+        State::Stopped(stop) => stop.frame().and_then(render::source_of),
+        _ => None,
+    };
+    let (file, first) = if argument.is_empty() {
+        match (session.listed.clone(), &current, &session.program.source) {
+            (Some((file, last)), _, _) => (file, last + 1),
+            (None, Some((file, line)), _) => (file.clone(), line.saturating_sub(LINES / 2).max(1)),
+            (None, None, Some(file)) => (file.clone(), 1),
+            (None, None, None) => {
+                anyhow::bail!("no source is in view; say which: `list FILE:LINE`")
+            }
+        }
+    } else {
+        let Place::Line(file, line) = find_place_in_text(session, argument)? else {
+            anyhow::bail!("this adapter finds functions only for breakpoints; use FILE:LINE");
+        };
+        (
+            file,
+            usize::try_from(line)?.saturating_sub(LINES / 2).max(1),
+        )
+    };
+    let count = session
+        .sources
+        .lines(&file)
+        .with_context(|| "there is no text to list")?
+        .len();
+    if first > count {
+        // No error: it is where repeating `list` leads to.
+        session.screen.say(&format!(
+            "that was the end: {} has {count} lines",
+            render::path(&file)
+        ));
+        return Ok(Flow::Go);
+    }
+    let marked = current
+        .filter(|(path, _)| *path == file)
+        .map(|(_, line)| line);
+    session.show_lines(&file, first, first + LINES - 1, marked)?;
+    Ok(Flow::Go)
+}
+
+/// As for breakpoints, but a function is looked for in the text: what is wanted is its text.
+fn find_place_in_text(session: &mut Session, argument: &str) -> anyhow::Result<Place> {
+    match super::breakpoints::find_function(session, argument) {
+        Ok(place) => Ok(place),
+        Err(_) => find_place(session, argument),
+    }
+}

@@ -1,0 +1,220 @@
+//! The commands: one table from which dispatch, help and completion all come.
+//!
+//! A command is one entry; what it does is in the module of its subject. Finding one goes by its name, an alias, or the
+//! start of a name where that is enough to tell.
+
+mod breakpoints;
+mod data;
+mod help;
+mod listing;
+mod running;
+mod stack;
+
+use anyhow::bail;
+
+use super::session::Session;
+
+pub use data::variables_of;
+
+/// Whether the session goes on after a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// It does.
+    Go,
+    /// It ends.
+    Quit,
+}
+
+/// What a command's argument can be, for completion.
+#[derive(Debug, Clone, Copy)]
+pub enum Argument {
+    /// Nothing worth completing.
+    None,
+    /// A file and line, or a function.
+    Location,
+    /// An expression over the selected frame's variables.
+    Expression,
+    /// One of these words.
+    Topic(&'static [&'static str]),
+    /// A command.
+    Command,
+}
+
+/// A command.
+pub struct Command {
+    /// Its name.
+    pub name: &'static str,
+    /// Shorter names for it.
+    pub aliases: &'static [&'static str],
+    /// What follows the name.
+    pub usage: &'static str,
+    /// What it does, in half a line.
+    pub summary: &'static str,
+    /// What else there is to know; may be empty.
+    pub details: &'static str,
+    /// What its argument can be.
+    pub argument: Argument,
+    /// Whether an empty line does it again.
+    pub repeats: bool,
+    /// Does it.
+    pub run: fn(&mut Session, &str) -> anyhow::Result<Flow>,
+}
+
+/// All commands, in the order in which `help` lists them.
+pub static COMMANDS: &[&[Command]] = &[
+    running::COMMANDS,
+    breakpoints::COMMANDS,
+    stack::COMMANDS,
+    data::COMMANDS,
+    listing::COMMANDS,
+    help::COMMANDS,
+];
+
+fn all() -> impl Iterator<Item = &'static Command> {
+    COMMANDS.iter().copied().flatten()
+}
+
+/// Splits a line into the command's name and its argument. `p/x` and `b*` have no space: a name is letters only.
+fn split(line: &str) -> (&str, &str) {
+    let line = line.trim();
+    let end = line
+        .find(|c: char| !c.is_ascii_alphabetic() && c != '-')
+        .unwrap_or(line.len());
+    let (name, argument) = if end == 0 {
+        (line, "")
+    } else {
+        line.split_at(end)
+    };
+    (name, argument.trim())
+}
+
+/// The command that `name` means.
+///
+/// # Errors
+/// None does, or several could; the sentence names the nearest.
+pub fn find(name: &str) -> anyhow::Result<&'static Command> {
+    if let Some(command) =
+        all().find(|command| command.name == name || command.aliases.contains(&name))
+    {
+        return Ok(command);
+    }
+    let starting: Vec<_> = all()
+        .filter(|command| command.name.starts_with(name))
+        .collect();
+    match starting[..] {
+        [command] if !name.is_empty() => return Ok(command),
+        [_, _, ..] if !name.is_empty() => {
+            let names: Vec<_> = starting.iter().map(|command| command.name).collect();
+            bail!("`{name}` could be {}", names.join(" or "));
+        }
+        _ => {}
+    }
+    let nearest = all()
+        .flat_map(|command| command.aliases.iter().copied().chain([command.name]))
+        .filter(|known| known.len() > 2)
+        .map(|known| (distance(name, known), known))
+        .min();
+    match nearest {
+        Some((distance, known)) if distance <= known.len().div_ceil(3) => {
+            bail!("there is no command `{name}`; did you mean `{known}`?")
+        }
+        _ => bail!("there is no command `{name}`; `help` lists them"),
+    }
+}
+
+/// Runs the command on a line.
+///
+/// # Errors
+/// There is no such command, or it failed.
+pub fn run(session: &mut Session, line: &str) -> anyhow::Result<Flow> {
+    let (name, argument) = split(line);
+    let command = find(name)?;
+    if command.usage.is_empty() && !argument.is_empty() {
+        bail!("`{}` takes no argument", command.name);
+    }
+    (command.run)(session, argument)
+}
+
+/// Whether an empty line after this one does it again.
+pub fn repeats(line: &str) -> bool {
+    find(split(line).0).is_ok_and(|command| command.repeats)
+}
+
+/// The names, not the aliases, that start so.
+pub fn names_starting_with(start: &str) -> Vec<String> {
+    all()
+        .map(|command| command.name)
+        .filter(|name| name.starts_with(start))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// How many letters have to be put in, taken out or replaced to get from one word to the other (Levenshtein).
+fn distance(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.chars().take(64).enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in to.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[to.len()]
+}
+
+/// A number that a command needs, or a sentence.
+fn number<T: std::str::FromStr>(text: &str, what: &str) -> anyhow::Result<T> {
+    match text.trim().parse() {
+        Ok(number) => Ok(number),
+        Err(_) => bail!("`{}` is not {what}", text.trim()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_name_and_alias_means_one_command() {
+        let mut seen = HashSet::new();
+        for command in all() {
+            for name in command.aliases.iter().chain([&command.name]) {
+                assert!(seen.insert(*name), "`{name}` stands for two commands");
+                assert_eq!(find(name).unwrap().name, command.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_names_people_have_in_their_fingers_are_there() {
+        let names = "b r c n s fin bt f p l i q si u tb d t k h";
+        for name in names.split(' ') {
+            assert!(find(name).is_ok(), "`{name}` is missing");
+        }
+    }
+
+    #[test]
+    fn the_start_of_a_name_is_enough_where_it_is_unique() {
+        assert_eq!(find("brea").unwrap().name, "break");
+        let error = |name| find(name).err().unwrap().to_string();
+        assert_eq!(
+            error("contniue"),
+            "there is no command `contniue`; did you mean `continue`?"
+        );
+        assert_eq!(
+            error("frobnicate"),
+            "there is no command `frobnicate`; `help` lists them"
+        );
+        assert_eq!(error("ste"), "`ste` could be step or stepi");
+    }
+
+    #[test]
+    fn a_line_is_a_name_and_the_rest() {
+        assert_eq!(split("  b  tour.rs:12 "), ("b", "tour.rs:12"));
+        assert_eq!(split("p*order"), ("p", "*order"));
+        assert_eq!(split("12"), ("12", ""));
+    }
+}

@@ -1,0 +1,166 @@
+//! Starting, resuming, stepping, ending.
+
+use anyhow::bail;
+use dapple_dap::types::{
+    ContinueArguments, ContinueRequest, NextArguments, NextRequest, StepInArguments, StepInRequest,
+    StepOutArguments, StepOutRequest, SteppingGranularity,
+};
+
+use super::{Argument, Command, Flow};
+use crate::debug::breakpoints::Stay;
+use crate::debug::session::{Session, State};
+
+pub static COMMANDS: &[Command] = &[
+    Command {
+        name: "run",
+        aliases: &["r"],
+        usage: "",
+        summary: "start the program, or start it again",
+        details: "Breakpoints stay. A program that is already there is ended first.",
+        argument: Argument::None,
+        repeats: false,
+        run,
+    },
+    Command {
+        name: "continue",
+        aliases: &["c"],
+        usage: "",
+        summary: "go on until something stops the program",
+        details: "Ctrl-C pauses it.",
+        argument: Argument::None,
+        repeats: true,
+        run: continue_,
+    },
+    Command {
+        name: "next",
+        aliases: &["n"],
+        usage: "",
+        summary: "go to the next line, over calls",
+        details: "",
+        argument: Argument::None,
+        repeats: true,
+        run: next,
+    },
+    Command {
+        name: "step",
+        aliases: &["s"],
+        usage: "",
+        summary: "go to the next line, into calls",
+        details: "",
+        argument: Argument::None,
+        repeats: true,
+        run: step,
+    },
+    Command {
+        name: "finish",
+        aliases: &["fin", "out"],
+        usage: "",
+        summary: "go on until the current function returns",
+        details: "",
+        argument: Argument::None,
+        repeats: true,
+        run: finish,
+    },
+    Command {
+        name: "stepi",
+        aliases: &["si"],
+        usage: "",
+        summary: "execute one machine instruction",
+        details: "",
+        argument: Argument::None,
+        repeats: true,
+        run: step_instruction,
+    },
+    Command {
+        name: "until",
+        aliases: &["u"],
+        usage: "LINE | FILE:LINE | FUNCTION",
+        summary: "go on until the program gets there",
+        details: "The same as a temporary breakpoint and `continue`.",
+        argument: Argument::Location,
+        repeats: false,
+        run: until,
+    },
+    Command {
+        name: "kill",
+        aliases: &["k"],
+        usage: "",
+        summary: "end the program, stay here",
+        details: "",
+        argument: Argument::None,
+        repeats: false,
+        run: kill,
+    },
+];
+
+fn run(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+    if matches!(session.state, State::Stopped(_) | State::Running) {
+        session.disconnect()?;
+        session
+            .screen
+            .say("the program was ended to start it again");
+    }
+    if matches!(session.state, State::Over) {
+        session.sources.clear();
+        session.start()?;
+    }
+    session.let_run()?;
+    Ok(Flow::Go)
+}
+
+fn continue_(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+    let thread = session.stop()?.thread;
+    session.request::<ContinueRequest>(ContinueArguments::new(thread))?;
+    session.resumed();
+    Ok(Flow::Go)
+}
+
+fn next(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+    let thread = session.stop()?.thread;
+    session.request::<NextRequest>(NextArguments::new(thread))?;
+    session.resumed();
+    Ok(Flow::Go)
+}
+
+fn step(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+    let thread = session.stop()?.thread;
+    session.request::<StepInRequest>(StepInArguments::new(thread))?;
+    session.resumed();
+    Ok(Flow::Go)
+}
+
+fn finish(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+    let thread = session.stop()?.thread;
+    session.request::<StepOutRequest>(StepOutArguments::new(thread))?;
+    session.resumed();
+    Ok(Flow::Go)
+}
+
+fn step_instruction(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+    let thread = session.stop()?.thread;
+    if session.link()?.capabilities().supports_stepping_granularity != Some(true) {
+        bail!("this adapter can't step by single instructions");
+    }
+    let arguments = StepInArguments::new(thread).with_granularity(SteppingGranularity::Instruction);
+    session.request::<StepInRequest>(arguments)?;
+    session.resumed();
+    Ok(Flow::Go)
+}
+
+fn until(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    session.stop()?;
+    if argument.is_empty() {
+        bail!("until where? `until 12`, `until file.rs:12` or `until function`");
+    }
+    super::breakpoints::set(session, argument, Stay::Once)?;
+    continue_(session, "")
+}
+
+fn kill(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+    if matches!(session.state, State::Over) {
+        bail!("the program is not running");
+    }
+    session.disconnect()?;
+    session.screen.say("the program was ended");
+    Ok(Flow::Go)
+}

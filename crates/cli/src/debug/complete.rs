@@ -1,0 +1,184 @@
+//! Completion at the prompt: command names, and what a command's argument can be.
+//!
+//! The line editor lives in a thread of its own, so the names it can complete are a copy that the session renews at
+//! each stop.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustyline::completion::Pair;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::validate::Validator;
+use rustyline::{Context, Helper};
+
+use super::commands::{self, Argument};
+
+/// Names that mean something right now.
+#[derive(Debug, Default)]
+pub struct Names {
+    /// Variables of the selected frame.
+    pub variables: Vec<String>,
+    /// Source files known by now.
+    pub files: Vec<PathBuf>,
+    /// Functions of the sources known by now.
+    pub functions: Vec<String>,
+}
+
+/// Completes from the command table and the names last shared with it.
+#[derive(Debug, Clone, Default)]
+pub struct Completer {
+    names: Arc<Mutex<Names>>,
+}
+
+impl Completer {
+    /// The names, to renew them.
+    pub fn names(&self) -> MutexGuard<'_, Names> {
+        // A panic elsewhere leaves names that are at worst out of date.
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where the word before the cursor begins, and what it can become.
+    fn candidates(&self, line: &str) -> (usize, Vec<String>) {
+        let start = line.rfind(|c: char| !is_word(c)).map_or(0, |at| {
+            at + line[at..].chars().next().map_or(1, char::len_utf8)
+        });
+        let before = line[..start].trim_start();
+        let word = &line[start..];
+        let command = before.split_whitespace().next();
+        let Some(command) = command else {
+            return (start, commands::names_starting_with(word));
+        };
+        let names = self.names();
+        let candidates: Vec<String> =
+            match commands::find(command).map(|command| command.argument) {
+                Ok(Argument::Location) => {
+                    let files = names.files.iter().filter_map(|path| {
+                        path.file_name()?.to_str().map(|name| format!("{name}:"))
+                    });
+                    files.chain(names.functions.iter().cloned()).collect()
+                }
+                Ok(Argument::Expression) => names.variables.clone(),
+                Ok(Argument::Topic(topics)) => topics.iter().map(ToString::to_string).collect(),
+                Ok(Argument::Command) => commands::names_starting_with(""),
+                Ok(Argument::None) | Err(_) => Vec::new(),
+            };
+        let mut candidates: Vec<String> = candidates
+            .into_iter()
+            .filter(|name| name.starts_with(word))
+            .collect();
+        candidates.sort();
+        candidates.dedup();
+        (start, candidates)
+    }
+}
+
+/// A path is one word: `src/main.rs:`.
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || "_/.-$".contains(c)
+}
+
+impl rustyline::completion::Completer for Completer {
+    type Candidate = Pair;
+
+    fn complete(
+        &self,
+        line: &str,
+        pos: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<Pair>)> {
+        let (start, names) = self.candidates(line.get(..pos).unwrap_or(line));
+        let pairs = names
+            .into_iter()
+            .map(|name| Pair {
+                display: name.clone(),
+                replacement: name,
+            })
+            .collect();
+        Ok((start, pairs))
+    }
+}
+
+impl Helper for Completer {}
+impl Highlighter for Completer {}
+impl Validator for Completer {}
+impl Hinter for Completer {
+    type Hint = String;
+}
+
+/// The names of functions that a source text defines, by the look of it.
+pub fn functions_in(path: &Path, lines: &[String]) -> Vec<String> {
+    let rust = path.extension().is_some_and(|extension| extension == "rs");
+    let defined = |line: &String| -> Option<String> {
+        let before = if rust {
+            line.split_once("fn ")?.1
+        } else {
+            line.split_once('(')?.0
+        };
+        if !rust && (line.starts_with([' ', '#', '/']) || line.trim_end().ends_with(';')) {
+            return None;
+        }
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        let name = if rust {
+            before.split(|c| !is_name(c)).next()?
+        } else {
+            before.rsplit(|c| !is_name(c)).next()?
+        };
+        (!name.is_empty()).then(|| name.to_owned())
+    };
+    lines.iter().filter_map(defined).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn completer() -> Completer {
+        let completer = Completer::default();
+        *completer.names() = Names {
+            variables: vec!["order".into(), "orders".into(), "sum".into()],
+            files: vec!["/src/tour.rs".into()],
+            functions: vec!["total".into()],
+        };
+        completer
+    }
+
+    #[test]
+    fn the_first_word_is_a_command() {
+        let (start, names) = completer().candidates("br");
+        assert_eq!((start, names), (0, vec!["break".to_owned()]));
+    }
+
+    #[test]
+    fn arguments_follow_the_command() {
+        let completer = completer();
+        assert_eq!(
+            completer.candidates("p *ord"),
+            (3, vec!["order".to_owned(), "orders".to_owned()])
+        );
+        assert_eq!(
+            completer.candidates("b to"),
+            (2, vec!["total".to_owned(), "tour.rs:".to_owned()])
+        );
+        assert_eq!(
+            completer.candidates("info lo"),
+            (5, vec!["locals".to_owned()])
+        );
+        assert_eq!(completer.candidates("next x"), (5, vec![]));
+        assert_eq!(completer.candidates("é").1, Vec::<String>::new());
+    }
+
+    #[test]
+    fn functions_are_found_by_the_look_of_their_definition() {
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(
+            functions_in(
+                Path::new("a.rs"),
+                &lines("pub fn total<T>() {\nlet x = y();")
+            ),
+            ["total"]
+        );
+        let c = lines("int area(int w);\nint main(void)\n{\n  area(1);\n}");
+        assert_eq!(functions_in(Path::new("a.c"), &c), ["main"]);
+    }
+}

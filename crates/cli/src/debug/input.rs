@@ -1,0 +1,191 @@
+//! Where commands come from: `--ex`, then the line editor on a terminal or plain lines from a pipe.
+//!
+//! A line is read only when the session asks for one, by a thread of its own, so that the session can go on listening
+//! to the adapter while the user thinks. While the program runs nobody reads, and stdin is the program's.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, IsTerminal};
+use std::path::PathBuf;
+use std::sync::mpsc::{self, Sender};
+
+use rustyline::error::ReadlineError;
+use rustyline::{CompletionType, Config, Editor, ExternalPrinter};
+
+use super::complete::Completer;
+use super::link::ProgramStdin;
+use super::session::Event;
+
+/// What stands before a command.
+pub const PROMPT: &str = "(dapple) ";
+
+/// What came when a line was asked for.
+#[derive(Debug)]
+pub enum Line {
+    /// A command.
+    Command(String),
+    /// Ctrl-C at the prompt: the line is dropped.
+    Cleared,
+    /// Ctrl-D, or the end of the input.
+    End,
+}
+
+/// What happens when the scripted commands are used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// The user goes on.
+    Interactive,
+    /// The session ends (`--batch`).
+    End,
+}
+
+/// The source of commands.
+pub struct Input {
+    scripted: VecDeque<String>,
+    then: Then,
+    /// Asks the reading thread for a line; started when first needed.
+    ask: Option<Sender<()>>,
+    events: crossbeam_channel::Sender<Event>,
+    completer: Completer,
+    terminal: bool,
+}
+
+/// The answer to a request for a line.
+pub enum Next {
+    /// A scripted line, at once.
+    Scripted(String),
+    /// An [`Event::Line`] will follow. If the editor was just started, here is its printer.
+    Asked(Option<Box<dyn ExternalPrinter + Send>>),
+    /// There are no more.
+    NoMore,
+}
+
+impl Input {
+    /// Commands from `scripted`, then from stdin if `then` says so.
+    pub fn new(
+        scripted: Vec<String>,
+        then: Then,
+        completer: Completer,
+        events: crossbeam_channel::Sender<Event>,
+    ) -> Self {
+        let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        Self {
+            scripted: scripted.into(),
+            then,
+            ask: None,
+            events,
+            completer,
+            terminal,
+        }
+    }
+
+    /// Whether a person sits at a terminal.
+    pub fn is_interactive(&self) -> bool {
+        self.terminal && self.then == Then::Interactive
+    }
+
+    /// Whether the program may have our stdin: on a terminal we do not read while it runs; a pipe is either's.
+    pub fn program_stdin(&self) -> ProgramStdin {
+        if self.then == Then::End || self.terminal {
+            ProgramStdin::Inherit
+        } else {
+            ProgramStdin::Null
+        }
+    }
+
+    /// Whether a failing command ends the session.
+    pub fn is_batch(&self) -> bool {
+        self.then == Then::End
+    }
+
+    /// Asks for the next command.
+    pub fn next(&mut self) -> Next {
+        if let Some(line) = self.scripted.pop_front() {
+            return Next::Scripted(line);
+        }
+        if self.then == Then::End {
+            return Next::NoMore;
+        }
+        let mut printer = None;
+        if self.ask.is_none() {
+            printer = self.start_reader();
+        }
+        match &self.ask {
+            Some(ask) if ask.send(()).is_ok() => Next::Asked(printer),
+            _ => Next::NoMore,
+        }
+    }
+
+    fn start_reader(&mut self) -> Option<Box<dyn ExternalPrinter + Send>> {
+        let (ask, asked) = mpsc::channel();
+        self.ask = Some(ask);
+        let events = self.events.clone();
+        if self.terminal
+            && let Ok(mut editor) = editor(self.completer.clone())
+        {
+            let printer = editor.create_external_printer().ok();
+            std::thread::spawn(move || edit_lines(&mut editor, &asked, &events));
+            return printer.map(|printer| Box::new(printer) as Box<dyn ExternalPrinter + Send>);
+        }
+        std::thread::spawn(move || {
+            for () in asked {
+                let mut line = String::new();
+                let line = match std::io::stdin().lock().read_line(&mut line) {
+                    Ok(0) | Err(_) => Line::End,
+                    Ok(_) => Line::Command(line.trim_end_matches(['\n', '\r']).to_owned()),
+                };
+                if events.send(Event::Line(line)).is_err() {
+                    return;
+                }
+            }
+        });
+        None
+    }
+}
+
+type LineEditor = Editor<Completer, rustyline::history::FileHistory>;
+
+fn editor(completer: Completer) -> rustyline::Result<LineEditor> {
+    let config = Config::builder()
+        .completion_type(CompletionType::List)
+        .history_ignore_dups(true)?
+        .auto_add_history(true)
+        .max_history_size(2000)?
+        .build();
+    let mut editor = Editor::with_config(config)?;
+    editor.set_helper(Some(completer));
+    if let Some(path) = history_file() {
+        // The first session has none; a broken one is no reason not to debug.
+        let _ = editor.load_history(&path);
+    }
+    Ok(editor)
+}
+
+fn edit_lines(
+    editor: &mut LineEditor,
+    asked: &mpsc::Receiver<()>,
+    events: &crossbeam_channel::Sender<Event>,
+) {
+    for () in asked {
+        let line = match editor.readline(PROMPT) {
+            Ok(line) => Line::Command(line),
+            Err(ReadlineError::Interrupted) => Line::Cleared,
+            Err(_) => Line::End,
+        };
+        // After each line: the process may end at any command.
+        if let (Line::Command(text), Some(path)) = (&line, history_file())
+            && !text.trim().is_empty()
+        {
+            let _ = editor.append_history(&path);
+        }
+        if events.send(Event::Line(line)).is_err() {
+            return;
+        }
+    }
+}
+
+/// `$XDG_STATE_HOME/dapple/history` or `~/.local/state/dapple/history`; the editor creates it for this user only.
+fn history_file() -> Option<PathBuf> {
+    let directory = super::user_directory("XDG_STATE_HOME", ".local/state")?;
+    super::compile::create_private(&directory).ok()?;
+    Some(directory.join("history"))
+}

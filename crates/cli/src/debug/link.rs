@@ -1,0 +1,218 @@
+//! The way to the adapter: ours on a thread of this process, or another program's, and the launch.
+//!
+//! What the adapter tells becomes [`Event`]s of the session, each with the number of the run it belongs to, since an
+//! adapter that was left may still have something to say.
+
+use std::cell::Cell;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use anyhow::Context;
+use crossbeam_channel::Sender;
+use dapple_adapter::{OwnStdin, ProcessGroup, ServeOptions};
+use dapple_dap::client::{Client, Pending};
+use dapple_dap::message::{Raw, Request};
+use dapple_dap::transport::Connection;
+use dapple_dap::types::{
+    Capabilities, InitializeRequest, InitializeRequestArguments, LaunchRequest,
+    LaunchRequestArguments,
+};
+
+use super::compile::Language;
+use super::session::Event;
+
+/// Which adapter to drive.
+#[derive(Debug, Clone)]
+pub enum Adapter {
+    /// Ours, on a thread.
+    Own,
+    /// A program that speaks the protocol on its stdio, as a shell command.
+    Command(String),
+}
+
+/// What is debugged.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// The executable, absolute.
+    pub path: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// The source it was compiled from, if that is known.
+    pub source: Option<PathBuf>,
+    /// The language of that source.
+    pub language: Option<Language>,
+}
+
+/// Whether the program may have our standard input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProgramStdin {
+    /// It may.
+    Inherit,
+    /// We read commands from it.
+    Null,
+}
+
+/// A connection to an adapter that was told to launch.
+pub struct Link {
+    client: Client,
+    thread: Cell<Option<i64>>,
+    /// Our own adapter's.
+    host: Option<JoinHandle<()>>,
+}
+
+impl Link {
+    /// Starts the adapter and asks it to launch the program. The adapter's `initialized` follows as an event, its
+    /// answer to the launch as [`Event::Launched`].
+    ///
+    /// # Errors
+    /// The adapter can't be started, or does not take our greeting.
+    pub fn open(
+        adapter: &Adapter,
+        program: &Program,
+        stdin: ProgramStdin,
+        run: u32,
+        events: &Sender<Event>,
+    ) -> anyhow::Result<Self> {
+        let (client, host) = match adapter {
+            Adapter::Own => host_own()?,
+            Adapter::Command(command) => (spawn(command)?, None),
+        };
+        let link = Self {
+            client,
+            thread: Cell::new(None),
+            host,
+        };
+        link.forward_events(run, events.clone());
+        let mut arguments = InitializeRequestArguments::new("dapple".to_owned());
+        arguments.client_id = Some("dapple".to_owned());
+        arguments.client_name = Some("dapple debug".to_owned());
+        arguments.lines_start_at1 = Some(true);
+        arguments.columns_start_at1 = Some(true);
+        arguments.supports_variable_type = Some(true);
+        link.request::<InitializeRequest>(arguments)
+            .context("the adapter did not start")?;
+        let launch = link
+            .client
+            .send::<LaunchRequest>(launch_arguments(program, stdin, adapter)?)?;
+        forward_answer(launch, run, events.clone());
+        Ok(link)
+    }
+
+    fn forward_events(&self, run: u32, events: Sender<Event>) {
+        let told = self.client.subscribe();
+        thread::spawn(move || {
+            for event in told {
+                // One of the wrong shape can mean nothing to us; the session goes on.
+                let Ok(event) = event.any() else { continue };
+                if events.send(Event::Adapter(run, Box::new(event))).is_err() {
+                    return;
+                }
+            }
+            // The session may be over as well.
+            let _ = events.send(Event::Gone(run));
+        });
+    }
+
+    /// Sends a request and waits for its answer.
+    ///
+    /// # Errors
+    /// The adapter refused, in its own words; or it is gone.
+    pub fn request<R: Request>(&self, arguments: R::Arguments) -> anyhow::Result<R::Response> {
+        Ok(self.client.request::<R>(arguments)?)
+    }
+
+    /// What the adapter can do.
+    pub fn capabilities(&self) -> Capabilities {
+        self.client.capabilities()
+    }
+
+    /// A thread that is there, for requests that need one while the program runs.
+    pub fn known_thread(&self) -> Option<i64> {
+        self.thread.get()
+    }
+
+    /// Notes a thread that is there.
+    pub fn set_known_thread(&self, thread: i64) {
+        self.thread.set(Some(thread));
+    }
+
+    /// Closes the connection and waits for the adapter to be gone, so that nothing of the program is left behind.
+    pub fn close(self) {
+        drop(self.client);
+        if let Some(host) = self.host {
+            // A panic in there has said so itself.
+            let _ = host.join();
+        }
+    }
+}
+
+/// Not waited for in line: some adapters answer the launch only once the user lets the program run.
+fn forward_answer(launch: Pending<LaunchRequest>, run: u32, events: Sender<Event>) {
+    thread::spawn(move || {
+        let outcome = launch
+            .wait_for(Duration::MAX)
+            .map(|_| ())
+            .map_err(|error| error.to_string());
+        // Nobody listens only when the session is over.
+        let _ = events.send(Event::Launched(run, outcome));
+    });
+}
+
+/// The program shares our terminal, and so our process group.
+fn host_own() -> anyhow::Result<(Client, Option<JoinHandle<()>>)> {
+    let (ours, theirs) = Connection::memory();
+    let options = ServeOptions {
+        process_group: ProcessGroup::Shared,
+        own_stdin: OwnStdin::Free,
+        ..ServeOptions::default()
+    };
+    let host = thread::Builder::new()
+        .name("adapter".to_owned())
+        .spawn(move || dapple_adapter::serve(theirs, options));
+    Ok((
+        Client::new(ours),
+        Some(host.context("can't start a thread for the adapter")?),
+    ))
+}
+
+/// In a process group of its own: Ctrl-C is for the program, not for its adapter.
+fn spawn(command: &str) -> anyhow::Result<Client> {
+    let mut shell = Command::new("sh");
+    shell
+        .arg("-c")
+        .arg(format!("exec {command}"))
+        .process_group(0);
+    Client::spawn(&mut shell).with_context(|| format!("can't start the adapter `{command}`"))
+}
+
+/// `program`, `args`, `cwd` and `stopOnEntry` mean the same to every native adapter known; `stdin` is ours.
+fn launch_arguments(
+    program: &Program,
+    stdin: ProgramStdin,
+    adapter: &Adapter,
+) -> anyhow::Result<LaunchRequestArguments> {
+    let mut arguments = LaunchRequestArguments::new();
+    let cwd = std::env::current_dir().context("the working directory is gone")?;
+    let mut set = |name: &str, value: Raw| arguments.other.insert(name.to_owned(), value);
+    set("program", Raw::new(text_of(&program.path)?)?);
+    set("args", Raw::new(&program.args)?);
+    set("cwd", Raw::new(text_of(&cwd)?)?);
+    set("stopOnEntry", Raw::new(&false)?);
+    if matches!(adapter, Adapter::Own) && stdin == ProgramStdin::Inherit {
+        set("stdin", Raw::new("inherit")?);
+    }
+    Ok(arguments)
+}
+
+/// JSON has no paths that are not Unicode.
+fn text_of(path: &Path) -> anyhow::Result<&str> {
+    path.to_str().with_context(|| {
+        format!(
+            "the protocol can't carry the path {}: it is not UTF-8",
+            path.display()
+        )
+    })
+}

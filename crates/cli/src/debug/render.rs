@@ -1,0 +1,222 @@
+//! From the protocol's types to lines of text. No requests are made here.
+//!
+//! What comes from the adapter may hold anything the debuggee holds, so it passes through
+//! [`printable`](super::screen::printable) on its way out.
+
+use std::path::{Path, PathBuf};
+
+use dapple_dap::types::{StackFrame, StoppedEventBody, StoppedEventReason, Thread};
+
+use super::breakpoints::{Breakpoint, Place, Stay};
+use super::screen::printable;
+use super::style::{Role, Style};
+
+/// A path as people would type it: relative where it lies under the working directory.
+pub fn path(path: &Path) -> String {
+    if let Some(library) = in_standard_library(path) {
+        return printable(&format!("<rust>/{library}"));
+    }
+    let below = std::env::current_dir()
+        .ok()
+        .and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
+    printable(&below.unwrap_or_else(|| path.to_owned()).to_string_lossy())
+}
+
+/// The compiler names the standard library's sources `/rustc/COMMIT/library/…`, wherever they are.
+fn in_standard_library(path: &Path) -> Option<&str> {
+    let (commit, rest) = path.to_str()?.strip_prefix("/rustc/")?.split_once('/')?;
+    (commit.len() == 40 && rest.starts_with("library/")).then_some(rest)
+}
+
+/// `file:line`.
+pub fn location(file: &Path, line: i64, style: Style) -> String {
+    style.paint(Role::Location, &format!("{}:{line}", path(file)))
+}
+
+/// The file and line a frame is at, where there is a file.
+pub fn source_of(frame: &StackFrame) -> Option<(PathBuf, usize)> {
+    let path = frame.source.as_ref()?.path.as_ref()?;
+    let line = usize::try_from(frame.line).ok().filter(|line| *line > 0)?;
+    Some((PathBuf::from(path), line))
+}
+
+/// `function at file:line`, or the address where that is all there is.
+pub fn frame(frame: &StackFrame, style: Style) -> String {
+    let name = style.paint(Role::Function, &printable(&frame.name));
+    match source_of(frame) {
+        Some((file, line)) => format!(
+            "{name} at {}",
+            location(&file, i64::try_from(line).unwrap_or(i64::MAX), style)
+        ),
+        None => match &frame.instruction_pointer_reference {
+            Some(address) => format!(
+                "{name} at {}",
+                style.paint(Role::Location, &printable(address))
+            ),
+            None => name,
+        },
+    }
+}
+
+/// A line of a backtrace.
+pub fn frame_line(index: usize, this: &StackFrame, selected: bool, style: Style) -> String {
+    let mark = if selected {
+        style.paint(Role::Current, "→")
+    } else {
+        " ".to_owned()
+    };
+    format!("{mark} #{index:<2} {}", frame(this, style))
+}
+
+/// Why it stopped, to follow "stopped": `at breakpoint 1`, `after a step`, `by SIGSEGV: invalid address 0x0`.
+pub fn stop_reason(stop: &StoppedEventBody, breakpoints: &[u32]) -> String {
+    let told = stop
+        .description
+        .as_deref()
+        .or(stop.text.as_deref())
+        .map(printable);
+    let numbers = || {
+        breakpoints
+            .iter()
+            .map(u32::to_string)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    match (&stop.reason, breakpoints.len()) {
+        (_, 1) => format!("at breakpoint {}", numbers()),
+        (_, 2..) => format!("at breakpoints {}", numbers()),
+        (StoppedEventReason::Step, _) => "after a step".to_owned(),
+        (StoppedEventReason::Pause, _) => "by a pause".to_owned(),
+        (StoppedEventReason::Entry, _) => "at its entry".to_owned(),
+        (StoppedEventReason::Breakpoint, _) => "at a breakpoint".to_owned(),
+        (StoppedEventReason::Exception, _) => {
+            format!("by {}", told.unwrap_or_else(|| "an exception".to_owned()))
+        }
+        (reason, _) => match told {
+            Some(told) => format!("by {told}"),
+            None => format!("by {}", printable(reason.as_str())),
+        },
+    }
+}
+
+/// `thread 1234 "name"`.
+pub fn thread(id: i64, threads: &[Thread]) -> String {
+    match threads.iter().find(|thread| thread.id == id) {
+        Some(thread) if !thread.name.is_empty() => {
+            format!("thread {id} \"{}\"", printable(&thread.name))
+        }
+        _ => format!("thread {id}"),
+    }
+}
+
+/// What became of a breakpoint: `breakpoint 1 at tour.rs:12`.
+pub fn breakpoint(breakpoint: &Breakpoint, style: Style) -> String {
+    let kind = match breakpoint.stay {
+        Stay::Always => "breakpoint",
+        Stay::Once => "temporary breakpoint",
+    };
+    let mut text = format!("{kind} {}{}", breakpoint.number, place(breakpoint, style));
+    if let Some(condition) = &breakpoint.condition {
+        text += &format!(" if {condition}");
+    }
+    let Some(answer) = &breakpoint.answer else {
+        return text;
+    };
+    if let (Place::Line(_, asked), Some(line)) = (&breakpoint.place, answer.line)
+        && answer.verified
+        && *asked != line
+    {
+        text += &style.paint(Role::Aside, &format!(" (there is no code on line {asked})"));
+    }
+    if !answer.verified {
+        let why = answer
+            .message
+            .as_deref()
+            .map_or_else(|| "not found yet".to_owned(), printable);
+        text += &style.paint(Role::Aside, &format!(" (pending: {why})"));
+    }
+    text
+}
+
+/// A line of `info breakpoints`.
+pub fn breakpoint_line(this: &Breakpoint, style: Style) -> String {
+    let hits = match this.hits {
+        0 => String::new(),
+        1 => ", hit once".to_owned(),
+        hits => format!(", hit {hits} times"),
+    };
+    breakpoint(this, style) + &hits
+}
+
+fn place(breakpoint: &Breakpoint, style: Style) -> String {
+    let function = match &breakpoint.place {
+        Place::Function(name) => format!(" on {}", style.paint(Role::Function, name)),
+        Place::Line(..) => String::new(),
+    };
+    match breakpoint.location() {
+        (Some(file), Some(line)) => format!("{function} at {}", location(file, line, style)),
+        _ => function,
+    }
+}
+
+/// `name = value`, on one line.
+pub fn assignment(name: &str, value: &str, style: Style) -> String {
+    format!(
+        "{} = {}",
+        style.paint(Role::Name, &printable(name)),
+        printable(value)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dapple_dap::types::Source;
+
+    #[test]
+    fn a_frame_says_where_it_is_as_well_as_it_can() {
+        let here = std::env::current_dir().unwrap().join("src/x.rs");
+        let source = Source::new().with_path(here.to_string_lossy());
+        let known = StackFrame::new(1, "total", 12, 0).with_source(source);
+        assert_eq!(frame(&known, Style::plain()), "total at src/x.rs:12");
+        let unknown = StackFrame::new(1, "??", 0, 0).with_instruction_pointer_reference("0x401000");
+        assert_eq!(frame(&unknown, Style::plain()), "?? at 0x401000");
+        assert_eq!(
+            frame_line(
+                3,
+                &StackFrame::new(1, "f\x1b[2J", 0, 0),
+                true,
+                Style::plain()
+            ),
+            "→ #3  f·[2J"
+        );
+    }
+
+    #[test]
+    fn the_standard_library_is_named_without_its_commit() {
+        let commit = "59807616e1fa2540724bfbac14d7976d7e4a3860";
+        let file = format!("/rustc/{commit}/library/std/src/rt.rs");
+        assert_eq!(path(Path::new(&file)), "<rust>/library/std/src/rt.rs");
+        assert_eq!(path(Path::new("/rustc/x/y.rs")), "/rustc/x/y.rs");
+    }
+
+    #[test]
+    fn a_stop_names_its_breakpoints_or_its_reason() {
+        let stop = |reason| StoppedEventBody::new(reason);
+        assert_eq!(
+            stop_reason(&stop(StoppedEventReason::Breakpoint), &[1, 4]),
+            "at breakpoints 1, 4"
+        );
+        assert_eq!(
+            stop_reason(&stop(StoppedEventReason::Step), &[]),
+            "after a step"
+        );
+        let fault =
+            stop(StoppedEventReason::Exception).with_description("SIGSEGV: invalid address 0x0");
+        assert_eq!(stop_reason(&fault, &[]), "by SIGSEGV: invalid address 0x0");
+        assert_eq!(
+            stop_reason(&stop(StoppedEventReason::Other("tea time".into())), &[]),
+            "by tea time"
+        );
+    }
+}

@@ -1,0 +1,158 @@
+//! The source text around a line.
+//!
+//! Files are read once and kept; what cannot be shown is an error that says why. Text is untrusted: control characters
+//! are shown as `·`, so that a source file cannot drive the terminal, and tabs become spaces.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use anyhow::{anyhow, bail};
+
+use super::style::{Role, Style};
+
+/// Source files larger than this are not read: nobody wrote them.
+const MAX_SIZE: u64 = 32 << 20;
+
+/// The text of source files, by their paths.
+#[derive(Default)]
+pub struct Sources {
+    files: HashMap<PathBuf, Rc<Vec<String>>>,
+}
+
+impl Sources {
+    /// A file's lines.
+    pub fn lines(&mut self, path: &Path) -> anyhow::Result<Rc<Vec<String>>> {
+        if let Some(lines) = self.files.get(path) {
+            return Ok(Rc::clone(lines));
+        }
+        let shown = super::render::path(path);
+        let unreadable =
+            |error: std::io::Error| anyhow!("no text for {shown}: {}", super::plain(&error));
+        let size = std::fs::metadata(path).map_err(unreadable)?.len();
+        if size > MAX_SIZE {
+            bail!("{shown} is too large to show ({} MiB)", size >> 20);
+        }
+        let bytes = std::fs::read(path).map_err(unreadable)?;
+        Ok(self.insert(path.to_owned(), &String::from_utf8_lossy(&bytes)))
+    }
+
+    /// Keeps a text that did not come from a file, under a name of its own.
+    pub fn insert(&mut self, path: PathBuf, text: &str) -> Rc<Vec<String>> {
+        let lines = Rc::new(text.lines().map(printable).collect::<Vec<_>>());
+        self.files.insert(path, Rc::clone(&lines));
+        lines
+    }
+
+    /// Forgets what was read, so that edited files are read again.
+    pub fn clear(&mut self) {
+        self.files.clear();
+    }
+}
+
+/// The lines `first..=last` (from 1, clipped to the text) with their numbers; `current` is marked.
+pub fn window(
+    lines: &[String],
+    first: usize,
+    last: usize,
+    current: Option<usize>,
+    style: Style,
+) -> String {
+    let first = first.max(1);
+    let last = last.min(lines.len());
+    let width = last.to_string().len().max(4);
+    let mut out = String::new();
+    for number in first..=last {
+        let text = &lines[number - 1];
+        let shown = if current == Some(number) {
+            style.paint(Role::Current, &format!("→ {number:>width$}  {text}"))
+        } else {
+            format!(
+                "  {}  {text}",
+                style.paint(Role::Aside, &format!("{number:>width$}"))
+            )
+        };
+        out.push_str(shown.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// Where a function of this name is defined, by the look of the text: the first line that declares it with a body.
+///
+/// This is for adapters without function breakpoints. It knows no grammar: `fn NAME` in Rust; in C and C++ a line that
+/// starts a definition, which is `NAME(` with something before it and no `;` at the end.
+pub fn find_definition(lines: &[String], name: &str) -> Option<usize> {
+    if name.is_empty() {
+        return None;
+    }
+    let found = lines.iter().position(|line| {
+        let code = line.split("//").next().unwrap_or(line);
+        word_positions(code, name).any(|at| {
+            let (before, after) = (code[..at].trim_end(), code[at + name.len()..].trim_start());
+            let rust = before.ends_with("fn") && (after.starts_with('(') || after.starts_with('<'));
+            let c = after.starts_with('(')
+                && !code.trim_end().ends_with(';')
+                && !code.starts_with([' ', '\t', '#'])
+                && before.ends_with(|c: char| c.is_alphanumeric() || "_*&>:".contains(c))
+                && !before.ends_with("return");
+            rust || c
+        })
+    });
+    found.map(|index| index + 1)
+}
+
+/// The places where `word` stands in `text` as a word of its own.
+fn word_positions<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
+    let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word)
+        .map(|(at, _)| at)
+        .filter(move |&at| {
+            !text[..at].ends_with(part_of_word)
+                && !text[at + word.len()..].starts_with(part_of_word)
+        })
+}
+
+fn printable(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    for c in line.chars() {
+        match c {
+            '\t' => out.push_str("    "),
+            c if c.is_control() => out.push('·'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<String> {
+        text.lines().map(printable).collect()
+    }
+
+    #[test]
+    fn a_window_is_clipped_to_the_text_and_marks_the_current_line() {
+        let text = lines("one\n\tif x {\nthree\x1b[2J");
+        let shown = window(&text, 0, 99, Some(2), Style::plain());
+        assert_eq!(
+            shown,
+            "     1  one\n→    2      if x {\n     3  three·[2J\n"
+        );
+        assert_eq!(window(&text, 7, 9, None, Style::plain()), "");
+    }
+
+    #[test]
+    fn definitions_are_told_from_calls_and_declarations() {
+        let rust = lines("// fn main\nfn domain() {}\nasync fn main<T>() {\n    main();\n}");
+        assert_eq!(find_definition(&rust, "main"), Some(3));
+        let c = lines(
+            "int area(int w);\n  x = area(1);\nstatic int *area(int w)\n{\n    return area(2)",
+        );
+        assert_eq!(find_definition(&c, "area"), Some(3));
+        assert_eq!(find_definition(&c, "are"), None);
+        assert_eq!(find_definition(&c, ""), None);
+    }
+}

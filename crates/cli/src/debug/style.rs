@@ -1,0 +1,118 @@
+//! Colours: which part of a line gets which, and whether there are any.
+//!
+//! The rest of the client names roles (`Role::Function`), never escape codes.
+
+use std::ffi::OsStr;
+use std::io::IsTerminal;
+
+use clap::ValueEnum;
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Also into a file or a pipe
+    Always,
+    /// Not at all
+    Never,
+}
+
+/// What a piece of text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Where the program is: the arrow and the current line.
+    Current,
+    /// A function's name.
+    Function,
+    /// A file and line.
+    Location,
+    /// A variable's name.
+    Name,
+    /// Line numbers, hints and what else stands aside.
+    Aside,
+    /// Why the program stopped or ended.
+    Reason,
+    /// What went wrong.
+    Error,
+}
+
+/// Paints text, or leaves it as it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Style {
+    enabled: bool,
+}
+
+impl Style {
+    /// What the user wants, what NO_COLOR says and what stdout is, together (<https://no-color.org>).
+    pub fn new(color: Color) -> Self {
+        let unwanted = std::env::var_os("NO_COLOR");
+        Self {
+            enabled: decide(color, unwanted.as_deref(), std::io::stdout().is_terminal()),
+        }
+    }
+
+    /// No colours.
+    #[cfg(test)]
+    pub fn plain() -> Self {
+        Self { enabled: false }
+    }
+
+    /// `text` in the colour of its role.
+    pub fn paint(self, role: Role, text: &str) -> String {
+        if !self.enabled || text.is_empty() {
+            return text.to_owned();
+        }
+        let code = match role {
+            Role::Current => "1;33",
+            Role::Function => "33",
+            Role::Location => "36",
+            Role::Name => "1",
+            Role::Aside => "2",
+            Role::Reason => "1;32",
+            Role::Error => "1;31",
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+}
+
+fn decide(color: Color, no_color: Option<&OsStr>, terminal: bool) -> bool {
+    match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => terminal && no_color.is_none_or(OsStr::is_empty),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_color_wins_over_the_terminal_but_not_over_the_user() {
+        let set = Some(OsStr::new("1"));
+        assert!(decide(Color::Auto, None, true));
+        assert!(
+            decide(Color::Auto, Some(OsStr::new("")), true),
+            "an empty NO_COLOR says nothing"
+        );
+        assert!(!decide(Color::Auto, set, true));
+        assert!(!decide(Color::Auto, None, false));
+        assert!(decide(Color::Always, set, false));
+        assert!(!decide(Color::Never, None, true));
+    }
+
+    #[test]
+    fn painted_text_ends_its_own_colour() {
+        let style = Style { enabled: true };
+        assert_eq!(
+            style.paint(Role::Location, "tour.rs:3"),
+            "\x1b[36mtour.rs:3\x1b[0m"
+        );
+        assert_eq!(
+            Style::plain().paint(Role::Location, "tour.rs:3"),
+            "tour.rs:3"
+        );
+    }
+}
