@@ -75,10 +75,50 @@ pub(crate) struct Frames<'a> {
     eh_frame: gimli::EhFrame<Reader<'a>>,
     debug_frame: gimli::DebugFrame<Reader<'a>>,
     bases: BaseAddresses,
-    header: Option<gimli::ParsedEhFrameHdr<Reader<'a>>>,
+    eh_frame_address: u64,
+    search: Option<SearchTable<'a>>,
     eh_table: OnceLock<Vec<TableEntry>>,
     debug_table: OnceLock<Vec<TableEntry>>,
     rules: Mutex<BTreeMap<u64, Arc<UnwindRules>>>,
+}
+
+/// The search table of `.eh_frame_hdr` in the one encoding linkers use: pairs of 32-bit distances from the
+/// section's start, to a function and to its entry, by function.
+struct SearchTable<'a> {
+    section: u64,
+    pairs: &'a [[u8; 8]],
+}
+
+impl<'a> SearchTable<'a> {
+    fn new(section: u64, data: &'a [u8]) -> Option<SearchTable<'a>> {
+        // Version 1; a 32-bit pointer to `.eh_frame`; `DW_EH_PE_udata4` for the count; `datarel | sdata4` for the table.
+        let (&[1, pointer, 0x03, 0x3b], rest) = data.split_first_chunk()? else {
+            return None;
+        };
+        let (count, rest) = rest
+            .get(4..)
+            .filter(|_| matches!(pointer & 0xf, 0x03 | 0x0b))?
+            .split_first_chunk()?;
+        let count = usize::try_from(u32::from_le_bytes(*count)).ok()?;
+        let (pairs, _) = rest.as_chunks();
+        Some(SearchTable {
+            section,
+            pairs: pairs.get(..count)?,
+        })
+    }
+
+    /// The address of the entry of the last function that starts at or before `address`.
+    fn entry_before(&self, address: u64) -> Option<u64> {
+        let resolve = |distance: [u8; 4]| {
+            self.section
+                .wrapping_add_signed(i64::from(i32::from_le_bytes(distance)))
+        };
+        let after = self
+            .pairs
+            .partition_point(|&[a, b, c, d, ..]| resolve([a, b, c, d]) <= address);
+        let &[.., a, b, c, d] = self.pairs.get(after.checked_sub(1)?)?;
+        Some(resolve([a, b, c, d]))
+    }
 }
 
 /// Where the entry for some addresses is in its section.
@@ -112,8 +152,9 @@ impl<'a> Frames<'a> {
             ))
         };
         let header_bytes = loaded(".eh_frame_hdr").or_else(from_segment);
-        let mut header = None;
+        let (mut header, mut search) = (None, None);
         if let Some((address, data)) = header_bytes {
+            search = SearchTable::new(address, data);
             bases = bases.set_eh_frame_hdr(address);
             header = gimli::EhFrameHdr::new(data, LittleEndian)
                 .parse(&bases, 8)
@@ -140,7 +181,8 @@ impl<'a> Frames<'a> {
             eh_frame,
             debug_frame,
             bases,
-            header,
+            eh_frame_address: address,
+            search,
             eh_table: OnceLock::new(),
             debug_table: OnceLock::new(),
             rules: Mutex::new(BTreeMap::new()),
@@ -183,19 +225,20 @@ impl<'a> Frames<'a> {
 
     /// The `.eh_frame` entry for `address`.
     fn eh_entry(&self, address: u64) -> Option<Fde<'a>> {
-        let search = self.header.as_ref().and_then(|header| header.table());
-        if let Some(search) = search {
-            let found = search.fde_for_address(
-                &self.eh_frame,
-                &self.bases,
-                address,
-                gimli::EhFrame::cie_from_offset,
-            );
-            match found {
-                Ok(entry) => return Some(entry),
-                Err(gimli::Error::NoUnwindInfoForAddress) => return None,
+        if let Some(search) = &self.search {
+            let offset = search
+                .entry_before(address)?
+                .checked_sub(self.eh_frame_address);
+            let offset = offset.and_then(|offset| usize::try_from(offset).ok());
+            let entry = offset.map(|offset| {
+                let offset = gimli::EhFrameOffset(offset);
+                self.eh_frame
+                    .fde_from_offset(&self.bases, offset, gimli::EhFrame::cie_from_offset)
+            });
+            match entry {
+                Some(Ok(entry)) => return entry.contains(address).then_some(entry),
                 // A broken table: fall through to our own.
-                Err(_) => {}
+                Some(Err(_)) | None => {}
             }
         }
         let table = self

@@ -100,3 +100,34 @@ pub fn run(tool: &str, arguments: &[&str]) -> String {
     );
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
+
+/// Where the sections that matter to a debugger, and the headers, are in a file.
+pub fn sections(binary: &Path) -> Vec<std::ops::Range<usize>> {
+    let mut found: Vec<std::ops::Range<usize>> = std::iter::once(0..64 + 13 * 56).collect();
+    for line in run("readelf", &["-SW", binary.to_str().unwrap()]).lines() {
+        let Some((_, fields)) = line.split_once(']') else {
+            continue;
+        };
+        let fields: Vec<&str> = fields.split_whitespace().collect();
+        let wanted = [
+            ".debug_",
+            ".eh_frame",
+            ".symtab",
+            ".strtab",
+            ".dynamic",
+            ".note",
+        ];
+        if fields.len() < 5
+            || fields[1] == "NOBITS"
+            || !wanted.iter().any(|name| fields[0].starts_with(name))
+        {
+            continue;
+        }
+        let number = |text: &str| usize::from_str_radix(text, 16).unwrap();
+        let (offset, size) = (number(fields[3]), number(fields[4]));
+        if size > 0 {
+            found.push(offset..offset + size);
+        }
+    }
+    found
+}
