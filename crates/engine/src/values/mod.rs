@@ -28,6 +28,7 @@ mod scalars;
 pub(crate) mod view;
 
 pub use scalars::Number;
+pub(crate) use scalars::number_of;
 
 /// A value: its type and where it is. Cloneable, reads nothing until asked.
 #[derive(Debug, Clone)]

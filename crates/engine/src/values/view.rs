@@ -187,6 +187,9 @@ impl Reader<'_> {
             scalars::Number::Pointer { address, target } => {
                 self.pointer_view(value, address, target, limit)
             }
+            scalars::Number::Char(code) if value.language != Language::Rust => {
+                View::Leaf(format!("{code} {}", number.text()))
+            }
             number => View::Leaf(number.text()),
         }
     }

@@ -1,0 +1,91 @@
+//! The tree of an expression.
+
+use crate::values::Number;
+
+/// A part of an expression and where it starts in the text, in bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Expression {
+    pub at: usize,
+    pub end: usize,
+    pub kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Kind {
+    /// A variable, with its path where it has one.
+    Name(String),
+    /// A register, without the `$`.
+    Register(String),
+    /// A literal; `untyped` ones take the type of what they meet (Rust).
+    Literal { number: Number, untyped: bool },
+    /// `.name`, `->name`, `.0`.
+    Member {
+        base: Box<Expression>,
+        name: String,
+        name_at: usize,
+        arrow: bool,
+    },
+    /// `[index]`.
+    Index {
+        base: Box<Expression>,
+        index: Box<Expression>,
+    },
+    /// A prefix operator.
+    Unary {
+        operator: Unary,
+        operand: Box<Expression>,
+    },
+    /// An operator between two.
+    Binary {
+        operator: Binary,
+        left: Box<Expression>,
+        right: Box<Expression>,
+    },
+    /// `(int)x`, `x as u8`.
+    Cast {
+        operand: Box<Expression>,
+        target: Scalar,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unary {
+    Dereference,
+    AddressOf,
+    Negate,
+    Plus,
+    /// `!`: logical, and in Rust bitwise on integers.
+    Not,
+    Complement,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Binary {
+    Or,
+    And,
+    BitOr,
+    BitXor,
+    BitAnd,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    ShiftLeft,
+    ShiftRight,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+}
+
+/// A type that a cast makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scalar {
+    Integer { size: u8, signed: bool },
+    Float { size: u8 },
+    Bool,
+    Char,
+}

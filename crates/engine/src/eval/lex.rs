@@ -1,0 +1,369 @@
+//! From text to tokens.
+
+use super::Fault;
+use crate::values::Number;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Token {
+    /// The byte where it starts.
+    pub at: usize,
+    /// The byte after it.
+    pub end: usize,
+    pub kind: TokenKind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum TokenKind {
+    /// An identifier with its path: `x`, `ns::x`.
+    Name(String),
+    /// `$rip`, without the `$`.
+    Register(String),
+    /// `untyped`: an integer or float without a suffix.
+    Number {
+        number: Number,
+        untyped: bool,
+    },
+    /// An operator or bracket.
+    Operator(&'static str),
+    End,
+}
+
+/// The longest expression, in bytes.
+const MAX_TEXT: usize = 4096;
+
+/// Operators, longer ones before their prefixes. Those that assign are here to be refused.
+const OPERATORS: [&str; 43] = [
+    "<<=", ">>=", "...", "..=", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
+    "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "..", "(", ")", "[", "]", ".", "+", "-", "*",
+    "/", "%", "<", ">", "&", "|", "^", "!", "~", "=", ",",
+];
+
+pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {
+    if text.len() > MAX_TEXT {
+        return Err(Fault::new(0, "the expression is too long"));
+    }
+    if text.is_empty() {
+        return Err(Fault::new(0, "there is nothing to evaluate"));
+    }
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut at = 0;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        let first = rest.chars().next().unwrap_or(' ');
+        if first.is_whitespace() {
+            at += first.len_utf8();
+            continue;
+        }
+        let after_dot = matches!(
+            tokens.last(),
+            Some(Token {
+                kind: TokenKind::Operator("."),
+                ..
+            })
+        );
+        let (kind, length) = if first.is_ascii_digit() {
+            if after_dot {
+                // A tuple's field: `t.0.1` holds no float.
+                let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+                (TokenKind::Name(rest[..digits].to_owned()), digits)
+            } else {
+                number(rest, at)?
+            }
+        } else if first == '\'' {
+            character(rest, at)?
+        } else if is_name_start(first) || rest.starts_with("::") {
+            name(rest)
+        } else if first == '$' {
+            let length = 1 + rest[1..]
+                .bytes()
+                .take_while(u8::is_ascii_alphanumeric)
+                .count();
+            (TokenKind::Register(rest[1..length].to_owned()), length)
+        } else if first == '"' {
+            return Err(Fault::new(at, "texts can't be used in expressions"));
+        } else {
+            let operator = OPERATORS
+                .iter()
+                .find(|operator| rest.starts_with(**operator));
+            match operator {
+                Some(operator) => (TokenKind::Operator(operator), operator.len()),
+                None => return Err(Fault::new(at, format!("`{first}` is not understood"))),
+            }
+        };
+        tokens.push(Token {
+            at,
+            end: at + length,
+            kind,
+        });
+        at += length;
+    }
+    tokens.push(Token {
+        at: text.len(),
+        end: text.len(),
+        kind: TokenKind::End,
+    });
+    Ok(tokens)
+}
+
+fn is_name_start(c: char) -> bool {
+    c.is_alphabetic() || c == '_'
+}
+
+fn is_name_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+fn name(rest: &str) -> (TokenKind, usize) {
+    let mut length = if rest.starts_with("r#") { 2 } else { 0 };
+    let mut path = String::new();
+    loop {
+        let tail = &rest[length..];
+        let part = tail.find(|c| !is_name_part(c)).unwrap_or(tail.len());
+        path.push_str(&tail[..part]);
+        length += part;
+        // `::` goes on, `a::` at the end doesn't.
+        let Some(tail) = rest[length..].strip_prefix("::") else {
+            break;
+        };
+        if !tail.starts_with(is_name_start) {
+            break;
+        }
+        if !path.is_empty() {
+            path.push_str("::");
+        }
+        length += 2;
+    }
+    (TokenKind::Name(path), length.max(1))
+}
+
+fn number(rest: &str, at: usize) -> Result<(TokenKind, usize), Fault> {
+    let (radix, prefix) = match rest.get(..2) {
+        Some("0x" | "0X") => (16, 2),
+        Some("0b" | "0B") => (2, 2),
+        Some("0o") => (8, 2),
+        _ => (10, 0),
+    };
+    let is_digit = |c: char| c.is_digit(radix) || c == '_' || c == '\'';
+    let body = &rest[prefix..];
+    let digits = body.find(|c| !is_digit(c)).unwrap_or(body.len());
+    let after = &body[digits..];
+    let has_fraction =
+        after.starts_with('.') && !after[1..].starts_with(|c: char| c == '.' || is_name_start(c));
+    let exponent = |text: &str| {
+        let tail = text.strip_prefix(['e', 'E'])?;
+        let tail = tail.strip_prefix(['+', '-']).unwrap_or(tail);
+        tail.starts_with(|c: char| c.is_ascii_digit())
+            .then_some(text.len() - tail.len())
+    };
+    if radix == 10 && (has_fraction || exponent(after).is_some()) {
+        return Ok(float(rest));
+    }
+    let text: String = body[..digits]
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect();
+    let value = u128::from_str_radix(&text, radix)
+        .map_err(|_| Fault::new(at, "this number is not understood or too large"))?;
+    let suffix_length = after.find(|c| !is_name_part(c)).unwrap_or(after.len());
+    let suffix = &after[..suffix_length];
+    let number = integer(value, suffix, radix != 10).ok_or_else(|| {
+        Fault::new(
+            at + prefix + digits,
+            format!("`{suffix}` is no suffix of a number"),
+        )
+    })?;
+    Ok((
+        TokenKind::Number {
+            number,
+            untyped: suffix.is_empty(),
+        },
+        prefix + digits + suffix_length,
+    ))
+}
+
+fn integer(value: u128, suffix: &str, is_hex: bool) -> Option<Number> {
+    let bits = value as i128;
+    let make = |size, signed| Some(Number::integer(bits, size, signed));
+    let lower = suffix.to_ascii_lowercase();
+    match lower.as_str() {
+        "" if value <= i32::MAX as u128 => make(4, true),
+        "" if is_hex && value <= u128::from(u32::MAX) => make(4, false),
+        "" | "l" | "ll" if value <= i64::MAX as u128 => make(8, true),
+        "" | "l" | "ll" if value <= u128::from(u64::MAX) => make(8, false),
+        "" => make(16, value <= i128::MAX as u128),
+        "u" if value <= u128::from(u32::MAX) => make(4, false),
+        "u" | "ul" | "lu" | "ull" | "llu" => make(8, false),
+        "f32" => Some(Number::Float {
+            value: value as f64,
+            size: 4,
+        }),
+        "f64" => Some(Number::Float {
+            value: value as f64,
+            size: 8,
+        }),
+        "usize" => make(8, false),
+        "isize" => make(8, true),
+        other => {
+            let signed = other.starts_with('i');
+            let width = other.strip_prefix(['i', 'u'])?.parse::<u8>().ok()?;
+            matches!(width, 8 | 16 | 32 | 64 | 128)
+                .then(|| Number::integer(bits, width / 8, signed))
+        }
+    }
+}
+
+/// The text is known to start with a float.
+fn float(rest: &str) -> (TokenKind, usize) {
+    let mut length = rest
+        .bytes()
+        .take_while(|b| b.is_ascii_digit() || *b == b'_')
+        .count();
+    if rest[length..].starts_with('.') {
+        length += 1;
+        length += rest[length..]
+            .bytes()
+            .take_while(|b| b.is_ascii_digit() || *b == b'_')
+            .count();
+    }
+    if rest[length..].starts_with(['e', 'E']) {
+        let mut end = length + 1;
+        end += usize::from(rest[end..].starts_with(['+', '-']));
+        let digits = rest[end..].bytes().take_while(u8::is_ascii_digit).count();
+        if digits > 0 {
+            length = end + digits;
+        }
+    }
+    let text: String = rest[..length].chars().filter(|c| *c != '_').collect();
+    let value = text.parse().unwrap_or(f64::NAN);
+    let (size, suffix) = match &rest[length..] {
+        tail if tail.starts_with("f32") => (4, 3),
+        tail if tail.starts_with("f64") => (8, 3),
+        tail if tail.starts_with(['f', 'F']) => (4, 1),
+        tail if tail.starts_with(['l', 'L']) => (16, 1),
+        _ => (8, 0),
+    };
+    (
+        TokenKind::Number {
+            number: Number::Float { value, size },
+            untyped: suffix == 0,
+        },
+        length + suffix,
+    )
+}
+
+fn character(rest: &str, at: usize) -> Result<(TokenKind, usize), Fault> {
+    let unfinished = || Fault::new(at, "this character is not understood");
+    let mut chars = rest[1..].char_indices();
+    let (_, first) = chars.next().ok_or_else(unfinished)?;
+    let code = if first == '\\' {
+        let (_, escape) = chars.next().ok_or_else(unfinished)?;
+        match escape {
+            'n' => '\n' as u32,
+            't' => '\t' as u32,
+            'r' => '\r' as u32,
+            '0' => 0,
+            '\\' | '\'' | '"' => escape as u32,
+            'x' => {
+                let mut code = 0;
+                for _ in 0..2 {
+                    let (_, digit) = chars.next().ok_or_else(unfinished)?;
+                    code = code * 16 + digit.to_digit(16).ok_or_else(unfinished)?;
+                }
+                code
+            }
+            _ => return Err(unfinished()),
+        }
+    } else {
+        first as u32
+    };
+    match chars.next() {
+        Some((index, '\'')) => Ok((
+            TokenKind::Number {
+                number: Number::Char(code),
+                untyped: false,
+            },
+            index + 2,
+        )),
+        _ => Err(unfinished()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<TokenKind> {
+        let tokens = tokens(text).expect("tokens");
+        tokens.into_iter().map(|token| token.kind).collect()
+    }
+
+    fn one(text: &str) -> TokenKind {
+        kinds(text).swap_remove(0)
+    }
+
+    #[test]
+    fn numbers_have_the_type_they_are_written_with() {
+        let number = |text| match one(text) {
+            TokenKind::Number { number, .. } => number,
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(number("42"), Number::integer(42, 4, true));
+        assert_eq!(number("0xffffffff"), Number::integer(0xffff_ffff, 4, false));
+        assert_eq!(
+            number("5000000000"),
+            Number::integer(5_000_000_000, 8, true)
+        );
+        assert_eq!(number("7UL"), Number::integer(7, 8, false));
+        assert_eq!(number("1_000u16"), Number::integer(1000, 2, false));
+        assert_eq!(
+            number("1.5e3f"),
+            Number::Float {
+                value: 1500.0,
+                size: 4
+            }
+        );
+        assert_eq!(
+            number("2."),
+            Number::Float {
+                value: 2.0,
+                size: 8
+            }
+        );
+        assert_eq!(number(r"'\n'"), Number::Char(10));
+        assert_eq!(number(r"'\x41'"), Number::Char(0x41));
+    }
+
+    #[test]
+    fn fields_of_tuples_are_no_floats() {
+        let name = |text: &str| TokenKind::Name(text.to_owned());
+        assert_eq!(
+            kinds("t.0.1"),
+            [
+                name("t"),
+                TokenKind::Operator("."),
+                name("0"),
+                TokenKind::Operator("."),
+                name("1"),
+                TokenKind::End
+            ]
+        );
+    }
+
+    #[test]
+    fn paths_are_one_name() {
+        assert_eq!(
+            one("outer::inner::counter"),
+            TokenKind::Name("outer::inner::counter".into())
+        );
+        assert_eq!(one("::counter"), TokenKind::Name("counter".into()));
+        assert_eq!(one("r#type"), TokenKind::Name("type".into()));
+    }
+
+    #[test]
+    fn what_is_not_understood_has_its_place() {
+        assert_eq!(tokens("a # b").expect_err("no token").at, 2);
+        assert_eq!(tokens("12abc").expect_err("no suffix").at, 2);
+        assert!(tokens("'").is_err());
+        assert!(tokens("0x").is_err());
+        assert!(tokens("").is_err());
+    }
+}

@@ -1,0 +1,470 @@
+//! From tokens to a tree, by precedence climbing.
+
+use super::Fault;
+use super::ir::{Binary, Expression, Kind, Scalar, Unary};
+use super::lex::{Token, TokenKind};
+use crate::values::Number;
+use dapple_symbols::functions::Language;
+
+/// How deep an expression may nest.
+const MAX_DEPTH: usize = 64;
+
+pub(super) fn parse(tokens: Vec<Token>, language: Language) -> Result<Expression, Fault> {
+    let mut parser = Parser {
+        tokens,
+        next: 0,
+        depth: 0,
+        language,
+    };
+    let expression = parser.binary(0)?;
+    match parser.peek() {
+        TokenKind::End => Ok(expression),
+        TokenKind::Operator("(") => Err(parser.fault("functions can't be called here")),
+        TokenKind::Operator(
+            "=" | "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | "<<=" | ">>=" | "++"
+            | "--",
+        ) => Err(parser.fault("evaluating must not change the program: assignments are refused")),
+        TokenKind::Operator(".." | "..=" | "...") => Err(parser.fault("ranges are not supported")),
+        _ => Err(parser.fault("an operator or the end was expected here")),
+    }
+}
+
+struct Parser {
+    tokens: Vec<Token>,
+    next: usize,
+    depth: usize,
+    language: Language,
+}
+
+impl Parser {
+    fn token(&self) -> &Token {
+        // The last token is the end, which is never passed.
+        &self.tokens[self.next.min(self.tokens.len() - 1)]
+    }
+
+    fn peek(&self) -> &TokenKind {
+        &self.token().kind
+    }
+
+    fn at(&self) -> usize {
+        self.token().at
+    }
+
+    /// The end of the token before the next.
+    fn end(&self) -> usize {
+        self.next
+            .checked_sub(1)
+            .map_or(0, |last| self.tokens[last].end)
+    }
+
+    fn fault(&self, message: &str) -> Fault {
+        Fault::new(self.at(), message)
+    }
+
+    fn accept(&mut self, operator: &str) -> bool {
+        let found = matches!(self.peek(), TokenKind::Operator(next) if *next == operator);
+        self.next += usize::from(found);
+        found
+    }
+
+    fn accept_name(&mut self, wanted: &str) -> bool {
+        let found = matches!(self.peek(), TokenKind::Name(name) if name == wanted);
+        self.next += usize::from(found);
+        found
+    }
+
+    fn expect(&mut self, operator: &str) -> Result<(), Fault> {
+        if self.accept(operator) {
+            Ok(())
+        } else {
+            Err(self.fault(&format!("`{operator}` was expected here")))
+        }
+    }
+
+    fn make(&self, at: usize, kind: Kind) -> Expression {
+        Expression {
+            at,
+            end: self.end(),
+            kind,
+        }
+    }
+
+    fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
+        if self.depth >= MAX_DEPTH {
+            return Err(self.fault("the expression is nested too deep"));
+        }
+        self.depth += 1;
+        let result = inner(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn binary(&mut self, least: u8) -> Result<Expression, Fault> {
+        self.nested(|parser| parser.binary_inside(least))
+    }
+
+    fn binary_inside(&mut self, least: u8) -> Result<Expression, Fault> {
+        let mut left = self.unary()?;
+        loop {
+            let at = left.at;
+            if self.language == Language::Rust && self.accept_name("as") {
+                let target = self.scalar_type()?;
+                let operand = Box::new(left);
+                left = self.make(at, Kind::Cast { operand, target });
+                continue;
+            }
+            let TokenKind::Operator(text) = *self.peek() else {
+                break;
+            };
+            let Some((operator, strength)) = binary_operator(text, self.language) else {
+                break;
+            };
+            if strength < least {
+                break;
+            }
+            self.next += 1;
+            let right = self.binary(strength + 1)?;
+            left = self.make(
+                at,
+                Kind::Binary {
+                    operator,
+                    left: Box::new(left),
+                    right: Box::new(right),
+                },
+            );
+        }
+        Ok(left)
+    }
+
+    fn unary(&mut self) -> Result<Expression, Fault> {
+        let at = self.at();
+        let operator = match self.peek() {
+            TokenKind::Operator("*") => Some(Unary::Dereference),
+            TokenKind::Operator("&") => Some(Unary::AddressOf),
+            TokenKind::Operator("-") => Some(Unary::Negate),
+            TokenKind::Operator("+") => Some(Unary::Plus),
+            TokenKind::Operator("!") => Some(Unary::Not),
+            TokenKind::Operator("~") => Some(Unary::Complement),
+            TokenKind::Operator("&&") if self.language == Language::Rust => {
+                return Err(self.fault("a reference to a reference can't be made here"));
+            }
+            _ => None,
+        };
+        if let Some(operator) = operator {
+            self.next += 1;
+            if operator == Unary::AddressOf && self.language == Language::Rust {
+                self.accept_name("mut");
+            }
+            let operand = Box::new(self.nested(Self::unary)?);
+            return Ok(self.make(at, Kind::Unary { operator, operand }));
+        }
+        if self.language != Language::Rust
+            && matches!(self.peek(), TokenKind::Operator("("))
+            && self.is_type_next()
+        {
+            self.next += 1;
+            let target = self.scalar_type()?;
+            if matches!(self.peek(), TokenKind::Operator("*")) {
+                return Err(self.fault("casts to pointers are not supported"));
+            }
+            self.expect(")")?;
+            let operand = Box::new(self.nested(Self::unary)?);
+            return Ok(self.make(at, Kind::Cast { operand, target }));
+        }
+        self.postfix()
+    }
+
+    fn postfix(&mut self) -> Result<Expression, Fault> {
+        let mut expression = self.primary()?;
+        // Each turn nests the tree by one, whatever the text looks like.
+        for _ in 0..4 * MAX_DEPTH {
+            let at = expression.at;
+            let arrow = matches!(self.peek(), TokenKind::Operator("->"));
+            if self.accept(".") || self.accept("->") {
+                let name_at = self.at();
+                let TokenKind::Name(name) = self.peek().clone() else {
+                    return Err(self.fault("a member's name was expected here"));
+                };
+                self.next += 1;
+                let base = Box::new(expression);
+                expression = self.make(
+                    at,
+                    Kind::Member {
+                        base,
+                        name,
+                        name_at,
+                        arrow,
+                    },
+                );
+            } else if self.accept("[") {
+                let index = Box::new(self.binary(0)?);
+                self.expect("]")?;
+                let base = Box::new(expression);
+                expression = self.make(at, Kind::Index { base, index });
+            } else {
+                return Ok(expression);
+            }
+        }
+        Err(self.fault("the expression is nested too deep"))
+    }
+
+    fn primary(&mut self) -> Result<Expression, Fault> {
+        let at = self.at();
+        let kind = match self.peek().clone() {
+            TokenKind::Name(name) => {
+                self.next += 1;
+                match literal(&name) {
+                    Some(number) => Kind::Literal {
+                        number,
+                        untyped: false,
+                    },
+                    None => Kind::Name(name),
+                }
+            }
+            TokenKind::Register(name) => {
+                self.next += 1;
+                Kind::Register(name)
+            }
+            TokenKind::Number { number, untyped } => {
+                self.next += 1;
+                let number = match number {
+                    // C's characters are numbers.
+                    Number::Char(code) if self.language == Language::C => {
+                        Number::integer(code.into(), 4, true)
+                    }
+                    number => number,
+                };
+                Kind::Literal { number, untyped }
+            }
+            TokenKind::Operator("(") => {
+                self.next += 1;
+                let inner = self.binary(0)?;
+                self.expect(")")?;
+                return Ok(inner);
+            }
+            TokenKind::Operator("++" | "--") => {
+                return Err(
+                    self.fault("evaluating must not change the program: assignments are refused")
+                );
+            }
+            TokenKind::End => return Err(self.fault("the expression ends too early")),
+            TokenKind::Operator(_) => return Err(self.fault("a value was expected here")),
+        };
+        Ok(self.make(at, kind))
+    }
+
+    /// Whether a type's name follows the bracket at hand.
+    fn is_type_next(&self) -> bool {
+        let next = self.tokens.get(self.next + 1).map(|token| &token.kind);
+        matches!(next, Some(TokenKind::Name(name)) if is_type_word(name))
+    }
+
+    fn scalar_type(&mut self) -> Result<Scalar, Fault> {
+        let at = self.at();
+        let mut words = Vec::new();
+        while let TokenKind::Name(name) = self.peek() {
+            if !is_type_word(name) {
+                break;
+            }
+            words.push(name.clone());
+            self.next += 1;
+        }
+        scalar(&words).ok_or_else(|| Fault::new(at, "casts make numbers, `bool` and `char` only"))
+    }
+}
+
+fn literal(name: &str) -> Option<Number> {
+    match name {
+        "true" => Some(Number::Bool(true)),
+        "false" => Some(Number::Bool(false)),
+        "nullptr" | "NULL" => Some(Number::Pointer {
+            address: 0,
+            target: None,
+        }),
+        _ => None,
+    }
+}
+
+fn is_type_word(name: &str) -> bool {
+    matches!(
+        name,
+        "unsigned" | "signed" | "const" | "long" | "short" | "int"
+    ) || scalar(&[name.to_owned()]).is_some()
+}
+
+fn scalar(words: &[String]) -> Option<Scalar> {
+    let integer = |size, signed| Some(Scalar::Integer { size, signed });
+    let words: Vec<&str> = words
+        .iter()
+        .map(|word| word.strip_prefix("std::").unwrap_or(word))
+        .filter(|word| *word != "const")
+        .collect();
+    match words.as_slice() {
+        ["bool" | "_Bool"] => Some(Scalar::Bool),
+        ["char"] => Some(Scalar::Char),
+        ["float" | "f32"] => Some(Scalar::Float { size: 4 }),
+        ["double" | "f64"] => Some(Scalar::Float { size: 8 }),
+        ["long", "double"] => Some(Scalar::Float { size: 16 }),
+        ["size_t" | "usize" | "uintptr_t"] => integer(8, false),
+        ["ssize_t" | "isize" | "intptr_t" | "ptrdiff_t"] => integer(8, true),
+        ["__int128"] => integer(16, true),
+        [only]
+            if only
+                .strip_suffix("_t")
+                .unwrap_or(only)
+                .starts_with(['i', 'u'])
+                && only.ends_with(|c: char| c.is_ascii_digit() || c == 't')
+                && *only != "int" =>
+        {
+            let name = only.strip_suffix("_t").unwrap_or(only);
+            let signed = name.starts_with('i');
+            let width = name.trim_start_matches("uint").trim_start_matches("int");
+            let width = width.trim_start_matches(['i', 'u']).parse::<u8>().ok()?;
+            matches!(width, 8 | 16 | 32 | 64 | 128).then_some(Scalar::Integer {
+                size: width / 8,
+                signed,
+            })
+        }
+        [] => None,
+        words => {
+            let known = ["unsigned", "signed", "long", "short", "int", "char"];
+            if !words.iter().all(|word| known.contains(word)) {
+                return None;
+            }
+            let has = |word| words.contains(&word);
+            let size = match () {
+                () if has("char") => 1,
+                () if has("short") => 2,
+                () if has("long") => 8,
+                () => 4,
+            };
+            integer(size, !has("unsigned"))
+        }
+    }
+}
+
+/// An operator and how tightly it binds: C 2011 §6.5, the Rust reference's "Expression precedence".
+fn binary_operator(text: &str, language: Language) -> Option<(Binary, u8)> {
+    let (operator, c, rust) = match text {
+        "||" => (Binary::Or, 1, 1),
+        "&&" => (Binary::And, 2, 2),
+        "|" => (Binary::BitOr, 3, 4),
+        "^" => (Binary::BitXor, 4, 5),
+        "&" => (Binary::BitAnd, 5, 6),
+        "==" => (Binary::Equal, 6, 3),
+        "!=" => (Binary::NotEqual, 6, 3),
+        "<" => (Binary::Less, 7, 3),
+        "<=" => (Binary::LessEqual, 7, 3),
+        ">" => (Binary::Greater, 7, 3),
+        ">=" => (Binary::GreaterEqual, 7, 3),
+        "<<" => (Binary::ShiftLeft, 8, 8),
+        ">>" => (Binary::ShiftRight, 8, 8),
+        "+" => (Binary::Add, 9, 9),
+        "-" => (Binary::Subtract, 9, 9),
+        "*" => (Binary::Multiply, 10, 10),
+        "/" => (Binary::Divide, 10, 10),
+        "%" => (Binary::Remainder, 10, 10),
+        _ => return None,
+    };
+    Some((operator, if language == Language::Rust { rust } else { c }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lex::tokens;
+    use super::*;
+
+    /// The tree as text with all its brackets.
+    fn show(expression: &Expression) -> String {
+        match &expression.kind {
+            Kind::Name(name) => name.clone(),
+            Kind::Register(name) => format!("${name}"),
+            Kind::Literal { number, .. } => number.text(),
+            Kind::Member {
+                base, name, arrow, ..
+            } => {
+                format!("{}{}{name}", show(base), if *arrow { "->" } else { "." })
+            }
+            Kind::Index { base, index } => format!("{}[{}]", show(base), show(index)),
+            Kind::Unary { operator, operand } => format!("({operator:?} {})", show(operand)),
+            Kind::Binary {
+                operator,
+                left,
+                right,
+            } => {
+                format!("({} {operator:?} {})", show(left), show(right))
+            }
+            Kind::Cast { operand, target } => format!("({target:?}){}", show(operand)),
+        }
+    }
+
+    fn parsed(text: &str, language: Language) -> Result<String, Fault> {
+        tokens(text)
+            .and_then(|tokens| parse(tokens, language))
+            .map(|tree| show(&tree))
+    }
+
+    #[test]
+    fn postfix_binds_tighter_than_prefix_and_prefix_than_infix() {
+        let tree = parsed("*p->next.items[i + 1] - 2 * -x", Language::C);
+        assert_eq!(
+            tree.as_deref(),
+            Ok("((Dereference p->next.items[(i Add 1)]) Subtract (2 Multiply (Negate x)))")
+        );
+    }
+
+    #[test]
+    fn comparing_and_masking_bind_as_in_the_language() {
+        assert_eq!(
+            parsed("a & b == c", Language::C).as_deref(),
+            Ok("(a BitAnd (b Equal c))")
+        );
+        assert_eq!(
+            parsed("a & b == c", Language::Rust).as_deref(),
+            Ok("((a BitAnd b) Equal c)")
+        );
+    }
+
+    #[test]
+    fn casts_are_written_as_in_the_language() {
+        let cast = |size, signed| Scalar::Integer { size, signed };
+        assert_eq!(
+            parsed("(unsigned long)x + 1", Language::Cpp),
+            Ok(format!("(({:?})x Add 1)", cast(8, false)))
+        );
+        assert_eq!(
+            parsed("x as u8", Language::Rust),
+            Ok(format!("({:?})x", cast(1, false)))
+        );
+        assert_eq!(
+            parsed("(int16_t)x", Language::C),
+            Ok(format!("({:?})x", cast(2, true)))
+        );
+        assert_eq!(parsed("(x)", Language::C).as_deref(), Ok("x"));
+    }
+
+    #[test]
+    fn faults_point_at_their_place() {
+        let fault = |text| parsed(text, Language::C).expect_err("a fault");
+        assert_eq!(fault("a +").at, 3);
+        assert_eq!(fault("a[1").at, 3);
+        assert_eq!(fault("a b").at, 2);
+        assert_eq!(fault("x = 3").at, 2);
+        assert!(fault("x = 3").message.contains("must not change"));
+        assert!(fault("f(3)").message.contains("called"));
+        assert!(fault("i++").message.contains("must not change"));
+    }
+
+    #[test]
+    fn deep_nesting_is_refused() {
+        for text in [
+            "(".repeat(2000),
+            "*".repeat(2000),
+            "a[".repeat(1000),
+            "-".repeat(2000),
+        ] {
+            assert!(parsed(&text, Language::C).is_err());
+        }
+        assert!(parsed(&format!("a{}", ".b".repeat(1000)), Language::C).is_err());
+    }
+}

@@ -1,0 +1,448 @@
+//! Running an expression's tree against a frame: names, members, elements, and what is computed from them.
+
+use super::Fault;
+use super::ir::{Expression, Kind, Scalar, Unary};
+use super::suggest::nearest;
+use crate::Address;
+use crate::frame::Frame;
+use crate::modules::LoadedModule;
+use crate::registers::NAMES;
+use crate::values::view::{LONG_TEXT, View};
+use crate::values::{Contents, Number, Reader, Value, number_of};
+use dapple_symbols::cfi::{RBP, RIP, RSP};
+use dapple_symbols::functions::Language;
+use dapple_symbols::scopes::Variable;
+use dapple_symbols::types::TypeKind;
+use std::sync::Arc;
+
+mod arithmetic;
+mod member;
+
+/// How many references, boxes and pointers a member or index is looked for behind.
+const MAX_STEPS: usize = 16;
+
+pub(super) fn run(
+    tree: &Expression,
+    text: &str,
+    frame: &Frame,
+    reader: &Reader<'_>,
+) -> Result<Value, Fault> {
+    let module = frame.physical.module.clone();
+    let module = module.or_else(|| reader.modules.iter().next().cloned());
+    let module = module.ok_or_else(|| Fault::new(0, "no module is loaded to evaluate in"))?;
+    let runner = Runner {
+        text,
+        frame,
+        reader,
+        module,
+    };
+    runner.value(tree)
+}
+
+struct Runner<'a> {
+    text: &'a str,
+    frame: &'a Frame,
+    reader: &'a Reader<'a>,
+    module: Arc<LoadedModule>,
+}
+
+impl Runner<'_> {
+    fn value(&self, expression: &Expression) -> Result<Value, Fault> {
+        let at = expression.at;
+        match &expression.kind {
+            Kind::Name(name) => self.name(name, at),
+            Kind::Register(name) => self.register(name, at),
+            Kind::Literal { number, .. } => Ok(self.computed(*number)),
+            Kind::Member {
+                base,
+                name,
+                name_at,
+                arrow,
+            } => {
+                let value = self.value(base)?;
+                self.member_of(value, base, name, *name_at, *arrow)
+            }
+            Kind::Index { base, index } => {
+                let value = self.value(base)?;
+                self.element(value, base, index)
+            }
+            Kind::Unary { operator, operand } => match operator {
+                Unary::Dereference => self.dereference(self.value(operand)?, operand),
+                Unary::AddressOf => self.address_of(self.value(operand)?, operand),
+                Unary::Negate | Unary::Plus | Unary::Not | Unary::Complement => {
+                    let number = self.number(operand)?;
+                    self.unary(*operator, number, at).map(|n| self.computed(n))
+                }
+            },
+            Kind::Binary {
+                operator,
+                left,
+                right,
+            } => self
+                .binary(*operator, left, right)
+                .map(|n| self.computed(n)),
+            Kind::Cast { operand, target } => {
+                let number = self.number(operand)?;
+                Ok(self.computed(self.cast(number, *target)))
+            }
+        }
+    }
+
+    fn computed(&self, number: Number) -> Value {
+        let module = Arc::clone(&self.module);
+        Value::new(module, None, self.frame.language, Contents::Number(number))
+    }
+
+    /// The part of the text an expression was read from, for messages.
+    fn source(&self, expression: &Expression) -> &str {
+        self.text
+            .get(expression.at..expression.end)
+            .unwrap_or(self.text)
+            .trim()
+    }
+
+    fn fault(&self, expression: &Expression, what: &str) -> Fault {
+        Fault::new(
+            expression.at,
+            format!("`{}` {what}", self.source(expression)),
+        )
+    }
+
+    // Names
+
+    fn name(&self, name: &str, at: usize) -> Result<Value, Fault> {
+        let locals = self.locals();
+        if let Some(local) = locals.iter().rev().find(|local| local.name == name) {
+            return Ok(self.variable(local, &self.module));
+        }
+        if let Some(this) = locals.iter().find(|local| local.name == "this") {
+            let this = self.variable(this, &self.module);
+            if let Some(member) = self.find_member(&this, name) {
+                return Ok(member);
+            }
+        }
+        let lookup = self.module.to_file(self.frame.physical.lookup);
+        let statics = self.module.module.statics_at(lookup);
+        let is_named = |variable: &&Variable| {
+            variable.name == name
+                || variable
+                    .name
+                    .strip_suffix(name)
+                    .is_some_and(|head| head.ends_with("::"))
+        };
+        let found = statics
+            .iter()
+            .find(|variable| variable.name == name)
+            .or_else(|| statics.iter().find(is_named));
+        if let Some(found) = found {
+            return Ok(self.variable(found, &self.module));
+        }
+        for module in self.reader.modules.iter() {
+            if let Some(found) = module.module.statics_named(name).first() {
+                return Ok(self.variable(found, module));
+            }
+        }
+        for module in self.reader.modules.iter() {
+            if let Some(function) = module.module.functions_named(name).first() {
+                let address = module.to_process(function.entry).0;
+                return Ok(self.computed(Number::Pointer {
+                    address,
+                    target: None,
+                }));
+            }
+        }
+        let known = locals
+            .iter()
+            .rev()
+            .chain(&statics)
+            .map(|known| known.name.as_str());
+        Err(Fault::new(
+            at,
+            match nearest(name, known) {
+                Some(near) => format!("no variable `{name}` here; did you mean `{near}`?"),
+                None => format!("no variable `{name}` here"),
+            },
+        ))
+    }
+
+    fn locals(&self) -> Vec<Variable> {
+        let lookup = self.module.to_file(self.frame.physical.lookup);
+        self.module
+            .module
+            .variables_at(lookup, self.frame.inline_depth)
+    }
+
+    fn variable(&self, variable: &Variable, module: &Arc<LoadedModule>) -> Value {
+        self.reader.variable(variable, module, self.frame).value
+    }
+
+    fn register(&self, name: &str, at: usize) -> Result<Value, Fault> {
+        let number = match name {
+            "pc" => Some(RIP),
+            "sp" => Some(RSP),
+            "fp" => Some(RBP),
+            name => (0u16..)
+                .zip(NAMES)
+                .find(|(_, known)| *known == name)
+                .map(|(number, _)| number),
+        };
+        let number = number.ok_or_else(|| {
+            let near = nearest(name, NAMES.into_iter());
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `${near}`?"));
+            Fault::new(at, format!("there is no register `${name}`{hint}"))
+        })?;
+        let value = self.frame.physical.registers.get(number);
+        let value = value.ok_or_else(|| {
+            Fault::new(
+                at,
+                format!("register `${name}` was not saved in this frame"),
+            )
+        })?;
+        Ok(self.computed(match number {
+            RIP | RSP | RBP => Number::Pointer {
+                address: value,
+                target: None,
+            },
+            _ => Number::integer(value.into(), 8, true),
+        }))
+    }
+
+    // Pointers
+
+    fn dereference(&self, value: Value, operand: &Expression) -> Result<Value, Fault> {
+        let mut value = value;
+        let is_rust = self.language_of(&value) == Language::Rust;
+        for _ in 0..MAX_STEPS {
+            match self.reader.view(&value, LONG_TEXT) {
+                // In C++ a reference is its target, in Rust it is something to look behind.
+                View::Alias(target) if is_rust => return Ok(target),
+                View::Alias(target) => value = target,
+                View::Pointer {
+                    target: Some(target),
+                    ..
+                } => return Ok(target),
+                View::Pointer { target: None, .. } => {
+                    return Err(self.fault(operand, "points to something of unknown type"));
+                }
+                View::Sequence(sequence)
+                    if !sequence.container && sequence.length > 0 && !is_rust =>
+                {
+                    return Ok(sequence.at(0));
+                }
+                _ => break,
+            }
+        }
+        self.check_available(&value, operand)?;
+        Err(self.fault(
+            operand,
+            &format!("is no pointer, it is a `{}`", self.type_of(&value)),
+        ))
+    }
+
+    fn address_of(&self, value: Value, operand: &Expression) -> Result<Value, Fault> {
+        let mut value = value;
+        if self.language_of(&value) != Language::Rust
+            && let View::Alias(target) = self.reader.view(&value, LONG_TEXT)
+        {
+            value = target;
+        }
+        let address = value
+            .contents
+            .address()
+            .ok_or_else(|| self.fault(operand, "is not in memory, so it has no address"))?;
+        let mut pointer = value.sibling(
+            None,
+            Contents::Number(Number::Pointer {
+                address: address.0,
+                target: value.type_id,
+            }),
+        );
+        pointer.language = self.frame.language;
+        Ok(pointer)
+    }
+
+    fn element(&self, value: Value, base: &Expression, index: &Expression) -> Result<Value, Fault> {
+        let position = match self.number(index)? {
+            Number::Integer { value, .. } => value,
+            Number::Bool(value) => i128::from(value),
+            Number::Char(value) if self.frame.language != Language::Rust => i128::from(value),
+            _ => return Err(self.fault(index, "is no index: it is not an integer")),
+        };
+        let mut value = value;
+        for _ in 0..MAX_STEPS {
+            match self.reader.view(&value, LONG_TEXT) {
+                View::Alias(target) => value = target,
+                View::Sequence(sequence) => {
+                    let has_bounds = sequence.container || self.has_bounds(&value);
+                    let index_value = u64::try_from(position).ok();
+                    return match index_value {
+                        Some(at) if at < sequence.length || !has_bounds => Ok(sequence.at(at)),
+                        _ => Err(Fault::new(
+                            index.at,
+                            match sequence.length {
+                                0 => format!(
+                                    "index {position} is out of bounds: `{}` is empty",
+                                    self.source(base)
+                                ),
+                                length => format!(
+                                    "index {position} is out of bounds: `{}` has elements 0 to {}",
+                                    self.source(base),
+                                    length - 1
+                                ),
+                            },
+                        )),
+                    };
+                }
+                View::Pointer {
+                    address,
+                    target: Some(target),
+                    ..
+                } => return self.behind_pointer(address, target, position, base),
+                _ => break,
+            }
+        }
+        self.check_available(&value, base)?;
+        Err(self.fault(
+            base,
+            &format!("has no elements, it is a `{}`", self.type_of(&value)),
+        ))
+    }
+
+    fn behind_pointer(
+        &self,
+        address: u64,
+        target: Value,
+        position: i128,
+        base: &Expression,
+    ) -> Result<Value, Fault> {
+        let size = self
+            .reader
+            .size_of(&target)
+            .ok_or_else(|| self.fault(base, "points to something of unknown size"))?;
+        let offset = position.wrapping_mul(size.into()) as u64;
+        let mut element = target;
+        element.contents = Contents::Memory(Address(address.wrapping_add(offset)));
+        Ok(element)
+    }
+
+    fn has_bounds(&self, value: &Value) -> bool {
+        match self.reader.resolve(value).map(|resolved| resolved.type_) {
+            Some(type_) => match &type_.kind {
+                TypeKind::Array { dimensions, .. } => dimensions
+                    .get(usize::from(value.dimension))
+                    .is_some_and(Option::is_some),
+                _ => true,
+            },
+            None => true,
+        }
+    }
+
+    // What values are
+
+    /// An expression's value as a number, whatever stands for it.
+    fn number(&self, expression: &Expression) -> Result<Number, Fault> {
+        let value = self.value(expression)?;
+        self.number_of(&value, expression)
+    }
+
+    fn number_of(&self, value: &Value, expression: &Expression) -> Result<Number, Fault> {
+        let mut value = value.clone();
+        for _ in 0..MAX_STEPS {
+            match self.reader.view(&value, LONG_TEXT) {
+                View::Alias(target) => value = target,
+                View::Pointer {
+                    address, target, ..
+                } => {
+                    return Ok(Number::Pointer {
+                        address,
+                        target: target.and_then(|target| target.type_id),
+                    });
+                }
+                View::Sequence(sequence) if !sequence.container => {
+                    // An array is its address, as in C.
+                    let address = value.contents.address();
+                    if let Some(address) = address
+                        && self.language_of(&value) != Language::Rust
+                    {
+                        return Ok(Number::Pointer {
+                            address: address.0,
+                            target: sequence.element.type_id,
+                        });
+                    }
+                    break;
+                }
+                _ => break,
+            }
+        }
+        if let Contents::Number(number) = value.contents {
+            return Ok(number);
+        }
+        self.check_available(&value, expression)?;
+        let number = self.reader.resolve(&value).and_then(|resolved| {
+            let size = resolved.type_.size.filter(|size| (1..=16).contains(size))?;
+            let bytes = self.reader.bytes(&value.contents, size).ok()?;
+            number_of(&resolved.type_, &bytes)
+        });
+        number.ok_or_else(|| {
+            self.fault(
+                expression,
+                &format!("is no number, it is a `{}`", self.type_of(&value)),
+            )
+        })
+    }
+
+    /// A fault that says why a value can't be had, if it can't.
+    fn check_available(&self, value: &Value, expression: &Expression) -> Result<(), Fault> {
+        let size = self.reader.size_of(value).unwrap_or(0).min(16);
+        match self.reader.bytes(&value.contents, size) {
+            Ok(_) => Ok(()),
+            Err(reason) => {
+                let reason = self.reader.reason(&reason);
+                let reason = reason.trim_matches(['<', '>']);
+                Err(self.fault(expression, &format!("is not available: {reason}")))
+            }
+        }
+    }
+
+    fn language_of(&self, value: &Value) -> Language {
+        match self.reader.resolve(value) {
+            Some(resolved) => resolved.type_.language,
+            None => value.language,
+        }
+    }
+
+    fn type_of(&self, value: &Value) -> String {
+        self.reader.type_name(value)
+    }
+
+    fn cast(&self, number: Number, target: Scalar) -> Number {
+        let integer = match number {
+            Number::Integer { value, .. } => value,
+            // Saturating, as in Rust; C leaves it open.
+            Number::Float { value, .. } => value as i128,
+            Number::Bool(value) => value.into(),
+            Number::Char(value) => value.into(),
+            Number::Pointer { address, .. } => address.into(),
+        };
+        match target {
+            Scalar::Integer { size, signed } => Number::integer(integer, size, signed),
+            Scalar::Float { size } => {
+                let value = match number {
+                    Number::Float { value, .. } => value,
+                    _ => integer as f64,
+                };
+                let value = if size == 4 {
+                    f64::from(value as f32)
+                } else {
+                    value
+                };
+                Number::Float { value, size }
+            }
+            Scalar::Bool => Number::Bool(number.is_true()),
+            Scalar::Char if self.frame.language == Language::Rust => {
+                Number::Char(integer as u8 as u32)
+            }
+            Scalar::Char => Number::Char(u32::from(integer as u8)),
+        }
+    }
+}

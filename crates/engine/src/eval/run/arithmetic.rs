@@ -1,0 +1,397 @@
+//! Arithmetic: C's promotions, and Rust's literals that take the type of what they meet.
+
+use super::{Fault, Runner};
+use crate::Address;
+use crate::eval::ir::{Binary, Expression, Kind, Unary};
+use crate::values::{Contents, Number};
+use dapple_symbols::functions::Language;
+use std::cmp::Ordering;
+
+impl Runner<'_> {
+    pub(super) fn unary(
+        &self,
+        operator: Unary,
+        number: Number,
+        at: usize,
+    ) -> Result<Number, Fault> {
+        let is_rust = self.frame.language == Language::Rust;
+        let number = if is_rust { number } else { promote(number) };
+        match (operator, number) {
+            (
+                Unary::Not,
+                Number::Integer {
+                    value,
+                    size,
+                    signed,
+                },
+            ) if is_rust => Ok(Number::integer(!value, size, signed)),
+            (Unary::Not, number) => Ok(Number::Bool(!number.is_true())),
+            (
+                Unary::Negate,
+                Number::Integer {
+                    value,
+                    size,
+                    signed,
+                },
+            ) => Ok(Number::integer(value.wrapping_neg(), size, signed)),
+            (Unary::Negate, Number::Float { value, size }) => Ok(Number::Float {
+                value: -value,
+                size,
+            }),
+            (Unary::Plus, number @ (Number::Integer { .. } | Number::Float { .. })) => Ok(number),
+            (
+                Unary::Complement,
+                Number::Integer {
+                    value,
+                    size,
+                    signed,
+                },
+            ) => Ok(Number::integer(!value, size, signed)),
+            _ => Err(Fault::new(at, "this operator needs a number")),
+        }
+    }
+
+    pub(super) fn binary(
+        &self,
+        operator: Binary,
+        left: &Expression,
+        right: &Expression,
+    ) -> Result<Number, Fault> {
+        let first = self.number(left)?;
+        // What the first decides leaves the second alone: it may be there to guard it.
+        match operator {
+            Binary::And if !first.is_true() => return Ok(Number::Bool(false)),
+            Binary::Or if first.is_true() => return Ok(Number::Bool(true)),
+            Binary::And | Binary::Or => return Ok(Number::Bool(self.number(right)?.is_true())),
+            _ => {}
+        }
+        let second = self.number(right)?;
+        let (first, second) = self.adapt(left, first, right, second);
+        let at = right.at;
+        if let (Number::Pointer { .. }, _) | (_, Number::Pointer { .. }) = (first, second) {
+            return self.on_pointers(operator, first, second, at);
+        }
+        if let Some(result) = compare(operator, first, second) {
+            return Ok(Number::Bool(result));
+        }
+        match (promote(first), promote(second)) {
+            (Number::Float { value: a, size: s }, Number::Float { value: b, size: t }) => {
+                on_floats(operator, a, b, s.max(t), at)
+            }
+            (Number::Float { value: a, size }, Number::Integer { value: b, .. }) => {
+                on_floats(operator, a, b as f64, size, at)
+            }
+            (Number::Integer { value: a, .. }, Number::Float { value: b, size }) => {
+                on_floats(operator, a as f64, b, size, at)
+            }
+            (
+                Number::Integer {
+                    value: a,
+                    size: s,
+                    signed: x,
+                },
+                Number::Integer {
+                    value: b,
+                    size: t,
+                    signed: y,
+                },
+            ) => {
+                let is_shift = matches!(operator, Binary::ShiftLeft | Binary::ShiftRight);
+                // Rust's operands have one type; C's are brought to one that holds both.
+                let (mut size, mut signed) = match s.cmp(&t) {
+                    _ if is_shift => (s, x),
+                    Ordering::Greater => (s, x),
+                    Ordering::Less => (t, y),
+                    Ordering::Equal => (s, x && y),
+                };
+                if self.frame.language == Language::Rust
+                    && let (
+                        Number::Integer {
+                            size: s, signed: x, ..
+                        },
+                        Number::Integer { size: t, .. },
+                    ) = (first, second)
+                    && (s == t || is_shift)
+                {
+                    (size, signed) = (s, x);
+                }
+                on_integers(operator, a, b, size, signed, at)
+            }
+            _ => Err(Fault::new(at, "this operator needs numbers on both sides")),
+        }
+    }
+
+    /// Rust's bare literals become of the other side's type.
+    fn adapt(
+        &self,
+        left: &Expression,
+        first: Number,
+        right: &Expression,
+        second: Number,
+    ) -> (Number, Number) {
+        if self.frame.language != Language::Rust {
+            return (first, second);
+        }
+        let adapted = |literal: Number, other: Number| match (literal, other) {
+            (Number::Integer { value, .. }, Number::Integer { size, signed, .. }) => {
+                Number::integer(value, size, signed)
+            }
+            (Number::Float { value, .. }, Number::Float { size, .. }) => {
+                let value = if size == 4 {
+                    f64::from(value as f32)
+                } else {
+                    value
+                };
+                Number::Float { value, size }
+            }
+            (literal, _) => literal,
+        };
+        match (is_untyped(left), is_untyped(right)) {
+            (true, false) => (adapted(first, second), second),
+            (false, true) => (first, adapted(second, first)),
+            _ => (first, second),
+        }
+    }
+
+    fn on_pointers(
+        &self,
+        operator: Binary,
+        first: Number,
+        second: Number,
+        at: usize,
+    ) -> Result<Number, Fault> {
+        let address = |number| match number {
+            Number::Pointer { address, .. } => Some(i128::from(address)),
+            Number::Integer { value, .. } => Some(value),
+            _ => None,
+        };
+        let (Some(a), Some(b)) = (address(first), address(second)) else {
+            return Err(Fault::new(
+                at,
+                "a pointer goes with integers and pointers only",
+            ));
+        };
+        if let Some(result) = ordered(operator, a.partial_cmp(&b)) {
+            return Ok(Number::Bool(result));
+        }
+        let size = |target| {
+            let mut value = self.computed(first);
+            value.contents = Contents::Memory(Address(0));
+            value.type_id = target;
+            // Pointers to void count bytes, as gcc has it.
+            let size = if target.is_some() {
+                self.reader.size_of(&value)
+            } else {
+                Some(1)
+            };
+            size.filter(|size| *size > 0)
+                .map(i128::from)
+                .ok_or_else(|| Fault::new(at, "the pointee's size is not known"))
+        };
+        match (operator, first, second) {
+            (Binary::Subtract, Number::Pointer { target, .. }, Number::Pointer { .. }) => {
+                Ok(Number::integer((a - b) / size(target)?, 8, true))
+            }
+            (Binary::Add, Number::Pointer { target, .. }, Number::Integer { .. })
+            | (Binary::Add, Number::Integer { .. }, Number::Pointer { target, .. }) => {
+                let (base, steps) = match first {
+                    Number::Pointer { .. } => (a, b),
+                    _ => (b, a),
+                };
+                let address = base.wrapping_add(steps.wrapping_mul(size(target)?)) as u64;
+                Ok(Number::Pointer { address, target })
+            }
+            (Binary::Subtract, Number::Pointer { target, .. }, Number::Integer { .. }) => {
+                let address = a.wrapping_sub(b.wrapping_mul(size(target)?)) as u64;
+                Ok(Number::Pointer { address, target })
+            }
+            _ => Err(Fault::new(
+                at,
+                "pointers can be compared, moved and subtracted only",
+            )),
+        }
+    }
+}
+
+fn is_untyped(expression: &Expression) -> bool {
+    match &expression.kind {
+        Kind::Literal { untyped, .. } => *untyped,
+        Kind::Unary { operand, .. } => is_untyped(operand),
+        Kind::Binary { left, right, .. } => is_untyped(left) && is_untyped(right),
+        _ => false,
+    }
+}
+
+/// C's integer promotion: what is smaller than an int becomes one.
+fn promote(number: Number) -> Number {
+    match number {
+        Number::Integer { value, size, .. } if size < 4 => Number::integer(value, 4, true),
+        Number::Bool(value) => Number::integer(value.into(), 4, true),
+        Number::Char(value) => Number::integer(value.into(), 4, false),
+        number => number,
+    }
+}
+
+fn compare(operator: Binary, first: Number, second: Number) -> Option<bool> {
+    let order = match (promote(first), promote(second)) {
+        (Number::Float { value: a, .. }, Number::Float { value: b, .. }) => a.partial_cmp(&b),
+        (Number::Float { value: a, .. }, Number::Integer { value: b, .. }) => {
+            a.partial_cmp(&(b as f64))
+        }
+        (Number::Integer { value: a, .. }, Number::Float { value: b, .. }) => {
+            (a as f64).partial_cmp(&b)
+        }
+        (
+            Number::Integer {
+                value: a,
+                size: 16,
+                signed: false,
+            },
+            Number::Integer {
+                value: b,
+                signed: false,
+                ..
+            },
+        ) => Some((a as u128).cmp(&(b as u128))),
+        (Number::Integer { value: a, .. }, Number::Integer { value: b, .. }) => Some(a.cmp(&b)),
+        _ => return None,
+    };
+    ordered(operator, order)
+}
+
+/// What a comparison says of an order; `None` for other operators. Unordered (NaN) is unequal.
+fn ordered(operator: Binary, order: Option<Ordering>) -> Option<bool> {
+    Some(match operator {
+        Binary::Equal => order == Some(Ordering::Equal),
+        Binary::NotEqual => order != Some(Ordering::Equal),
+        Binary::Less => order == Some(Ordering::Less),
+        Binary::LessEqual => matches!(order, Some(Ordering::Less | Ordering::Equal)),
+        Binary::Greater => order == Some(Ordering::Greater),
+        Binary::GreaterEqual => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+        _ => return None,
+    })
+}
+
+fn on_floats(operator: Binary, a: f64, b: f64, size: u8, at: usize) -> Result<Number, Fault> {
+    let value = match operator {
+        Binary::Add => a + b,
+        Binary::Subtract => a - b,
+        Binary::Multiply => a * b,
+        Binary::Divide => a / b,
+        Binary::Remainder => a % b,
+        _ => return Err(Fault::new(at, "this operator needs integers")),
+    };
+    // Exact operands of 32 bits and one operation in 64 round to what 32 bits would give.
+    let value = if size == 4 {
+        f64::from(value as f32)
+    } else {
+        value
+    };
+    Ok(Number::Float { value, size })
+}
+
+fn on_integers(
+    operator: Binary,
+    a: i128,
+    b: i128,
+    size: u8,
+    signed: bool,
+    at: usize,
+) -> Result<Number, Fault> {
+    let cut = |value| match Number::integer(value, size, signed) {
+        Number::Integer { value, .. } => value,
+        _ => value,
+    };
+    let is_shift = matches!(operator, Binary::ShiftLeft | Binary::ShiftRight);
+    let (a, b) = (cut(a), if is_shift { b } else { cut(b) });
+    let is_wide = size == 16 && !signed;
+    if matches!(operator, Binary::Divide | Binary::Remainder) && b == 0 {
+        return Err(Fault::new(at, "division by zero"));
+    }
+    let value = match operator {
+        Binary::Add => a.wrapping_add(b),
+        Binary::Subtract => a.wrapping_sub(b),
+        Binary::Multiply => a.wrapping_mul(b),
+        Binary::Divide if is_wide => (a as u128 / b as u128) as i128,
+        Binary::Remainder if is_wide => (a as u128 % b as u128) as i128,
+        Binary::Divide => a.wrapping_div(b),
+        Binary::Remainder => a.wrapping_rem(b),
+        Binary::BitOr => a | b,
+        Binary::BitXor => a ^ b,
+        Binary::BitAnd => a & b,
+        Binary::ShiftLeft | Binary::ShiftRight => {
+            let count = u32::try_from(b)
+                .ok()
+                .filter(|count| *count < 8 * u32::from(size));
+            let count = count.ok_or_else(|| {
+                Fault::new(
+                    at,
+                    format!("a shift by {b} does not fit {} bits", 8 * u32::from(size)),
+                )
+            })?;
+            match operator {
+                Binary::ShiftLeft => a << count,
+                _ if is_wide => ((a as u128) >> count) as i128,
+                _ => a >> count,
+            }
+        }
+        _ => return Err(Fault::new(at, "this operator is not understood here")),
+    };
+    Ok(Number::integer(value, size, signed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn int(value: i128) -> Number {
+        Number::integer(value, 4, true)
+    }
+
+    #[test]
+    fn division_by_zero_and_wide_shifts_are_faults() {
+        assert!(on_integers(Binary::Divide, 1, 0, 4, true, 0).is_err());
+        assert!(on_integers(Binary::Remainder, 1, 0, 4, true, 0).is_err());
+        assert!(on_integers(Binary::ShiftLeft, 1, 32, 4, true, 0).is_err());
+        assert!(on_integers(Binary::ShiftLeft, 1, -1, 4, true, 0).is_err());
+        let least = i32::MIN.into();
+        assert_eq!(
+            on_integers(Binary::Divide, least, -1, 4, true, 0),
+            Ok(int(least))
+        );
+        let least = Number::integer(i128::MIN, 16, true);
+        assert_eq!(
+            on_integers(Binary::Divide, i128::MIN, -1, 16, true, 0),
+            Ok(least)
+        );
+    }
+
+    #[test]
+    fn comparing_knows_signs_and_nan() {
+        let big = Number::integer(-1, 16, false);
+        assert_eq!(
+            compare(Binary::Greater, big, Number::integer(1, 8, false)),
+            Some(true)
+        );
+        assert_eq!(compare(Binary::Less, int(-1), int(0)), Some(true));
+        let nan = Number::Float {
+            value: f64::NAN,
+            size: 8,
+        };
+        assert_eq!(compare(Binary::Equal, nan, nan), Some(false));
+        assert_eq!(compare(Binary::NotEqual, nan, nan), Some(true));
+        assert_eq!(compare(Binary::Add, int(1), int(2)), None);
+    }
+
+    #[test]
+    fn results_have_the_width_of_their_type() {
+        assert_eq!(
+            on_integers(Binary::Add, 255, 1, 1, false, 0),
+            Ok(Number::integer(0, 1, false))
+        );
+        assert_eq!(
+            on_integers(Binary::ShiftRight, -8, 1, 4, true, 0),
+            Ok(int(-4))
+        );
+    }
+}

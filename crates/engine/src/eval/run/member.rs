@@ -1,0 +1,163 @@
+//! Members: through references, pointers, bases, anonymous parts and the active variant.
+
+use super::{Fault, MAX_STEPS, Runner, nearest};
+use crate::eval::ir::Expression;
+use crate::values::Value;
+use crate::values::view::{LONG_TEXT, View};
+use dapple_symbols::types::TypeKind;
+
+/// How deep bases and anonymous members are searched.
+const MAX_BASES: usize = 16;
+/// Members looked at in one search.
+const MAX_VISITS: usize = 10_000;
+
+impl Runner<'_> {
+    pub(super) fn member_of(
+        &self,
+        value: Value,
+        base: &Expression,
+        name: &str,
+        name_at: usize,
+        arrow: bool,
+    ) -> Result<Value, Fault> {
+        let mut value = value;
+        let mut names = Vec::new();
+        let mut followed = false;
+        for _ in 0..MAX_STEPS {
+            if let Some(member) = self.own_member(&value, name) {
+                if arrow && !followed {
+                    return Err(self.fault(base, "is no pointer; use `.` instead of `->`"));
+                }
+                return Ok(member);
+            }
+            self.collect_names(&value, &mut names);
+            match self.reader.view(&value, LONG_TEXT) {
+                View::Alias(target) => {
+                    // A Rust box or reference is a pointer too.
+                    followed |= self.is_pointer(&value);
+                    value = target;
+                }
+                View::Pointer { address: 0, .. } => {
+                    return Err(self.fault(base, "is a null pointer"));
+                }
+                View::Pointer {
+                    target: Some(target),
+                    ..
+                } => {
+                    followed = true;
+                    value = target;
+                }
+                _ => break,
+            }
+        }
+        if names.is_empty() {
+            self.check_available(&value, base)?;
+            let type_name = self.type_of(&value);
+            return Err(self.fault(base, &format!("has no members, it is a `{type_name}`")));
+        }
+        let hint = match nearest(name, names.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => {
+                let more = if names.len() > 8 { ", …" } else { "" };
+                names.truncate(8);
+                format!("it has {}{more}", names.join(", "))
+            }
+        };
+        let message = format!("`{}` has no member `{name}`; {hint}", self.source(base));
+        Err(Fault::new(name_at, message))
+    }
+
+    /// A member of a value or of what it refers to, without a reason when there's none.
+    pub(super) fn find_member(&self, value: &Value, name: &str) -> Option<Value> {
+        let mut value = value.clone();
+        for _ in 0..MAX_STEPS {
+            if let Some(member) = self.own_member(&value, name) {
+                return Some(member);
+            }
+            value = match self.reader.view(&value, LONG_TEXT) {
+                View::Alias(target) => target,
+                View::Pointer {
+                    target: Some(target),
+                    ..
+                } => target,
+                _ => return None,
+            };
+        }
+        None
+    }
+
+    fn is_pointer(&self, value: &Value) -> bool {
+        let type_ = self.reader.resolve(value).map(|resolved| resolved.type_);
+        use dapple_symbols::types::PointerKind::Pointer;
+        type_.is_some_and(|type_| matches!(type_.kind, TypeKind::Pointer(Pointer, _)))
+    }
+
+    /// A member as declared, or of the active variant.
+    fn own_member(&self, value: &Value, name: &str) -> Option<Value> {
+        let mut visits = 0;
+        if let Some(member) = self.declared_member(value, name, 0, &mut visits) {
+            return Some(member);
+        }
+        match self.reader.view(value, LONG_TEXT) {
+            View::Record(record) => record
+                .fields
+                .into_iter()
+                .find(|field| field.name == name && !field.base)
+                .map(|field| field.value),
+            _ => None,
+        }
+    }
+
+    fn declared_member(
+        &self,
+        value: &Value,
+        name: &str,
+        depth: usize,
+        visits: &mut usize,
+    ) -> Option<Value> {
+        let resolved = self.reader.resolve(value)?;
+        let TypeKind::Aggregate(aggregate) = &resolved.type_.kind else {
+            return None;
+        };
+        let is_index = name.bytes().all(|byte| byte.is_ascii_digit());
+        let mut inner = Vec::new();
+        for member in &aggregate.members {
+            *visits += 1;
+            if *visits > MAX_VISITS {
+                return None;
+            }
+            match &member.name {
+                Some(own) if **own == *name => return Some(self.reader.member(value, member)),
+                Some(own) if is_index && own.strip_prefix("__") == Some(name) => {
+                    return Some(self.reader.member(value, member));
+                }
+                Some(_) if !member.base => {}
+                _ => inner.push(member),
+            }
+        }
+        if depth >= MAX_BASES {
+            return None;
+        }
+        inner.into_iter().find_map(|member| {
+            let part = self.reader.member(value, member);
+            self.declared_member(&part, name, depth + 1, visits)
+        })
+    }
+
+    fn collect_names(&self, value: &Value, names: &mut Vec<String>) {
+        let mut raw = value.clone();
+        raw.raw = true;
+        for value in [value, &raw] {
+            if let View::Record(record) = self.reader.view(value, LONG_TEXT) {
+                let fields = record
+                    .fields
+                    .into_iter()
+                    .filter(|f| !f.artificial && !f.base);
+                let new = fields.map(|field| field.name);
+                names.extend(new.take(64));
+                names.dedup();
+                return;
+            }
+        }
+    }
+}
