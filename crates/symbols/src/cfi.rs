@@ -235,10 +235,9 @@ impl<'a> Frames<'a> {
                 self.eh_frame
                     .fde_from_offset(&self.bases, offset, gimli::EhFrame::cie_from_offset)
             });
-            match entry {
-                Some(Ok(entry)) => return entry.contains(address).then_some(entry),
-                // A broken table: fall through to our own.
-                Some(Err(_)) | None => {}
+            // Otherwise a broken table: fall through to our own.
+            if let Some(Ok(entry)) = entry {
+                return entry.contains(address).then_some(entry);
             }
         }
         let table = self

@@ -5,12 +5,14 @@
 //! is first touched, everything else when first asked for; all of it is kept. A unit that can't be read is
 //! noted in the module's warnings and then behaves as if it weren't there.
 
+use crate::Error;
 use crate::blocks::Blocks;
 use crate::files::Files;
 use crate::functions::Language;
 use crate::index::Index;
 use crate::lines::Lines;
 use crate::paths::join;
+use crate::types::Type;
 use gimli::{AttributeValue, EndianSlice, LittleEndian, SectionId, UnitOffset, constants as dw};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -51,6 +53,7 @@ pub(crate) struct Unit<'a> {
     lines: OnceLock<Lines>,
     entries: OnceLock<Index<'a>>,
     blocks: Mutex<FxHashMap<usize, Arc<Blocks>>>,
+    pub types: Mutex<FxHashMap<usize, Arc<Type>>>,
 }
 
 impl Unit<'_> {
@@ -160,6 +163,7 @@ impl<'a> Dwarf<'a> {
             lines: OnceLock::new(),
             entries: OnceLock::new(),
             blocks: Mutex::default(),
+            types: Mutex::default(),
         }))
     }
 
@@ -249,8 +253,19 @@ impl<'a> Dwarf<'a> {
 
     /// Notes a problem in a unit.
     pub fn warn_unit(&self, unit: &Unit<'a>, offset: UnitOffset<usize>, reason: impl Into<String>) {
+        self.files.warn(self.unit_error(unit, offset, reason));
+    }
+
+    /// A problem in a unit.
+    pub fn unit_error(
+        &self,
+        unit: &Unit<'a>,
+        offset: UnitOffset<usize>,
+        reason: impl Into<String>,
+    ) -> Error {
         let (section, start) = place(&unit.dw.header);
-        self.warn(section, start.saturating_add(offset.0), reason);
+        self.files
+            .malformed(section, start.saturating_add(offset.0) as u64, reason)
     }
 
     /// What a unit has.

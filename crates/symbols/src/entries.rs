@@ -135,7 +135,7 @@ impl<'a> Dwarf<'a> {
             .map_or(high, |size| low.checked_add(size))
             .unwrap_or(low);
         let real = low < high && self.files.main.elf.is_code(low);
-        if real { vec![low..high] } else { Vec::new() }
+        real.then_some(low..high).into_iter().collect()
     }
 
     fn range_list(&self, unit: &Unit<'a>, value: AttributeValue<Reader<'a>>) -> Vec<Range<u64>> {

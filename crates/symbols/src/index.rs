@@ -190,9 +190,16 @@ impl<'a> Walk<'a> {
                         .map_err(broken)?;
                     let declared =
                         self.attribute(dw::DW_AT_declaration) == Some(AttributeValue::Flag(true));
-                    let name = self
-                        .attribute(dw::DW_AT_name)
-                        .and_then(|name| dwarf.text(unit, name));
+                    let name = match self.attribute(dw::DW_AT_name) {
+                        Some(name) => dwarf.text(unit, name),
+                        // Defined away from the class that declares it.
+                        None => self
+                            .attribute(dw::DW_AT_specification)
+                            .and_then(|declaration| {
+                                let (unit, offset) = dwarf.resolve(unit, declaration)?;
+                                dwarf.chain_text(&dwarf.chain(unit, offset), dw::DW_AT_name)
+                            }),
+                    };
                     if let (false, Some(name)) = (declared, name) {
                         index.definitions.entry(name).or_default().push(offset);
                     }

@@ -24,6 +24,8 @@ pub mod module;
 mod paths;
 pub mod scopes;
 mod symbols;
+mod type_entries;
+mod type_names;
 pub mod types;
 
 pub use address::FileAddress;

@@ -1,7 +1,16 @@
 //! Where values are: DWARF expressions and location lists (DWARF 5 §2.5, §2.6).
+//!
+//! gimli's evaluation stops wherever it needs something; [`Evaluator`] answers from the debug information or
+//! asks the [`LocationContext`]. Entry values are recovered as far as the caller's call sites describe them.
 
+use crate::cfi::{RBP, RIP, RSP};
+use crate::dwarf::{Dwarf, Reader, Unit};
 use crate::scopes::Variable;
 use crate::{FileAddress, Module};
+use gimli::{
+    AttributeValue, Encoding, EvaluationResult, Expression, Format, UnitOffset, Value, ValueType,
+};
+use gimli::{EndianSlice, LittleEndian, constants as dw};
 
 /// What evaluating an expression asks of whoever has the process. Addresses are the process's.
 pub trait LocationContext {
@@ -67,6 +76,512 @@ pub enum Place {
     Unavailable(Unavailable),
 }
 
+/// Operations in an expression; real ones have a few dozen.
+const ITERATIONS_LIMIT: u32 = 10_000;
+/// Requests an expression makes of its surroundings.
+const REQUESTS_LIMIT: u32 = 10_000;
+/// Frame bases and entry values inside each other.
+const NESTING_LIMIT: u32 = 8;
+
+const ENCODING: Encoding = Encoding {
+    address_size: 8,
+    format: Format::Dwarf32,
+    version: 5,
+};
+
+fn unsupported(text: impl Into<String>) -> Unavailable {
+    Unavailable::Unsupported(text.into())
+}
+
+/// The debug information around an expression; without it (in call frame information) an expression can only compute.
+#[derive(Clone, Copy)]
+struct Surroundings<'s, 'a> {
+    dwarf: &'s Dwarf<'a>,
+    unit: &'s Unit<'a>,
+    /// The function whose frame base counts: its entry's offset in the unit.
+    function: Option<usize>,
+    /// Where the frame is.
+    address: u64,
+}
+
+/// One evaluation and those it needs.
+struct Evaluator<'s, 'a> {
+    around: Option<Surroundings<'s, 'a>>,
+    context: &'s dyn LocationContext,
+    nesting: u32,
+}
+
+impl<'a> Evaluator<'_, 'a> {
+    fn pieces(
+        &self,
+        expression: Expression<Reader<'a>>,
+        initial: Option<u64>,
+    ) -> Result<Vec<Piece>, Unavailable> {
+        if self.nesting > NESTING_LIMIT {
+            return Err(unsupported("the location refers to itself"));
+        }
+        let broken =
+            |error: gimli::Error| unsupported(format!("the location is malformed: {error}"));
+        let encoding = self
+            .around
+            .map_or(ENCODING, |around| around.unit.dw.header.encoding());
+        let mut evaluation = expression.evaluation(encoding);
+        evaluation.set_max_iterations(ITERATIONS_LIMIT);
+        if let Some(initial) = initial {
+            evaluation.set_initial_value(initial);
+        }
+        let mut state = evaluation.evaluate().map_err(broken)?;
+        for _ in 0..REQUESTS_LIMIT {
+            let next = match state {
+                EvaluationResult::Complete => {
+                    return Ok(evaluation
+                        .result()
+                        .into_iter()
+                        .map(|piece| self.piece(piece))
+                        .collect());
+                }
+                EvaluationResult::RequiresMemory {
+                    address,
+                    size,
+                    base_type,
+                    ..
+                } => {
+                    let mut bytes = [0; 8];
+                    let wanted = bytes
+                        .get_mut(..usize::from(size))
+                        .ok_or_else(|| unsupported("a wide memory access"))?;
+                    self.context
+                        .read(address, wanted)
+                        .map_err(Unavailable::Unreadable)?;
+                    evaluation.resume_with_memory(self.typed(u64::from_le_bytes(bytes), base_type)?)
+                }
+                EvaluationResult::RequiresRegister {
+                    register,
+                    base_type,
+                } => {
+                    let value = self.register(register.0)?;
+                    evaluation.resume_with_register(self.typed(value, base_type)?)
+                }
+                EvaluationResult::RequiresFrameBase => {
+                    evaluation.resume_with_frame_base(self.frame_base()?)
+                }
+                EvaluationResult::RequiresTls(offset) => {
+                    let address = self.context.thread_local(offset);
+                    let address = address
+                        .ok_or_else(|| unsupported("the thread's local storage can't be found"))?;
+                    evaluation.resume_with_tls(address)
+                }
+                EvaluationResult::RequiresCallFrameCfa => {
+                    evaluation.resume_with_call_frame_cfa(self.cfa()?)
+                }
+                EvaluationResult::RequiresAtLocation(reference) => {
+                    evaluation.resume_with_at_location(self.called_expression(reference)?)
+                }
+                EvaluationResult::RequiresEntryValue(expression) => evaluation
+                    .resume_with_entry_value(Value::Generic(self.entry_value(expression)?)),
+                EvaluationResult::RequiresParameterRef(_) => return Err(Unavailable::OptimizedOut),
+                EvaluationResult::RequiresRelocatedAddress(address) => {
+                    evaluation.resume_with_relocated_address(self.relocated(address))
+                }
+                EvaluationResult::RequiresIndexedAddress { index, relocate } => {
+                    let around = self
+                        .around
+                        .ok_or_else(|| unsupported("an address index without a unit"))?;
+                    let address = around
+                        .dwarf
+                        .sections
+                        .address(&around.unit.dw, index)
+                        .map_err(broken)?;
+                    evaluation.resume_with_indexed_address(if relocate {
+                        self.relocated(address)
+                    } else {
+                        address
+                    })
+                }
+                EvaluationResult::RequiresBaseType(offset) => {
+                    evaluation.resume_with_base_type(self.value_type(offset)?)
+                }
+                _ => return Err(unsupported("the location is for another machine")),
+            };
+            state = next.map_err(broken)?;
+        }
+        Err(unsupported("the location does not end"))
+    }
+
+    fn piece(&self, piece: gimli::Piece<Reader<'a>>) -> Piece {
+        let skipped = piece.bit_offset.unwrap_or(0);
+        let place = match piece.location {
+            gimli::Location::Empty | gimli::Location::ImplicitPointer { .. } => {
+                Place::Unavailable(Unavailable::OptimizedOut)
+            }
+            gimli::Location::Register { register } => Place::Register {
+                register: register.0,
+                bit_offset: skipped,
+            },
+            gimli::Location::Address { address } if skipped.is_multiple_of(8) => {
+                Place::Memory(address.wrapping_add(skipped / 8))
+            }
+            gimli::Location::Address { .. } => {
+                Place::Unavailable(unsupported("a part of the value starts inside a byte"))
+            }
+            gimli::Location::Value { value } => Place::Bytes(bytes_of(value)),
+            gimli::Location::Bytes { value } => Place::Bytes(value.slice().to_vec()),
+        };
+        Piece {
+            bits: piece.size_in_bits,
+            place,
+        }
+    }
+
+    /// The one number an expression computes: an address, or what a register holds.
+    fn number(
+        &self,
+        expression: Expression<Reader<'a>>,
+        initial: Option<u64>,
+    ) -> Result<u64, Unavailable> {
+        match self
+            .pieces(expression, initial)?
+            .into_iter()
+            .next()
+            .map(|piece| piece.place)
+        {
+            Some(Place::Memory(address)) => Ok(address),
+            Some(Place::Register { register, .. }) => self.register(register),
+            Some(Place::Bytes(bytes)) => Ok(little_endian(&bytes)),
+            Some(Place::Unavailable(reason)) => Err(reason),
+            None => Err(Unavailable::OptimizedOut),
+        }
+    }
+
+    fn register(&self, register: u16) -> Result<u64, Unavailable> {
+        self.context
+            .register(register)
+            .ok_or(Unavailable::RegisterLost(register))
+    }
+
+    fn cfa(&self) -> Result<u64, Unavailable> {
+        self.context
+            .cfa()
+            .ok_or_else(|| unsupported("the frame's address is not known"))
+    }
+
+    fn relocated(&self, address: u64) -> u64 {
+        address.wrapping_add(self.context.load_bias())
+    }
+
+    fn typed(&self, value: u64, base_type: UnitOffset<usize>) -> Result<Value, Unavailable> {
+        let value_type = self.value_type(base_type)?;
+        let bytes = value.to_le_bytes();
+        Value::parse(value_type, EndianSlice::new(&bytes, LittleEndian))
+            .map_err(|error| unsupported(format!("the location is malformed: {error}")))
+    }
+
+    /// The type of a typed operation; 0 is the generic one.
+    fn value_type(&self, offset: UnitOffset<usize>) -> Result<ValueType, Unavailable> {
+        if offset.0 == 0 {
+            return Ok(ValueType::Generic);
+        }
+        let entry = self
+            .around
+            .and_then(|around| around.dwarf.entry(around.unit, offset));
+        let value_type = entry.and_then(|entry| ValueType::from_entry(&entry).ok().flatten());
+        value_type
+            .ok_or_else(|| unsupported("the location uses a type that can't be computed with"))
+    }
+
+    fn frame_base(&self) -> Result<u64, Unavailable> {
+        let none = || unsupported("the function's frame base is not known");
+        let around = self.around.ok_or_else(none)?;
+        let entry = around
+            .function
+            .and_then(|function| around.dwarf.entry(around.unit, UnitOffset(function)));
+        let base = entry
+            .and_then(|entry| entry.attr_value(dw::DW_AT_frame_base))
+            .ok_or_else(none)?;
+        let expression = around.expression(base)?;
+        Evaluator {
+            nesting: self.nesting + 1,
+            ..*self
+        }
+        .number(expression, None)
+    }
+
+    /// The location of an entry that `DW_OP_call2` and the like splice in.
+    fn called_expression(
+        &self,
+        reference: gimli::DieReference<usize>,
+    ) -> Result<Reader<'a>, Unavailable> {
+        let around = self
+            .around
+            .ok_or_else(|| unsupported("a call without a unit"))?;
+        let reference = match reference {
+            gimli::DieReference::UnitRef(offset) => AttributeValue::UnitRef(offset),
+            gimli::DieReference::DebugInfoRef(offset) => AttributeValue::DebugInfoRef(offset),
+        };
+        let entry = around
+            .dwarf
+            .resolve(around.unit, reference)
+            .and_then(|(unit, offset)| around.dwarf.entry(unit, offset));
+        match entry.and_then(|entry| entry.attr_value(dw::DW_AT_location)) {
+            Some(AttributeValue::Exprloc(expression)) => Ok(expression.0),
+            _ => Ok(EndianSlice::new(&[], LittleEndian)),
+        }
+    }
+
+    /// What an expression was on entry to the function. Only that of a register is ever written by compilers.
+    fn entry_value(&self, expression: Expression<Reader<'a>>) -> Result<u64, Unavailable> {
+        let around = self.around.ok_or(Unavailable::OptimizedOut)?;
+        let mut operations = expression.operations(around.unit.dw.header.encoding());
+        let register = match (operations.next(), operations.next()) {
+            (Ok(Some(gimli::Operation::Register { register })), Ok(None)) => register.0,
+            _ => return Err(Unavailable::OptimizedOut),
+        };
+        match register {
+            // Callee-saved: what the caller has now.
+            3 | RBP | 12..=15 => {
+                let caller = self.context.caller().ok_or(Unavailable::OptimizedOut)?;
+                caller
+                    .register(register)
+                    .ok_or(Unavailable::RegisterLost(register))
+            }
+            // The call pushed the return address.
+            RSP => Ok(self.cfa()?.wrapping_sub(8)),
+            _ => self.call_site_value(around, register),
+        }
+    }
+
+    /// What the caller passed in a register, by the call site's description (DWARF 5 §3.4.2).
+    fn call_site_value(
+        &self,
+        around: Surroundings<'_, 'a>,
+        register: u16,
+    ) -> Result<u64, Unavailable> {
+        let caller = self.context.caller().ok_or(Unavailable::OptimizedOut)?;
+        // Another module's debug information isn't at hand here.
+        if caller.load_bias() != self.context.load_bias() {
+            return Err(Unavailable::OptimizedOut);
+        }
+        let after_call = caller
+            .register(RIP)
+            .ok_or(Unavailable::OptimizedOut)?
+            .wrapping_sub(caller.load_bias());
+        let dwarf = around.dwarf;
+        let address = after_call.wrapping_sub(1);
+        let (unit, function) = dwarf
+            .function_entry_at(address)
+            .ok_or(Unavailable::OptimizedOut)?;
+        let blocks = dwarf.blocks(unit, function.offset);
+        let site = blocks
+            .call_sites
+            .iter()
+            .find(|site| site.return_address == after_call);
+        let site = site.ok_or(Unavailable::OptimizedOut)?.offset;
+        if !around.may_be_called_by(unit, site) {
+            return Err(Unavailable::OptimizedOut);
+        }
+        let value = passed_in(unit, site, register).ok_or(Unavailable::OptimizedOut)?;
+        let around = Surroundings {
+            dwarf,
+            unit,
+            function: Some(function.offset),
+            address,
+        };
+        Evaluator {
+            around: Some(around),
+            context: &*caller,
+            nesting: self.nesting + 1,
+        }
+        .number(value, None)
+    }
+}
+
+impl<'a> Surroundings<'_, 'a> {
+    /// The expression of an attribute: its own, or the one of its location list that holds at the address.
+    fn expression(
+        &self,
+        value: AttributeValue<Reader<'a>>,
+    ) -> Result<Expression<Reader<'a>>, Unavailable> {
+        if let AttributeValue::Exprloc(expression) = value {
+            return Ok(expression);
+        }
+        let broken =
+            |error: gimli::Error| unsupported(format!("the location list is malformed: {error}"));
+        let list = self
+            .dwarf
+            .sections
+            .attr_locations(&self.unit.dw, value)
+            .map_err(broken)?;
+        let mut list = list.ok_or_else(|| unsupported("the location has an unknown form"))?;
+        let mut any = false;
+        while let Some(entry) = list.next().map_err(broken)? {
+            if entry.range.begin <= self.address && self.address < entry.range.end {
+                return Ok(entry.data);
+            }
+            any = true;
+        }
+        Err(if any {
+            Unavailable::NotHere
+        } else {
+            Unavailable::OptimizedOut
+        })
+    }
+
+    /// Whether a call site may have called this function: after a tail call, the one that returns is another.
+    fn may_be_called_by(&self, unit: &Unit<'a>, site: usize) -> bool {
+        let Some(site) = self.dwarf.entry(unit, UnitOffset(site)) else {
+            return false;
+        };
+        let origin = [dw::DW_AT_call_origin, dw::DW_AT_abstract_origin]
+            .iter()
+            .find_map(|&name| site.attr_value(name));
+        let callee = origin.and_then(|origin| self.dwarf.resolve(unit, origin));
+        let (Some((callee_unit, callee)), Some(function)) = (callee, self.function) else {
+            // An indirect call says nothing.
+            return true;
+        };
+        let callee = self.dwarf.chain(callee_unit, callee);
+        let this = self.dwarf.chain(self.unit, UnitOffset(function));
+        let name = |chain| {
+            let linkage = self.dwarf.linkage_name(chain).map(String::into_bytes);
+            linkage.or_else(|| {
+                self.dwarf
+                    .chain_text(chain, dw::DW_AT_name)
+                    .map(<[u8]>::to_vec)
+            })
+        };
+        name(&callee) == name(&this)
+    }
+}
+
+/// The expression for the value passed in `register` at a call site.
+fn passed_in<'a>(unit: &Unit<'a>, site: usize, register: u16) -> Option<Expression<Reader<'a>>> {
+    let mut tree = unit.dw.entries_tree(Some(UnitOffset(site))).ok()?;
+    let mut children = tree.root().ok()?.children();
+    while let Ok(Some(child)) = children.next() {
+        let entry = child.entry();
+        let Some(AttributeValue::Exprloc(location)) = entry.attr_value(dw::DW_AT_location) else {
+            continue;
+        };
+        let mut operations = location.operations(unit.dw.header.encoding());
+        if !matches!(operations.next(), Ok(Some(gimli::Operation::Register { register: found })) if found.0 == register)
+        {
+            continue;
+        }
+        let value = [dw::DW_AT_call_value, dw::DW_AT_GNU_call_site_value]
+            .iter()
+            .find_map(|&name| entry.attr_value(name));
+        if let Some(AttributeValue::Exprloc(value)) = value {
+            return Some(value);
+        }
+    }
+    None
+}
+
+fn bytes_of(value: Value) -> Vec<u8> {
+    match value {
+        Value::Generic(value) | Value::U64(value) => value.to_le_bytes().to_vec(),
+        Value::I8(value) => value.to_le_bytes().to_vec(),
+        Value::U8(value) => value.to_le_bytes().to_vec(),
+        Value::I16(value) => value.to_le_bytes().to_vec(),
+        Value::U16(value) => value.to_le_bytes().to_vec(),
+        Value::I32(value) => value.to_le_bytes().to_vec(),
+        Value::U32(value) => value.to_le_bytes().to_vec(),
+        Value::I64(value) => value.to_le_bytes().to_vec(),
+        Value::F32(value) => value.to_le_bytes().to_vec(),
+        Value::F64(value) => value.to_le_bytes().to_vec(),
+    }
+}
+
+/// The first eight bytes as a number.
+fn little_endian(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .take(8)
+        .rev()
+        .fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+impl<'a> Dwarf<'a> {
+    fn locate(
+        &self,
+        variable: &Variable,
+        address: u64,
+        context: &dyn LocationContext,
+    ) -> Result<Vec<Piece>, Unavailable> {
+        let unit = self
+            .unit(variable.unit)
+            .ok_or_else(|| unsupported("the variable's unit can't be read"))?;
+        let chain = self.chain(unit, UnitOffset(variable.offset));
+        let size = variable.type_id.and_then(|id| self.type_size(id));
+        if let Some((unit, value)) = chain.attribute(dw::DW_AT_location) {
+            let function = variable.function.map(|function| function.offset);
+            let around = Surroundings {
+                dwarf: self,
+                unit,
+                function,
+                address,
+            };
+            let evaluator = Evaluator {
+                around: Some(around),
+                context,
+                nesting: 0,
+            };
+            let mut pieces = evaluator.pieces(around.expression(value)?, None)?;
+            let lost = |piece: &Piece| piece.place == Place::Unavailable(Unavailable::OptimizedOut);
+            if pieces.iter().all(lost) {
+                return Err(Unavailable::OptimizedOut);
+            }
+            // A computed value is as wide as an address.
+            if let (
+                [
+                    Piece {
+                        bits: None,
+                        place: Place::Bytes(bytes),
+                    },
+                ],
+                Some(size),
+            ) = (&mut pieces[..], size)
+            {
+                bytes.truncate(usize::try_from(size).unwrap_or(usize::MAX));
+            }
+            return Ok(pieces);
+        }
+        let constant = chain
+            .attribute(dw::DW_AT_const_value)
+            .and_then(|(unit, value)| self.constant(unit, &value, size));
+        match constant {
+            Some(bytes) => Ok(vec![Piece {
+                bits: None,
+                place: Place::Bytes(bytes),
+            }]),
+            None => Err(Unavailable::OptimizedOut),
+        }
+    }
+
+    /// The bytes of a constant, as many as its type has.
+    fn constant(
+        &self,
+        unit: &Unit<'a>,
+        value: &AttributeValue<Reader<'a>>,
+        size: Option<u64>,
+    ) -> Option<Vec<u8>> {
+        let width = usize::try_from(size.unwrap_or(8)).ok()?;
+        let number = match value {
+            AttributeValue::Block(bytes) => return Some(bytes.slice().to_vec()),
+            AttributeValue::String(_)
+            | AttributeValue::DebugStrRef(_)
+            | AttributeValue::DebugStrOffsetsIndex(_) => {
+                let mut bytes = self.text(unit, *value)?.to_vec();
+                bytes.push(0);
+                return Some(bytes);
+            }
+            AttributeValue::Sdata(number) => i128::from(*number),
+            other => i128::from(other.udata_value()?),
+        };
+        (width <= 16).then(|| number.to_le_bytes()[..width].to_vec())
+    }
+}
+
 impl Module {
     /// The pieces of `variable` at `address`.
     ///
@@ -78,8 +593,7 @@ impl Module {
         address: FileAddress,
         context: &dyn LocationContext,
     ) -> Result<Vec<Piece>, Unavailable> {
-        let _ = (variable, address, context);
-        unimplemented!()
+        self.dwarf(|dwarf| dwarf.locate(variable, address.0, context))
     }
 }
 
@@ -92,6 +606,11 @@ pub fn evaluate_cfi(
     initial: Option<u64>,
     context: &dyn LocationContext,
 ) -> Result<u64, Unavailable> {
-    let _ = (expression, initial, context);
-    unimplemented!()
+    let expression = Expression(EndianSlice::new(expression, LittleEndian));
+    Evaluator {
+        around: None,
+        context,
+        nesting: 0,
+    }
+    .number(expression, initial)
 }

@@ -1,8 +1,13 @@
 //! Lexical scopes and the variables in them: DWARF 5 §3.5, §4.1.
 
-use crate::functions::SourcePosition;
+use crate::blocks::{BlockKind, Blocks};
+use crate::dwarf::{Dwarf, Unit};
+use crate::functions::{FunctionId, Language, SourcePosition, WantedName};
 use crate::types::TypeId;
 use crate::{FileAddress, Module};
+use gimli::{AttributeValue, UnitOffset, constants as dw};
+use std::path::Path;
+use std::sync::Arc;
 
 /// What a variable is to the reader of the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,25 +38,203 @@ pub struct Variable {
     pub(crate) unit: u32,
     pub(crate) offset: usize,
     /// For inlined and concrete instances: the instance's DIE holds the location.
-    pub(crate) function: Option<crate::functions::FunctionId>,
+    pub(crate) function: Option<FunctionId>,
+}
+
+/// Where the program is in a frame's source: what is declared after it is not there yet.
+struct Here {
+    file: Arc<Path>,
+    line: u32,
+}
+
+impl<'a> Dwarf<'a> {
+    fn variables_at(&self, address: u64, inline_depth: usize) -> Vec<Variable> {
+        let Some((unit, function)) = self.function_entry_at(address) else {
+            return Vec::new();
+        };
+        let blocks = self.blocks(unit, function.offset);
+        let path = blocks.path(address);
+        // A frame's blocks: from the one that starts it up to the next inlined call.
+        let mut starts = vec![0];
+        starts.extend(
+            (1..path.len())
+                .filter(|&at| blocks.blocks[path[at] as usize].kind == BlockKind::Inlined),
+        );
+        let Some(&start) = starts.get(inline_depth) else {
+            return Vec::new();
+        };
+        let end = starts.get(inline_depth + 1).copied();
+        let frame = path.get(start..end.unwrap_or(path.len())).unwrap_or(&[]);
+        let here = match end {
+            Some(call) => self.call_place(unit, &blocks, path[call]),
+            None => self.row_place(address),
+        };
+        let id = FunctionId {
+            unit: unit.index,
+            offset: function.offset,
+        };
+        let mut variables = Vec::new();
+        for (depth, &block) in frame.iter().enumerate() {
+            for variable in blocks
+                .variables
+                .iter()
+                .filter(|variable| variable.block == block)
+            {
+                let kind = if variable.parameter {
+                    VariableKind::Parameter
+                } else {
+                    VariableKind::Local
+                };
+                let Some(variable) =
+                    self.variable(unit, variable.offset, kind, depth as u32, Some(id))
+                else {
+                    continue;
+                };
+                if !declared_later(&variable, here.as_ref(), unit.language) {
+                    variables.push(variable);
+                }
+            }
+        }
+        variables
+    }
+
+    /// The line an address belongs to.
+    fn row_place(&self, address: u64) -> Option<Here> {
+        self.units_at(address).find_map(|unit| {
+            let lines = self.lines(unit);
+            let row = &lines.rows[lines.row_at(address)?];
+            Some(Here {
+                file: self.file_numbered(unit, u64::from(row.file))?,
+                line: row.line,
+            })
+        })
+    }
+
+    /// The line of an inlined call.
+    fn call_place(&self, unit: &Unit<'a>, blocks: &Blocks, call: u32) -> Option<Here> {
+        let chain = self.chain(unit, UnitOffset(blocks.blocks[call as usize].offset));
+        let site = self.position(
+            &chain,
+            dw::DW_AT_call_file,
+            dw::DW_AT_call_line,
+            dw::DW_AT_call_column,
+        )?;
+        Some(Here {
+            file: site.file,
+            line: site.line,
+        })
+    }
+
+    /// The variable of an entry; `None` for one without a name or that is only declared.
+    fn variable(
+        &self,
+        unit: &Unit<'a>,
+        offset: usize,
+        kind: VariableKind,
+        depth: u32,
+        function: Option<FunctionId>,
+    ) -> Option<Variable> {
+        let chain = self.chain(unit, UnitOffset(offset));
+        let (_, own) = chain.links.first()?;
+        if own.attr_value(dw::DW_AT_declaration) == Some(AttributeValue::Flag(true)) {
+            return None;
+        }
+        let name = match kind {
+            VariableKind::Static => self.qualified_name(&chain)?,
+            _ => String::from_utf8_lossy(self.chain_text(&chain, dw::DW_AT_name)?).into_owned(),
+        };
+        let artificial = chain.flag(dw::DW_AT_artificial)
+            || name.ends_with("{vtable}")
+            || name.ends_with("{vtable_type}");
+        Some(Variable {
+            type_id: chain
+                .attribute(dw::DW_AT_type)
+                .and_then(|(unit, value)| self.type_id(unit, value)),
+            kind,
+            declaration: self.declaration(&chain),
+            depth,
+            artificial,
+            unit: unit.index,
+            offset,
+            function,
+            name,
+        })
+    }
+
+    /// The type a `DW_AT_type` refers to.
+    pub(crate) fn type_id(
+        &self,
+        unit: &Unit<'a>,
+        value: AttributeValue<crate::dwarf::Reader<'a>>,
+    ) -> Option<TypeId> {
+        let (unit, offset) = self.resolve(unit, value)?;
+        Some(TypeId {
+            unit: unit.index,
+            offset: offset.0,
+        })
+    }
+
+    fn statics_of(&self, unit: &Unit<'a>) -> Vec<Variable> {
+        let statics = &self.index(unit).statics;
+        statics
+            .iter()
+            .filter_map(|&offset| self.variable(unit, offset, VariableKind::Static, 0, None))
+            .collect()
+    }
+
+    fn statics_named(&self, name: &str) -> Vec<Variable> {
+        let wanted = WantedName::new(name);
+        let mut found = Vec::new();
+        for unit in self.units() {
+            for &offset in &self.index(unit).statics {
+                let chain = self.chain(unit, UnitOffset(offset));
+                let base = self
+                    .chain_text(&chain, dw::DW_AT_name)
+                    .map(String::from_utf8_lossy);
+                if !base.is_some_and(|base| wanted.may_end_with(&base)) {
+                    continue;
+                }
+                let variable = self.variable(unit, offset, VariableKind::Static, 0, None);
+                found.extend(variable.filter(|variable| wanted.matches(&variable.name)));
+            }
+        }
+        found
+    }
+}
+
+/// Whether a local's declaration is still to come. In Rust each `let` opens a block of its own, in C and C++ a
+/// block's locals are all there from its start.
+fn declared_later(variable: &Variable, here: Option<&Here>, language: Language) -> bool {
+    let (Some(here), Some(declaration)) = (here, &variable.declaration) else {
+        return false;
+    };
+    variable.kind == VariableKind::Local
+        && matches!(language, Language::C | Language::Cpp)
+        && here.line != 0
+        && declaration.line > here.line
+        && declaration.file == here.file
 }
 
 impl Module {
     /// Parameters and locals visible at `address`, outer blocks first, in declaration order: of the function itself
     /// (`inline_depth` 0), or of the n-th inlined call from outside that covers the address (`inline_depth` n).
-    /// Locals declared after the row's line in the same block are left out.
+    /// Locals declared after the row's line (for outer frames: the call's) in the same block are left out.
     pub fn variables_at(&self, address: FileAddress, inline_depth: usize) -> Vec<Variable> {
-        let _ = (address, inline_depth);
-        unimplemented!()
+        self.dwarf(|dwarf| dwarf.variables_at(address.0, inline_depth))
     }
+
     /// The statics and globals of the unit that covers `address`.
     pub fn statics_at(&self, address: FileAddress) -> Vec<Variable> {
-        let _ = address;
-        unimplemented!()
+        self.dwarf(|dwarf| {
+            dwarf
+                .units_at(address.0)
+                .flat_map(|unit| dwarf.statics_of(unit))
+                .collect()
+        })
     }
+
     /// The statics named `name` or ending in `::name`, in any unit.
     pub fn statics_named(&self, name: &str) -> Vec<Variable> {
-        let _ = name;
-        unimplemented!()
+        self.dwarf(|dwarf| dwarf.statics_named(name))
     }
 }

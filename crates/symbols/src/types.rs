@@ -1,4 +1,4 @@
-//! Types of C, C++ and Rust: DWARF 5 §5.
+//! Types of C, C++ and Rust: DWARF 5 §5. What they are; how they are read from the entries is next door.
 
 use crate::functions::Language;
 use crate::{Error, Module};
@@ -184,20 +184,19 @@ pub struct Variant {
 }
 
 impl Module {
-    /// The type's one level. Decoded once and kept.
+    /// The type's one level. Decoded once and kept. A declaration comes back as its definition, where the module has it.
     ///
     /// # Errors
     /// [`Error::Malformed`] where the entry contradicts itself.
     pub fn type_of(&self, id: TypeId) -> Result<Arc<Type>, Error> {
-        let _ = id;
-        unimplemented!()
+        self.dwarf(|dwarf| dwarf.type_of(id))
     }
+
     /// The type with typedefs and qualifiers removed; `None`: void.
     ///
     /// # Errors
     /// As [`Module::type_of`]; alias chains longer than a limit are malformed.
     pub fn strip_aliases(&self, id: TypeId) -> Result<Option<Arc<Type>>, Error> {
-        let _ = id;
-        unimplemented!()
+        self.dwarf(|dwarf| dwarf.strip_aliases(id))
     }
 }

@@ -252,7 +252,7 @@ fn files_are_found_by_the_longest_end_of_their_path() {
     else {
         panic!("found");
     };
-    assert_eq!(similar, [fixture.source.clone()]);
+    assert_eq!(similar, std::slice::from_ref(&fixture.source));
     assert_eq!(
         module.lookup_line(Path::new("nothing.c"), 1),
         LineLookup::NoFile {

@@ -1,0 +1,215 @@
+//! What types are called: their own names with namespaces, and names composed for those without.
+//!
+//! C's declarators read from the inside out: the name of `int (*)[3]` is built by carrying what stands around
+//! the missing identifier (`(*)[3]`) inwards to the type that has a name.
+
+use crate::dwarf::{Dwarf, Unit};
+use crate::entries::{Entry, anonymous};
+use crate::functions::Language;
+use crate::types::TypeId;
+use gimli::{UnitOffset, constants as dw};
+
+/// Types looked at for one name: function types can refer to each other without end.
+const BUDGET: u32 = 200;
+/// Names longer than this help nobody.
+const LONGEST: usize = 64 * 1024;
+
+impl<'a> Dwarf<'a> {
+    /// A type's full name, never empty.
+    pub(crate) fn type_name(&self, id: TypeId) -> String {
+        let name = Naming {
+            dwarf: self,
+            left: BUDGET,
+        }
+        .declarator(Some(id), String::new(), None);
+        if name.is_empty() {
+            "{unnamed type}".to_owned()
+        } else {
+            name
+        }
+    }
+}
+
+struct Naming<'s, 'a> {
+    dwarf: &'s Dwarf<'a>,
+    left: u32,
+}
+
+impl<'a> Naming<'_, 'a> {
+    /// The type's name around `inner`. `user` is the unit that uses it: void and `()` have no entry.
+    fn declarator(&mut self, id: Option<TypeId>, inner: String, user: Option<Language>) -> String {
+        let dwarf = self.dwarf;
+        let Some(id) = id else {
+            return with(
+                if user == Some(Language::Rust) {
+                    "()"
+                } else {
+                    "void"
+                },
+                &inner,
+            );
+        };
+        let entry = dwarf
+            .unit(id.unit)
+            .and_then(|unit| Some((unit, dwarf.entry(unit, UnitOffset(id.offset))?)));
+        let Some((unit, entry)) = entry else {
+            return with("{broken type}", &inner);
+        };
+        if self.left == 0 || inner.len() > LONGEST {
+            return with("{…}", &inner);
+        }
+        self.left -= 1;
+        if let Some(name) = self.own_name(unit, &entry) {
+            return with(&name, &inner);
+        }
+        let target = entry
+            .attr_value(dw::DW_AT_type)
+            .and_then(|value| dwarf.type_id(unit, value));
+        let language = Some(unit.language);
+        match entry.tag() {
+            dw::DW_TAG_pointer_type if unit.language == Language::Rust => {
+                format!("*{}", self.declarator(target, String::new(), language))
+            }
+            dw::DW_TAG_pointer_type => self.pointer(target, "*", inner, language),
+            dw::DW_TAG_reference_type => self.pointer(target, "&", inner, language),
+            dw::DW_TAG_rvalue_reference_type => self.pointer(target, "&&", inner, language),
+            dw::DW_TAG_ptr_to_member_type => {
+                let class = entry
+                    .attr_value(dw::DW_AT_containing_type)
+                    .and_then(|value| dwarf.type_id(unit, value));
+                let class = self.declarator(class, String::new(), language);
+                self.pointer(target, &format!("{class}::*"), inner, language)
+            }
+            dw::DW_TAG_array_type => {
+                let dimensions = dwarf.dimensions(unit, &entry);
+                let length = |length: &Option<u64>| {
+                    length.map_or(String::new(), |length| length.to_string())
+                };
+                if unit.language == Language::Rust {
+                    let element = self.declarator(target, String::new(), language);
+                    return dimensions.iter().rev().fold(element, |element, dimension| {
+                        match dimension {
+                            Some(dimension) => format!("[{element}; {dimension}]"),
+                            None => format!("[{element}]"),
+                        }
+                    });
+                }
+                let lengths: String = dimensions
+                    .iter()
+                    .map(|dimension| format!("[{}]", length(dimension)))
+                    .collect();
+                self.declarator(target, format!("{inner}{lengths}"), language)
+            }
+            dw::DW_TAG_subroutine_type => self.function(unit, &entry, target, inner),
+            dw::DW_TAG_const_type => self.qualified(target, "const", inner, language),
+            dw::DW_TAG_volatile_type => self.qualified(target, "volatile", inner, language),
+            dw::DW_TAG_restrict_type => self.qualified(target, "restrict", inner, language),
+            dw::DW_TAG_atomic_type => self.qualified(target, "_Atomic", inner, language),
+            tag => with(anonymous(tag), &inner),
+        }
+    }
+
+    /// The name an entry has itself, with its namespace; in C with its `struct`, as the language writes it.
+    fn own_name(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Option<String> {
+        let chain = self.dwarf.chain(unit, entry.offset());
+        let tag = entry.tag();
+        let scoped = matches!(
+            tag,
+            dw::DW_TAG_structure_type
+                | dw::DW_TAG_class_type
+                | dw::DW_TAG_union_type
+                | dw::DW_TAG_enumeration_type
+                | dw::DW_TAG_typedef
+                | dw::DW_TAG_template_alias
+        );
+        if !scoped {
+            let name = self.dwarf.text(unit, entry.attr_value(dw::DW_AT_name)?)?;
+            return Some(String::from_utf8_lossy(name).into_owned())
+                .filter(|name| !name.is_empty());
+        }
+        let name = self
+            .dwarf
+            .qualified_name(&chain)
+            .filter(|name| !name.is_empty())?;
+        let keyword = match (unit.language, tag) {
+            (Language::C, dw::DW_TAG_structure_type) => "struct ",
+            (Language::C, dw::DW_TAG_union_type) => "union ",
+            (Language::C, dw::DW_TAG_enumeration_type) => "enum ",
+            _ => "",
+        };
+        Some(format!("{keyword}{name}"))
+    }
+
+    fn pointer(
+        &mut self,
+        target: Option<TypeId>,
+        sign: &str,
+        inner: String,
+        user: Option<Language>,
+    ) -> String {
+        let inner = match self.tag_of(target) {
+            Some(dw::DW_TAG_array_type | dw::DW_TAG_subroutine_type) => format!("({sign}{inner})"),
+            _ => format!("{sign}{inner}"),
+        };
+        self.declarator(target, inner, user)
+    }
+
+    /// A pointer's qualifier stands behind its star, another's before its name.
+    fn qualified(
+        &mut self,
+        target: Option<TypeId>,
+        word: &str,
+        inner: String,
+        user: Option<Language>,
+    ) -> String {
+        match self.tag_of(target) {
+            Some(dw::DW_TAG_pointer_type | dw::DW_TAG_ptr_to_member_type) => {
+                self.declarator(target, with(word, &inner), user)
+            }
+            _ => format!("{word} {}", self.declarator(target, inner, user)),
+        }
+    }
+
+    fn function(
+        &mut self,
+        unit: &Unit<'a>,
+        entry: &Entry<'a>,
+        result: Option<TypeId>,
+        inner: String,
+    ) -> String {
+        let language = Some(unit.language);
+        let mut parameters = Vec::new();
+        for (parameter, artificial) in self.dwarf.parameters(unit, entry) {
+            // A method's `this`.
+            if !artificial {
+                parameters.push(self.declarator(Some(parameter), String::new(), language));
+            }
+        }
+        let parameters = parameters.join(", ");
+        if unit.language == Language::Rust {
+            return match result {
+                Some(_) => format!(
+                    "fn({parameters}) -> {}",
+                    self.declarator(result, String::new(), language)
+                ),
+                None => format!("fn({parameters})"),
+            };
+        }
+        self.declarator(result, format!("{inner}({parameters})"), language)
+    }
+
+    fn tag_of(&self, id: Option<TypeId>) -> Option<gimli::DwTag> {
+        let id = id?;
+        let unit = self.dwarf.unit(id.unit)?;
+        Some(unit.dw.entry(UnitOffset(id.offset)).ok()?.tag())
+    }
+}
+
+/// A name and what stands around the identifier it would declare.
+fn with(name: &str, inner: &str) -> String {
+    if inner.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name} {inner}")
+    }
+}
