@@ -1,0 +1,3 @@
+//! Where a debuggee lives. For now there is one kind: a live Linux process.
+
+pub(crate) mod linux;

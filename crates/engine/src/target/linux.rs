@@ -1,0 +1,12 @@
+//! A live Linux x86-64 process: starting it, ptrace, waiting, memory, its output.
+//!
+//! Everything here does one system call's work and decides nothing; what a stop means is decided in [`crate::stops`]
+//! and by the owner thread. All of ptrace must be called from the thread that seized the debuggee.
+
+pub(crate) mod check;
+pub(crate) mod launch;
+pub(crate) mod memory;
+pub(crate) mod output;
+pub(crate) mod process;
+pub(crate) mod ptrace;
+pub(crate) mod wait;

@@ -1,0 +1,157 @@
+//! Looks at a program before it is started, so that what can't work is refused with a sentence instead of an errno.
+
+use crate::Error;
+use crate::launch::LaunchOptions;
+use std::ffi::CString;
+use std::fs;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Checks that `options` can be started; gives the program's absolute path.
+pub(crate) fn program(options: &LaunchOptions) -> Result<PathBuf, Error> {
+    let refuse = |reason: String| Error::Launch {
+        program: options.program.clone(),
+        reason,
+    };
+    if options.program.as_os_str().is_empty() {
+        return Err(refuse("no program was named".into()));
+    }
+    let path = std::path::absolute(&options.program).map_err(|e| refuse(e.to_string()))?;
+    let path = fs::canonicalize(path).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => refuse("there is no such file".into()),
+        _ => refuse(e.to_string()),
+    })?;
+    let metadata = fs::metadata(&path).map_err(|e| refuse(e.to_string()))?;
+    if metadata.is_dir() {
+        return Err(refuse("it is a directory, not a program".into()));
+    }
+    if !metadata.is_file() {
+        return Err(refuse("it is not a regular file".into()));
+    }
+    if !accessible(&path, libc::R_OK) {
+        return Err(refuse("it can't be read: no permission".into()));
+    }
+    let mut head = Vec::new();
+    fs::File::open(&path)
+        .and_then(|file| file.take(256).read_to_end(&mut head))
+        .map_err(|e| refuse(format!("it can't be read: {e}")))?;
+    header(&head).map_err(refuse)?;
+    if !accessible(&path, libc::X_OK) {
+        return Err(refuse(
+            "it is not executable (chmod +x would make it so)".into(),
+        ));
+    }
+    if let Some(cwd) = &options.cwd
+        && !cwd.is_dir()
+    {
+        return Err(refuse(format!(
+            "the working directory {} does not exist",
+            cwd.display()
+        )));
+    }
+    Ok(path)
+}
+
+fn accessible(path: &Path, mode: i32) -> bool {
+    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else {
+        return false;
+    };
+    // SAFETY: access(2) reads a nul-terminated string.
+    unsafe { libc::access(path.as_ptr(), mode) == 0 }
+}
+
+/// Says why a file that starts with `head` can't be run under this debugger.
+fn header(head: &[u8]) -> Result<(), String> {
+    if let Some(rest) = head.strip_prefix(b"#!") {
+        let line = rest.split(|&b| b == b'\n').next().unwrap_or_default();
+        let line = String::from_utf8_lossy(line);
+        let interpreter = line.trim();
+        return Err(if interpreter.is_empty() {
+            "it is a script, not a native program".into()
+        } else {
+            format!(
+                "it is a script; to debug its interpreter, launch {interpreter} with the script as argument"
+            )
+        });
+    }
+    if head.is_empty() {
+        return Err("the file is empty".into());
+    }
+    if !head.starts_with(b"\x7fELF") {
+        return Err("it is not an ELF program".into());
+    }
+    let half = |at: usize| {
+        head.get(at..at + 2)
+            .map(|b| u16::from_le_bytes([b[0], b[1]]))
+    };
+    match (head.get(4), head.get(5)) {
+        (Some(1), _) => {
+            return Err(
+                "it is a 32-bit program; only 64-bit x86-64 programs can be debugged".into(),
+            );
+        }
+        (Some(2), Some(1)) => {}
+        (Some(2), Some(2)) => return Err(
+            "it is a big-endian program of another machine; only x86-64 programs can be debugged"
+                .into(),
+        ),
+        _ => return Err("its ELF header is broken or cut off".into()),
+    }
+    match half(18) {
+        Some(62) => {}
+        Some(other) => {
+            let name = match other {
+                3 => "i386",
+                40 => "ARM",
+                183 => "AArch64",
+                243 => "RISC-V",
+                21 => "PowerPC",
+                _ => "another machine",
+            };
+            return Err(format!(
+                "it is a program for {name} (ELF machine {other}); only x86-64 programs can be debugged"
+            ));
+        }
+        None => return Err("its ELF header is broken or cut off".into()),
+    }
+    match half(16) {
+        Some(2 | 3) => Ok(()),
+        Some(1) => Err("it is an object file: link it first".into()),
+        Some(4) => Err("it is a core file, not a program".into()),
+        _ => Err("its ELF header is broken or cut off".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn elf(class: u8, data: u8, kind: u16, machine: u16) -> Vec<u8> {
+        let mut head = vec![0x7f, b'E', b'L', b'F', class, data, 1];
+        head.resize(16, 0);
+        head.extend(kind.to_le_bytes());
+        head.extend(machine.to_le_bytes());
+        head
+    }
+
+    #[test]
+    fn each_kind_of_wrong_file_gets_its_own_sentence() {
+        let cases: [(Vec<u8>, &str); 8] = [
+            (b"#!/bin/sh -e\necho".to_vec(), "launch /bin/sh -e with"),
+            (b"#!".to_vec(), "script"),
+            (Vec::new(), "empty"),
+            (b"int main;".to_vec(), "not an ELF"),
+            (elf(1, 1, 2, 3), "32-bit"),
+            (elf(2, 1, 3, 183), "AArch64"),
+            (elf(2, 1, 1, 62), "object file"),
+            (elf(2, 1, 3, 62)[..17].to_vec(), "cut off"),
+        ];
+        for (head, part) in cases {
+            let sentence = header(&head).expect_err("must be refused");
+            assert!(sentence.contains(part), "{sentence:?} should say {part:?}");
+        }
+        assert_eq!(header(&elf(2, 1, 3, 62)), Ok(()));
+        assert_eq!(header(&elf(2, 1, 2, 62)), Ok(()));
+    }
+}

@@ -1,0 +1,105 @@
+//! What `/proc` says about a process, and signals sent to it.
+
+use crate::ThreadId;
+use std::io;
+use std::path::PathBuf;
+
+/// The entries of a process's auxiliary vector that say where its modules are (getauxval(3)).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct AuxiliaryVector {
+    /// `AT_ENTRY`: the program's entry point.
+    pub(crate) entry: Option<u64>,
+    /// `AT_BASE`: where the interpreter is mapped; 0 without one.
+    pub(crate) interpreter: Option<u64>,
+    /// `AT_SYSINFO_EHDR`: where the vDSO is mapped.
+    pub(crate) vdso: Option<u64>,
+}
+
+/// Reads a process's auxiliary vector.
+pub(crate) fn auxiliary_vector(process: ThreadId) -> io::Result<AuxiliaryVector> {
+    let bytes = std::fs::read(format!("/proc/{process}/auxv"))?;
+    Ok(parse_auxiliary_vector(&bytes))
+}
+
+fn parse_auxiliary_vector(bytes: &[u8]) -> AuxiliaryVector {
+    let mut vector = AuxiliaryVector::default();
+    let word = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).unwrap_or(0);
+    for entry in bytes.chunks_exact(16) {
+        let value = Some(word(&entry[8..]));
+        match word(&entry[..8]) {
+            libc::AT_NULL => break,
+            libc::AT_ENTRY => vector.entry = value,
+            libc::AT_BASE => vector.interpreter = value.filter(|&base| base != 0),
+            libc::AT_SYSINFO_EHDR => vector.vdso = value,
+            _ => {}
+        }
+    }
+    vector
+}
+
+/// The executable a process runs.
+pub(crate) fn executable(process: ThreadId) -> io::Result<PathBuf> {
+    std::fs::read_link(format!("/proc/{process}/exe"))
+}
+
+/// A thread's name; empty when it has just ended.
+pub(crate) fn thread_name(process: ThreadId, thread: ThreadId) -> String {
+    let name = std::fs::read(format!("/proc/{process}/task/{thread}/comm")).unwrap_or_default();
+    String::from_utf8_lossy(&name)
+        .trim_end_matches('\n')
+        .to_owned()
+}
+
+/// Whether the program handles `signal` itself.
+pub(crate) fn catches(process: ThreadId, signal: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigCgt:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0);
+    (1..=64).contains(&signal) && mask >> (signal - 1) & 1 == 1
+}
+
+/// A mapping that starts at `address`: its length.
+pub(crate) fn mapping_length(process: ThreadId, address: u64) -> Option<u64> {
+    let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).ok()?;
+    maps.lines().find_map(|line| {
+        let (start, rest) = line.split_once('-')?;
+        let end = rest.split(' ').next()?;
+        let start = u64::from_str_radix(start, 16).ok()?;
+        let end = u64::from_str_radix(end, 16).ok()?;
+        (start == address).then(|| end.wrapping_sub(start))
+    })
+}
+
+/// Sends a signal to the whole process.
+pub(crate) fn signal(process: ThreadId, signal: i32) -> io::Result<()> {
+    // SAFETY: kill(2) takes numbers only.
+    if unsafe { libc::kill(process.0, signal) } == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_auxiliary_vector_ends_at_its_null_entry_and_survives_a_cut() {
+        let mut bytes = Vec::new();
+        for (key, value) in [(9u64, 0x401000u64), (7, 0), (33, 0x7fff), (0, 0), (9, 1)] {
+            bytes.extend(key.to_le_bytes());
+            bytes.extend(value.to_le_bytes());
+        }
+        let expected = AuxiliaryVector {
+            entry: Some(0x401000),
+            interpreter: None,
+            vdso: Some(0x7fff),
+        };
+        assert_eq!(parse_auxiliary_vector(&bytes), expected);
+        let cut = parse_auxiliary_vector(&bytes[..20]);
+        assert_eq!(cut.entry, Some(0x401000));
+    }
+}

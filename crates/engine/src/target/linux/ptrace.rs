@@ -1,0 +1,255 @@
+//! The requests of ptrace(2) the engine uses, each as a function. A thread that has died meanwhile answers `ESRCH`:
+//! callers treat that as "its exit status is on the way".
+
+use crate::registers::{FS_BASE, Registers};
+use crate::{Address, ThreadId};
+use iced_x86::Register;
+use std::io;
+use std::mem::MaybeUninit;
+
+/// Options for every debuggee: all births, execs and deaths are told, system-call stops can be told from signals.
+pub(crate) const OPTIONS: i32 = libc::PTRACE_O_TRACECLONE
+    | libc::PTRACE_O_TRACEFORK
+    | libc::PTRACE_O_TRACEVFORK
+    | libc::PTRACE_O_TRACEEXEC
+    | libc::PTRACE_O_TRACEEXIT
+    | libc::PTRACE_O_TRACESYSGOOD;
+
+/// A thread's general registers as the kernel has them.
+#[derive(Clone, Copy)]
+pub(crate) struct UserRegisters(libc::user_regs_struct);
+
+impl std::fmt::Debug for UserRegisters {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "UserRegisters {{ rip: {:#x}, rsp: {:#x} }}",
+            self.0.rip, self.0.rsp
+        )
+    }
+}
+
+impl UserRegisters {
+    /// The instruction pointer.
+    pub(crate) fn pc(&self) -> Address {
+        Address(self.0.rip)
+    }
+
+    /// The stack pointer.
+    pub(crate) fn sp(&self) -> u64 {
+        self.0.rsp
+    }
+
+    /// Moves the thread.
+    pub(crate) fn set_pc(&mut self, pc: Address) {
+        self.0.rip = pc.0;
+    }
+
+    /// Sets the stack pointer.
+    pub(crate) fn set_sp(&mut self, sp: u64) {
+        self.0.rsp = sp;
+    }
+
+    /// Sets `rcx`, which `loop` and `jrcxz` count with.
+    pub(crate) fn set_rcx(&mut self, rcx: u64) {
+        self.0.rcx = rcx;
+    }
+
+    /// The flags.
+    pub(crate) fn flags(&self) -> u64 {
+        self.0.eflags
+    }
+
+    /// Whether the kernel will run a system call again when the thread goes on (its result is one of `-ERESTART…`).
+    pub(crate) fn restarts_system_call(&self) -> bool {
+        const RESTARTS: [i64; 4] = [-512, -513, -514, -516];
+        self.0.orig_rax.cast_signed() >= 0 && RESTARTS.contains(&self.0.rax.cast_signed())
+    }
+
+    /// A 64-bit general register or segment base by iced's name; `None` for others.
+    pub(crate) fn get(&self, register: Register) -> Option<u64> {
+        let r = &self.0;
+        Some(match register {
+            Register::RAX => r.rax,
+            Register::RBX => r.rbx,
+            Register::RCX => r.rcx,
+            Register::RDX => r.rdx,
+            Register::RSI => r.rsi,
+            Register::RDI => r.rdi,
+            Register::RBP => r.rbp,
+            Register::RSP => r.rsp,
+            Register::R8 => r.r8,
+            Register::R9 => r.r9,
+            Register::R10 => r.r10,
+            Register::R11 => r.r11,
+            Register::R12 => r.r12,
+            Register::R13 => r.r13,
+            Register::R14 => r.r14,
+            Register::R15 => r.r15,
+            Register::RIP => r.rip,
+            Register::FS => r.fs_base,
+            Register::GS => r.gs_base,
+            Register::CS | Register::DS | Register::ES | Register::SS => 0,
+            _ => return None,
+        })
+    }
+
+    /// The same by DWARF numbers.
+    pub(crate) fn to_dwarf(self) -> Registers {
+        let r = &self.0;
+        let values = [
+            r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8, r.r9, r.r10, r.r11,
+            r.r12, r.r13, r.r14, r.r15, r.rip,
+        ];
+        let mut registers = Registers::default();
+        for (number, value) in (0u16..).zip(values) {
+            registers.set(number, Some(value));
+        }
+        registers.set(FS_BASE, Some(r.fs_base));
+        registers
+    }
+}
+
+/// What `siginfo_t` says that we use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SignalInfo {
+    /// `si_signo`.
+    pub(crate) number: i32,
+    /// `si_code`.
+    pub(crate) code: i32,
+    /// `si_addr`, of meaning for faults only.
+    pub(crate) address: u64,
+}
+
+fn request(number: libc::c_uint, thread: ThreadId, address: usize, data: usize) -> io::Result<()> {
+    // SAFETY: only requests whose address and data are plain numbers come through here, so the kernel
+    // touches no memory of this process.
+    let result = unsafe { libc::ptrace(number, thread.0, address, data) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+fn signal_data(signal: i32) -> usize {
+    usize::try_from(signal).unwrap_or(0)
+}
+
+/// Begins to trace a thread without stopping it.
+pub(crate) fn seize(thread: ThreadId, options: i32) -> io::Result<()> {
+    request(libc::PTRACE_SEIZE, thread, 0, signal_data(options))
+}
+
+/// Lets a stopped thread run, delivering `signal` unless 0.
+pub(crate) fn cont(thread: ThreadId, signal: i32) -> io::Result<()> {
+    request(libc::PTRACE_CONT, thread, 0, signal_data(signal))
+}
+
+/// Lets a stopped thread execute one instruction, delivering `signal` unless 0.
+pub(crate) fn step(thread: ThreadId, signal: i32) -> io::Result<()> {
+    request(libc::PTRACE_SINGLESTEP, thread, 0, signal_data(signal))
+}
+
+/// Leaves a thread in its group stop until SIGCONT.
+pub(crate) fn listen(thread: ThreadId) -> io::Result<()> {
+    request(libc::PTRACE_LISTEN, thread, 0, 0)
+}
+
+/// Asks a running thread to stop.
+pub(crate) fn interrupt(thread: ThreadId) -> io::Result<()> {
+    request(libc::PTRACE_INTERRUPT, thread, 0, 0)
+}
+
+/// Ends tracing of a stopped thread, delivering `signal` unless 0.
+pub(crate) fn detach(thread: ThreadId, signal: i32) -> io::Result<()> {
+    request(libc::PTRACE_DETACH, thread, 0, signal_data(signal))
+}
+
+/// The registers of a stopped thread.
+pub(crate) fn registers(thread: ThreadId) -> io::Result<UserRegisters> {
+    let mut registers = MaybeUninit::<libc::user_regs_struct>::uninit();
+    // SAFETY: the kernel fills the structure, which has the size PTRACE_GETREGS writes.
+    let result = unsafe { libc::ptrace(libc::PTRACE_GETREGS, thread.0, 0, registers.as_mut_ptr()) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call succeeded, so all of it is written; any bit pattern is valid.
+    Ok(UserRegisters(unsafe { registers.assume_init() }))
+}
+
+/// Sets the registers of a stopped thread.
+pub(crate) fn set_registers(thread: ThreadId, registers: &UserRegisters) -> io::Result<()> {
+    // SAFETY: the kernel reads a structure of the size PTRACE_SETREGS expects.
+    let result = unsafe { libc::ptrace(libc::PTRACE_SETREGS, thread.0, 0, &raw const registers.0) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// What an event stop tells: the new thread's id, the former one's, an exit status.
+pub(crate) fn event_message(thread: ThreadId) -> io::Result<u64> {
+    let mut message: libc::c_ulong = 0;
+    // SAFETY: the kernel writes one unsigned long.
+    let result = unsafe { libc::ptrace(libc::PTRACE_GETEVENTMSG, thread.0, 0, &raw mut message) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(message)
+}
+
+/// The signal a thread is stopped by.
+pub(crate) fn signal_info(thread: ThreadId) -> io::Result<SignalInfo> {
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    // SAFETY: the kernel writes one siginfo_t.
+    let result = unsafe { libc::ptrace(libc::PTRACE_GETSIGINFO, thread.0, 0, info.as_mut_ptr()) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: zeroed before and written by the kernel; any bit pattern is valid.
+    let info = unsafe { info.assume_init() };
+    Ok(summary(&info))
+}
+
+fn summary(info: &libc::siginfo_t) -> SignalInfo {
+    SignalInfo {
+        number: info.si_signo,
+        code: info.si_code,
+        // SAFETY: reads a word of the union that is initialised; it means something for faults only.
+        address: unsafe { info.si_addr() } as u64,
+    }
+}
+
+/// Whether a trap that the thread itself has caused waits to be told. The kernel puts the stop that was asked for by
+/// PTRACE_INTERRUPT before it, although the instruction has been executed.
+pub(crate) fn trap_pending(thread: ThreadId) -> bool {
+    #[repr(C)]
+    struct Arguments {
+        offset: u64,
+        flags: u32,
+        count: i32,
+    }
+    const MOST: usize = 32;
+    let arguments = Arguments {
+        offset: 0,
+        flags: 0,
+        count: MOST as i32,
+    };
+    let mut found = MaybeUninit::<[libc::siginfo_t; MOST]>::zeroed();
+    // SAFETY: the kernel reads `struct ptrace_peeksiginfo_args`, laid out as above, and writes at most `count` elements.
+    let count = unsafe {
+        libc::ptrace(
+            libc::PTRACE_PEEKSIGINFO,
+            thread.0,
+            &raw const arguments,
+            found.as_mut_ptr(),
+        )
+    };
+    // SAFETY: zeroed before; any bit pattern is valid.
+    let found = unsafe { found.assume_init() };
+    let count = usize::try_from(count).unwrap_or(0).min(MOST);
+    // A code above 0 is the kernel's own, not another program's kill().
+    found[..count]
+        .iter()
+        .any(|info| info.si_signo == libc::SIGTRAP && info.si_code > 0)
+}

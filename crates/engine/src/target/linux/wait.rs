@@ -1,0 +1,268 @@
+//! The one place that waits for the debuggee, and how a command gets the owner thread out of there.
+//!
+//! The owner thread blocks in `wait4(-1, __WALL | __WNOTHREAD)`: all threads of its own debuggee, nobody else's.
+//! A command sets a flag and sends the thread SIGURG, whose handler is installed without SA_RESTART, so the call
+//! returns EINTR. The gap between looking at the flag and entering the kernel is closed as in musl's cancellation
+//! points: the handler sees by the interrupted instruction pointer that the thread is in the gap, and moves it to the
+//! exit. So no wake-up is lost, and the debuggee's stops, which come far more often, cost one system call each.
+
+use crate::ThreadId;
+use crate::event::ExitStatus;
+use crate::stops::{WaitEvent, What};
+use crate::target::linux::ptrace;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, Once};
+
+std::arch::global_asm!(
+    ".pushsection .text.dapple_wait,\"ax\",@progbits",
+    ".hidden dapple_wait",
+    ".hidden dapple_wait_gap",
+    ".hidden dapple_wait_entered",
+    ".hidden dapple_wait_abort",
+    ".globl dapple_wait",
+    ".globl dapple_wait_gap",
+    ".globl dapple_wait_entered",
+    ".globl dapple_wait_abort",
+    ".type dapple_wait,@function",
+    // rdi: the flag; rsi: where the status goes; edx: options.
+    "dapple_wait:",
+    "mov r9, rdi",
+    "mov rdi, -1",
+    "xor r10d, r10d",
+    "dapple_wait_gap:",
+    "cmp byte ptr [r9], 0",
+    "jne dapple_wait_abort",
+    "mov eax, 61",
+    "syscall",
+    "dapple_wait_entered:",
+    "ret",
+    "dapple_wait_abort:",
+    "mov rax, -4",
+    "ret",
+    ".size dapple_wait, . - dapple_wait",
+    ".popsection",
+);
+
+// SAFETY: declared as defined in the assembly above; the three statics are labels, of which only addresses are taken.
+unsafe extern "C" {
+    fn dapple_wait(flag: *const u8, status: *mut i32, options: i32) -> i64;
+    static dapple_wait_gap: u8;
+    static dapple_wait_entered: u8;
+    static dapple_wait_abort: u8;
+}
+
+extern "C" fn leave_gap(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: the kernel hands a handler installed with SA_SIGINFO a valid ucontext_t that is ours until it returns.
+    let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
+    let pc = &mut context.uc_mcontext.gregs[libc::REG_RIP as usize];
+    let gap = &raw const dapple_wait_gap as i64;
+    let entered = &raw const dapple_wait_entered as i64;
+    // At the system call's own address it has not been entered (or is about to be restarted), so no status is lost.
+    if (gap..entered).contains(pc) {
+        *pc = &raw const dapple_wait_abort as i64;
+    }
+}
+
+/// Gets the owner thread out of its wait, from any thread.
+#[derive(Debug, Default)]
+pub(crate) struct Waker {
+    asked: AtomicBool,
+    thread: AtomicI32,
+}
+
+impl Waker {
+    /// Makes the current thread the one that is woken.
+    pub(crate) fn adopt_current_thread(self: &Arc<Self>) {
+        static HANDLER: Once = Once::new();
+        HANDLER.call_once(install_handler);
+        // SAFETY: plain system calls on the current thread; the set is initialised by sigemptyset.
+        unsafe {
+            let mut set: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&mut set);
+            libc::sigaddset(&mut set, libc::SIGURG);
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
+            self.thread.store(libc::gettid(), Ordering::SeqCst);
+        }
+    }
+
+    /// No thread waits any more: its id may become another's.
+    pub(crate) fn abandon(&self) {
+        self.thread.store(0, Ordering::SeqCst);
+    }
+
+    /// Makes the wait return, the next one when none is going on.
+    pub(crate) fn wake(&self) {
+        self.asked.store(true, Ordering::SeqCst);
+        let thread = self.thread.load(Ordering::SeqCst);
+        if thread != 0 {
+            // SAFETY: sends a signal within this process; the handler only touches the interrupted context.
+            unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, libc::SIGURG) };
+        }
+    }
+
+    /// Takes the request to wake; what was asked before this call must be looked at after it.
+    pub(crate) fn take(&self) -> bool {
+        self.asked.swap(false, Ordering::SeqCst)
+    }
+}
+
+fn install_handler() {
+    // SAFETY: the action is fully initialised; the handler is async-signal-safe, since it only reads addresses and
+    // writes the interrupted context. SIGURG is ignored by default, so nobody misses its default effect.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = leave_gap as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        libc::sigemptyset(&mut action.sa_mask);
+        libc::sigaction(libc::SIGURG, &action, std::ptr::null_mut());
+    }
+}
+
+/// What a wait brought.
+#[derive(Debug)]
+pub(crate) enum Waited {
+    /// A thread's status.
+    Status(ThreadId, i32),
+    /// Somebody called [`Waker::wake`].
+    Woken,
+    /// There's nothing left to wait for.
+    NoChildren,
+}
+
+/// Waits for the next status of any thread of this thread's debuggee, or to be woken.
+pub(crate) fn wait(waker: &Waker) -> io::Result<Waited> {
+    let mut status = 0;
+    // SAFETY: the flag outlives the call (AtomicBool is one byte), the status is written by the kernel, and the
+    // function follows the C calling convention: it clobbers rax, rcx, rdi, r9, r10, r11 only.
+    let result = unsafe {
+        dapple_wait(
+            waker.asked.as_ptr().cast(),
+            &mut status,
+            libc::__WALL | libc::__WNOTHREAD,
+        )
+    };
+    match result {
+        1.. => Ok(Waited::Status(ThreadId(result as i32), status)),
+        r if r == -i64::from(libc::EINTR) => Ok(Waited::Woken),
+        r if r == -i64::from(libc::ECHILD) => Ok(Waited::NoChildren),
+        r => Err(io::Error::from_raw_os_error(-r as i32)),
+    }
+}
+
+/// Waits for a status of `thread`, or of any that this thread traces where it is -1; `None` when there's nothing to wait for.
+fn status_of(thread: i32) -> Option<(ThreadId, i32)> {
+    loop {
+        let mut status = 0;
+        // SAFETY: waits for what this thread traces; the kernel writes the status.
+        let result =
+            unsafe { libc::waitpid(thread, &mut status, libc::__WALL | libc::__WNOTHREAD) };
+        if result > 0 {
+            return Some((ThreadId(result), status));
+        }
+        if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return None;
+        }
+    }
+}
+
+/// Waits for the stop of a child's first exec; the error says how it ended instead.
+pub(crate) fn until_exec(process: ThreadId) -> Result<(), String> {
+    while let Some((_, status)) = status_of(process.0) {
+        if !libc::WIFSTOPPED(status) {
+            break;
+        }
+        if status >> 16 == libc::PTRACE_EVENT_EXEC {
+            return Ok(());
+        }
+        let signal = if status >> 16 == 0 {
+            libc::WSTOPSIG(status)
+        } else {
+            0
+        };
+        // A death in between shows as the next status.
+        let _ = ptrace::cont(process, signal);
+    }
+    Err("it ended before it could run".into())
+}
+
+/// Waits for one thread to stop, whatever for; false when it is gone. For taking leave only.
+pub(crate) fn until_stopped(thread: ThreadId) -> bool {
+    status_of(thread.0).is_some_and(|(_, status)| libc::WIFSTOPPED(status))
+}
+
+/// Kills a process and takes the statuses of all its threads: the first thread's comes when the others' are taken.
+/// For a process that can't be used, when the engine itself has failed.
+pub(crate) fn abandon(process: ThreadId) {
+    // SAFETY: sends a signal to a child whose status has not been taken, so that its id is still its own.
+    unsafe { libc::kill(process.0, libc::SIGKILL) };
+    while let Some((thread, status)) = status_of(-1) {
+        if libc::WIFSTOPPED(status) {
+            // On its way out, or a child that knows nothing of this.
+            let _ = ptrace::cont(thread, 0);
+        } else if thread == process {
+            return;
+        }
+    }
+}
+
+/// Makes an event of a status; asks the kernel for what the status doesn't say.
+pub(crate) fn decode(thread: ThreadId, status: i32) -> WaitEvent {
+    WaitEvent {
+        thread,
+        what: what(thread, status),
+    }
+}
+
+fn what(thread: ThreadId, status: i32) -> What {
+    if libc::WIFEXITED(status) {
+        return What::Exited(ExitStatus::Code(libc::WEXITSTATUS(status)));
+    }
+    if libc::WIFSIGNALED(status) {
+        return What::Exited(ExitStatus::Signal(libc::WTERMSIG(status)));
+    }
+    let signal = libc::WSTOPSIG(status);
+    let child = || ptrace::event_message(thread).map(|id| ThreadId(id as i32));
+    // A thread that died since it stopped answers nothing: its exit status follows.
+    match status >> 16 {
+        0 if signal == libc::SIGTRAP | 0x80 => What::Other,
+        0 => What::Signal(signal),
+        libc::PTRACE_EVENT_STOP if signal == libc::SIGTRAP => What::Interrupted {
+            trap_pending: ptrace::trap_pending(thread),
+        },
+        libc::PTRACE_EVENT_STOP => What::Group(signal),
+        libc::PTRACE_EVENT_CLONE => child().map_or(What::Other, |child| {
+            // clone(2) without CLONE_THREAD and with another exit signal than SIGCHLD is told as a clone, too.
+            if same_process(thread, child) {
+                What::NewThread(child)
+            } else {
+                What::NewProcess {
+                    child,
+                    shares_memory: shares_memory(thread, child).unwrap_or(true),
+                }
+            }
+        }),
+        libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK => {
+            child().map_or(What::Other, |child| What::NewProcess {
+                child,
+                shares_memory: shares_memory(thread, child)
+                    .unwrap_or(status >> 16 == libc::PTRACE_EVENT_VFORK),
+            })
+        }
+        libc::PTRACE_EVENT_EXEC => child().map_or(What::Other, |former| What::Executed { former }),
+        libc::PTRACE_EVENT_EXIT => What::Exiting,
+        _ => What::Other,
+    }
+}
+
+fn same_process(thread: ThreadId, child: ThreadId) -> bool {
+    std::path::Path::new(&format!("/proc/{thread}/task/{child}")).exists()
+}
+
+/// Whether two processes have one address space (vfork(2), posix_spawn(3)); `None` where the kernel can't tell.
+fn shares_memory(thread: ThreadId, child: ThreadId) -> Option<bool> {
+    const KCMP_VM: i32 = 1;
+    // SAFETY: kcmp(2) takes numbers only.
+    let result = unsafe { libc::syscall(libc::SYS_kcmp, thread.0, child.0, KCMP_VM, 0, 0) };
+    (result >= 0).then_some(result == 0)
+}
