@@ -1,0 +1,491 @@
+//! What the debuggee's stops mean for the set of its threads: a pure reducer, `(state, event) → actions`.
+//!
+//! Responsible for: which threads exist, which run, which must be interrupted or waited for until all are stopped, and
+//! how each goes on. Not responsible for: why a thread trapped (breakpoint, step, the program's own instruction). Such
+//! stops are handed out as [`Action::Examine`] and answered by [`Stops::go`] or [`Stops::stop_all`].
+//!
+//! The trick worth knowing: nothing is remembered about interrupts that were sent. Any other stop makes the kernel
+//! forget an interrupt, unless it was sent after that stop, so a memory of it would be wrong either way. An interrupt's
+//! stop that nobody waits for is just resumed from, and every [`Stops::stop_all`] interrupts every running thread.
+
+use crate::ThreadId;
+use crate::event::ExitStatus;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Something wait4(2) told of a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WaitEvent {
+    pub(crate) thread: ThreadId,
+    pub(crate) what: What,
+}
+
+/// What it told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    /// It is gone.
+    Exited(ExitStatus),
+    /// It is about to go (PTRACE_EVENT_EXIT).
+    Exiting,
+    /// A signal is about to be delivered, SIGTRAP among them.
+    Signal(i32),
+    /// It obeys an interrupt, or begins (PTRACE_EVENT_STOP with SIGTRAP).
+    Interrupted {
+        /// It has also trapped; that comes as the next signal, before it executes anything.
+        trap_pending: bool,
+    },
+    /// A stop signal has stopped the process (PTRACE_EVENT_STOP with that signal).
+    Group(i32),
+    /// It has begun a thread.
+    NewThread(ThreadId),
+    /// It has begun a process.
+    NewProcess {
+        child: ThreadId,
+        /// The child runs in the same memory until it execs or ends, and its maker waits for that (vfork(2)).
+        shares_memory: bool,
+    },
+    /// The process runs another program; the calling thread, `former`, has taken the process's id.
+    Executed { former: ThreadId },
+    /// A stop of no interest.
+    Other,
+}
+
+/// How a thread runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    /// Until something happens.
+    Continue,
+    /// One instruction.
+    Step,
+}
+
+/// What is to be done, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Let a thread run, delivering the signal unless 0.
+    Run(ThreadId, How, i32),
+    /// Leave it in its group stop (PTRACE_LISTEN).
+    Listen(ThreadId),
+    /// Ask it to stop.
+    Interrupt(ThreadId),
+    /// It has this signal: find out why and answer.
+    Examine(ThreadId, i32),
+    /// A child with a copy of the memory waits at its start: take what was inserted out of its copy and let it go.
+    ReleaseCopy(ThreadId),
+    /// A child that has shared our memory runs another program now: let it go.
+    ReleaseGuest(ThreadId),
+    /// A thread began.
+    Started(ThreadId),
+    /// A thread ended.
+    Ended(ThreadId),
+    /// The process runs another program; its only thread waits for [`Stops::go`].
+    Executed(ThreadId),
+    /// All threads are stopped.
+    AllStopped,
+    /// The process is gone.
+    ProcessEnded(ExitStatus),
+}
+
+/// Actions in order.
+pub(crate) type Actions = VecDeque<Action>;
+
+/// The process as a whole, as its user sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Threads run; single ones may be stopped for the engine's own reasons.
+    Running,
+    /// All are asked to stop; some have.
+    Stopping,
+    /// All are stopped.
+    Stopped,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Running,
+    Stopped,
+    /// On its way out: it runs no code of the program any more and is not waited for.
+    Leaving,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Thread {
+    state: State,
+    how: How,
+    /// A stop signal holds the process: it goes on by SIGCONT.
+    group_stop: bool,
+    /// The child that has its memory (vfork): it can't run before the child has let go.
+    lent_to: Option<ThreadId>,
+    /// Such a child: no thread of the debuggee, but bound to trap on what is inserted.
+    guest: bool,
+}
+
+impl Thread {
+    fn new(state: State) -> Thread {
+        Thread {
+            state,
+            how: How::Continue,
+            group_stop: false,
+            lent_to: None,
+            guest: false,
+        }
+    }
+}
+
+/// The threads of the debuggee.
+#[derive(Debug)]
+pub(crate) struct Stops {
+    leader: ThreadId,
+    threads: BTreeMap<ThreadId, Thread>,
+    /// In the order of their beginning.
+    order: Vec<ThreadId>,
+    mode: Mode,
+    /// Children that were told of but have not shown up; they are let go when they do.
+    copies: FxHashSet<ThreadId>,
+    /// What threads did before their maker told of them.
+    aside: FxHashMap<ThreadId, Vec<What>>,
+}
+
+impl Stops {
+    /// A process whose only thread is stopped at its exec.
+    pub(crate) fn new(leader: ThreadId) -> Stops {
+        Stops {
+            leader,
+            threads: BTreeMap::from([(leader, Thread::new(State::Stopped))]),
+            order: vec![leader],
+            mode: Mode::Stopped,
+            copies: FxHashSet::default(),
+            aside: FxHashMap::default(),
+        }
+    }
+
+    /// Whether the process runs.
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The threads that are not on their way out, oldest first.
+    pub(crate) fn live(&self) -> impl Iterator<Item = ThreadId> {
+        self.order.iter().copied().filter(|id| self.is_live(*id))
+    }
+
+    /// Whether this is a thread of the debuggee, and not on its way out.
+    pub(crate) fn is_live(&self, thread: ThreadId) -> bool {
+        self.threads
+            .get(&thread)
+            .is_some_and(|t| !t.guest && t.state != State::Leaving)
+    }
+
+    /// Whether this is a child that shares our memory.
+    pub(crate) fn is_guest(&self, thread: ThreadId) -> bool {
+        self.threads.get(&thread).is_some_and(|t| t.guest)
+    }
+
+    /// How the thread was last let run.
+    pub(crate) fn last_run(&self, thread: ThreadId) -> How {
+        self.threads.get(&thread).map_or(How::Continue, |t| t.how)
+    }
+
+    /// Every traced thread that is stopped, guests among them: for taking leave.
+    pub(crate) fn all_stopped(&self) -> Vec<ThreadId> {
+        let stopped = |t: &Thread| t.state == State::Stopped;
+        self.threads
+            .iter()
+            .filter(|(_, t)| stopped(t))
+            .map(|(id, _)| *id)
+            .collect()
+    }
+
+    /// Children that share our memory and run in it now.
+    pub(crate) fn running_guests(&self) -> Vec<ThreadId> {
+        let running = |t: &Thread| t.guest && t.state == State::Running;
+        self.threads
+            .iter()
+            .filter(|(_, t)| running(t))
+            .map(|(id, _)| *id)
+            .collect()
+    }
+
+    /// Takes in an event; appends what is to be done.
+    pub(crate) fn handle(&mut self, event: WaitEvent, actions: &mut Actions) {
+        let WaitEvent { thread, what } = event;
+        if let What::Exited(status) = what {
+            return self.exited(thread, status, actions);
+        }
+        if self.copies.remove(&thread) {
+            actions.push_back(Action::ReleaseCopy(thread));
+            return;
+        }
+        if let What::Executed { former } = what {
+            return self.executed(thread, former, actions);
+        }
+        let Some(known) = self.threads.get_mut(&thread) else {
+            self.aside.entry(thread).or_default().push(what);
+            return;
+        };
+        let running = self.mode == Mode::Running || known.guest;
+        match what {
+            What::Exited(_) | What::Executed { .. } => {}
+            What::Exiting => {
+                let told = known.guest || known.state == State::Leaving;
+                known.state = State::Leaving;
+                actions.push_back(Action::Run(thread, How::Continue, 0));
+                if !told {
+                    actions.push_back(Action::Ended(thread));
+                }
+                self.check_all_stopped(actions);
+            }
+            What::Signal(signal) => {
+                known.state = State::Stopped;
+                actions.push_back(Action::Examine(thread, signal));
+                self.check_all_stopped(actions);
+            }
+            What::Interrupted { trap_pending: true } => {
+                // The trap comes next; no instruction is executed before it.
+                actions.push_back(Action::Run(thread, How::Continue, 0));
+            }
+            What::Interrupted {
+                trap_pending: false,
+            } => {
+                known.group_stop = false;
+                if running {
+                    known.state = State::Running;
+                    actions.push_back(Action::Run(thread, known.how, 0));
+                } else {
+                    known.state = State::Stopped;
+                    self.check_all_stopped(actions);
+                }
+            }
+            What::Group(_) => {
+                known.group_stop = true;
+                if running {
+                    actions.push_back(Action::Listen(thread));
+                } else {
+                    known.state = State::Stopped;
+                    self.check_all_stopped(actions);
+                }
+            }
+            What::NewThread(child) => {
+                self.resume_or_hold(thread, actions);
+                self.born(thread, child, actions);
+                self.check_all_stopped(actions);
+            }
+            What::NewProcess {
+                child,
+                shares_memory: false,
+            } => {
+                self.resume_or_hold(thread, actions);
+                if self.aside.remove(&child).is_some() {
+                    actions.push_back(Action::ReleaseCopy(child));
+                } else {
+                    self.copies.insert(child);
+                }
+                self.check_all_stopped(actions);
+            }
+            What::NewProcess {
+                child,
+                shares_memory: true,
+            } => {
+                known.state = State::Stopped;
+                known.lent_to = Some(child);
+                self.threads.insert(
+                    child,
+                    Thread {
+                        guest: true,
+                        ..Thread::new(State::Running)
+                    },
+                );
+                self.replay(child, actions);
+                self.check_all_stopped(actions);
+            }
+            What::Other => {
+                self.resume_or_hold(thread, actions);
+                self.check_all_stopped(actions);
+            }
+        }
+    }
+
+    /// Lets a stopped thread go on, now if the process runs, else with the others. `signal` is for now only: the
+    /// caller keeps it otherwise.
+    pub(crate) fn go(&mut self, thread: ThreadId, how: How, signal: i32, actions: &mut Actions) {
+        let mode = self.mode;
+        let Some(known) = self.threads.get_mut(&thread) else {
+            return;
+        };
+        if known.state != State::Stopped || (mode != Mode::Running && !known.guest) {
+            return;
+        }
+        known.how = how;
+        if known.lent_to.is_some() {
+            return;
+        }
+        known.state = State::Running;
+        if known.group_stop {
+            // A stop signal still holds it. When SIGCONT has come meanwhile, listening ends at once.
+            actions.push_back(Action::Listen(thread));
+        } else {
+            actions.push_back(Action::Run(thread, how, signal));
+        }
+    }
+
+    /// The process runs from now on: what [`Stops::go`] is called for goes.
+    pub(crate) fn set_running(&mut self) {
+        self.mode = Mode::Running;
+    }
+
+    /// Stops all threads; [`Action::AllStopped`] tells when they are.
+    pub(crate) fn stop_all(&mut self, actions: &mut Actions) {
+        if self.mode != Mode::Running {
+            return;
+        }
+        self.mode = Mode::Stopping;
+        for (&id, thread) in &self.threads {
+            if thread.state == State::Running && !thread.guest {
+                actions.push_back(Action::Interrupt(id));
+            }
+        }
+        self.check_all_stopped(actions);
+    }
+
+    fn resume_or_hold(&mut self, thread: ThreadId, actions: &mut Actions) {
+        let mode = self.mode;
+        let Some(known) = self.threads.get_mut(&thread) else {
+            return;
+        };
+        if mode == Mode::Running || known.guest {
+            known.state = State::Running;
+            actions.push_back(Action::Run(thread, known.how, 0));
+        } else {
+            known.state = State::Stopped;
+        }
+    }
+
+    fn born(&mut self, maker: ThreadId, child: ThreadId, actions: &mut Actions) {
+        if self.is_guest(maker) {
+            self.threads.insert(
+                child,
+                Thread {
+                    guest: true,
+                    ..Thread::new(State::Running)
+                },
+            );
+            return self.replay(child, actions);
+        }
+        // Its first stop is still to come or lies aside; until then it counts as running.
+        self.threads.insert(child, Thread::new(State::Running));
+        self.order.push(child);
+        actions.push_back(Action::Started(child));
+        self.replay(child, actions);
+    }
+
+    fn replay(&mut self, child: ThreadId, actions: &mut Actions) {
+        for what in self.aside.remove(&child).unwrap_or_default() {
+            self.handle(
+                WaitEvent {
+                    thread: child,
+                    what,
+                },
+                actions,
+            );
+        }
+    }
+
+    fn exited(&mut self, thread: ThreadId, status: ExitStatus, actions: &mut Actions) {
+        self.copies.remove(&thread);
+        self.aside.remove(&thread);
+        if thread == self.leader {
+            // The kernel tells of the leader last, whichever thread died last.
+            self.threads.clear();
+            self.order.clear();
+            actions.push_back(Action::ProcessEnded(status));
+            return;
+        }
+        let Some(known) = self.threads.remove(&thread) else {
+            return;
+        };
+        self.order.retain(|id| *id != thread);
+        if known.guest {
+            self.take_back(thread, actions);
+        } else if known.state != State::Leaving {
+            actions.push_back(Action::Ended(thread));
+        }
+        self.check_all_stopped(actions);
+    }
+
+    fn executed(&mut self, thread: ThreadId, former: ThreadId, actions: &mut Actions) {
+        if self.threads.get(&thread).is_some_and(|t| t.guest) {
+            self.threads.remove(&thread);
+            actions.push_back(Action::ReleaseGuest(thread));
+            self.take_back(thread, actions);
+            return;
+        }
+        if thread != self.leader {
+            self.aside.entry(thread).or_default().push(What::Other);
+            return;
+        }
+        // All other threads are gone, `former` without a status of its own: it goes on as the leader.
+        let others: Vec<ThreadId> = self
+            .order
+            .iter()
+            .copied()
+            .filter(|id| *id != self.leader)
+            .collect();
+        for other in others {
+            if self
+                .threads
+                .remove(&other)
+                .is_some_and(|t| t.state != State::Leaving)
+            {
+                actions.push_back(Action::Ended(other));
+            }
+        }
+        self.order = vec![self.leader];
+        self.aside.remove(&former);
+        let was_leaving = self
+            .threads
+            .get(&self.leader)
+            .is_none_or(|t| t.state == State::Leaving);
+        if was_leaving {
+            actions.push_back(Action::Started(self.leader));
+        }
+        self.threads
+            .insert(self.leader, Thread::new(State::Stopped));
+        actions.push_back(Action::Executed(self.leader));
+        self.check_all_stopped(actions);
+    }
+
+    /// The child `guest` no longer uses our memory: its maker goes on.
+    fn take_back(&mut self, guest: ThreadId, actions: &mut Actions) {
+        let maker = self
+            .threads
+            .iter_mut()
+            .find(|(_, t)| t.lent_to == Some(guest));
+        let Some((&maker, thread)) = maker else {
+            return;
+        };
+        thread.lent_to = None;
+        if self.mode == Mode::Running || thread.guest {
+            thread.state = State::Running;
+            actions.push_back(Action::Run(maker, thread.how, 0));
+        }
+    }
+
+    fn check_all_stopped(&mut self, actions: &mut Actions) {
+        if self.mode != Mode::Stopping {
+            return;
+        }
+        if self
+            .threads
+            .values()
+            .any(|t| t.state == State::Running && !t.guest)
+        {
+            return;
+        }
+        self.mode = Mode::Stopped;
+        actions.push_back(Action::AllStopped);
+    }
+}
+
+#[cfg(test)]
+#[path = "stops_tests.rs"]
+mod tests;
