@@ -1,0 +1,364 @@
+//! Getting past a breakpoint's byte while other threads may run into it.
+//!
+//! Two ways, neither of which takes the byte out. Instructions that transfer control are *emulated*: their whole effect
+//! is on the instruction pointer, the stack and `rcx`. Everything else is run from a *copy* followed by a jump back,
+//! which costs no extra stop: the thread is moved to the copy and simply continued. A copy never changes, so it is
+//! made once a site and any number of threads may be in it at once.
+//!
+//! Copies live in *caves*: executable bytes past the end of a module's code, up to the end of its last page. They are
+//! mapped from the file but belong to nothing, and are near enough for 32-bit displacements. No memory needs to be
+//! allocated in the debuggee.
+//!
+//! A thread that stops in a copy for another reason (a signal, an interrupt) is where its original counterpart says:
+//! [`Caves::original`].
+
+use crate::Address;
+use crate::target::linux::memory::ProcessMemory;
+use crate::target::linux::ptrace::UserRegisters;
+use iced_x86::{
+    BlockEncoder, BlockEncoderOptions, Code, Decoder, DecoderOptions, FlowControl, Instruction,
+    InstructionBlock, Mnemonic, OpKind,
+};
+
+/// Bytes for one copy: the longest instruction (15) and a jump with a 64-bit target (14), rounded up.
+const SLOT: u64 = 32;
+/// The most a module's cave is used of: 128 copies.
+const CAVE_LIMIT: u64 = 4096;
+/// What a fork's child can be made clean of; also the size below which a cave isn't worth having.
+const CAVE_MINIMUM: u64 = SLOT;
+
+/// An instruction somewhere else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Copy {
+    /// Where the copy starts.
+    pub(crate) start: Address,
+    /// The original.
+    pub(crate) original: Address,
+    /// How long the copy is; behind it is the jump back.
+    copied: u64,
+    /// How long the original is.
+    length: u64,
+}
+
+/// Room for copies.
+#[derive(Debug, Default)]
+pub(crate) struct Caves {
+    caves: Vec<Cave>,
+}
+
+#[derive(Debug)]
+struct Cave {
+    start: Address,
+    /// What the bytes were.
+    before: Vec<u8>,
+    slots: Vec<Slot>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Slot {
+    Free,
+    Used(Copy),
+    /// Its site is gone; a thread may still be inside.
+    Retired(Copy),
+}
+
+impl Caves {
+    /// Takes the bytes from the end of a module's code, `code_end`, to the end of that page for copies.
+    pub(crate) fn add(&mut self, code_end: Address, raw: &impl Fn(Address, &mut [u8]) -> bool) {
+        let start = code_end.0.next_multiple_of(16);
+        let end = code_end.0.next_multiple_of(4096);
+        let size = end.saturating_sub(start).min(CAVE_LIMIT);
+        if size < CAVE_MINIMUM || self.caves.iter().any(|c| c.start.0 == start) {
+            return;
+        }
+        let count = (size / SLOT) as usize;
+        let mut before = vec![0; count * SLOT as usize];
+        if raw(Address(start), &mut before) {
+            self.caves.push(Cave {
+                start: Address(start),
+                before,
+                slots: vec![Slot::Free; count],
+            });
+        }
+    }
+
+    /// Makes a copy of the instruction in `code`, which stands at `address`. `None` when it can't be run elsewhere,
+    /// or there is no room near enough.
+    pub(crate) fn place(
+        &mut self,
+        address: Address,
+        code: &[u8],
+        memory: &ProcessMemory,
+    ) -> Option<Copy> {
+        let instruction = decode(address, code)?;
+        if instruction.flow_control() != FlowControl::Next
+            && instruction.flow_control() != FlowControl::Interrupt
+            && !is_system_call(&instruction)
+        {
+            return None;
+        }
+        let mut caves: Vec<&mut Cave> = self.caves.iter_mut().collect();
+        caves.sort_by_key(|c| c.start.0.abs_diff(address.0));
+        for cave in caves {
+            let Some(index) = cave.slots.iter().position(|s| *s == Slot::Free) else {
+                continue;
+            };
+            let start = Address(cave.start.0 + index as u64 * SLOT);
+            let Some((bytes, copied)) = encode(&instruction, start) else {
+                continue;
+            };
+            if memory.write(start, &bytes).is_err() {
+                continue;
+            }
+            let copy = Copy {
+                start,
+                original: address,
+                copied,
+                length: instruction.len() as u64,
+            };
+            cave.slots[index] = Slot::Used(copy);
+            return Some(copy);
+        }
+        None
+    }
+
+    /// The site of this copy is gone.
+    pub(crate) fn retire(&mut self, copy: Copy) {
+        for slot in self.caves.iter_mut().flat_map(|c| &mut c.slots) {
+            if *slot == Slot::Used(copy) {
+                *slot = Slot::Retired(copy);
+            }
+        }
+    }
+
+    /// No thread is in any copy: retired room may be used again.
+    pub(crate) fn reclaim(&mut self) {
+        for slot in self.caves.iter_mut().flat_map(|c| &mut c.slots) {
+            if matches!(slot, Slot::Retired(_)) {
+                *slot = Slot::Free;
+            }
+        }
+    }
+
+    /// The copy that `pc` is in, and where in the original program a thread at `pc` is.
+    pub(crate) fn original(&self, pc: Address) -> Option<(Copy, Address)> {
+        let cave = self.caves.iter().find(|c| {
+            pc.0.checked_sub(c.start.0)
+                .is_some_and(|offset| offset < c.before.len() as u64)
+        })?;
+        let offset = pc.0 - cave.start.0;
+        match cave.slots.get((offset / SLOT) as usize)? {
+            Slot::Free => None,
+            Slot::Used(copy) | Slot::Retired(copy) => {
+                let inside = offset % SLOT;
+                let original = if inside < copy.copied {
+                    copy.original
+                } else {
+                    copy.original.offset(copy.length as i64)
+                };
+                Some((*copy, original))
+            }
+        }
+    }
+
+    /// Whether nothing was ever inserted.
+    pub(crate) fn is_unused(&self) -> bool {
+        self.caves
+            .iter()
+            .flat_map(|c| &c.slots)
+            .all(|s| *s == Slot::Free)
+    }
+
+    /// Puts the bytes from before into what was read from `address`.
+    pub(crate) fn mask(&self, address: Address, bytes: &mut [u8]) {
+        for cave in &self.caves {
+            let end = address.0.saturating_add(bytes.len() as u64);
+            let from = cave.start.0.max(address.0);
+            let to = (cave.start.0 + cave.before.len() as u64).min(end);
+            if from < to {
+                let wanted = (from - cave.start.0) as usize..(to - cave.start.0) as usize;
+                let place = (from - address.0) as usize..(to - address.0) as usize;
+                bytes[place].copy_from_slice(&cave.before[wanted]);
+            }
+        }
+    }
+
+    /// Puts all bytes from before back.
+    pub(crate) fn restore(&self, memory: &ProcessMemory) {
+        for cave in &self.caves {
+            if cave.slots.iter().any(|s| *s != Slot::Free) {
+                let _ = memory.write(cave.start, &cave.before);
+            }
+        }
+    }
+
+    /// Forgets caves in memory that is no longer mapped.
+    pub(crate) fn forget(&mut self, gone: &impl Fn(Address) -> bool) {
+        self.caves
+            .retain(|cave| !gone(Address(cave.start.0.wrapping_sub(32))));
+    }
+}
+
+/// The instruction that `code` starts with.
+pub(crate) fn decode(address: Address, code: &[u8]) -> Option<Instruction> {
+    let mut decoder = Decoder::with_ip(64, code, address.0, DecoderOptions::NONE);
+    let instruction = decoder.decode();
+    (!instruction.is_invalid()).then_some(instruction)
+}
+
+fn is_system_call(instruction: &Instruction) -> bool {
+    instruction.mnemonic() == Mnemonic::Syscall
+}
+
+/// The copy's bytes, jump back included, and the copy's own length.
+fn encode(instruction: &Instruction, start: Address) -> Option<(Vec<u8>, u64)> {
+    let instructions = [*instruction];
+    let block = InstructionBlock::new(&instructions, start.0);
+    let encoded = BlockEncoder::encode(64, block, BlockEncoderOptions::NONE).ok()?;
+    let mut bytes = encoded.code_buffer;
+    let copied = bytes.len() as u64;
+    let next = instruction.next_ip();
+    let from = start.0.wrapping_add(copied).wrapping_add(5);
+    if let Ok(distance) = i32::try_from(next.wrapping_sub(from).cast_signed()) {
+        bytes.push(0xe9);
+        bytes.extend(distance.to_le_bytes());
+    } else {
+        bytes.extend([0xff, 0x25, 0, 0, 0, 0]);
+        bytes.extend(next.to_le_bytes());
+    }
+    (bytes.len() as u64 <= SLOT).then_some((bytes, copied))
+}
+
+/// What emulation needs of memory.
+pub(crate) trait EmulatedMemory {
+    /// Reads a word.
+    fn word(&self, address: u64) -> Option<u64>;
+    /// Pushes a word.
+    fn push(&mut self, address: u64, value: u64) -> bool;
+}
+
+/// Carries out an instruction that transfers control, or does nothing at all; `None`, and nothing changed, for others
+/// and where memory is missing.
+pub(crate) fn emulate(
+    instruction: &Instruction,
+    registers: &UserRegisters,
+    memory: &mut impl EmulatedMemory,
+) -> Option<UserRegisters> {
+    let mut after = *registers;
+    let next = instruction.next_ip();
+    let sp = registers.sp();
+    match instruction.flow_control() {
+        FlowControl::Next
+            if matches!(instruction.mnemonic(), Mnemonic::Endbr64 | Mnemonic::Nop)
+                && instruction.code() != Code::INVALID =>
+        {
+            after.set_pc(Address(next));
+        }
+        FlowControl::UnconditionalBranch | FlowControl::IndirectBranch => {
+            after.set_pc(Address(target(instruction, registers, memory)?));
+        }
+        FlowControl::ConditionalBranch => {
+            let (taken, rcx) = condition(instruction, registers)?;
+            if let Some(rcx) = rcx {
+                after.set_rcx(rcx);
+            }
+            after.set_pc(Address(if taken {
+                instruction.near_branch_target()
+            } else {
+                next
+            }));
+        }
+        FlowControl::Call | FlowControl::IndirectCall => {
+            if is_system_call(instruction) {
+                return None;
+            }
+            let target = target(instruction, registers, memory)?;
+            let below = sp.wrapping_sub(8);
+            if !memory.push(below, next) {
+                return None;
+            }
+            after.set_sp(below);
+            after.set_pc(Address(target));
+        }
+        FlowControl::Return => {
+            let popped = match instruction.code() {
+                Code::Retnq => 8,
+                Code::Retnq_imm16 => 8 + u64::from(instruction.immediate16()),
+                _ => return None,
+            };
+            after.set_pc(Address(memory.word(sp)?));
+            after.set_sp(sp.wrapping_add(popped));
+        }
+        _ => return None,
+    }
+    Some(after)
+}
+
+/// Where a near jump or call goes.
+pub(crate) fn target(
+    instruction: &Instruction,
+    registers: &UserRegisters,
+    memory: &impl EmulatedMemory,
+) -> Option<u64> {
+    match instruction.op0_kind() {
+        OpKind::NearBranch64 => Some(instruction.near_branch64()),
+        OpKind::Register if instruction.op0_register().size() == 8 => {
+            registers.get(instruction.op0_register())
+        }
+        OpKind::Memory if instruction.memory_size().size() == 8 => {
+            let address =
+                instruction.virtual_address(0, 0, |register, _, _| registers.get(register))?;
+            memory.word(address)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a conditional branch is taken, and the new `rcx` where it counts.
+fn condition(instruction: &Instruction, registers: &UserRegisters) -> Option<(bool, Option<u64>)> {
+    const CARRY: u64 = 1;
+    const PARITY: u64 = 1 << 2;
+    const ZERO: u64 = 1 << 6;
+    const SIGN: u64 = 1 << 7;
+    const OVERFLOW: u64 = 1 << 11;
+    use iced_x86::ConditionCode as Is;
+    let set = |flag: u64| registers.flags() & flag != 0;
+    let less = set(SIGN) != set(OVERFLOW);
+    let rcx = registers.get(iced_x86::Register::RCX)?;
+    let taken = match instruction.condition_code() {
+        Is::o => set(OVERFLOW),
+        Is::no => !set(OVERFLOW),
+        Is::b => set(CARRY),
+        Is::ae => !set(CARRY),
+        Is::e if !is_loop(instruction) => set(ZERO),
+        Is::ne if !is_loop(instruction) => !set(ZERO),
+        Is::be => set(CARRY) || set(ZERO),
+        Is::a => !set(CARRY) && !set(ZERO),
+        Is::s => set(SIGN),
+        Is::ns => !set(SIGN),
+        Is::p => set(PARITY),
+        Is::np => !set(PARITY),
+        Is::l => less,
+        Is::ge => !less,
+        Is::le => less || set(ZERO),
+        Is::g => !less && !set(ZERO),
+        _ => {
+            let counted = rcx.wrapping_sub(1);
+            return match instruction.code() {
+                Code::Jrcxz_rel8_64 => Some((rcx == 0, None)),
+                Code::Loop_rel8_64_RCX => Some((counted != 0, Some(counted))),
+                Code::Loope_rel8_64_RCX => Some((counted != 0 && set(ZERO), Some(counted))),
+                Code::Loopne_rel8_64_RCX => Some((counted != 0 && !set(ZERO), Some(counted))),
+                _ => None,
+            };
+        }
+    };
+    Some((taken, None))
+}
+
+fn is_loop(instruction: &Instruction) -> bool {
+    matches!(
+        instruction.mnemonic(),
+        Mnemonic::Loop | Mnemonic::Loope | Mnemonic::Loopne
+    )
+}

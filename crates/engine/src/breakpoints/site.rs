@@ -1,0 +1,232 @@
+//! The bytes inserted into the debuggee, and its memory as it looks without them.
+//!
+//! A site is one `int3` with the reasons it is there; the last reason to go takes the byte out. Reads are masked, so
+//! that nobody else ever sees an inserted byte.
+
+use crate::Address;
+use crate::breakpoints::displaced::{Caves, Copy};
+use crate::memory::Memory;
+use crate::target::linux::memory::ProcessMemory;
+use std::collections::BTreeMap;
+use std::io;
+
+/// `int3`.
+pub(crate) const TRAP: u8 = 0xcc;
+
+/// Why a site exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// A user's breakpoint, by id.
+    User(i64),
+    /// The dynamic linker tells of modules here.
+    Loader,
+    /// The step under way goes on here.
+    Step,
+}
+
+/// An inserted byte.
+#[derive(Debug)]
+pub(crate) struct Site {
+    original: u8,
+    reasons: Vec<Reason>,
+    /// The instruction elsewhere, once a thread had to get past.
+    pub(crate) copy: Option<Copy>,
+}
+
+impl Site {
+    /// Whether it exists for this reason.
+    pub(crate) fn has(&self, reason: Reason) -> bool {
+        self.reasons.contains(&reason)
+    }
+
+    /// The user's breakpoints here.
+    pub(crate) fn users(&self) -> Vec<i64> {
+        self.reasons
+            .iter()
+            .filter_map(|r| match r {
+                Reason::User(id) => Some(*id),
+                Reason::Loader | Reason::Step => None,
+            })
+            .collect()
+    }
+}
+
+/// The debuggee's memory with everything that was inserted into it.
+#[derive(Debug)]
+pub(crate) struct PatchedMemory {
+    raw: ProcessMemory,
+    sites: BTreeMap<Address, Site>,
+    /// Room for copies of instructions.
+    pub(crate) caves: Caves,
+}
+
+impl PatchedMemory {
+    /// Memory that nothing has been inserted into.
+    pub(crate) fn new(raw: ProcessMemory) -> PatchedMemory {
+        PatchedMemory {
+            raw,
+            sites: BTreeMap::new(),
+            caves: Caves::default(),
+        }
+    }
+
+    /// The site at `address`.
+    pub(crate) fn site(&self, address: Address) -> Option<&Site> {
+        self.sites.get(&address)
+    }
+
+    /// Inserts a byte, or adds a reason where there's one.
+    pub(crate) fn insert(&mut self, address: Address, reason: Reason) -> io::Result<()> {
+        if let Some(site) = self.sites.get_mut(&address) {
+            if !site.reasons.contains(&reason) {
+                site.reasons.push(reason);
+            }
+            return Ok(());
+        }
+        let mut original = [0];
+        self.raw.read(address, &mut original).map_err(|_| {
+            io::Error::new(io::ErrorKind::NotFound, format!("no memory at {address}"))
+        })?;
+        self.raw.write(address, &[TRAP])?;
+        let site = Site {
+            original: original[0],
+            reasons: vec![reason],
+            copy: None,
+        };
+        self.sites.insert(address, site);
+        Ok(())
+    }
+
+    /// Takes a reason away, and with the last one the byte.
+    pub(crate) fn remove(&mut self, address: Address, reason: Reason) {
+        let Some(site) = self.sites.get_mut(&address) else {
+            return;
+        };
+        site.reasons.retain(|r| *r != reason);
+        if !site.reasons.is_empty() {
+            return;
+        }
+        let original = site.original;
+        if let Some(site) = self.sites.remove(&address)
+            && let Some(copy) = site.copy
+        {
+            // A thread may be on its way through the copy.
+            self.caves.retire(copy);
+        }
+        // The memory may be gone with its module.
+        let _ = self.raw.write(address, &[original]);
+    }
+
+    /// Takes a reason away everywhere.
+    pub(crate) fn remove_everywhere(&mut self, reason: Reason) {
+        let sites: Vec<Address> = self
+            .sites
+            .iter()
+            .filter(|(_, s)| s.has(reason))
+            .map(|(a, _)| *a)
+            .collect();
+        for address in sites {
+            self.remove(address, reason);
+        }
+    }
+
+    /// Takes a byte out for a moment: while a thread executes an instruction that can't be run elsewhere.
+    pub(crate) fn lift(&self, address: Address) {
+        if let Some(site) = self.sites.get(&address) {
+            let _ = self.raw.write(address, &[site.original]);
+        }
+    }
+
+    /// Puts it back, if its site still exists.
+    pub(crate) fn put_back(&self, address: Address) {
+        if self.sites.contains_key(&address) {
+            let _ = self.raw.write(address, &[TRAP]);
+        }
+    }
+
+    /// Forgets the sites of memory that is no longer mapped.
+    pub(crate) fn forget(&mut self, gone: impl Fn(Address) -> bool) {
+        self.sites.retain(|address, _| !gone(*address));
+        self.caves.forget(&gone);
+    }
+
+    /// A module's code ends at `code_end`: what follows in its page may be used for copies.
+    pub(crate) fn add_cave(&mut self, code_end: Address) {
+        let raw = &self.raw;
+        self.caves
+            .add(code_end, &|address, bytes| raw.read(address, bytes).is_ok());
+    }
+
+    /// The copy of the instruction at a site, made now if there was none; `None` where that can't be.
+    pub(crate) fn copy_at(&mut self, address: Address) -> Option<Copy> {
+        let site = self.sites.get(&address)?;
+        if let Some(copy) = site.copy {
+            return Some(copy);
+        }
+        let mut code = [0; 16];
+        let length = self.read_some(address, &mut code);
+        let copy = self.caves.place(address, &code[..length], &self.raw)?;
+        if let Some(site) = self.sites.get_mut(&address) {
+            site.copy = Some(copy);
+        }
+        Some(copy)
+    }
+
+    /// Whether the byte in memory is an `int3`, ours or not.
+    pub(crate) fn traps_at(&self, address: Address) -> bool {
+        let mut byte = [0];
+        self.raw.read(address, &mut byte).is_ok() && byte[0] == TRAP
+    }
+
+    /// As [`Memory::read`], as far as memory goes.
+    pub(crate) fn read_some(&self, address: Address, buffer: &mut [u8]) -> usize {
+        let count = self.raw.read_some(address, buffer);
+        let end = Address(address.0.saturating_add(count as u64));
+        for (at, site) in self.sites.range(address..end) {
+            let offset = (at.0 - address.0) as usize;
+            if let Some(byte) = buffer.get_mut(offset) {
+                *byte = site.original;
+            }
+        }
+        self.caves.mask(address, &mut buffer[..count]);
+        count
+    }
+
+    /// Writes for the program: under the inserted bytes.
+    pub(crate) fn write(&mut self, address: Address, bytes: &[u8]) -> io::Result<()> {
+        let end = Address(address.0.saturating_add(bytes.len() as u64));
+        let mut patched = bytes.to_vec();
+        for (at, site) in self.sites.range_mut(address..end) {
+            let offset = (at.0 - address.0) as usize;
+            if let Some(byte) = patched.get_mut(offset) {
+                site.original = std::mem::replace(byte, TRAP);
+            }
+        }
+        self.raw.write(address, &patched)
+    }
+
+    /// Takes everything out of a copy of this memory: a forked child's, or its own when taking leave.
+    pub(crate) fn clean(&self, copy: &ProcessMemory) {
+        for (address, site) in &self.sites {
+            // A module that was unmapped meanwhile needs no cleaning.
+            let _ = copy.write(*address, &[site.original]);
+        }
+        self.caves.restore(copy);
+    }
+
+    /// Takes everything out.
+    pub(crate) fn clean_own(&self) {
+        self.clean(&self.raw);
+    }
+}
+
+impl Memory for PatchedMemory {
+    fn read(&self, address: Address, buffer: &mut [u8]) -> Result<(), Address> {
+        let wanted = buffer.len();
+        let count = self.read_some(address, buffer);
+        if count < wanted {
+            return Err(Address(address.0.wrapping_add(count as u64)));
+        }
+        Ok(())
+    }
+}
