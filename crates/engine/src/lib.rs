@@ -4,6 +4,7 @@
 //! channel. Nothing here knows how a client talks.
 
 mod address;
+mod breakpoints;
 pub mod error;
 pub mod eval;
 pub mod event;
@@ -11,9 +12,13 @@ pub mod frame;
 pub mod launch;
 pub mod memory;
 pub mod modules;
+mod owner;
 pub mod registers;
 pub mod session;
-pub mod step;
+mod signals;
+mod step;
+mod stops;
+mod target;
 pub mod unwind;
 pub mod values;
 

@@ -38,6 +38,25 @@ impl LoadedModule {
             .iter()
             .any(|s| file.wrapping_sub(s.address.0) < s.size)
     }
+
+    /// The lowest and one past the highest address of its segments.
+    pub fn bounds(&self) -> (Address, Address) {
+        let segments = self.module.segments();
+        let low = segments.iter().map(|s| s.address).min().unwrap_or_default();
+        let end = |s: &dapple_symbols::module::Segment| s.address.0.saturating_add(s.size);
+        let high = segments.iter().map(end).max().unwrap_or_default();
+        (self.to_process(low), self.to_process(FileAddress(high)))
+    }
+
+    /// What is told of it.
+    pub fn info(&self) -> ModuleInfo {
+        ModuleInfo {
+            id: self.id,
+            path: self.module.path().to_owned(),
+            range: self.bounds(),
+            debug_info: self.module.debug_info(),
+        }
+    }
 }
 
 /// The loaded modules. Cloning shares them.
@@ -60,6 +79,13 @@ impl Modules {
     /// Adds a module.
     pub fn push(&mut self, module: Arc<LoadedModule>) {
         self.loaded.push(module);
+    }
+
+    /// Puts `module` in the place of the one with its id.
+    pub fn replace(&mut self, module: Arc<LoadedModule>) {
+        if let Some(old) = self.loaded.iter_mut().find(|m| m.id == module.id) {
+            *old = module;
+        }
     }
 
     /// Keeps the modules for which `keep` says so.

@@ -3,18 +3,26 @@
 use crate::frame::{FrameId, Stack};
 use crate::launch::LaunchOptions;
 use crate::modules::ModuleInfo;
+use crate::owner::{Command, Owner};
+use crate::target::linux::wait::Waker;
 use crate::values::{NamedValue, Rendered, Value};
 use crate::{Address, Error, Event, ThreadId};
 use crossbeam_channel::Sender;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
 
 /// A debuggee under control. Methods block until the owner thread has answered, which it does at once: resuming
 /// commands return when the debuggee runs, and its stop arrives as an [`Event`].
 /// Dropping a session kills a launched debuggee.
 #[derive(Debug)]
 pub struct Session {
-    // private: command sender, waker, join handle
+    commands: Sender<Command>,
+    waker: Arc<Waker>,
+    process: ProcessInfo,
+    owner: Option<JoinHandle<()>>,
 }
 
 /// What the user asked of a source line.
@@ -22,6 +30,15 @@ pub struct Session {
 pub struct LineBreakpoint {
     /// 1-based.
     pub line: u32,
+}
+
+/// What has become of a breakpoint on an address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddressBreakpoint {
+    /// Stable while the breakpoint is; no line breakpoint has it.
+    pub id: i64,
+    /// Why it can't be set; `None`: it is.
+    pub refused: Option<String>,
 }
 
 /// What has become of a breakpoint.
@@ -102,12 +119,61 @@ impl Session {
     /// # Errors
     /// [`Error::Launch`] with a sentence the user can act on.
     pub fn launch(options: LaunchOptions, events: Sender<Event>) -> Result<Session, Error> {
-        let _ = (options, events);
-        unimplemented!()
+        let (commands, to_do) = crossbeam_channel::unbounded();
+        let (report, started) = crossbeam_channel::bounded(1);
+        let waker = Arc::new(Waker::default());
+        let wakes = Arc::clone(&waker);
+        let program = options.program.clone();
+        let owner = std::thread::Builder::new()
+            .name("debuggee".into())
+            .spawn(
+                move || match Owner::launch(&options, events, to_do, wakes) {
+                    Ok((mut owner, process)) => {
+                        let _ = report.send(Ok(process));
+                        // A bug here must not leave a debuggee behind that nobody can reach.
+                        if catch_unwind(AssertUnwindSafe(|| owner.run())).is_err() {
+                            owner.abandon();
+                        }
+                    }
+                    Err(error) => {
+                        let _ = report.send(Err(error));
+                    }
+                },
+            )
+            .map_err(|e| Error::System {
+                operation: "the debugger can't start a thread".into(),
+                reason: e.to_string(),
+            })?;
+        let process = started.recv().unwrap_or_else(|_| {
+            let reason = "the debugger failed while starting it".into();
+            Err(Error::Launch { program, reason })
+        })?;
+        Ok(Session {
+            commands,
+            waker,
+            process,
+            owner: Some(owner),
+        })
     }
+
+    /// Runs `command` on the owner thread and waits for its answer.
+    fn ask<R: Send + 'static>(
+        &self,
+        command: impl FnOnce(&mut Owner) -> R + Send + 'static,
+    ) -> Result<R, Error> {
+        let (reply, answer) = crossbeam_channel::bounded(1);
+        let command: Command = Box::new(move |owner| {
+            let _ = reply.send(command(owner));
+        });
+        self.commands.send(command).map_err(|_| Error::Ended)?;
+        self.waker.wake();
+        // The command is dropped unanswered when the debuggee has ended.
+        answer.recv().map_err(|_| Error::Ended)
+    }
+
     /// The process.
     pub fn process(&self) -> &ProcessInfo {
-        unimplemented!()
+        &self.process
     }
     /// Replaces all line breakpoints of `file`; the answer has the same order and count. Works while running.
     ///
@@ -118,77 +184,88 @@ impl Session {
         file: &Path,
         wanted: Vec<LineBreakpoint>,
     ) -> Result<Vec<BreakpointState>, Error> {
-        let _ = (file, wanted);
-        unimplemented!()
+        let file = file.to_owned();
+        self.ask(move |owner| owner.set_line_breakpoints(&file, &wanted))
+    }
+    /// Replaces all breakpoints on addresses; the answer has the same order and count. Works while running.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn set_address_breakpoints(
+        &self,
+        wanted: Vec<Address>,
+    ) -> Result<Vec<AddressBreakpoint>, Error> {
+        self.ask(move |owner| owner.set_address_breakpoints(&wanted))
+    }
+    /// Reads the debuggee's memory as it is without breakpoints, as far as there is any. Works while running.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn read_memory(&self, address: Address, length: usize) -> Result<Vec<u8>, Error> {
+        self.ask(move |owner| owner.read_memory(address, length))
     }
     /// Runs all threads, from the entry or a stop.
     ///
     /// # Errors
     /// [`Error::Ended`]. Running already is no error.
     pub fn resume(&self) -> Result<(), Error> {
-        unimplemented!()
+        self.ask(Owner::resume)
     }
     /// Steps a thread while the others run. Ends in an [`Event::Stopped`] or [`Event::Exited`].
     ///
     /// # Errors
     /// [`Error::NotStopped`], [`Error::NoSuchThread`], [`Error::Ended`].
     pub fn step(&self, thread: ThreadId, kind: StepKind) -> Result<(), Error> {
-        let _ = (thread, kind);
-        unimplemented!()
+        self.ask(move |owner| owner.start_step(thread, kind))?
     }
     /// Stops all threads; `thread` is reported where given. Harmless when stopped.
     ///
     /// # Errors
     /// [`Error::Ended`].
     pub fn pause(&self, thread: Option<ThreadId>) -> Result<(), Error> {
-        let _ = thread;
-        unimplemented!()
+        self.ask(move |owner| owner.pause(thread))
     }
     /// The live threads, oldest first. Works while running.
     ///
     /// # Errors
     /// [`Error::Ended`].
     pub fn threads(&self) -> Result<Vec<ThreadInfo>, Error> {
-        unimplemented!()
+        self.ask(|owner| owner.threads())
     }
     /// The modules. Works while running.
     ///
     /// # Errors
     /// [`Error::Ended`].
     pub fn modules(&self) -> Result<Vec<ModuleInfo>, Error> {
-        unimplemented!()
+        self.ask(|owner| owner.modules())
     }
     /// A window of a thread's frames. Unwinds no further than asked.
     ///
     /// # Errors
     /// [`Error::NotStopped`], [`Error::NoSuchThread`], [`Error::Ended`].
     pub fn stack(&self, thread: ThreadId, window: Range<usize>) -> Result<Stack, Error> {
-        let _ = (thread, window);
-        unimplemented!()
+        self.ask(move |owner| owner.stack(thread, window))?
     }
     /// Parameters and locals of a frame.
     ///
     /// # Errors
     /// [`Error::StaleFrame`], [`Error::NotStopped`], [`Error::Ended`].
     pub fn variables(&self, frame: FrameId) -> Result<Vec<(NamedValue, Rendered)>, Error> {
-        let _ = frame;
-        unimplemented!()
+        self.ask(move |owner| owner.variables(frame))?
     }
     /// Statics of the frame's unit.
     ///
     /// # Errors
     /// As [`Session::variables`].
     pub fn statics(&self, frame: FrameId) -> Result<Vec<(NamedValue, Rendered)>, Error> {
-        let _ = frame;
-        unimplemented!()
+        self.ask(move |owner| owner.statics(frame))?
     }
     /// The frame's registers: name, text.
     ///
     /// # Errors
     /// As [`Session::variables`].
     pub fn registers(&self, frame: FrameId) -> Result<Vec<(String, String)>, Error> {
-        let _ = frame;
-        unimplemented!()
+        self.ask(move |owner| owner.frame_registers(frame))?
     }
     /// Children of a value, by position: named first, then indexed.
     ///
@@ -200,8 +277,9 @@ impl Session {
         expression: Option<&str>,
         range: Range<u64>,
     ) -> Result<Vec<(NamedValue, Rendered)>, Error> {
-        let _ = (value, expression, range);
-        unimplemented!()
+        let value = value.clone();
+        let expression = expression.map(str::to_owned);
+        self.ask(move |owner| owner.children(&value, expression.as_deref(), range))?
     }
     /// Evaluates an expression; without a frame, in the innermost frame of the thread that stopped.
     ///
@@ -212,18 +290,33 @@ impl Session {
         text: &str,
         frame: Option<FrameId>,
     ) -> Result<(NamedValue, Rendered), Error> {
-        let _ = (text, frame);
-        unimplemented!()
+        let text = text.to_owned();
+        self.ask(move |owner| owner.evaluate(&text, frame))?
     }
     /// Asks the program to end: SIGTERM, which it may handle; it runs for that.
     ///
     /// # Errors
     /// [`Error::Ended`].
     pub fn terminate(&self) -> Result<(), Error> {
-        unimplemented!()
+        self.ask(Owner::terminate)?
     }
     /// Ends the session. When this returns, the debuggee is gone or runs free of inserted bytes.
-    pub fn leave(self, how: Leave) {
-        let _ = how;
+    pub fn leave(mut self, how: Leave) {
+        self.end(how);
+    }
+
+    fn end(&mut self, how: Leave) {
+        let Some(owner) = self.owner.take() else {
+            return;
+        };
+        // An error says that the debuggee has ended by itself.
+        let _ = self.ask(move |owner| owner.leave(how));
+        let _ = owner.join();
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.end(Leave::Kill);
     }
 }

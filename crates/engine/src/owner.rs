@@ -1,0 +1,443 @@
+//! The one thread that owns the debuggee: it alone calls ptrace, it alone waits.
+//!
+//! Commands are closures that run on this thread between two events; what they find out goes back by channels of their
+//! own. Events of the debuggee go through the reducer ([`crate::stops`]), whose actions are carried out here.
+//!
+//! Two notes kept for each thread make breakpoints exact. `passed` is the site whose hit has been accounted for: only
+//! then may the thread get past it, else it has yet to run into it. `skip` is the same across a signal handler: the
+//! thread will come back to that address with that stack pointer, and must not be counted again.
+
+mod commands;
+mod loader;
+mod queries;
+mod stepping;
+mod trap;
+
+use crate::breakpoints::model::Model;
+use crate::breakpoints::site::{PatchedMemory, Reason};
+use crate::event::{ExitStatus, Stop, StopReason};
+use crate::frame::StackCache;
+use crate::launch::LaunchOptions;
+use crate::modules::Modules;
+use crate::session::ProcessInfo;
+use crate::stops::{Action, Actions, How, Mode, Stops};
+use crate::target::linux::launch;
+use crate::target::linux::memory::ProcessMemory;
+use crate::target::linux::output::Output;
+use crate::target::linux::process;
+use crate::target::linux::ptrace::{self, UserRegisters};
+use crate::target::linux::wait::{self, Waited, Waker};
+use crate::{Address, Error, Event, ThreadId};
+use crossbeam_channel::{Receiver, Sender};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Something to do on the owner thread.
+pub(crate) type Command = Box<dyn FnOnce(&mut Owner) + Send>;
+
+/// The debuggee and all that is known of it.
+pub(crate) struct Owner {
+    process: ThreadId,
+    events: Sender<Event>,
+    commands: Receiver<Command>,
+    waker: Arc<Waker>,
+    output: Output,
+    stops: Stops,
+    actions: Actions,
+    threads: FxHashMap<ThreadId, Control>,
+    memory: PatchedMemory,
+    modules: Modules,
+    last_module: u64,
+    loader: loader::Loader,
+    breakpoints: Model,
+    step: Option<stepping::Stepping>,
+    /// Stops to tell of once all threads are stopped.
+    reports: Vec<Stop>,
+    /// A pause was asked for; for this thread, if for one.
+    pause: Option<Option<ThreadId>>,
+    /// Counts the stops that were told; frames belong to one.
+    stop_number: u64,
+    /// The thread that stopped last.
+    current: ThreadId,
+    stacks: FxHashMap<ThreadId, StackCache>,
+    /// All are being stopped to be let go.
+    detaching: bool,
+    over: bool,
+}
+
+/// What is kept for each thread.
+#[derive(Debug, Default)]
+struct Control {
+    /// Its registers, while it is stopped and once they were read.
+    registers: Option<UserRegisters>,
+    /// The site at its instruction pointer that has been accounted for.
+    passed: Option<Address>,
+    /// The site and stack pointer that it will come back to from a signal handler.
+    skip: Option<(Address, u64)>,
+    /// The signal to deliver when it goes on; 0: none.
+    signal: i32,
+    /// A site whose byte is out while it executes the instruction.
+    lifted: Option<Address>,
+}
+
+impl Owner {
+    /// Starts a program; it is held at its entry when this returns.
+    pub(crate) fn launch(
+        options: &LaunchOptions,
+        events: Sender<Event>,
+        commands: Receiver<Command>,
+        waker: Arc<Waker>,
+    ) -> Result<(Owner, ProcessInfo), Error> {
+        waker.adopt_current_thread();
+        let launched = launch::launch(options)?;
+        let refuse = |what: &str, e: std::io::Error| Error::Launch {
+            program: options.program.clone(),
+            reason: format!("{what}: {e}"),
+        };
+        let started = ProcessMemory::open(launched.process)
+            .map_err(|e| refuse("its memory can't be read", e))
+            .and_then(|memory| {
+                let output = Output::start(launched.output, &events);
+                Ok((
+                    memory,
+                    output.map_err(|e| refuse("its output can't be read", e))?,
+                ))
+            });
+        let (memory, output) = match started {
+            Ok(started) => started,
+            Err(error) => {
+                wait::abandon(launched.process);
+                return Err(error);
+            }
+        };
+        let info = ProcessInfo {
+            pid: launched.process.0,
+            program: launched.program.clone(),
+        };
+        let mut owner = Owner {
+            process: launched.process,
+            events,
+            commands,
+            waker,
+            output,
+            stops: Stops::new(launched.process),
+            actions: Actions::new(),
+            threads: FxHashMap::default(),
+            memory: PatchedMemory::new(memory),
+            modules: Modules::default(),
+            last_module: 0,
+            loader: loader::Loader::default(),
+            breakpoints: Model::default(),
+            step: None,
+            reports: Vec::new(),
+            pause: None,
+            stop_number: 1,
+            current: launched.process,
+            stacks: FxHashMap::default(),
+            detaching: false,
+            over: false,
+        };
+        owner.threads.insert(owner.process, Control::default());
+        owner.load_program(&launched.program);
+        owner.tell(Event::ThreadStarted(owner.process));
+        Ok((owner, info))
+    }
+
+    /// Serves commands and the debuggee's events until the debuggee is gone or left.
+    pub(crate) fn run(&mut self) {
+        while !self.over {
+            match wait::wait(&self.waker) {
+                Ok(Waited::Status(thread, status)) => {
+                    let event = wait::decode(thread, status);
+                    tracing::trace!(?event, "debuggee");
+                    self.stops.handle(event, &mut self.actions);
+                    self.perform();
+                }
+                Ok(Waited::Woken) => {
+                    self.waker.take();
+                    self.serve();
+                }
+                Ok(Waited::NoChildren) => self.ended(ExitStatus::Signal(libc::SIGKILL)),
+                Err(error) => {
+                    tracing::error!(%error, "waiting for the program failed");
+                    self.abandon();
+                }
+            }
+        }
+    }
+
+    /// The engine itself failed: nothing must be left behind.
+    pub(crate) fn abandon(&mut self) {
+        if !self.over {
+            wait::abandon(self.process);
+            self.ended(ExitStatus::Signal(libc::SIGKILL));
+        }
+    }
+
+    fn serve(&mut self) {
+        while !self.over
+            && let Ok(command) = self.commands.try_recv()
+        {
+            command(self);
+            self.perform();
+        }
+    }
+
+    fn tell(&self, event: Event) {
+        // Nobody listens any more: the session's end is on its way.
+        let _ = self.events.send(event);
+    }
+
+    fn perform(&mut self) {
+        while let Some(action) = self.actions.pop_front() {
+            if self.over {
+                self.actions.clear();
+                return;
+            }
+            tracing::trace!(?action, "action");
+            match action {
+                Action::Run(thread, how, signal) => {
+                    if let Some(control) = self.threads.get_mut(&thread) {
+                        control.registers = None;
+                    }
+                    // A thread that is gone is told of by the next wait.
+                    let _ = match how {
+                        How::Continue => ptrace::cont(thread, signal),
+                        How::Step => ptrace::step(thread, signal),
+                    };
+                }
+                Action::Listen(thread) => {
+                    let _ = ptrace::listen(thread);
+                }
+                Action::Interrupt(thread) => {
+                    let _ = ptrace::interrupt(thread);
+                }
+                Action::Examine(thread, signal) => self.examine(thread, signal),
+                Action::ReleaseCopy(child) => self.release_copy(child),
+                Action::ReleaseGuest(child) => {
+                    self.threads.remove(&child);
+                    let _ = ptrace::detach(child, 0);
+                }
+                Action::Started(thread) => {
+                    self.threads.entry(thread).or_default();
+                    self.tell(Event::ThreadStarted(thread));
+                }
+                Action::Ended(thread) => {
+                    self.thread_ended(thread);
+                    self.tell(Event::ThreadExited(thread));
+                }
+                Action::Executed(thread) => self.executed(thread),
+                Action::AllStopped => self.all_stopped(),
+                Action::ProcessEnded(status) => self.ended(status),
+            }
+        }
+    }
+
+    /// A stopped thread's registers; `None` when it has died.
+    fn registers(&mut self, thread: ThreadId) -> Option<UserRegisters> {
+        let control = self.threads.entry(thread).or_default();
+        if control.registers.is_none() {
+            control.registers = ptrace::registers(thread).ok();
+        }
+        control.registers
+    }
+
+    fn set_registers(&mut self, thread: ThreadId, registers: UserRegisters) {
+        // Refused only when the thread has died.
+        let _ = ptrace::set_registers(thread, &registers);
+        self.control(thread).registers = Some(registers);
+    }
+
+    fn control(&mut self, thread: ThreadId) -> &mut Control {
+        self.threads.entry(thread).or_default()
+    }
+
+    /// Moves a thread that stopped inside a copied instruction to where it is in the program.
+    fn leave_copy(&mut self, thread: ThreadId) {
+        if self.memory.caves.is_unused() {
+            return;
+        }
+        let Some(mut registers) = self.registers(thread) else {
+            return;
+        };
+        let Some((copy, original)) = self.memory.caves.original(registers.pc()) else {
+            return;
+        };
+        // Unless it has been executed for good, it comes back to the site, whose hit was counted.
+        if original == copy.original || registers.restarts_system_call() {
+            self.control(thread).skip = Some((copy.original, registers.sp()));
+        }
+        if original == copy.original {
+            self.control(thread).passed = Some(original);
+        }
+        registers.set_pc(original);
+        self.set_registers(thread, registers);
+    }
+
+    /// Notes a stop to tell of, and stops all threads for it.
+    fn report(&mut self, thread: ThreadId, reason: StopReason) {
+        let address = self.registers(thread).map(|r| r.pc()).unwrap_or_default();
+        self.reports.retain(|r| r.thread != thread);
+        self.reports.push(Stop {
+            thread,
+            address,
+            reason,
+        });
+        self.stops.stop_all(&mut self.actions);
+    }
+
+    fn all_stopped(&mut self) {
+        for thread in self.stops.all_stopped() {
+            self.leave_copy(thread);
+        }
+        self.end_step();
+        self.memory.caves.reclaim();
+        if self.detaching {
+            return self.detach();
+        }
+        let mut reports = std::mem::take(&mut self.reports);
+        reports.retain(|r| self.stops.is_live(r.thread));
+        if let Some(asked) = self.pause.take()
+            && reports.is_empty()
+        {
+            let thread = asked
+                .filter(|t| self.stops.is_live(*t))
+                .or_else(|| self.stops.live().next());
+            if let Some(thread) = thread {
+                let address = self.registers(thread).map(|r| r.pc()).unwrap_or_default();
+                reports.push(Stop {
+                    thread,
+                    address,
+                    reason: StopReason::Pause,
+                });
+            }
+        }
+        let Some(first) = reports.first() else {
+            // Whoever stopped has died since: there's nothing to show.
+            return self.resume_all();
+        };
+        self.current = first.thread;
+        for report in &reports {
+            self.control(report.thread).passed = Some(report.address);
+        }
+        self.stop_number += 1;
+        self.stacks.clear();
+        self.output.drain();
+        self.tell(Event::Stopped(reports));
+    }
+
+    /// Lets all threads run.
+    fn resume_all(&mut self) {
+        self.stops.set_running();
+        for thread in self.stops.all_stopped() {
+            self.release(thread);
+        }
+    }
+
+    /// Lets a stopped thread go on, if the process runs; else it goes with the others.
+    fn release(&mut self, thread: ThreadId) {
+        let guest = self.stops.is_guest(thread);
+        if self.stops.mode() != Mode::Running && !guest {
+            return;
+        }
+        if self.step.as_ref().is_some_and(|s| s.thread == thread) {
+            self.release_stepping(thread);
+        } else {
+            self.run_on(thread, How::Continue);
+        }
+    }
+
+    /// Runs a thread, past the site it stands on when that is accounted for.
+    fn run_on(&mut self, thread: ThreadId, how: How) {
+        let control = self.control(thread);
+        let signal = std::mem::take(&mut control.signal);
+        let passed = control.passed.take();
+        let Some(site) = passed.filter(|site| self.memory.site(*site).is_some()) else {
+            return self.stops.go(thread, how, signal, &mut self.actions);
+        };
+        let Some(registers) = self.registers(thread) else {
+            return;
+        };
+        if registers.pc() != site {
+            return self.stops.go(thread, how, signal, &mut self.actions);
+        }
+        if signal != 0 {
+            // The handler runs first, or there is none; either way the thread comes to the site again.
+            self.control(thread).skip = Some((site, registers.sp()));
+            return self.stops.go(thread, how, signal, &mut self.actions);
+        }
+        match self.get_past(thread, site, registers) {
+            trap::Past::Done if how == How::Step => self.stepped(thread),
+            trap::Past::Done | trap::Past::InCopy => {
+                self.stops.go(thread, how, 0, &mut self.actions);
+            }
+            trap::Past::Lifted => self.stops.go(thread, How::Step, 0, &mut self.actions),
+        }
+    }
+
+    fn thread_ended(&mut self, thread: ThreadId) {
+        if let Some(lifted) = self.threads.remove(&thread).and_then(|c| c.lifted) {
+            self.memory.put_back(lifted);
+        }
+        self.stacks.remove(&thread);
+        if self.step.as_ref().is_some_and(|s| s.thread == thread) {
+            // The others run on; what ends them tells so.
+            self.end_step();
+        }
+    }
+
+    fn end_step(&mut self) {
+        if self.step.take().is_some() {
+            self.memory.remove_everywhere(Reason::Step);
+        }
+    }
+
+    /// Lets a child with a copy of our memory go, clean.
+    fn release_copy(&mut self, child: ThreadId) {
+        match ProcessMemory::open(child) {
+            Ok(memory) => self.memory.clean(&memory),
+            Err(error) => tracing::warn!(%child, %error, "a child can't be cleaned"),
+        }
+        if let Ok(mut registers) = ptrace::registers(child)
+            && let Some((_, original)) = self.memory.caves.original(registers.pc())
+        {
+            registers.set_pc(original);
+            let _ = ptrace::set_registers(child, &registers);
+        }
+        let _ = ptrace::detach(child, 0);
+    }
+
+    /// The process runs another program: nothing that was known of the old one holds.
+    fn executed(&mut self, thread: ThreadId) {
+        self.step = None;
+        self.threads.clear();
+        self.threads.insert(thread, Control::default());
+        self.stacks.clear();
+        self.reports.clear();
+        for module in std::mem::take(&mut self.modules).iter() {
+            self.breakpoints.module_unloaded(module.id);
+            self.tell(Event::ModuleUnloaded(module.info()));
+        }
+        match ProcessMemory::open(self.process) {
+            Ok(memory) => self.memory = PatchedMemory::new(memory),
+            Err(error) => {
+                tracing::error!(%error, "the new program's memory can't be read");
+                return self.abandon();
+            }
+        }
+        let program = process::executable(self.process).unwrap_or_default();
+        self.load_program(&program);
+        self.tell(Event::Executed);
+        self.release(thread);
+    }
+
+    fn ended(&mut self, status: ExitStatus) {
+        if self.over {
+            return;
+        }
+        self.over = true;
+        self.waker.abandon();
+        self.output.finish();
+        self.tell(Event::Exited(status));
+    }
+}

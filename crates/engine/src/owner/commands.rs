@@ -1,0 +1,111 @@
+//! What can be asked to be done.
+
+use super::Owner;
+use crate::breakpoints::model::Arm;
+use crate::breakpoints::site::Reason;
+use crate::session::{AddressBreakpoint, BreakpointState, Leave, LineBreakpoint};
+use crate::stops::Mode;
+use crate::target::linux::{process, ptrace, wait};
+use crate::{Address, Error, Event, ThreadId};
+use std::path::Path;
+
+impl Owner {
+    pub(crate) fn set_line_breakpoints(
+        &mut self,
+        file: &Path,
+        wanted: &[LineBreakpoint],
+    ) -> Vec<BreakpointState> {
+        let (ids, disarm) = self.breakpoints.set_lines(file, wanted, &self.modules);
+        self.disarm(&disarm);
+        // Of its own breakpoints the command tells in its answer.
+        for changed in self.arm_quietly() {
+            if !ids.contains(&changed.id) {
+                self.tell(Event::BreakpointChanged(changed));
+            }
+        }
+        ids.into_iter()
+            .filter_map(|id| self.breakpoints.state(id))
+            .collect()
+    }
+
+    pub(crate) fn set_address_breakpoints(&mut self, wanted: &[Address]) -> Vec<AddressBreakpoint> {
+        let (ids, disarm) = self.breakpoints.set_addresses(wanted);
+        self.disarm(&disarm);
+        self.arm();
+        ids.into_iter()
+            .map(|id| AddressBreakpoint {
+                id,
+                refused: self.breakpoints.refusal(id),
+            })
+            .collect()
+    }
+
+    fn disarm(&mut self, arms: &[Arm]) {
+        for arm in arms {
+            self.memory.remove(arm.address, Reason::User(arm.id));
+        }
+    }
+
+    pub(crate) fn resume(&mut self) {
+        if self.stops.mode() == Mode::Stopped {
+            self.resume_all();
+        }
+    }
+
+    pub(crate) fn pause(&mut self, thread: Option<ThreadId>) {
+        if self.stops.mode() != Mode::Stopped {
+            self.pause = Some(thread);
+            self.stops.stop_all(&mut self.actions);
+        }
+    }
+
+    pub(crate) fn terminate(&mut self) -> Result<(), Error> {
+        self.kill_with(libc::SIGTERM)?;
+        self.resume();
+        Ok(())
+    }
+
+    pub(crate) fn leave(&mut self, how: Leave) -> Result<(), Error> {
+        match how {
+            // The end comes as an event and ends the loop.
+            Leave::Kill => self.kill_with(libc::SIGKILL),
+            Leave::Detach => {
+                self.detaching = true;
+                match self.stops.mode() {
+                    Mode::Stopped => self.detach(),
+                    Mode::Running | Mode::Stopping => self.stops.stop_all(&mut self.actions),
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn kill_with(&self, signal: i32) -> Result<(), Error> {
+        process::signal(self.process, signal).map_err(|e| Error::System {
+            operation: format!("signal {signal} can't be sent to process {}", self.process),
+            reason: e.to_string(),
+        })
+    }
+
+    /// Lets the stopped debuggee go as if there had never been a debugger.
+    pub(super) fn detach(&mut self) {
+        self.end_step();
+        for thread in self.stops.all_stopped() {
+            self.leave_copy(thread);
+        }
+        self.memory.clean_own();
+        for thread in self.stops.all_stopped() {
+            let signal = self.control(thread).signal;
+            let _ = ptrace::detach(thread, signal);
+        }
+        // Children that share the memory run on meanwhile; nothing is left in it for them to run into.
+        for guest in self.stops.running_guests() {
+            if ptrace::interrupt(guest).is_ok() && wait::until_stopped(guest) {
+                let _ = ptrace::detach(guest, 0);
+            }
+        }
+        self.over = true;
+        self.waker.abandon();
+        self.output.let_go();
+    }
+}

@@ -1,0 +1,148 @@
+//! What can be asked of a stopped debuggee: stacks, variables, expressions.
+
+use super::Owner;
+use crate::frame::{Frame, FrameId, Stack, StackCache};
+use crate::modules::ModuleInfo;
+use crate::session::ThreadInfo;
+use crate::stops::Mode;
+use crate::target::linux::process;
+use crate::values::{NamedValue, Reader, Rendered, Value};
+use crate::{Address, Error, ThreadId, eval};
+use std::ops::Range;
+
+/// The most memory that is read at once.
+const MOST_MEMORY: usize = 64 << 20;
+
+impl Owner {
+    pub(crate) fn threads(&self) -> Vec<ThreadInfo> {
+        self.stops
+            .live()
+            .map(|id| ThreadInfo {
+                id,
+                name: process::thread_name(self.process, id),
+            })
+            .collect()
+    }
+
+    pub(crate) fn read_memory(&self, address: Address, length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; length.min(MOST_MEMORY)];
+        let count = self.memory.read_some(address, &mut bytes);
+        bytes.truncate(count);
+        bytes
+    }
+
+    pub(crate) fn modules(&self) -> Vec<ModuleInfo> {
+        self.modules.iter().map(|m| m.info()).collect()
+    }
+
+    pub(super) fn require_stopped(&self) -> Result<(), Error> {
+        match self.stops.mode() {
+            Mode::Stopped => Ok(()),
+            Mode::Running | Mode::Stopping => Err(Error::NotStopped),
+        }
+    }
+
+    pub(super) fn require_thread(&self, thread: ThreadId) -> Result<(), Error> {
+        self.require_stopped()?;
+        if !self.stops.is_live(thread) {
+            return Err(Error::NoSuchThread(thread));
+        }
+        Ok(())
+    }
+
+    fn reader(&self) -> Reader<'_> {
+        Reader {
+            memory: &self.memory,
+            modules: &self.modules,
+        }
+    }
+
+    /// Unwinds a thread as far as wanted; keeps what was found until it runs again.
+    fn with_stack<R>(
+        &mut self,
+        thread: ThreadId,
+        use_it: impl FnOnce(&mut StackCache, &Owner) -> R,
+    ) -> Result<R, Error> {
+        self.require_thread(thread)?;
+        let mut stack = match self.stacks.remove(&thread) {
+            Some(stack) => stack,
+            None => {
+                let registers = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
+                StackCache::new(thread, self.stop_number, registers.to_dwarf())
+            }
+        };
+        let result = use_it(&mut stack, self);
+        self.stacks.insert(thread, stack);
+        Ok(result)
+    }
+
+    pub(crate) fn stack(&mut self, thread: ThreadId, window: Range<usize>) -> Result<Stack, Error> {
+        self.with_stack(thread, |stack, owner| {
+            stack.window(&owner.modules, &owner.memory, window)
+        })
+    }
+
+    fn frame(&mut self, id: FrameId) -> Result<Frame, Error> {
+        self.require_stopped()?;
+        if id.stop != self.stop_number {
+            return Err(Error::StaleFrame);
+        }
+        self.with_stack(id.thread, |stack, owner| {
+            stack.frame(&owner.modules, &owner.memory, id.index)
+        })?
+        .ok_or(Error::StaleFrame)
+    }
+
+    fn render(&self, values: Vec<NamedValue>) -> Vec<(NamedValue, Rendered)> {
+        let reader = self.reader();
+        values
+            .into_iter()
+            .map(|named| {
+                let rendered = reader.render(&named.value);
+                (named, rendered)
+            })
+            .collect()
+    }
+
+    pub(crate) fn variables(&mut self, id: FrameId) -> Result<Vec<(NamedValue, Rendered)>, Error> {
+        let frame = self.frame(id)?;
+        Ok(self.render(self.reader().variables(&frame)))
+    }
+
+    pub(crate) fn statics(&mut self, id: FrameId) -> Result<Vec<(NamedValue, Rendered)>, Error> {
+        let frame = self.frame(id)?;
+        Ok(self.render(self.reader().statics(&frame)))
+    }
+
+    pub(crate) fn frame_registers(&mut self, id: FrameId) -> Result<Vec<(String, String)>, Error> {
+        let frame = self.frame(id)?;
+        Ok(self.reader().registers(&frame))
+    }
+
+    pub(crate) fn children(
+        &self,
+        value: &Value,
+        expression: Option<&str>,
+        range: Range<u64>,
+    ) -> Result<Vec<(NamedValue, Rendered)>, Error> {
+        self.require_stopped()?;
+        Ok(self.render(self.reader().children(value, expression, range)))
+    }
+
+    pub(crate) fn evaluate(
+        &mut self,
+        text: &str,
+        frame: Option<FrameId>,
+    ) -> Result<(NamedValue, Rendered), Error> {
+        self.require_stopped()?;
+        let id = frame.unwrap_or(FrameId {
+            stop: self.stop_number,
+            thread: self.current,
+            index: 0,
+        });
+        let frame = self.frame(id)?;
+        let value = eval::evaluate(text, &frame, &self.reader())?;
+        let rendered = self.reader().render(&value.value);
+        Ok((value, rendered))
+    }
+}

@@ -1,0 +1,137 @@
+//! Carries out what [`crate::step`] decides: single steps, and runs to an address with a site of the step's own.
+
+use super::Owner;
+use crate::breakpoints::site::Reason;
+use crate::event::StopReason;
+use crate::session::StepKind;
+use crate::step::{Action, Context, Step};
+use crate::stops::{How, Mode};
+use crate::target::linux::process;
+use crate::target::linux::ptrace::UserRegisters;
+use crate::{Address, Error, ThreadId};
+
+/// A step under way.
+#[derive(Debug)]
+pub(super) struct Stepping {
+    pub(super) thread: ThreadId,
+    step: Step,
+    /// What the thread does now.
+    doing: Action,
+    /// Where the single step under way began.
+    from: Address,
+    /// A signal with a handler is being delivered: what it interrupts, and the stack pointer there.
+    interrupted: Option<(Address, u64)>,
+}
+
+impl Owner {
+    pub(crate) fn start_step(&mut self, thread: ThreadId, kind: StepKind) -> Result<(), Error> {
+        self.require_thread(thread)?;
+        let registers = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
+        let (step, doing) = Step::begin(kind, &self.context(registers));
+        let from = registers.pc();
+        self.step = Some(Stepping {
+            thread,
+            step,
+            doing,
+            from,
+            interrupted: None,
+        });
+        self.resume_all();
+        Ok(())
+    }
+
+    fn context(&self, registers: UserRegisters) -> Context<'_> {
+        Context {
+            registers: registers.to_dwarf(),
+            modules: &self.modules,
+            memory: &self.memory,
+        }
+    }
+
+    /// Lets the stepping thread do what it is to do.
+    pub(super) fn release_stepping(&mut self, thread: ThreadId) {
+        let Some(registers) = self.registers(thread) else {
+            return;
+        };
+        let signal = self.control(thread).signal;
+        let Some(stepping) = &mut self.step else {
+            return;
+        };
+        match stepping.doing {
+            Action::SingleStep => {
+                let pc = registers.pc();
+                stepping.from = pc;
+                if signal != 0 && process::catches(self.process, signal) {
+                    stepping.interrupted = Some((pc, registers.sp()));
+                }
+                // Whether somebody wants to stop here was asked when the thread came here.
+                self.control(thread).passed = Some(pc);
+                self.run_on(thread, How::Step);
+            }
+            Action::RunTo { address, .. } => {
+                if let Err(error) = self.memory.insert(address, Reason::Step) {
+                    tracing::warn!(%address, %error, "a step can't go on where it should");
+                    return self.report(thread, StopReason::Step);
+                }
+                self.run_on(thread, How::Continue);
+            }
+            Action::Finished => self.report(thread, StopReason::Step),
+            Action::Run => {
+                self.end_step();
+                self.run_on(thread, How::Continue);
+            }
+        }
+    }
+
+    /// The stepping thread has executed its instruction, or has come to the step's site.
+    pub(super) fn stepped(&mut self, thread: ThreadId) {
+        if self.stops.mode() != Mode::Running {
+            // Another stop is on its way and ends the step.
+            return;
+        }
+        let Some(registers) = self.registers(thread) else {
+            return;
+        };
+        let pc = registers.pc();
+        let Some(mut stepping) = self.step.take_if(|s| s.thread == thread) else {
+            return self.release(thread);
+        };
+        stepping.doing = match (stepping.doing, stepping.interrupted.take()) {
+            (Action::RunTo { address, above }, _) => {
+                if pc != address || registers.sp() <= above {
+                    // Another activation of the same function.
+                    self.step = Some(stepping);
+                    return self.run_on(thread, How::Continue);
+                }
+                self.memory.remove(address, Reason::Step);
+                stepping.step.after(&self.context(registers))
+            }
+            (_, Some((pc, sp))) => stepping.step.signal_handler_entered(pc, sp),
+            (_, None) => {
+                let users = match self.memory.site(pc) {
+                    Some(site) if pc != stepping.from => site.users(),
+                    _ => Vec::new(),
+                };
+                if !users.is_empty() {
+                    self.step = Some(stepping);
+                    return self.report(thread, StopReason::Breakpoint(users));
+                }
+                stepping.step.after(&self.context(registers))
+            }
+        };
+        self.step = Some(stepping);
+        self.release_stepping(thread);
+    }
+
+    /// A thread is back at a site it was called away from by a signal.
+    pub(super) fn came_back(&mut self, thread: ThreadId) {
+        let awaited = self
+            .step
+            .as_ref()
+            .is_some_and(|s| s.thread == thread && matches!(s.doing, Action::RunTo { .. }));
+        if awaited && self.stops.mode() == Mode::Running {
+            return self.stepped(thread);
+        }
+        self.release(thread);
+    }
+}

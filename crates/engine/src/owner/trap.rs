@@ -1,0 +1,178 @@
+//! Why a thread has stopped with a signal, and getting past a site.
+
+use super::Owner;
+use crate::breakpoints::displaced::{EmulatedMemory, decode, emulate};
+use crate::breakpoints::site::{PatchedMemory, Reason};
+use crate::event::StopReason;
+use crate::memory::Memory;
+use crate::signals;
+use crate::stops::{How, Mode};
+use crate::target::linux::ptrace::{self, UserRegisters};
+use crate::{Address, ThreadId};
+
+/// `si_code` of an `int3` that was executed.
+const SI_KERNEL: i32 = 0x80;
+
+/// How a thread got past a site.
+pub(super) enum Past {
+    /// Its instruction's effect is in the registers and memory.
+    Done,
+    /// It is at the copy of the instruction.
+    InCopy,
+    /// The byte is out until the instruction is executed.
+    Lifted,
+}
+
+impl EmulatedMemory for PatchedMemory {
+    fn word(&self, address: u64) -> Option<u64> {
+        self.read_u64(Address(address)).ok()
+    }
+
+    fn push(&mut self, address: u64, value: u64) -> bool {
+        self.write(Address(address), &value.to_le_bytes()).is_ok()
+    }
+}
+
+impl Owner {
+    /// A thread stands before the delivery of `signal`.
+    pub(super) fn examine(&mut self, thread: ThreadId, signal: i32) {
+        if signal == libc::SIGTRAP {
+            self.trapped(thread);
+        } else {
+            self.signalled(thread, signal);
+        }
+    }
+
+    fn trapped(&mut self, thread: ThreadId) {
+        // Unanswered: it has died, which is told next.
+        let Ok(info) = ptrace::signal_info(thread) else {
+            return;
+        };
+        let Some(mut registers) = self.registers(thread) else {
+            return;
+        };
+        if info.code <= 0 {
+            // Sent by a program.
+            return self.signalled(thread, libc::SIGTRAP);
+        }
+        if info.code != SI_KERNEL {
+            return if self.stops.last_run(thread) == How::Step {
+                self.one_step_done(thread);
+            } else {
+                self.own_trap(thread);
+            };
+        }
+        let at = registers.pc().offset(-1);
+        if self.memory.site(at).is_some() {
+            registers.set_pc(at);
+            self.set_registers(thread, registers);
+            return self.hit(thread, at);
+        }
+        if self.memory.caves.original(at).is_some() || self.memory.traps_at(at) {
+            return self.own_trap(thread);
+        }
+        // The site was taken out after the thread had run into it.
+        registers.set_pc(at);
+        self.set_registers(thread, registers);
+        self.release(thread);
+    }
+
+    /// The program's own trap instruction, or trap flag.
+    fn own_trap(&mut self, thread: ThreadId) {
+        if self.stops.is_guest(thread) {
+            return self
+                .stops
+                .go(thread, How::Continue, libc::SIGTRAP, &mut self.actions);
+        }
+        self.leave_copy(thread);
+        self.report(thread, StopReason::Trap);
+    }
+
+    fn one_step_done(&mut self, thread: ThreadId) {
+        if let Some(site) = self.control(thread).lifted.take() {
+            self.memory.put_back(site);
+            if self.step.as_ref().is_none_or(|s| s.thread != thread) {
+                return self.release(thread);
+            }
+        }
+        self.leave_copy(thread);
+        self.stepped(thread);
+    }
+
+    /// A thread has run into the site at its instruction pointer.
+    fn hit(&mut self, thread: ThreadId, at: Address) {
+        let sp = self.registers(thread).map(|r| r.sp()).unwrap_or_default();
+        let control = self.control(thread);
+        control.passed = Some(at);
+        if control.skip.take_if(|skip| *skip == (at, sp)).is_some() {
+            return self.came_back(thread);
+        }
+        if self.stops.is_guest(thread) {
+            return self.release(thread);
+        }
+        let Some(site) = self.memory.site(at) else {
+            return;
+        };
+        let users = site.users();
+        let (loader, step) = (site.has(Reason::Loader), site.has(Reason::Step));
+        if loader {
+            self.modules_changed();
+        }
+        if !users.is_empty() {
+            return self.report(thread, StopReason::Breakpoint(users));
+        }
+        let stepping = self.step.as_ref().is_some_and(|s| s.thread == thread);
+        if step && stepping && self.stops.mode() == Mode::Running {
+            return self.stepped(thread);
+        }
+        self.release(thread);
+    }
+
+    /// A signal is about to be delivered that is not about breakpoints.
+    fn signalled(&mut self, thread: ThreadId, signal: i32) {
+        if let Some(site) = self.control(thread).lifted.take() {
+            self.memory.put_back(site);
+            self.control(thread).passed = Some(site);
+        }
+        self.leave_copy(thread);
+        self.control(thread).signal = signal;
+        if self.stops.is_guest(thread) {
+            return self.release(thread);
+        }
+        if signals::stops(signal) {
+            // Unanswered: it has died, which is told next.
+            let Ok(info) = ptrace::signal_info(thread) else {
+                return;
+            };
+            return self.report(thread, signals::reason(signal, info.code, info.address));
+        }
+        self.release(thread);
+    }
+
+    /// Gets a thread past the site at its instruction pointer.
+    pub(super) fn get_past(
+        &mut self,
+        thread: ThreadId,
+        site: Address,
+        mut registers: UserRegisters,
+    ) -> Past {
+        if let Some(copy) = self.memory.copy_at(site) {
+            registers.set_pc(copy.start);
+            self.set_registers(thread, registers);
+            return Past::InCopy;
+        }
+        let mut code = [0; 16];
+        let length = self.memory.read_some(site, &mut code);
+        let after = decode(site, &code[..length])
+            .and_then(|instruction| emulate(&instruction, &registers, &mut self.memory));
+        if let Some(after) = after {
+            self.set_registers(thread, after);
+            return Past::Done;
+        }
+        // Neither works for a handful of instructions (far transfers, broken ones that will fault, transactions), or
+        // where the module has no room. Another thread may slip through meanwhile.
+        self.memory.lift(site);
+        self.control(thread).lifted = Some(site);
+        Past::Lifted
+    }
+}

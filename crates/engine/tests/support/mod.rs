@@ -1,0 +1,313 @@
+//! Debuggees compiled with the machine's compilers, once per content, and a session that tests drive by sentences.
+
+#![allow(dead_code, missing_docs)]
+
+use crossbeam_channel::{Receiver, unbounded};
+use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
+use dapple_engine::launch::LaunchOptions;
+use dapple_engine::session::{BreakpointState, LineBreakpoint, Resolution, StepKind};
+use dapple_engine::{Address, Event, Session, ThreadId};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// How long anything may take before a test is failed.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A compiled source.
+pub struct Fixture {
+    pub source: PathBuf,
+    pub binary: PathBuf,
+    text: String,
+}
+
+/// A source of the repository's `fixtures/`.
+pub fn fixture(name: &str, flags: &[&str]) -> Fixture {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../fixtures")
+        .join(name);
+    let source = source
+        .canonicalize()
+        .unwrap_or_else(|e| panic!("{}: {e}", source.display()));
+    let text = std::fs::read_to_string(&source).unwrap();
+    build(name, source, text, flags)
+}
+
+/// A source that stands in the test.
+pub fn inline(name: &str, text: &str, flags: &[&str]) -> Fixture {
+    let source = folder()
+        .join(format!("inline-{:016x}", hash(&(name, text))))
+        .join(name);
+    write_once(&source, text);
+    build(name, source, text.to_owned(), flags)
+}
+
+fn folder() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/fixtures");
+    std::fs::create_dir_all(&folder).unwrap();
+    folder.canonicalize().unwrap()
+}
+
+fn hash(what: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// A name no other test uses: tests run at the same time, in threads and processes.
+fn aside(path: &Path) -> PathBuf {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    path.with_extension(format!("{}-{count}", std::process::id()))
+}
+
+fn write_once(path: &Path, text: &str) {
+    if !path.exists() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let part = aside(path);
+        std::fs::write(&part, text).unwrap();
+        std::fs::rename(part, path).unwrap();
+    }
+}
+
+fn build(name: &str, source: PathBuf, text: String, flags: &[&str]) -> Fixture {
+    let key = hash(&(name, &text, flags));
+    let binary = folder().join(format!("engine-{}-{key:016x}", name.replace('.', "-")));
+    if !binary.exists() {
+        let extension = source.extension().and_then(|e| e.to_str());
+        let (compiler, default): (&str, &[&str]) = match extension {
+            Some("c") => ("cc", &["-g", "-pthread"]),
+            Some("cpp") => ("c++", &["-g", "-pthread"]),
+            Some("rs") => ("rustc", &["-g", "--edition", "2024"]),
+            other => panic!("no compiler for {other:?}"),
+        };
+        let part = aside(&binary);
+        let output = Command::new(compiler)
+            .args(default)
+            .args(flags)
+            .arg(&source)
+            .arg("-o")
+            .arg(&part)
+            .output()
+            .expect("the compiler runs");
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{compiler} {name}: {errors}");
+        std::fs::rename(part, &binary).unwrap();
+    }
+    Fixture {
+        source,
+        binary,
+        text,
+    }
+}
+
+impl Fixture {
+    /// The 1-based number of the line that ends in `// stop: NAME`.
+    pub fn line(&self, name: &str) -> u32 {
+        let marker = format!("// stop: {name}");
+        let index = self
+            .text
+            .lines()
+            .position(|line| line.trim_end().ends_with(&marker));
+        index.unwrap_or_else(|| panic!("no line is marked {name}")) as u32 + 1
+    }
+
+    /// What `// stop: NAME` marks a line, or its text.
+    pub fn name_of(&self, line: u32) -> String {
+        let text = self.text.lines().nth(line as usize - 1).unwrap_or_default();
+        match text.split_once("// stop: ") {
+            Some((_, name)) => name.trim().to_owned(),
+            None => format!("{line}: {}", text.trim()),
+        }
+    }
+
+    pub fn launch(&self) -> Debuggee<'_> {
+        self.launch_with(&[])
+    }
+
+    pub fn launch_with(&self, args: &[&str]) -> Debuggee<'_> {
+        let options = LaunchOptions {
+            program: self.binary.clone(),
+            args: args.iter().map(Into::into).collect(),
+            ..LaunchOptions::default()
+        };
+        self.launch_options(options)
+    }
+
+    pub fn launch_options(&self, options: LaunchOptions) -> Debuggee<'_> {
+        let (sender, events) = unbounded();
+        let session = Session::launch(options, sender).unwrap_or_else(|e| panic!("{e}"));
+        Debuggee {
+            fixture: self,
+            session: Some(session),
+            events,
+            stdout: String::new(),
+            stderr: String::new(),
+            seen: Vec::new(),
+        }
+    }
+}
+
+/// A session under test.
+pub struct Debuggee<'a> {
+    pub fixture: &'a Fixture,
+    session: Option<Session>,
+    pub events: Receiver<Event>,
+    pub stdout: String,
+    pub stderr: String,
+    /// Every event but output.
+    pub seen: Vec<Event>,
+}
+
+/// A stop or the end.
+#[derive(Debug)]
+pub enum Outcome {
+    Stopped(Vec<Stop>),
+    Exited(ExitStatus),
+}
+
+impl Debuggee<'_> {
+    pub fn session(&self) -> &Session {
+        self.session.as_ref().expect("the session is there")
+    }
+
+    pub fn take_session(&mut self) -> Session {
+        self.session.take().expect("the session is there")
+    }
+
+    /// The next event, output collected.
+    pub fn next_event(&mut self) -> Event {
+        loop {
+            let event = match self.events.recv_timeout(PATIENCE) {
+                Ok(event) => event,
+                Err(e) => panic!("no event: {e}; so far {:?}", self.seen),
+            };
+            if let Event::Output { stream, bytes } = &event {
+                let text = String::from_utf8_lossy(bytes);
+                match stream {
+                    Stream::Stdout => self.stdout.push_str(&text),
+                    Stream::Stderr => self.stderr.push_str(&text),
+                }
+                continue;
+            }
+            self.seen.push(event.clone());
+            return event;
+        }
+    }
+
+    /// Waits for a stop or the end.
+    pub fn wait(&mut self) -> Outcome {
+        loop {
+            match self.next_event() {
+                Event::Stopped(stops) => return Outcome::Stopped(stops),
+                Event::Exited(status) => return Outcome::Exited(status),
+                _ => {}
+            }
+        }
+    }
+
+    pub fn expect_stop(&mut self) -> Vec<Stop> {
+        match self.wait() {
+            Outcome::Stopped(stops) => stops,
+            Outcome::Exited(status) => {
+                panic!("it ended: {status:?}\n{}{}", self.stdout, self.stderr)
+            }
+        }
+    }
+
+    pub fn expect_exit(&mut self) -> ExitStatus {
+        match self.wait() {
+            Outcome::Exited(status) => status,
+            Outcome::Stopped(stops) => {
+                panic!("it stopped: {stops:?} {}", self.place(stops[0].thread))
+            }
+        }
+    }
+
+    pub fn resume(&mut self) {
+        self.session().resume().unwrap();
+    }
+
+    /// Sets breakpoints on marked lines of the fixture; all must resolve.
+    pub fn break_at(&mut self, names: &[&str]) -> Vec<BreakpointState> {
+        let wanted = names
+            .iter()
+            .map(|name| LineBreakpoint {
+                line: self.fixture.line(name),
+            })
+            .collect();
+        let states = self
+            .session()
+            .set_line_breakpoints(&self.fixture.source, wanted)
+            .unwrap();
+        for state in &states {
+            assert!(
+                matches!(state.resolution, Resolution::Resolved { .. }),
+                "{state:?}"
+            );
+        }
+        states
+    }
+
+    /// The marker, or number and text, of the line a thread's innermost frame is at.
+    pub fn place(&self, thread: ThreadId) -> String {
+        let stack = self.session().stack(thread, 0..1).unwrap();
+        let Some(frame) = stack.frames.first() else {
+            return "no frame".into();
+        };
+        match &frame.position {
+            Some(position) if position.file.as_ref() == self.fixture.source => {
+                self.fixture.name_of(position.line)
+            }
+            Some(position) => format!("{}:{}", position.file.display(), position.line),
+            None => format!("no line, in {:?}", frame.function),
+        }
+    }
+
+    /// Runs to the next stop, which must be a breakpoint's; gives its thread and place.
+    pub fn run_to_breakpoint(&mut self) -> (ThreadId, String) {
+        self.resume();
+        let stops = self.expect_stop();
+        assert!(
+            matches!(stops[0].reason, StopReason::Breakpoint(_)),
+            "{stops:?}"
+        );
+        let thread = stops[0].thread;
+        (thread, self.place(thread))
+    }
+
+    /// Steps, and gives where that ended.
+    pub fn step(&mut self, thread: ThreadId, kind: StepKind) -> String {
+        self.session().step(thread, kind).unwrap();
+        match self.wait() {
+            Outcome::Stopped(stops) => {
+                let stop = &stops[0];
+                assert_eq!(stop.thread, thread, "{stops:?}");
+                match &stop.reason {
+                    StopReason::Step => self.place(thread),
+                    StopReason::Breakpoint(_) => format!("breakpoint {}", self.place(thread)),
+                    other => format!("{other:?} at {}", self.place(thread)),
+                }
+            }
+            Outcome::Exited(status) => format!("{status:?}"),
+        }
+    }
+
+    /// The address of a function of the program, by its symbol.
+    pub fn symbol(&self, name: &str) -> Address {
+        let module = dapple_symbols::Module::open(&self.fixture.binary).unwrap();
+        let symbol = module
+            .symbol_named(name)
+            .unwrap_or_else(|| panic!("no symbol {name}"));
+        let lowest = module
+            .segments()
+            .iter()
+            .map(|s| s.address.0)
+            .min()
+            .unwrap_or(0);
+        let modules = self.session().modules().unwrap();
+        Address(modules[0].range.0.0 - lowest + symbol.address.0)
+    }
+}
