@@ -127,6 +127,12 @@ impl<'a> Envelope<'a> {
     /// # Errors
     /// The text is not JSON, or a field of the envelope is missing or of the wrong type.
     pub fn parse(text: &'a str) -> Result<Self, EnvelopeError> {
+        // An array would be taken for the fields in order.
+        if !text.trim_ascii_start().starts_with('{') {
+            return Err(EnvelopeError::NotJson {
+                reason: "expected `{` at the start".to_owned(),
+            });
+        }
         match serde_json::from_str::<Wire<'a>>(text) {
             Ok(wire) => wire.into_envelope(),
             Err(error) => Err(explain(text, &error)),

@@ -34,7 +34,7 @@ impl Family {
         name: &str,
         payload: Option<&Value>,
     ) -> Result<Option<Value>, DecodeError> {
-        let raw = payload.map(|payload| raw(payload));
+        let raw = payload.map(raw);
         let raw = raw.as_deref();
         let encoded = match self {
             Family::Request => AnyRequest::decode(name, raw)?.encode(),

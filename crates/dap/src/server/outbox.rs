@@ -56,6 +56,8 @@ struct State {
     client: Option<Arc<InitializeRequestArguments>>,
     /// `disconnect` was answered.
     over: bool,
+    /// The client is gone.
+    gone: bool,
 }
 
 /// Something to be sent once it may be.
@@ -114,6 +116,7 @@ impl Outbox {
             after: HashMap::new(),
             client: None,
             over: false,
+            gone: false,
         };
         Self {
             shared: Arc::new(Shared {
@@ -159,6 +162,10 @@ impl Outbox {
             answer(outcome.and_then(|body| Ok(message::decode_or_default::<R::Response>(body)?)));
         });
         let mut state = self.shared.lock();
+        if state.gone {
+            drop(state);
+            return answer(Err(RequestError::Disconnected));
+        }
         if let (Some(client), Some(flag)) = (&state.client, R::CAPABILITY)
             && !client.supports(flag)
         {
@@ -381,8 +388,19 @@ impl Outbox {
 
     /// The client is gone: nobody will answer any more.
     pub(super) fn client_gone(&self) {
-        let asked = std::mem::take(&mut self.shared.lock().asked);
-        for answer in asked.into_values() {
+        let mut state = self.shared.lock();
+        state.gone = true;
+        let mut answers: Vec<_> = std::mem::take(&mut state.asked).into_values().collect();
+        answers.extend(
+            std::mem::take(&mut state.held)
+                .into_iter()
+                .filter_map(|held| match held {
+                    Held::Request { answer, .. } => Some(answer),
+                    Held::Event { .. } => None,
+                }),
+        );
+        drop(state);
+        for answer in answers {
             answer(Err(RequestError::Disconnected));
         }
     }

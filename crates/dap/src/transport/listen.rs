@@ -138,7 +138,8 @@ pub struct UnixServer {
 }
 
 impl UnixServer {
-    /// Listens on a path. A socket left behind by a process that is gone is replaced.
+    /// Listens on a path. A socket left behind by a process that is gone is replaced; whether it is gone is tried out by
+    /// connecting, so a server sees a client that leaves at once.
     ///
     /// # Errors
     /// The path is taken, or cannot be created.

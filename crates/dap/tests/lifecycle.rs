@@ -1,0 +1,274 @@
+//! The rules of a session, one table a rule: who sends what, and what is wrong with it.
+
+use dapple_dap::envelope::Envelope;
+use dapple_dap::lifecycle::Side::{Adapter, Client};
+use dapple_dap::lifecycle::{Facts, Lifecycle, Side, Violation};
+
+/// `initialize`, answered.
+const START: [(Side, &str); 2] = [(Client, "1? initialize"), (Adapter, "1! initialize")];
+
+/// Runs a session; what each message breaks, in words, empty if nothing.
+///
+/// `N? command` is a request with that number, `N! command` a response, `N!! command` one that failed, and anything else an event; the
+/// rest of the line is the payload.
+fn run(messages: &[(Side, &str)]) -> Vec<String> {
+    let mut lifecycle = Lifecycle::new();
+    messages
+        .iter()
+        .map(|&(side, line)| outcome(lifecycle.message(side, Facts::of(&envelope(&text(line))))))
+        .collect()
+}
+
+fn outcome(result: Result<(), Violation>) -> String {
+    result
+        .err()
+        .map_or_else(String::new, |violation| violation.to_string())
+}
+
+fn envelope(text: &str) -> Envelope<'_> {
+    Envelope::parse(text).expect("the test's own message")
+}
+
+fn text(line: &str) -> String {
+    let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let (name, payload) = rest.split_once(' ').unwrap_or((rest, "{}"));
+    if let Some(seq) = first.strip_suffix('?') {
+        format!(r#"{{"seq":{seq},"type":"request","command":"{name}","arguments":{payload}}}"#)
+    } else if let Some(seq) = first.strip_suffix('!') {
+        let success = !seq.ends_with('!');
+        let seq = seq.trim_end_matches('!');
+        format!(
+            r#"{{"seq":1,"type":"response","request_seq":{seq},"success":{success},"command":"{name}"}}"#
+        )
+    } else {
+        let payload = if rest.is_empty() { "{}" } else { rest };
+        format!(r#"{{"seq":1,"type":"event","event":"{first}","body":{payload}}}"#)
+    }
+}
+
+/// Runs a session behind `initialize`, and gives what its last message breaks.
+fn last(messages: &[(Side, &str)]) -> String {
+    let all = [&START, messages].concat();
+    let outcomes = run(&all);
+    let (last, before) = outcomes.split_last().expect("a message");
+    assert!(
+        before.iter().all(String::is_empty),
+        "only the last is to be wrong: {before:?}"
+    );
+    last.clone()
+}
+
+#[test]
+fn the_first_request_is_initialize() {
+    let outcomes = run(&[
+        (Client, "1? launch"),
+        (Client, "2? initialize"),
+        (Client, "3? initialize"),
+        (Adapter, "2! initialize"),
+        (Client, "4? initialize"),
+    ]);
+    let twice = "`initialize` may be sent only once in a session";
+    let early = "`launch` came before `initialize`; the first request must be `initialize`";
+    assert_eq!(outcomes, [early, "", twice, "", twice]);
+}
+
+#[test]
+fn a_failed_initialize_may_be_repeated() {
+    let again = [
+        (Client, "1? initialize"),
+        (Adapter, "1!! initialize"),
+        (Client, "2? initialize"),
+    ];
+    assert_eq!(run(&again), ["", "", ""]);
+}
+
+#[test]
+fn nothing_is_sent_before_the_response_to_initialize() {
+    let outcomes = run(&[
+        (Adapter, "output"),
+        (Client, "1? initialize"),
+        (Adapter, "initialized"),
+        (Adapter, "1? runInTerminal"),
+        (Adapter, "1! initialize"),
+        (Adapter, "initialized"),
+        (Adapter, "initialized"),
+    ]);
+    assert_eq!(
+        outcomes,
+        [
+            "`output` was sent before the response to `initialize`",
+            "",
+            "`initialized` was sent before the response to `initialize`",
+            "`runInTerminal` was sent before the response to `initialize`",
+            "",
+            "",
+            "the event `initialized` may be sent only once in a session",
+        ]
+    );
+}
+
+#[test]
+fn each_request_has_one_response_with_its_command() {
+    assert_eq!(
+        last(&[(Adapter, "1! initialize")]),
+        "a response to request 1 (`initialize`), which is not waiting for one"
+    );
+    assert_eq!(last(&[(Client, "2? threads"), (Adapter, "2! threads")]), "");
+    assert_eq!(
+        last(&[(Client, "2? threads"), (Adapter, "2! scopes")]),
+        "the response to request 2 (`threads`) names the command `scopes`"
+    );
+    assert_eq!(
+        last(&[(Client, "2? threads"), (Client, "2! threads")]),
+        "a response to request 2 (`threads`), which is not waiting for one",
+        "nobody answers its own request"
+    );
+    assert_eq!(
+        last(&[(Adapter, "7? runInTerminal"), (Client, "7! runInTerminal")]),
+        ""
+    );
+}
+
+#[test]
+fn two_requests_of_one_number_are_both_answered() {
+    let messages = [
+        (Client, "2? threads"),
+        (Client, "2? scopes"),
+        (Adapter, "2! scopes"),
+        (Adapter, "2! threads"),
+    ];
+    assert_eq!(last(&messages), "");
+}
+
+#[test]
+fn what_is_not_answered_can_be_listed() {
+    let mut lifecycle = Lifecycle::new();
+    for line in ["1? initialize", "2? launch", "3? threads"] {
+        lifecycle
+            .message(Client, Facts::of(&envelope(&text(line))))
+            .expect(line);
+    }
+    lifecycle
+        .message(Adapter, Facts::of(&envelope(&text("2! launch"))))
+        .expect("a response");
+    let left: Vec<_> = lifecycle.unanswered(Client).collect();
+    assert_eq!(left, [(1, "initialize"), (3, "threads")]);
+}
+
+#[test]
+fn only_responses_follow_terminated() {
+    let end = [(Client, "2? disconnect"), (Adapter, "terminated")];
+    let after = |message| last(&[&end[..], &[(Adapter, message)]].concat());
+    assert_eq!(after("2! disconnect"), "");
+    assert_eq!(
+        after("output"),
+        "`output` was sent after `terminated`; only responses may follow it"
+    );
+    assert_eq!(
+        after("terminated"),
+        "`terminated` was sent after `terminated`; only responses may follow it"
+    );
+    assert_eq!(
+        after("1? runInTerminal"),
+        "`runInTerminal` was sent after `terminated`; only responses may follow it"
+    );
+    assert_eq!(last(&[&end[..], &[(Client, "3? disconnect")]].concat()), "");
+}
+
+#[test]
+fn a_resume_that_the_client_asked_for_is_not_told_back_to_it() {
+    const REDUNDANT: &str = "a `continued` event for threads that the client resumed itself";
+    let all = r#"2? continue {"threadId":1}"#;
+    let one = r#"2? next {"threadId":1,"singleThread":true}"#;
+    let continued_1 = r#"continued {"threadId":1}"#;
+    let continued_2 = r#"continued {"threadId":2}"#;
+    let continued_all = r#"continued {"threadId":1,"allThreadsContinued":true}"#;
+    let cases: &[(&[(Side, &str)], &str)] = &[
+        (&[(Adapter, continued_1)], ""),
+        (&[(Client, all), (Adapter, continued_1)], REDUNDANT),
+        (&[(Client, all), (Adapter, continued_2)], REDUNDANT),
+        (
+            &[
+                (Client, all),
+                (Adapter, "2! continue"),
+                (Adapter, continued_all),
+            ],
+            REDUNDANT,
+        ),
+        (
+            &[
+                (Client, all),
+                (Adapter, "2!! continue"),
+                (Adapter, continued_1),
+            ],
+            "",
+        ),
+        (
+            &[
+                (Client, all),
+                (Adapter, "2! continue"),
+                (Adapter, "stopped"),
+                (Adapter, continued_1),
+            ],
+            "",
+        ),
+        (&[(Client, one), (Adapter, continued_1)], REDUNDANT),
+        (&[(Client, one), (Adapter, continued_2)], ""),
+        (&[(Client, one), (Adapter, continued_all)], ""),
+        (
+            &[
+                (Client, "2? pause {\"threadId\":1}"),
+                (Adapter, continued_1),
+            ],
+            "",
+        ),
+        (
+            &[
+                (Client, "2? stepIn {\"threadId\":\"x\"}"),
+                (Adapter, continued_1),
+            ],
+            REDUNDANT,
+        ),
+    ];
+    for (messages, expected) in cases {
+        assert_eq!(last(messages), *expected, "{messages:?}");
+    }
+}
+
+#[test]
+fn numbers_count_from_one_on_each_side() {
+    let mut lifecycle = Lifecycle::new();
+    let mut seq = |side, seq| outcome(lifecycle.sequence(side, seq));
+    assert_eq!(seq(Client, 1), "");
+    assert_eq!(seq(Adapter, 1), "");
+    assert_eq!(seq(Client, 2), "");
+    assert_eq!(seq(Client, 2), "`seq` is 2, expected 3");
+    assert_eq!(seq(Client, 9), "`seq` is 9, expected 3");
+    assert_eq!(seq(Client, 10), "");
+    assert_eq!(
+        seq(Adapter, i64::MAX),
+        format!("`seq` is {}, expected 2", i64::MAX)
+    );
+    assert_eq!(
+        seq(Adapter, i64::MIN),
+        format!("`seq` is {}, expected {}", i64::MIN, i64::MAX)
+    );
+}
+
+#[test]
+fn a_message_that_breaks_a_rule_changes_nothing() {
+    let mut lifecycle = Lifecycle::new();
+    let early = lifecycle.message(Adapter, Facts::of(&envelope(&text("terminated"))));
+    assert!(
+        matches!(early, Err(Violation::BeforeInitializeResponse { .. })),
+        "{early:?}"
+    );
+    for (side, line) in START {
+        lifecycle
+            .message(side, Facts::of(&envelope(&text(line))))
+            .expect(line);
+    }
+    lifecycle
+        .message(Adapter, Facts::of(&envelope(&text("output"))))
+        .expect("not terminated");
+}
