@@ -7,7 +7,7 @@ use crate::Address;
 use crate::frame::Frame;
 use crate::modules::LoadedModule;
 use crate::registers::NAMES;
-use crate::values::view::{LONG_TEXT, View};
+use crate::values::view::{ALL, LONG, View};
 use crate::values::{Contents, Number, Reader, Value, number_of};
 use dapple_symbols::cfi::{RBP, RIP, RSP};
 use dapple_symbols::functions::Language;
@@ -213,7 +213,7 @@ impl Runner<'_> {
         let mut value = value;
         let is_rust = self.language_of(&value) == Language::Rust;
         for _ in 0..MAX_STEPS {
-            match self.reader.view(&value, LONG_TEXT) {
+            match self.reader.view(&value, LONG) {
                 // In C++ a reference is its target, in Rust it is something to look behind.
                 View::Alias(target) if is_rust => return Ok(target),
                 View::Alias(target) => value = target,
@@ -242,7 +242,7 @@ impl Runner<'_> {
     fn address_of(&self, value: Value, operand: &Expression) -> Result<Value, Fault> {
         let mut value = value;
         if self.language_of(&value) != Language::Rust
-            && let View::Alias(target) = self.reader.view(&value, LONG_TEXT)
+            && let View::Alias(target) = self.reader.view(&value, LONG)
         {
             value = target;
         }
@@ -270,7 +270,7 @@ impl Runner<'_> {
         };
         let mut value = value;
         for _ in 0..MAX_STEPS {
-            match self.reader.view(&value, LONG_TEXT) {
+            match self.reader.view(&value, ALL) {
                 View::Alias(target) => value = target,
                 View::Sequence(sequence) => {
                     let has_bounds = sequence.container || self.has_bounds(&value);
@@ -292,6 +292,23 @@ impl Runner<'_> {
                             },
                         )),
                     };
+                }
+                View::Entries(entries)
+                    if entries.entries.iter().all(|entry| entry.key.is_none()) =>
+                {
+                    let found = usize::try_from(position)
+                        .ok()
+                        .and_then(|at| entries.entries.get(at));
+                    return found.map(|entry| entry.value.clone()).ok_or_else(|| {
+                        Fault::new(
+                            index.at,
+                            format!(
+                                "index {position} is out of bounds: `{}` has {} elements",
+                                self.source(base),
+                                entries.length
+                            ),
+                        )
+                    });
                 }
                 View::Pointer {
                     address,
@@ -348,7 +365,7 @@ impl Runner<'_> {
     fn number_of(&self, value: &Value, expression: &Expression) -> Result<Number, Fault> {
         let mut value = value.clone();
         for _ in 0..MAX_STEPS {
-            match self.reader.view(&value, LONG_TEXT) {
+            match self.reader.view(&value, LONG) {
                 View::Alias(target) => value = target,
                 View::Pointer {
                     address, target, ..

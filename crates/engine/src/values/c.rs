@@ -2,7 +2,7 @@
 
 use super::Reader;
 use super::scalars::quote;
-use super::view::{Resolved, Sequence, TextLimit};
+use super::view::{Limit, Resolved, Sequence};
 use crate::Address;
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, TypeKind};
@@ -26,37 +26,33 @@ pub(crate) fn text_at(
     reader: &Reader<'_>,
     target: &Resolved,
     address: u64,
-    limit: TextLimit,
+    limit: Limit,
 ) -> Option<String> {
     if address == 0 || !is_char(target) {
         return None;
     }
-    let bytes = read_available(reader, address, limit.0 + 1);
+    let bytes = read_available(reader, address, limit.text + 1);
     if bytes.is_empty() {
         return Some(format!("<cannot read memory at {address:#x}>"));
     }
     let end = bytes.iter().position(|byte| *byte == 0);
-    let shown = &bytes[..end.unwrap_or(bytes.len()).min(limit.0)];
+    let shown = &bytes[..end.unwrap_or(bytes.len()).min(limit.text)];
     let mark = if end.is_some() { "" } else { "…" };
     Some(format!("{}{mark}", quote(shown)))
 }
 
 /// The text of a character array up to its first zero, quoted; `None` when it isn't one.
-pub(crate) fn array_text(
-    reader: &Reader<'_>,
-    sequence: &Sequence,
-    limit: TextLimit,
-) -> Option<String> {
+pub(crate) fn array_text(reader: &Reader<'_>, sequence: &Sequence, limit: Limit) -> Option<String> {
     let element = reader.resolve(&sequence.element)?;
     if !is_char(&element) || super::names::is_small_integer(&element.alias) {
         return None;
     }
     let length = usize::try_from(sequence.length).unwrap_or(usize::MAX);
-    let read = length.min(limit.0 + 1);
+    let read = length.min(limit.text + 1);
     let bytes = reader.bytes(&sequence.element.contents, read as u64).ok()?;
     let end = bytes.iter().position(|byte| *byte == 0);
-    let shown = &bytes[..end.unwrap_or(bytes.len()).min(limit.0)];
-    let mark = if end.is_some() || length <= limit.0 {
+    let shown = &bytes[..end.unwrap_or(bytes.len()).min(limit.text)];
+    let mark = if end.is_some() || length <= limit.text {
         ""
     } else {
         "…"

@@ -1,7 +1,7 @@
 //! The children of a value, by position, and the expressions that give them again.
 
 use super::render::ALIASES;
-use super::view::{Record, SHORT_TEXT, View};
+use super::view::{ALL, Record, View};
 use super::{NamedValue, Reader, Value};
 use dapple_symbols::functions::Language;
 use std::ops::Range;
@@ -22,13 +22,13 @@ impl Reader<'_> {
         range: Range<u64>,
     ) -> Vec<NamedValue> {
         let mut value = value.clone();
-        let mut view = self.view(&value, SHORT_TEXT);
+        let mut view = self.view(&value, ALL);
         // A reference's children are its target's, and so are the expressions: both languages see through it.
         for _ in 0..ALIASES {
             let View::Alias(target) = view else {
                 break;
             };
-            view = self.view(&target, SHORT_TEXT);
+            view = self.view(&target, ALL);
             value = target;
         }
         let (named, indexed) = self.count(&view);
@@ -48,6 +48,23 @@ impl Reader<'_> {
                         name: format!("[{index}]"),
                         value: sequence.at(index),
                         expression: expression.map(|e| format!("{}[{index}]", operand(e))),
+                        kind: None,
+                    })
+                }
+                View::Entries(entries) => {
+                    if position < named {
+                        return Some(raw(&value));
+                    }
+                    let index = position - named;
+                    let entry = entries.entries.get(usize::try_from(index).ok()?)?;
+                    let name = match &entry.key {
+                        Some(key) => format!("[{}]", self.render(key).text),
+                        None => format!("[{index}]"),
+                    };
+                    Some(NamedValue {
+                        name,
+                        value: entry.value.clone(),
+                        expression: None,
                         kind: None,
                     })
                 }

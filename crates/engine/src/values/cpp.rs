@@ -4,10 +4,12 @@
 
 use super::rust::is_readable;
 use super::scalars::quote;
-use super::view::{Field, Record, Sequence, Style, TextLimit, View};
+use super::view::{Field, Limit, Record, Sequence, Style, View};
 use super::{Contents, Reader, Value, names};
 use crate::Address;
 use dapple_symbols::types::{Aggregate, Type, TypeKind};
+
+mod nodes;
 
 /// The longest text or sequence taken for real, in bytes.
 const MAX_OBJECT: u64 = i64::MAX as u64;
@@ -18,7 +20,7 @@ pub(crate) fn view(
     value: &Value,
     type_: &Type,
     aggregate: &Aggregate,
-    limit: TextLimit,
+    limit: Limit,
 ) -> Option<View> {
     let path = names::path_name(&type_.name).strip_prefix("std::")?;
     let path = path
@@ -32,7 +34,15 @@ pub(crate) fn view(
             let data = find(reader, value, &["_M_str", "__data_"])?;
             text(reader, &data, length, limit)
         }
+        "vector" if reader.find(value, "_M_offset").is_some() => nodes::bits(reader, value, limit),
         "vector" => vector(reader, value),
+        "map" | "multimap" | "set" | "multiset" => {
+            nodes::tree(reader, value, aggregate, path, limit)
+        }
+        "list" | "forward_list" | "unordered_map" | "unordered_multimap" | "unordered_set"
+        | "unordered_multiset" => nodes::chain(reader, value, aggregate, path, limit),
+        "deque" => nodes::deque(reader, value, aggregate, limit),
+        "variant" => nodes::variant(reader, value),
         "array" => {
             let elements = find(reader, value, &["_M_elems", "__elems_"])?;
             match reader.view(&elements, limit) {
@@ -67,7 +77,7 @@ fn word(reader: &Reader<'_>, value: &Value, names: &[&str]) -> Option<u64> {
     reader.word(&find(reader, value, names)?.contents).ok()
 }
 
-fn string(reader: &Reader<'_>, value: &Value, limit: TextLimit) -> Option<View> {
+fn string(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<View> {
     let data = reader.find(value, "_M_p")?;
     let length = word(reader, value, &["_M_string_length"])?;
     let address = reader.word(&data.contents).ok()?;
@@ -97,7 +107,7 @@ fn unit_size(reader: &Reader<'_>, pointer: &Value) -> Option<u64> {
 }
 
 /// `length` code units behind a pointer, quoted.
-fn text(reader: &Reader<'_>, data: &Value, length: u64, limit: TextLimit) -> Option<View> {
+fn text(reader: &Reader<'_>, data: &Value, length: u64, limit: Limit) -> Option<View> {
     let address = reader.word(&data.contents).ok()?;
     let unit = unit_size(reader, data)?;
     if length.checked_mul(unit)? > MAX_OBJECT || !is_readable(reader, address, length * unit) {
@@ -106,7 +116,7 @@ fn text(reader: &Reader<'_>, data: &Value, length: u64, limit: TextLimit) -> Opt
     if unit == 1 {
         return super::rust::text(reader, address, length, limit);
     }
-    let shown = length.min(limit.0 as u64);
+    let shown = length.min(limit.text as u64);
     let contents = Contents::Memory(Address(address));
     let bytes = reader.bytes(&contents, shown * unit).ok()?;
     let decoded: String = if unit == 2 {

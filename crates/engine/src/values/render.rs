@@ -1,6 +1,6 @@
 //! The one-line text of a value, and how many children it has.
 
-use super::view::{LONG_TEXT, Record, SHORT_TEXT, Sequence, Style, TextLimit, View};
+use super::view::{Entries, LONG, Limit, Record, SHORT, Sequence, Style, View};
 use super::{Contents, Reader, Rendered, Value, names, scalars::Number};
 use crate::Address;
 use dapple_symbols::functions::Language;
@@ -35,7 +35,7 @@ impl Line {
 impl Reader<'_> {
     /// Shows a value. Bounded in time and size whatever the memory holds.
     pub fn render(&self, value: &Value) -> Rendered {
-        let view = self.view(value, LONG_TEXT);
+        let view = self.view(value, LONG);
         let mut line = Line {
             text: String::new(),
             values: 0,
@@ -111,13 +111,14 @@ impl Reader<'_> {
             },
             View::Text { .. } => (1, 0),
             View::Sequence(sequence) => (u64::from(sequence.container), sequence.length),
+            View::Entries(entries) => (1, entries.length),
             View::Record(record) => (record.children(), 0),
         }
     }
 
     /// The fields behind a pointer to a plain aggregate, which are shown as the pointer's own.
     pub(super) fn pointee_record(&self, target: &Value) -> Option<Record> {
-        match self.view(target, SHORT_TEXT) {
+        match self.view(target, SHORT) {
             View::Record(record) if self.is_readable_value(target) => Some(record),
             _ => None,
         }
@@ -132,7 +133,7 @@ impl Reader<'_> {
     pub(super) fn through(&self, target: &Value) -> Option<View> {
         let mut target = target.clone();
         for _ in 0..ALIASES {
-            match self.view(&target, SHORT_TEXT) {
+            match self.view(&target, SHORT) {
                 View::Alias(next) => target = next,
                 view => return Some(view),
             }
@@ -170,7 +171,7 @@ impl Reader<'_> {
                     line.cut();
                     return;
                 }
-                let limit = if depth == 0 { LONG_TEXT } else { SHORT_TEXT };
+                let limit = if depth == 0 { LONG } else { SHORT };
                 let view = self.view(target, limit);
                 if let View::Sequence(_) | View::Alias(_) | View::Text { .. } = view {
                     self.write(&view, target, depth, line);
@@ -179,11 +180,12 @@ impl Reader<'_> {
                 }
             }
             View::Sequence(sequence) => self.write_sequence(sequence, value, depth, line),
+            View::Entries(entries) => self.write_entries(entries, value, depth, line),
             View::Record(record) => self.write_record(record, value, depth, line),
         }
     }
 
-    fn write_child(&self, child: &Value, depth: usize, line: &mut Line, limit: TextLimit) {
+    fn write_child(&self, child: &Value, depth: usize, line: &mut Line, limit: Limit) {
         let view = self.view(child, limit);
         self.write(&view, child, depth + 1, line);
     }
@@ -209,12 +211,55 @@ impl Reader<'_> {
             let element = sequence.at(index);
             if element.contents.address().is_some() && !self.is_readable_value(&element) {
                 // The rest would only repeat it.
-                self.write_child(&element, depth, line, SHORT_TEXT);
+                self.write_child(&element, depth, line, SHORT);
                 break;
             }
-            self.write_child(&element, depth, line, SHORT_TEXT);
+            self.write_child(&element, depth, line, SHORT);
         }
         line.text.push(if is_rust { ']' } else { '}' });
+    }
+
+    fn write_entries(&self, entries: &Entries, value: &Value, depth: usize, line: &mut Line) {
+        let is_rust = self.is_rust(value);
+        let is_map = entries
+            .entries
+            .first()
+            .is_some_and(|entry| entry.key.is_some());
+        let (open, close) = if is_rust && !is_map {
+            ('[', ']')
+        } else {
+            ('{', '}')
+        };
+        if depth == 0 {
+            line.text.push_str(&format!("len = {} ", entries.length));
+        }
+        line.text.push(open);
+        for (position, entry) in entries.entries.iter().enumerate() {
+            if position > 0 {
+                line.text.push_str(", ");
+            }
+            if line.is_full() || depth > DEPTH {
+                line.cut();
+                break;
+            }
+            match &entry.key {
+                Some(key) if is_rust => {
+                    self.write_child(key, depth, line, SHORT);
+                    line.text.push_str(": ");
+                }
+                Some(key) => {
+                    line.text.push('[');
+                    self.write_child(key, depth, line, SHORT);
+                    line.text.push_str("] = ");
+                }
+                None => {}
+            }
+            self.write_child(&entry.value, depth, line, SHORT);
+        }
+        if (entries.entries.len() as u64) < entries.length && !line.text.ends_with('…') {
+            line.text.push_str(", …");
+        }
+        line.text.push(close);
     }
 
     fn write_record(&self, record: &Record, value: &Value, depth: usize, line: &mut Line) {
@@ -248,7 +293,7 @@ impl Reader<'_> {
                 line.text.push_str(&field.name);
                 line.text.push_str(if is_rust { ": " } else { " = " });
             }
-            self.write_child(&field.value, depth, line, SHORT_TEXT);
+            self.write_child(&field.value, depth, line, SHORT);
         }
         let is_single = is_rust && record.style == Style::Tuple && name.is_empty();
         if is_single && fields.len() == 1 {
@@ -259,7 +304,7 @@ impl Reader<'_> {
 
     /// A base class without anything to show.
     fn is_empty(&self, value: &Value) -> bool {
-        match self.view(value, SHORT_TEXT) {
+        match self.view(value, SHORT) {
             View::Record(record) => record
                 .fields
                 .iter()

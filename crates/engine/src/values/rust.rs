@@ -3,11 +3,13 @@
 //! The library's layout is its own affair and changes, so fields are searched by role (the first pointer inside `buf`,
 //! the integer called `len`), what they hold is checked for sense, and where it makes none the plain fields are shown.
 
-use super::view::{Reason, Record, Sequence, Style, TextLimit, View};
+use super::view::{Limit, Reason, Record, Sequence, Style, View};
 use super::{Contents, Reader, Value, contents, names, scalars};
 use crate::Address;
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::{Aggregate, Type, TypeId, TypeKind, Variant};
+
+mod tables;
 
 /// The largest object Rust allows, in bytes.
 const MAX_OBJECT: u64 = i64::MAX as u64;
@@ -107,7 +109,7 @@ pub(crate) fn view(
     value: &Value,
     type_: &Type,
     aggregate: &Aggregate,
-    limit: TextLimit,
+    limit: Limit,
 ) -> Option<View> {
     let path = names::path_name(&type_.name);
     match path {
@@ -142,8 +144,18 @@ pub(crate) fn view(
             ));
         }
         "alloc::collections::vec_deque::VecDeque" => return deque(reader, value, aggregate),
+        "std::collections::hash::map::HashMap" => return tables::hash(reader, value, false, limit),
+        "std::collections::hash::set::HashSet" => return tables::hash(reader, value, true, limit),
+        "alloc::collections::btree::map::BTreeMap" => {
+            return tables::tree(reader, value, false, limit);
+        }
+        "alloc::collections::btree::set::BTreeSet" => {
+            return tables::tree(reader, value, true, limit);
+        }
         "alloc::rc::Rc" | "alloc::sync::Arc" => return counted(reader, value, limit),
-        "core::cell::UnsafeCell" | "core::mem::manually_drop::ManuallyDrop" => {
+        "core::cell::UnsafeCell"
+        | "core::mem::manually_drop::ManuallyDrop"
+        | "core::mem::maybe_uninit::MaybeUninit" => {
             return Some(View::Alias(reader.field(value, "value")?));
         }
         "core::mem::maybe_dangling::MaybeDangling" => {
@@ -238,16 +250,11 @@ fn sequence(
 }
 
 /// UTF-8 of a known length, cut at the limit and not inside a character.
-pub(crate) fn text(
-    reader: &Reader<'_>,
-    address: u64,
-    length: u64,
-    limit: TextLimit,
-) -> Option<View> {
+pub(crate) fn text(reader: &Reader<'_>, address: u64, length: u64, limit: Limit) -> Option<View> {
     if length > MAX_OBJECT {
         return None;
     }
-    let shown = length.min(limit.0 as u64);
+    let shown = length.min(limit.text as u64);
     let mut bytes = vec![0; usize::try_from(shown).ok()?];
     if let Err(at) = reader.memory.read(Address(address), &mut bytes)
         && shown > 0
@@ -276,7 +283,7 @@ fn fat_parts(reader: &Reader<'_>, value: &Value) -> Option<(Value, u64)> {
 }
 
 /// `&str`, `&[T]`, `Box<str>`, `Box<[T]>`.
-fn slice(reader: &Reader<'_>, value: &Value, type_: &Type, limit: TextLimit) -> Option<View> {
+fn slice(reader: &Reader<'_>, value: &Value, type_: &Type, limit: Limit) -> Option<View> {
     let (data, length) = fat_parts(reader, value)?;
     let address = reader.word(&data.contents).ok()?;
     let pointee = reader.resolve(&data)?.type_;
@@ -314,7 +321,7 @@ fn deque(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<Vi
 }
 
 /// `Rc` and `Arc`: what they share.
-fn counted(reader: &Reader<'_>, value: &Value, limit: TextLimit) -> Option<View> {
+fn counted(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<View> {
     let pointer = reader.find_pointer(value)?;
     let address = reader.word(&pointer.contents).ok()?;
     let TypeKind::Pointer(_, target) = reader.resolve(&pointer)?.type_.kind else {

@@ -25,6 +25,8 @@ pub(crate) enum View {
     Text { text: String, address: Option<u64> },
     /// Elements.
     Sequence(Sequence),
+    /// Elements that lie apart.
+    Entries(Entries),
     /// Fields.
     Record(Record),
 }
@@ -45,6 +47,20 @@ pub(crate) struct Sequence {
     pub text: Option<String>,
     /// A library's type, whose length is worth telling and which has a raw form.
     pub container: bool,
+}
+
+/// Elements of a library's container that lie apart, the first of them, and how many there are in all.
+#[derive(Debug, Clone)]
+pub(crate) struct Entries {
+    pub entries: Vec<Entry>,
+    pub length: u64,
+}
+
+/// An element; a map's has a key.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub key: Option<Value>,
+    pub value: Value,
 }
 
 /// Fields, bases among them.
@@ -80,14 +96,30 @@ pub(crate) struct Field {
     pub artificial: bool,
 }
 
-/// How long texts may be, in bytes read.
+/// How much of a value is looked at.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TextLimit(pub usize);
+pub(crate) struct Limit {
+    /// Bytes of a text.
+    pub text: usize,
+    /// Entries of a container that has to be walked.
+    pub entries: usize,
+}
 
-/// Texts on their own.
-pub(crate) const LONG_TEXT: TextLimit = TextLimit(256);
-/// Texts inside a summary.
-pub(crate) const SHORT_TEXT: TextLimit = TextLimit(64);
+/// Values on their own.
+pub(crate) const LONG: Limit = Limit {
+    text: 256,
+    entries: 32,
+};
+/// Values inside a summary.
+pub(crate) const SHORT: Limit = Limit {
+    text: 64,
+    entries: 32,
+};
+/// Containers whose children are asked for.
+pub(crate) const ALL: Limit = Limit {
+    text: 64,
+    entries: 10_000,
+};
 
 /// Members flattened out of anonymous ones, at most.
 const MAX_FIELDS: usize = 4096;
@@ -164,7 +196,7 @@ impl Reader<'_> {
     }
 
     /// The value's view. Reads no more than a few hundred bytes.
-    pub(crate) fn view(&self, value: &Value, limit: TextLimit) -> View {
+    pub(crate) fn view(&self, value: &Value, limit: Limit) -> View {
         match &value.contents {
             Contents::Unavailable(reason) => return View::Leaf(self.reason(reason)),
             Contents::Number(number) => return self.number_view(value, *number, limit),
@@ -182,7 +214,7 @@ impl Reader<'_> {
         }
     }
 
-    fn number_view(&self, value: &Value, number: scalars::Number, limit: TextLimit) -> View {
+    fn number_view(&self, value: &Value, number: scalars::Number, limit: Limit) -> View {
         match number {
             scalars::Number::Pointer { address, target } => {
                 self.pointer_view(value, address, target, limit)
@@ -199,7 +231,7 @@ impl Reader<'_> {
         value: &Value,
         type_: &Type,
         alias: &str,
-        limit: TextLimit,
+        limit: Limit,
     ) -> Result<View, Reason> {
         match &type_.kind {
             TypeKind::Base(encoding) => {
@@ -292,7 +324,7 @@ impl Reader<'_> {
         value: &Value,
         address: u64,
         target: Option<TypeId>,
-        limit: TextLimit,
+        limit: Limit,
     ) -> View {
         let target_value = value.sibling(target, Contents::Memory(crate::Address(address)));
         let resolved = self.resolve(&target_value);
@@ -329,7 +361,7 @@ impl Reader<'_> {
         value: &Value,
         element: TypeId,
         dimensions: &[Option<u64>],
-        limit: TextLimit,
+        limit: Limit,
     ) -> View {
         let depth = usize::from(value.dimension);
         let length = dimensions.get(depth).copied().flatten().unwrap_or(0);
@@ -362,7 +394,7 @@ impl Reader<'_> {
         value: &Value,
         type_: &Type,
         aggregate: &Aggregate,
-        limit: TextLimit,
+        limit: Limit,
     ) -> Result<View, Reason> {
         if aggregate.declaration && aggregate.members.is_empty() {
             return Ok(View::Leaf("<incomplete type>".to_owned()));

@@ -3,7 +3,7 @@
 use super::{Fault, MAX_STEPS, Runner, nearest};
 use crate::eval::ir::Expression;
 use crate::values::Value;
-use crate::values::view::{LONG_TEXT, View};
+use crate::values::view::{LONG, View};
 use dapple_symbols::types::TypeKind;
 
 /// How deep bases and anonymous members are searched.
@@ -31,7 +31,7 @@ impl Runner<'_> {
                 return Ok(member);
             }
             self.collect_names(&value, &mut names);
-            match self.reader.view(&value, LONG_TEXT) {
+            match self.reader.view(&value, LONG) {
                 View::Alias(target) => {
                     // A Rust box or reference is a pointer too.
                     followed |= self.is_pointer(&value);
@@ -74,7 +74,7 @@ impl Runner<'_> {
             if let Some(member) = self.own_member(&value, name) {
                 return Some(member);
             }
-            value = match self.reader.view(&value, LONG_TEXT) {
+            value = match self.reader.view(&value, LONG) {
                 View::Alias(target) => target,
                 View::Pointer {
                     target: Some(target),
@@ -98,7 +98,7 @@ impl Runner<'_> {
         if let Some(member) = self.declared_member(value, name, 0, &mut visits) {
             return Some(member);
         }
-        match self.reader.view(value, LONG_TEXT) {
+        match self.reader.view(value, LONG) {
             View::Record(record) => record
                 .fields
                 .into_iter()
@@ -148,7 +148,7 @@ impl Runner<'_> {
         let mut raw = value.clone();
         raw.raw = true;
         for value in [value, &raw] {
-            if let View::Record(record) = self.reader.view(value, LONG_TEXT) {
+            if let View::Record(record) = self.reader.view(value, LONG) {
                 let fields = record
                     .fields
                     .into_iter()
