@@ -263,12 +263,12 @@ impl Owner {
         let Some((copy, original)) = self.memory.caves.original(registers.pc()) else {
             return;
         };
-        // Unless it has been executed for good, it comes back to the site, whose hit was counted.
-        if original == copy.original || registers.restarts_system_call() {
-            self.control(thread).skip = Some((copy.original, registers.sp()));
-        }
+        let control = self.control(thread);
         if original == copy.original {
-            self.control(thread).passed = Some(original);
+            control.passed = Some(original);
+        } else if registers.restarts_system_call() {
+            // The kernel will move it back to the instruction, whose hit was counted.
+            control.skip = Some((copy.original, registers.sp()));
         }
         registers.set_pc(original);
         self.set_registers(thread, registers);
@@ -366,6 +366,11 @@ impl Owner {
             self.control(thread).skip = Some((site, registers.sp()));
             return self.stops.go(thread, how, signal, &mut self.actions);
         }
+        // It goes past now, so it does not come back.
+        let sp = registers.sp();
+        self.control(thread)
+            .skip
+            .take_if(|skip| *skip == (site, sp));
         match self.get_past(thread, site, registers) {
             trap::Past::Done if how == How::Step => self.stepped(thread),
             trap::Past::Done | trap::Past::InCopy => {

@@ -1,0 +1,246 @@
+//! Steps by line: where each ends, on the repository's debuggees.
+
+mod support;
+
+use dapple_engine::event::ExitStatus;
+use dapple_engine::session::StepKind::{self, Into, Out, Over};
+use support::{Fixture, fixture, inline};
+
+/// Runs to `start`, then takes each step and compares the marker of the line it ends at.
+fn steps(fixture: &Fixture, args: &[&str], start: &str, table: &[(StepKind, &str)]) {
+    let mut debuggee = fixture.launch_with(args);
+    debuggee.break_at(&[start]);
+    let (thread, place) = debuggee.run_to_breakpoint();
+    assert_eq!(place, start);
+    debuggee
+        .session()
+        .set_line_breakpoints(&fixture.source, Vec::new())
+        .unwrap();
+    let mut way = vec![start.to_owned()];
+    for (kind, expected) in table {
+        let place = debuggee.step(thread, *kind);
+        way.push(format!("{kind:?} → {place}"));
+        assert_eq!(place, *expected, "{way:#?}");
+    }
+}
+
+const BUILDS: [&[&str]; 4] = [
+    &["-O0"],
+    &["-O0", "-no-pie"],
+    &["-O0", "-static"],
+    &["-O0", "-gdwarf-4"],
+];
+
+#[test]
+fn over_goes_from_line_to_line_to_the_end() {
+    for flags in BUILDS {
+        let fixture = fixture("step.c", flags);
+        let table = [
+            (Over, "arguments"),
+            (Over, "nested"),
+            (Over, "early"),
+            (Over, "two statements"),
+            (Over, "pointer"),
+            (Over, "through pointer"),
+            (Over, "call loops"),
+            (Over, "call choose"),
+        ];
+        steps(&fixture, &[], "start", &table);
+    }
+}
+
+#[test]
+fn over_calls_into_libraries_and_long_jumps_stays_in_the_function() {
+    let fixture = fixture("step.c", &[]);
+    let table = [(Over, "library"), (Over, "call jumps"), (Over, "spread")];
+    steps(&fixture, &[], "qsort", &table);
+    let table = [(Over, "end"), (Over, "close")];
+    steps(&fixture, &[], "print", &table);
+}
+
+#[test]
+fn into_ends_after_the_prologue_and_out_in_the_caller() {
+    for flags in BUILDS {
+        let fixture = fixture("step.c", flags);
+        let table = [
+            (Into, "twice"),
+            (Over, "twice end"),
+            (Out, "start"),
+            (Over, "arguments"),
+            (Into, "twice"),
+            (Out, "arguments"),
+            (Into, "twice"),
+            (Out, "arguments"),
+            (Into, "add"),
+            (Out, "arguments"),
+            (Over, "nested"),
+        ];
+        steps(&fixture, &[], "start", &table);
+    }
+}
+
+#[test]
+fn loops_and_branches_step_as_they_run() {
+    let fixture = fixture("step.c", &[]);
+    let table = [
+        (Over, "for"),
+        (Over, "for body"),
+        (Over, "for"),
+        (Over, "for body"),
+        (Over, "for"),
+        (Over, "for body"),
+        (Over, "for"),
+        (Over, "while"),
+        (Over, "while body"),
+        (Over, "while"),
+        (Over, "do body"),
+        (Over, "do"),
+        (Over, "do body"),
+    ];
+    steps(&fixture, &[], "loops", &table);
+}
+
+#[test]
+fn a_library_function_without_source_is_stepped_over_by_into() {
+    for flags in [
+        &["-O0"][..],
+        &["-O0", "-Wl,-z,now"],
+        &["-O0", "-Wl,-z,lazy"],
+    ] {
+        let fixture = fixture("step.c", flags);
+        steps(&fixture, &[], "library", &[(Into, "call jumps")]);
+    }
+}
+
+#[test]
+fn into_follows_a_linkage_stub_to_a_library_with_source() {
+    let library = "int helper(int n)\n{\n    return n + 1; // stop: helper\n}\n";
+    let library = inline("helper.c", library, &["-shared", "-fPIC"]);
+    let program = "int helper(int);\nint main(void)\n{\n    int n = helper(1); // stop: first\n    n += helper(2); // stop: second\n    return n; // stop: end\n}\n";
+    let path = library.binary.to_str().unwrap();
+    for linkage in ["-Wl,-z,lazy", "-Wl,-z,now"] {
+        let program = inline("stub.c", program, &[linkage, path]);
+        let mut debuggee = program.launch();
+        debuggee.break_at(&["first"]);
+        let (thread, _) = debuggee.run_to_breakpoint();
+        for end in ["first", "second"] {
+            let place = debuggee.step(thread, Into);
+            assert!(place.ends_with("helper.c:3"), "{linkage}: {place}");
+            assert_eq!(debuggee.step(thread, Out), end, "{linkage}");
+            debuggee.step(thread, Over);
+        }
+    }
+}
+
+#[test]
+fn recursion_does_not_end_a_step_in_another_activation() {
+    let fixture = fixture("recursion.c", &[]);
+    steps(&fixture, &[], "fact", &[(Over, "multiply")]);
+    steps(&fixture, &[], "left", &[(Over, "right"), (Over, "add")]);
+}
+
+#[test]
+fn a_breakpoint_inside_a_call_ends_the_step() {
+    let fixture = fixture("step.c", &[]);
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["start", "twice end"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    assert_eq!(debuggee.step(thread, Over), "breakpoint twice end");
+    // And so does one on the line that a step comes to.
+    debuggee.break_at(&["add", "nested"]);
+    assert_eq!(debuggee.step(thread, Out), "start");
+    assert_eq!(debuggee.step(thread, Over), "arguments");
+    assert_eq!(debuggee.step(thread, Over), "breakpoint add");
+    debuggee.break_at(&["nested"]);
+    assert_eq!(debuggee.step(thread, Out), "arguments");
+    assert_eq!(debuggee.step(thread, Over), "breakpoint nested");
+}
+
+#[test]
+fn a_step_over_the_end_of_the_program_is_its_end() {
+    let fixture = fixture("exit.c", &[]);
+    steps(&fixture, &["6", "exit"], "exit", &[(Over, "Code(6)")]);
+    let mut debuggee = fixture.launch_with(&["5"]);
+    debuggee.break_at(&["return"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let mut ended = String::new();
+    for _ in 0..5 {
+        ended = debuggee.step(thread, Over);
+        if ended.starts_with("Code") {
+            break;
+        }
+    }
+    assert_eq!(ended, format!("{:?}", ExitStatus::Code(5)));
+}
+
+#[test]
+fn handlers_run_between_the_instructions_of_a_step() {
+    let fixture = fixture("signals.c", &[]);
+    let table = [(Over, "ignored"), (Over, "again")];
+    steps(&fixture, &[], "raise", &table);
+    // The alarm's handler interrupts single steps here.
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["spin"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    debuggee
+        .session()
+        .set_line_breakpoints(&fixture.source, Vec::new())
+        .unwrap();
+    for _ in 0..20 {
+        let place = debuggee.step(thread, Over);
+        assert!(!place.contains("tick"), "{place}");
+    }
+}
+
+#[test]
+fn rust_steps_over_the_standard_library() {
+    let text = r#"
+fn area(side: u32) -> u32 {
+    side * side // stop: area
+}
+
+fn main() {
+    let sides = vec![1, 2, 3]; // stop: start
+    let first = area(sides[0]); // stop: first
+    let text = format!("{first}"); // stop: text
+    println!("{text}"); // stop: print
+    let sum: u32 = sides.iter().map(|side| area(*side)).sum(); // stop: sum
+    std::process::exit(sum as i32); // stop: end
+}
+"#;
+    let fixture = inline("area.rs", text, &[]);
+    let table = [
+        (Into, "first"),
+        (Into, "area"),
+        (Out, "first"),
+        (Over, "text"),
+        (Over, "print"),
+        (Over, "sum"),
+        (Over, "end"),
+        (Over, "Code(14)"),
+    ];
+    steps(&fixture, &[], "start", &table);
+}
+
+#[test]
+fn threads_step_while_others_run() {
+    let fixture = fixture("threads.c", &[]);
+    let mut debuggee = fixture.launch_with(&["50"]);
+    debuggee.break_at(&["round"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    debuggee
+        .session()
+        .set_line_breakpoints(&fixture.source, Vec::new())
+        .unwrap();
+    assert_eq!(debuggee.step(thread, Into), "hit");
+    assert_eq!(debuggee.step(thread, Out), "round");
+    let place = debuggee.step(thread, Over);
+    assert!(place.contains("for (int round"), "{place}");
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
+    assert!(
+        debuggee.stdout.contains("200 hits, 200 counted"),
+        "{}",
+        debuggee.stdout
+    );
+}
