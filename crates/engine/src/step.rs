@@ -8,7 +8,7 @@
 //! Calls, and calls that were inlined, belong to the line. A step **into** ends there too, unless the line calls a function
 //! with the user's source: then after that function's prologue, or at the first statement of an inlined one. Linkage stubs
 //! are followed to what they call. A step **out** ends after the return, or after the inlined code. Code is the user's when
-//! it has lines and isn't a standard library's; who starts in a library steps through library code like any other.
+//! it has lines in a source that is on this machine and isn't a standard library's; who starts in a library steps through library code like any other.
 //!
 //! The trick: an activation is told from its recursive twins by the stack pointer. A call is stepped over by running to its
 //! return address, and the arrival counts only when the stack is back at the caller's height.
@@ -138,7 +138,12 @@ impl Step {
 
     /// Decides what follows when the last action is complete.
     pub fn after(&mut self, cx: &Context<'_>) -> Action {
+        let pc = cx.registers.pc().unwrap_or_default();
         match self.phase {
+            // By far the most frequent case needs no symbols.
+            Phase::Inside if self.kind != StepKind::Out && self.range.contains(&pc.0) => {
+                self.advance(cx)
+            }
             Phase::Instruction | Phase::Prologue => Action::Finished,
             Phase::Inside if self.left_function(cx) => self.tail_called(cx),
             Phase::Inside | Phase::Skipping => self.judge(cx),
@@ -433,7 +438,7 @@ impl Position {
         let row = module.module.row_at(file);
         let users = row
             .as_ref()
-            .is_some_and(|row| !code::is_library_source(&row.file));
+            .is_some_and(|row| !code::is_library_source(&row.file) && row.file.is_file());
         Position {
             row: row.filter(|row| row.line != 0),
             address: file,
