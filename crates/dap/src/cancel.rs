@@ -1,6 +1,6 @@
 //! Who is no longer interested in what.
 //!
-//! Each request has a [`CancelToken`]. A `cancel` request sets it as soon as it is read from the wire, however busy the
+//! Each request and each progress has a [`CancelToken`]. A `cancel` request sets it as soon as it is read from the wire, however busy the
 //! session is; whether and when the work stops is up to the handler.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,14 +44,17 @@ pub(crate) struct Cancellations(Mutex<State>);
 struct State {
     under_way: BTreeMap<i64, CancelToken>,
     early: BTreeSet<i64>,
+    /// Progress under way.
+    progress: BTreeMap<String, CancelToken>,
     /// The newest request started. Older ones are under way or done, so cancelling them early makes no sense.
     newest: i64,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct RequestId {
+struct Cancelled {
     request_id: Option<i64>,
+    progress_id: Option<String>,
 }
 
 impl Cancellations {
@@ -66,11 +69,17 @@ impl Cancellations {
             ..
         }) = Envelope::parse(text)
             && command == "cancel"
-            && let Ok(RequestId {
-                request_id: Some(id),
-            }) = decode_or_default(arguments)
+            && let Ok(cancelled) = decode_or_default::<Cancelled>(arguments)
         {
-            self.cancel(id);
+            if let Some(id) = cancelled.request_id {
+                self.cancel(id);
+            }
+            if let Some(token) = cancelled
+                .progress_id
+                .and_then(|id| self.lock().progress.get(&id).cloned())
+            {
+                token.cancel();
+            }
         }
     }
 
@@ -98,6 +107,16 @@ impl Cancellations {
     /// Ends a request: it was answered.
     pub(crate) fn end(&self, request: i64) {
         self.lock().under_way.remove(&request);
+    }
+
+    /// Starts a progress that can be cancelled.
+    pub(crate) fn begin_progress(&self, id: String, token: CancelToken) {
+        self.lock().progress.insert(id, token);
+    }
+
+    /// Ends a progress.
+    pub(crate) fn end_progress(&self, id: &str) {
+        self.lock().progress.remove(id);
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {

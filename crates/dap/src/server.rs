@@ -4,9 +4,11 @@
 //! exists: a request's capability is set by registering its handler. The rules of a session are kept by the session,
 //! not by the handlers; see [`crate::lifecycle`].
 
+mod conventions;
 mod dispatch;
 mod failure;
 mod outbox;
+mod progress;
 mod references;
 mod session;
 
@@ -17,13 +19,15 @@ use crate::message::{Direction, Empty, Request};
 use crate::transport::Connection;
 use crate::types::{CancelRequest, Capabilities, DisconnectRequest, InitializeRequestArguments};
 
+pub use conventions::{
+    ClientConventions, PathFormat, byte_of_column, path_to_uri, uri_to_path, utf16_column,
+};
 pub use dispatch::{Context, Responder};
 pub use failure::Failure;
 pub(crate) use outbox::failure_text;
 pub use outbox::{Outbox, RequestError};
-pub use references::{
-    ClientConventions, Exhausted, PathFormat, ReferenceError, References, path_to_uri, uri_to_path,
-};
+pub use progress::Progress;
+pub use references::{Exhausted, ReferenceError, References};
 pub use session::{Flow, Session};
 
 /// The handlers of an adapter. `S` is the state of one session, which they share.

@@ -14,7 +14,7 @@ mod writer;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -57,20 +57,27 @@ pub enum Closed {
 }
 
 /// A received message: its text, not yet looked into.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Message {
     text: String,
+    /// Given back when the message is done with.
+    _share: Option<Arc<Share>>,
 }
 
 impl Message {
     /// A message with this JSON text.
     pub fn new(text: String) -> Self {
-        Self { text }
+        Self { text, _share: None }
     }
 
     /// The JSON as it came.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The JSON as it came, for itself.
+    pub fn into_text(self) -> String {
+        self.text
     }
 
     /// Reads the envelope.
@@ -184,10 +191,12 @@ impl Options {
         let cancellations = Arc::new(Cancellations::default());
         let (sender, incoming) = crossbeam_channel::bounded(READ_AHEAD);
         let writer = Writer::stream(output, self.tap.clone(), close);
+        let budget = Arc::default();
         let reader = Reader {
             sender,
             tap: self.tap,
             cancellations: cancellations.clone(),
+            budget,
         };
         let limit = self.limit;
         let spawned = thread::Builder::new()
@@ -281,6 +290,54 @@ struct Reader {
     sender: Sender<Incoming>,
     tap: Option<Tap>,
     cancellations: Arc<Cancellations>,
+    budget: Arc<Budget>,
+}
+
+/// How many bytes are read ahead of whoever handles them, unless a single message has more.
+const READ_AHEAD_BYTES: usize = DEFAULT_LIMIT;
+
+/// The bytes of the messages that were read and are not done with.
+#[derive(Debug, Default)]
+struct Budget {
+    used: Mutex<usize>,
+    freed: Condvar,
+}
+
+/// A message's part of the budget.
+#[derive(Debug)]
+struct Share {
+    budget: Arc<Budget>,
+    bytes: usize,
+}
+
+impl Budget {
+    /// Waits until there is room for a message.
+    fn take(self: &Arc<Self>, bytes: usize) -> Arc<Share> {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        while *used > 0 && used.saturating_add(bytes) > READ_AHEAD_BYTES {
+            used = self
+                .freed
+                .wait(used)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        *used = used.saturating_add(bytes);
+        Arc::new(Share {
+            budget: self.clone(),
+            bytes,
+        })
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut used = self
+            .budget
+            .used
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *used = used.saturating_sub(self.bytes);
+        self.budget.freed.notify_one();
+    }
 }
 
 impl Reader {
@@ -313,7 +370,11 @@ impl Reader {
                         tap(Direction::Received, text.as_bytes());
                     }
                     self.cancellations.look_at(&text);
-                    Incoming::Message(Message { text })
+                    let share = self.budget.take(text.len());
+                    Incoming::Message(Message {
+                        text,
+                        _share: Some(share),
+                    })
                 }
                 Err(error) if error.is_fatal() => return Err(Some(Closed::Lost(error))),
                 Err(error) => Incoming::Malformed(error),

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use dapple_dap::envelope::{Envelope, Kind};
-use dapple_dap::server::{Exhausted, References, RequestError};
+use dapple_dap::server::{Exhausted, Progress, References, RequestError};
 use dapple_dap::testing::TestClient;
 use dapple_dap::transport::Closed;
 use dapple_dap::types::*;
@@ -619,4 +619,45 @@ fn an_error_becomes_a_failure_with_its_causes_and_options() {
     );
     drop(client);
     thread.join().expect("the session ends with the client");
+}
+
+#[test]
+fn progress_is_seen_and_cancelled_while_its_handler_runs() {
+    let server = Server::<()>::builder()
+        .on::<EvaluateRequest>(|_, _, context| {
+            output(context.outbox(), "waits for the response");
+            let progress = Progress::start_cancellable(context.outbox(), "Thinking");
+            while !progress.cancelled().is_cancelled() {
+                std::thread::yield_now();
+            }
+            progress.finish("given up");
+            Err(Failure::new("no result"))
+        })
+        .build();
+    let (client, adapter) = Connection::memory();
+    let thread = std::thread::spawn(move || server.start(&adapter).run(&mut ()));
+    let client = TestClient::new(client);
+    client.initialize();
+    let events = client.subscribe();
+    let evaluation = client
+        .send::<EvaluateRequest>(EvaluateArguments::new("x"))
+        .expect("it is there");
+    let started = client.wait_for::<ProgressStartEvent>();
+    assert_eq!(started.cancellable, Some(true));
+    let cancel = CancelArguments::new().with_progress_id(started.progress_id.clone());
+    client.ok::<CancelRequest>(cancel);
+    assert_eq!(
+        evaluation.wait().expect_err("it fails").to_string(),
+        "no result"
+    );
+    let ended = client.wait_for::<ProgressEndEvent>();
+    assert_eq!(
+        (ended.progress_id, ended.message.as_deref()),
+        (started.progress_id, Some("given up"))
+    );
+    client.disconnect();
+    let names: Vec<_> = events.try_iter().map(|event| event.event).collect();
+    assert_eq!(names, ["progressStart", "progressEnd", "output"]);
+    drop(client);
+    thread.join().expect("no panic");
 }

@@ -306,7 +306,8 @@ impl Shared {
                 }
                 if let Some(waiting) = state.waiting.remove(&request_seq) {
                     drop(state);
-                    waiting.send(Reply(message)).ok();
+                    // Until somebody waits for it, it must not count as read ahead.
+                    waiting.send(Reply(Message::new(message.into_text()))).ok();
                 }
             }
             Kind::Event { event, body } => {

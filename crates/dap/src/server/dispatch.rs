@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
+use super::conventions::ClientConventions;
 use super::failure::Failure;
 use super::outbox::Outbox;
-use super::references::ClientConventions;
 use crate::cancel::CancelToken;
 use crate::message::{self, Raw, Request};
 use crate::types::InitializeRequestArguments;

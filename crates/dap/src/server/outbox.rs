@@ -16,7 +16,10 @@ use crate::envelope::Envelope;
 use crate::lifecycle::{Facts, Lifecycle, Side, Violation, event_threads};
 use crate::message::{self, DecodeError, Event, Raw, Request};
 use crate::transport::{Outgoing, Writer};
-use crate::types::{ErrorResponse, InitializeRequestArguments};
+use crate::types::{
+    ErrorResponse, InitializeRequestArguments, ProgressEndEvent, ProgressStartEvent,
+    ProgressUpdateEvent,
+};
 
 /// Sends events and reverse requests to the client. Clones send to the same one.
 #[derive(Clone)]
@@ -127,24 +130,30 @@ impl Outbox {
         }
     }
 
-    /// Sends an event. It leaves at once, or after the response to the request that is being handled.
+    /// Sends an event. It leaves at once, or after the response to the request that is being handled; events about progress
+    /// do not wait.
     ///
     /// An event that may not be sent any more, because `terminated` was, is dropped with a warning; to a client that is
     /// gone it is dropped silently.
     pub fn event<E: Event>(&self, body: E::Body) {
-        match message::encode(&body) {
-            Ok(body) => {
-                let mut state = self.shared.lock();
-                state.held.push_back(Held::Event {
-                    name: E::EVENT,
-                    body,
-                });
-                self.send_held(state);
-            }
+        let name = E::EVENT;
+        let body = match message::encode(&body) {
+            Ok(body) => body,
             Err(error) => {
-                tracing::error!(event = E::EVENT, %error, "an event cannot be written as JSON")
+                return tracing::error!(event = name, %error, "an event cannot be written as JSON");
             }
+        };
+        let mut state = self.shared.lock();
+        if state.gone {
+            return;
         }
+        if is_progress(name) && state.lifecycle.is_open() {
+            // It is about the request that is being handled, and of no use after its response.
+            self.send_event(&mut state, name, body);
+            return;
+        }
+        state.held.push_back(Held::Event { name, body });
+        self.send_held(state);
     }
 
     /// Sends a reverse request. `answer` is called with the outcome: on the thread that handles the session's messages
@@ -200,7 +209,10 @@ impl Outbox {
                 break;
             };
             let sent = match held {
-                Held::Event { name, body } => self.send_event(&mut state, name, body),
+                Held::Event { name, body } => {
+                    self.send_event(&mut state, name, body);
+                    Ok(())
+                }
                 Held::Request {
                     command,
                     arguments,
@@ -215,12 +227,7 @@ impl Outbox {
         }
     }
 
-    fn send_event(
-        &self,
-        state: &mut State,
-        name: &'static str,
-        body: Option<Raw>,
-    ) -> Result<(), (Answer, RequestError)> {
+    fn send_event(&self, state: &mut State, name: &'static str, body: Option<Raw>) {
         let threads = event_threads(name, body.as_ref().map(Raw::as_raw_value));
         match state.lifecycle.message(
             Side::Adapter,
@@ -242,7 +249,6 @@ impl Outbox {
             Err(Violation::RedundantContinued) => {}
             Err(violation) => tracing::warn!(%violation, "an event was not sent"),
         }
-        Ok(())
     }
 
     fn send_request(
@@ -304,6 +310,11 @@ impl Outbox {
         if let Some(answer) = answer {
             answer(outcome);
         }
+    }
+
+    /// Where the tokens of cancellable work are.
+    pub(super) fn cancellations(&self) -> &Cancellations {
+        &self.shared.cancellations
     }
 
     pub(super) fn set_client(&self, client: Arc<InitializeRequestArguments>) {
@@ -430,4 +441,13 @@ fn fill_in(error: &crate::types::Message) -> String {
         text = text.replace(&format!("{{{name}}}"), value);
     }
     text
+}
+
+fn is_progress(event: &str) -> bool {
+    [
+        ProgressStartEvent::EVENT,
+        ProgressUpdateEvent::EVENT,
+        ProgressEndEvent::EVENT,
+    ]
+    .contains(&event)
 }

@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use crossbeam_channel::Receiver;
 
+use super::conventions::ClientConventions;
 use super::dispatch::{Context, NO_BODY, bad_arguments};
 use super::failure::Failure;
 use super::outbox::{NOT_FROM_CLIENT, Outbox, RequestError, failure_text};
-use super::references::ClientConventions;
 use super::{Inner, Server};
 use crate::cancel::CancelToken;
 use crate::envelope::{Envelope, EnvelopeError, Kind};
 use crate::message::{self, Raw, Request};
-use crate::transport::{Connection, Incoming, Message};
+use crate::transport::{Closed, Connection, Incoming, Message};
 use crate::types::{DisconnectRequest, InitializeRequest, InitializeRequestArguments};
 
 /// Whether to go on after a message.
@@ -100,7 +100,10 @@ impl<S> Session<S> {
             Incoming::Message(message) => self.message(state, &message),
             Incoming::Malformed(error) => tracing::warn!(%error, "bad input from the client"),
             Incoming::Closed(reason) => {
-                tracing::debug!(%reason, "the client is gone");
+                match reason {
+                    Closed::ByPeer => tracing::debug!(%reason, "the client is gone"),
+                    _ => tracing::warn!(%reason, "the client is gone"),
+                }
                 self.context.outbox.client_gone();
                 self.closed = true;
                 self.disconnect(state);

@@ -1,0 +1,263 @@
+//! The client's way to write places.
+//!
+//! [`ClientConventions`] converts lines, columns and paths between what the client announced in `initialize` and ours:
+//! lines and columns from 1, files by path.
+
+use std::path::{Path, PathBuf};
+
+use crate::types::{InitializeRequestArguments, InitializeRequestArgumentsPathFormat};
+
+/// How the client counts lines and columns and names files. Here lines and columns count from 1 and files are named by
+/// path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientConventions {
+    /// Its first line is 1, not 0.
+    pub lines_start_at_1: bool,
+    /// Its first column is 1, not 0.
+    pub columns_start_at_1: bool,
+    /// How it names files.
+    pub path_format: PathFormat,
+}
+
+/// How a client names files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PathFormat {
+    /// By path.
+    #[default]
+    Path,
+    /// By URI, such as `file:///home/me/a%20b.c`.
+    Uri,
+}
+
+impl Default for ClientConventions {
+    fn default() -> Self {
+        Self {
+            lines_start_at_1: true,
+            columns_start_at_1: true,
+            path_format: PathFormat::Path,
+        }
+    }
+}
+
+impl ClientConventions {
+    /// The conventions that a client announced.
+    pub fn of(client: &InitializeRequestArguments) -> Self {
+        Self {
+            lines_start_at_1: client.lines_start_at1.unwrap_or(true),
+            columns_start_at_1: client.columns_start_at1.unwrap_or(true),
+            path_format: match client.path_format {
+                Some(InitializeRequestArgumentsPathFormat::Uri) => PathFormat::Uri,
+                _ => PathFormat::Path,
+            },
+        }
+    }
+
+    /// A line of ours, for the client.
+    pub fn line_to_client(&self, line: i64) -> i64 {
+        if self.lines_start_at_1 {
+            line
+        } else {
+            line.saturating_sub(1)
+        }
+    }
+
+    /// A line of the client's, for us.
+    pub fn line_from_client(&self, line: i64) -> i64 {
+        if self.lines_start_at_1 {
+            line
+        } else {
+            line.saturating_add(1)
+        }
+    }
+
+    /// A column of ours, for the client.
+    pub fn column_to_client(&self, column: i64) -> i64 {
+        if self.columns_start_at_1 {
+            column
+        } else {
+            column.saturating_sub(1)
+        }
+    }
+
+    /// A column of the client's, for us.
+    pub fn column_from_client(&self, column: i64) -> i64 {
+        if self.columns_start_at_1 {
+            column
+        } else {
+            column.saturating_add(1)
+        }
+    }
+
+    /// A path of ours, for the client. A path that is not UTF-8 loses what is not, unless the client takes URIs.
+    pub fn path_to_client(&self, path: &Path) -> String {
+        match self.path_format {
+            PathFormat::Path => path.to_string_lossy().into_owned(),
+            PathFormat::Uri => path_to_uri(path),
+        }
+    }
+
+    /// A path of the client's, for us. `file://` URIs are understood whatever was announced.
+    pub fn path_from_client(&self, text: &str) -> PathBuf {
+        uri_to_path(text).unwrap_or_else(|| PathBuf::from(text))
+    }
+}
+
+/// The path of a `file:` URI on this machine; `None` for anything else.
+pub fn uri_to_path(text: &str) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStringExt;
+    let scheme = text.get(..5)?;
+    if !scheme.eq_ignore_ascii_case("file:") {
+        return None;
+    }
+    let rest = &text[5..];
+    let path = match rest.strip_prefix("//") {
+        Some(authority) => {
+            let slash = authority.find('/')?;
+            let (host, path) = authority.split_at(slash);
+            if !(host.is_empty() || host.eq_ignore_ascii_case("localhost")) {
+                return None;
+            }
+            path
+        }
+        None => rest,
+    };
+    if !path.starts_with('/') {
+        return None;
+    }
+    let path = path.split(['?', '#']).next().unwrap_or(path);
+    Some(PathBuf::from(std::ffi::OsString::from_vec(percent_decode(
+        path.as_bytes(),
+    ))))
+}
+
+/// Decodes `%20` and the like. What is no two hexadecimal digits stays as it is.
+fn percent_decode(text: &[u8]) -> Vec<u8> {
+    let digit = |at: usize| text.get(at).and_then(|&byte| char::from(byte).to_digit(16));
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while at < text.len() {
+        match (text[at], digit(at + 1), digit(at + 2)) {
+            (b'%', Some(high), Some(low)) => {
+                // Two digits below 16 make a byte.
+                bytes.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            (byte, ..) => {
+                bytes.push(byte);
+                at += 1;
+            }
+        }
+    }
+    bytes
+}
+
+/// The `file:` URI of an absolute path. A relative path has none and is given as it is.
+pub fn path_to_uri(path: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    if !path.is_absolute() {
+        return path.to_string_lossy().into_owned();
+    }
+    let mut uri = "file://".to_owned();
+    for &byte in path.as_os_str().as_bytes() {
+        // Unreserved characters and the slash, RFC 3986 §2.3.
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri
+}
+
+/// The column, from 1 and in UTF-16 code units as clients count, of a byte in a line. Past its end, each byte counts one.
+pub fn utf16_column(line: &str, byte: usize) -> i64 {
+    let mut units = 0usize;
+    for (at, character) in line.char_indices() {
+        if at >= byte {
+            return to_column(units);
+        }
+        units += character.len_utf16();
+    }
+    to_column(units.saturating_add(byte.saturating_sub(line.len())))
+}
+
+/// The byte in a line of a column, from 1 and in UTF-16 code units. Past the line's end it is the end.
+pub fn byte_of_column(line: &str, column: i64) -> usize {
+    let wanted = usize::try_from(column.saturating_sub(1)).unwrap_or(0);
+    let mut units = 0usize;
+    for (at, character) in line.char_indices() {
+        if units >= wanted {
+            return at;
+        }
+        units += character.len_utf16();
+    }
+    line.len()
+}
+
+fn to_column(units: usize) -> i64 {
+    i64::try_from(units).unwrap_or(i64::MAX).saturating_add(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_utf16_units() {
+        // One byte, one unit; two bytes, one unit; four bytes, two units.
+        let line = "aü😀b";
+        let columns: Vec<_> = [0, 1, 3, 7, 8, 10]
+            .map(|byte| utf16_column(line, byte))
+            .into();
+        assert_eq!(columns, [1, 2, 3, 5, 6, 8]);
+        let bytes: Vec<_> = [-5, 1, 2, 3, 5, 6, 100]
+            .map(|column| byte_of_column(line, column))
+            .into();
+        assert_eq!(bytes, [0, 0, 1, 3, 7, 8, 8]);
+        assert_eq!(byte_of_column(line, i64::MIN), 0);
+    }
+
+    #[test]
+    fn uris_become_paths_and_back() {
+        let path = Path::new("/home/me/a b%20ü.c");
+        assert_eq!(path_to_uri(path), "file:///home/me/a%20b%2520%C3%BC.c");
+        assert_eq!(uri_to_path(&path_to_uri(path)).as_deref(), Some(path));
+        assert_eq!(uri_to_path("FILE://localhost/a%2fb"), Some("/a/b".into()));
+        assert_eq!(uri_to_path("file:/a%zz%4"), Some("/a%zz%4".into()));
+        for other in [
+            "/a/b",
+            "file",
+            "file:",
+            "file:a",
+            "file://host/a",
+            "http://a/b",
+            "fileé:/a",
+            "",
+        ] {
+            assert_eq!(uri_to_path(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_client_that_counts_from_zero_gets_what_it_expects() {
+        let client = ClientConventions {
+            lines_start_at_1: false,
+            columns_start_at_1: false,
+            path_format: PathFormat::Uri,
+        };
+        assert_eq!(
+            (client.line_from_client(0), client.line_to_client(1)),
+            (1, 0)
+        );
+        assert_eq!(
+            (client.column_from_client(4), client.column_to_client(5)),
+            (5, 4)
+        );
+        assert_eq!(client.path_to_client(Path::new("/a b")), "file:///a%20b");
+        assert_eq!(client.line_from_client(i64::MAX), i64::MAX);
+        assert_eq!(
+            ClientConventions::default().path_from_client("file:///a%20b"),
+            PathBuf::from("/a b")
+        );
+    }
+}
