@@ -271,6 +271,10 @@ impl<'a> Evaluator<'_, 'a> {
 
     fn typed(&self, value: u64, base_type: UnitOffset<usize>) -> Result<Value, Unavailable> {
         let value_type = self.value_type(base_type)?;
+        if value_type == ValueType::Generic {
+            // gimli parses values of base types only.
+            return Ok(Value::Generic(value));
+        }
         let bytes = value.to_le_bytes();
         Value::parse(value_type, EndianSlice::new(&bytes, LittleEndian))
             .map_err(|error| unsupported(format!("the location is malformed: {error}")))

@@ -411,7 +411,14 @@ impl<'a> Dwarf<'a> {
         let base = entry.tag() == dw::DW_TAG_inheritance;
         let virtual_base = base
             && matches!(entry.attr_value(dw::DW_AT_virtuality), Some(AttributeValue::Virtuality(virtuality)) if virtuality != dw::DW_VIRTUALITY_none);
-        let offset = match entry.attr_value(dw::DW_AT_data_member_location) {
+        let location = entry.attr_value(dw::DW_AT_data_member_location);
+        let expression = match &location {
+            Some(AttributeValue::Exprloc(expression)) if virtual_base => {
+                Some(expression.0.slice().into())
+            }
+            _ => None,
+        };
+        let offset = match location {
             Some(AttributeValue::Exprloc(expression)) => constant_offset(unit, expression),
             Some(value) => unsigned(&value),
             None => None,
@@ -427,6 +434,7 @@ impl<'a> Dwarf<'a> {
             bits: None,
             base,
             virtual_base,
+            expression,
             artificial: flag(entry, dw::DW_AT_artificial),
         };
         if let Some(size) = entry

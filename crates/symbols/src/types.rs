@@ -159,6 +159,8 @@ pub struct Member {
     pub base: bool,
     /// A virtual base: `offset` is not known without the object.
     pub virtual_base: bool,
+    /// A virtual base's place: [`crate::location::evaluate_cfi`] with the object's address as the initial value.
+    pub expression: Option<Arc<[u8]>>,
     /// The compiler's own, such as a vtable pointer.
     pub artificial: bool,
 }

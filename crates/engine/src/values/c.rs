@@ -28,7 +28,13 @@ pub(crate) fn text_at(
     address: u64,
     limit: Limit,
 ) -> Option<String> {
-    if address == 0 || !is_char(target) {
+    if address == 0 {
+        return None;
+    }
+    if let Some(unit) = wide_unit(target) {
+        return wide_text_at(reader, unit, address, limit);
+    }
+    if !is_char(target) {
         return None;
     }
     let bytes = read_available(reader, address, limit.text + 1);
@@ -39,6 +45,51 @@ pub(crate) fn text_at(
     let shown = &bytes[..end.unwrap_or(bytes.len()).min(limit.text)];
     let mark = if end.is_some() { "" } else { "…" };
     Some(format!("{}{mark}", quote(shown)))
+}
+
+/// The size of a wide character; `None` when the type isn't one.
+fn wide_unit(target: &Resolved) -> Option<u64> {
+    let is_wide = target.type_.language != Language::Rust
+        && (matches!(target.type_.kind, TypeKind::Base(Encoding::Utf))
+            || &*target.type_.name == "wchar_t"
+            || &*target.alias == "wchar_t");
+    target
+        .type_
+        .size
+        .filter(|size| is_wide && matches!(size, 2 | 4))
+}
+
+fn wide_text_at(reader: &Reader<'_>, unit: u64, address: u64, limit: Limit) -> Option<String> {
+    let bytes = read_available(reader, address, limit.text.saturating_mul(unit as usize));
+    let units = bytes.chunks_exact(unit as usize);
+    let end = units
+        .clone()
+        .position(|unit| unit.iter().all(|byte| *byte == 0));
+    let shown = end.unwrap_or(units.len());
+    if shown == 0 && end.is_none() {
+        return Some(format!("<cannot read memory at {address:#x}>"));
+    }
+    let mark = if end.is_some() { "" } else { "…" };
+    let text = decode(&bytes[..shown * unit as usize], unit);
+    Some(format!("{}{mark}", quote(text.as_bytes())))
+}
+
+/// UTF-16 or UTF-32, little-endian.
+pub(crate) fn decode(bytes: &[u8], unit: u64) -> String {
+    if unit == 2 {
+        let units = bytes
+            .chunks_exact(2)
+            .map(|b| u16::from_le_bytes([b[0], b[1]]));
+        return char::decode_utf16(units)
+            .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect();
+    }
+    let units = bytes
+        .chunks_exact(4)
+        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+    units
+        .map(|c| char::from_u32(c).unwrap_or(char::REPLACEMENT_CHARACTER))
+        .collect()
 }
 
 /// The text of a character array up to its first zero, quoted; `None` when it isn't one.

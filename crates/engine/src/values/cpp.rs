@@ -119,21 +119,7 @@ fn text(reader: &Reader<'_>, data: &Value, length: u64, limit: Limit) -> Option<
     let shown = length.min(limit.text as u64);
     let contents = Contents::Memory(Address(address));
     let bytes = reader.bytes(&contents, shown * unit).ok()?;
-    let decoded: String = if unit == 2 {
-        let units = bytes
-            .chunks_exact(2)
-            .map(|b| u16::from_le_bytes([b[0], b[1]]));
-        char::decode_utf16(units)
-            .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
-            .collect()
-    } else {
-        let units = bytes
-            .chunks_exact(4)
-            .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-        units
-            .map(|c| char::from_u32(c).unwrap_or(char::REPLACEMENT_CHARACTER))
-            .collect()
-    };
+    let decoded = super::c::decode(&bytes, unit);
     let mark = if shown < length { "…" } else { "" };
     Some(View::Text {
         text: format!("{}{mark}", quote(decoded.as_bytes())),
@@ -225,6 +211,46 @@ fn base(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate, name: &str) -
             let type_ = reader.resolve(&base)?.type_;
             (names::base_name(&type_.name) == name).then_some(base)
         })
+}
+
+/// The class an object really is, when it has virtual functions and is of another class than `value`'s.
+pub(crate) fn dynamic_type(
+    reader: &Reader<'_>,
+    value: &Value,
+    aggregate: &Aggregate,
+) -> Option<String> {
+    let is_polymorphic = |aggregate: &Aggregate| {
+        let first = aggregate.members.first()?;
+        Some(first.artificial && first.offset == 0)
+    };
+    let mut at = reader.resolve(value)?.type_;
+    let own = names::shorten(&at.name, at.language);
+    let mut found = is_polymorphic(aggregate)?;
+    // The table may be the first base's.
+    for _ in 0..16 {
+        let TypeKind::Aggregate(inner) = &at.kind else {
+            return None;
+        };
+        found = found || is_polymorphic(inner)?;
+        let base = inner.members.first().filter(|member| member.base && !found);
+        let Some(base) = base else {
+            break;
+        };
+        at = reader
+            .resolve(&value.sibling(Some(base.type_id), value.contents.clone()))?
+            .type_;
+    }
+    let table = if found {
+        reader.word(&value.contents).ok()?
+    } else {
+        return None;
+    };
+    let name = reader.symbol_name(table)?;
+    let class = name
+        .strip_prefix("vtable for ")
+        .or_else(|| name.strip_prefix("{vtable(")?.strip_suffix(")}"))?;
+    let class = names::shorten(class, dapple_symbols::functions::Language::Cpp);
+    (class != own).then_some(class)
 }
 
 /// A pointer to a member: where it is in the class, or the function (Itanium C++ ABI §2.3).

@@ -53,6 +53,17 @@ pub(crate) fn is_rust_std(name: &str) -> bool {
         .any(|root| name.starts_with(root))
 }
 
+/// Whether a C++ name is one that a library uses inside: `std::__shared_ptr<…>::element_type`, `…::_Rep_type`.
+pub(crate) fn is_internal(name: &str) -> bool {
+    let is_typedef = name.ends_with("::element_type")
+        || name.ends_with("::type")
+        || name
+            .rsplit("::")
+            .next()
+            .is_some_and(|last| last.starts_with('_'));
+    name.starts_with("std::") && is_typedef
+}
+
 /// Splits into identifiers-with-paths and everything else, and maps the paths.
 fn map_paths(name: &str, mut map: impl FnMut(&str) -> String) -> String {
     let mut text = String::with_capacity(name.len());
@@ -126,6 +137,7 @@ fn drop_arguments(name: &str, drop: impl Fn(&str) -> bool + Copy) -> String {
 }
 
 fn shorten_rust(name: &str) -> String {
+    let name = &single_tuple(name);
     let name = drop_arguments(name, |argument| {
         argument == "alloc::alloc::Global" || argument.ends_with("hash::random::RandomState")
     });
@@ -136,6 +148,29 @@ fn shorten_rust(name: &str) -> String {
             path.to_owned()
         }
     })
+}
+
+/// A tuple of one, which the compiler writes without its comma: `(i32)` → `(i32,)`.
+fn single_tuple(name: &str) -> String {
+    let inner = name
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(')'));
+    let is_single = inner.is_some_and(|inner| {
+        let mut depth = 0i32;
+        let plain = inner.chars().all(|c| {
+            match c {
+                '<' | '(' | '[' => depth += 1,
+                '>' | ')' | ']' => depth -= 1,
+                _ => {}
+            }
+            depth >= 0 && !(c == ',' && depth == 0)
+        });
+        plain && !inner.is_empty()
+    });
+    match inner {
+        Some(inner) if is_single => format!("({inner},)"),
+        _ => name.to_owned(),
+    }
 }
 
 fn shorten_cpp(name: &str) -> String {
@@ -181,6 +216,8 @@ mod tests {
                 "core::option::Option<alloc::boxed::Box<tour::Node, alloc::alloc::Global>>",
                 "Option<Box<tour::Node>>",
             ),
+            ("(core::option::Option<(i32, u8)>)", "(Option<(i32, u8)>,)"),
+            ("(i32, u8)", "(i32, u8)"),
             ("&mut [tour::Point]", "&mut [tour::Point]"),
             (
                 "fn(i32) -> core::option::Option<i32>",

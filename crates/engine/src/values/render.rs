@@ -78,6 +78,14 @@ impl Reader<'_> {
         let Ok(type_) = value.module.module.type_of(id) else {
             return String::new();
         };
+        let mut type_ = type_;
+        // What a library calls its own types inside says less than what they are.
+        if type_.language == Language::Cpp
+            && names::is_internal(&type_.name)
+            && let Some(resolved) = self.resolve(value)
+        {
+            type_ = resolved.type_;
+        }
         let name = names::shorten(&type_.name, type_.language);
         if value.dimension == 0 {
             return name;
@@ -269,7 +277,7 @@ impl Reader<'_> {
         let fields: Vec<_> = record
             .fields
             .iter()
-            .filter(|field| !field.artificial && !(field.base && self.is_empty(&field.value)))
+            .filter(|field| !field.artificial)
             .collect();
         if fields.is_empty() && is_rust && !name.is_empty() {
             return;
@@ -300,17 +308,6 @@ impl Reader<'_> {
             line.text.push(',');
         }
         line.text.push_str(close);
-    }
-
-    /// A base class without anything to show.
-    fn is_empty(&self, value: &Value) -> bool {
-        match self.view(value, SHORT) {
-            View::Record(record) => record
-                .fields
-                .iter()
-                .all(|field| field.artificial || (field.base && self.is_empty(&field.value))),
-            _ => false,
-        }
     }
 
     fn is_rust(&self, value: &Value) -> bool {

@@ -346,14 +346,7 @@ fn counted(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<View> {
 fn object(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let address = reader.word(&reader.find_pointer(value)?.contents).ok()?;
     let table = reader.word(&reader.field(value, "vtable")?.contents).ok()?;
-    // The first word drops the value; its name has the type: `drop_in_place<T>`.
-    let drop = reader.memory.read_u64(Address(table)).ok()?;
-    let name = reader.function_name(value, drop);
-    let concrete = name.as_deref().and_then(|name| {
-        let start = name.find("drop_in_place<")? + "drop_in_place<".len();
-        name[start..].strip_suffix('>').map(str::to_owned)
-    });
-    let note = concrete.map(|name| {
+    let note = concrete_type(reader, table).map(|name| {
         let short = names::shorten(&name, dapple_symbols::functions::Language::Rust);
         format!("<{short}>")
     });
@@ -362,4 +355,55 @@ fn object(reader: &Reader<'_>, value: &Value) -> Option<View> {
         target: None,
         note,
     })
+}
+
+/// The type a trait object's table was made for, from the names of its functions: `drop_in_place::<T>` comes first where
+/// there's anything to drop, then size and alignment, then the trait's methods, `<T as Trait>::method`.
+fn concrete_type(reader: &Reader<'_>, table: u64) -> Option<String> {
+    const METHODS: u64 = 4;
+    let dropping = reader.memory.read_u64(Address(table)).ok()?;
+    let name = reader.symbol_name(dropping).unwrap_or_default();
+    if let Some((_, type_)) = name.split_once("drop_in_place") {
+        let type_ = type_.trim_start_matches("::");
+        return Some(type_.strip_prefix('<')?.strip_suffix('>')?.to_owned());
+    }
+    (0..METHODS).find_map(|method| {
+        let slot = table.checked_add(24 + 8 * method)?;
+        let function = reader.memory.read_u64(Address(slot)).ok()?;
+        implementing_type(&reader.symbol_name(function)?)
+    })
+}
+
+/// `<T as Trait>::method` or `<impl Trait for T>::method` → `T`.
+fn implementing_type(name: &str) -> Option<String> {
+    if let Some((_, rest)) = name.split_once("<impl ") {
+        let (_, rest) = rest.split_once(" for ")?;
+        return Some(rest.rsplit_once(">::")?.0.to_owned());
+    }
+    let (type_, _) = name.strip_prefix('<')?.split_once(" as ")?;
+    Some(type_.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_tell_who_implements_them() {
+        let of = |name| implementing_type(name);
+        assert_eq!(
+            of("<tour::Circle as tour::Shape>::area").as_deref(),
+            Some("tour::Circle")
+        );
+        let number = "core::fmt::num::imp::<impl core::fmt::Display for i32>::fmt";
+        assert_eq!(of(number).as_deref(), Some("i32"));
+        assert_eq!(of("main"), None);
+    }
+
+    #[test]
+    fn fields_of_tuples_are_numbered() {
+        assert_eq!(tuple_index("__0"), Some("0"));
+        assert_eq!(tuple_index("__name"), None);
+        assert_eq!(tuple_index("__"), None);
+    }
 }

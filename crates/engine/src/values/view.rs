@@ -1,8 +1,9 @@
 //! What a value is to its reader: the one form from which both its text and its children are made.
 
 use super::{Contents, Reader, Value, c, contents, cpp, names, rust, scalars};
+use crate::memory::Memory;
 use dapple_symbols::functions::Language;
-use dapple_symbols::location::Unavailable;
+use dapple_symbols::location::{LocationContext, Unavailable, evaluate_cfi};
 use dapple_symbols::types::{Aggregate, Member, PointerKind, Type, TypeId, TypeKind};
 use std::sync::Arc;
 
@@ -138,6 +139,33 @@ impl Sequence {
             .contents
             .part(position.wrapping_mul(self.stride), self.size);
         element
+    }
+}
+
+/// What the place of a virtual base is computed from.
+struct MemoryContext<'a>(&'a dyn Memory);
+
+impl LocationContext for MemoryContext<'_> {
+    fn register(&self, _register: u16) -> Option<u64> {
+        None
+    }
+
+    fn read(&self, address: u64, buffer: &mut [u8]) -> Result<(), u64> {
+        self.0
+            .read(crate::Address(address), buffer)
+            .map_err(|at| at.0)
+    }
+
+    fn cfa(&self) -> Option<u64> {
+        None
+    }
+
+    fn load_bias(&self) -> u64 {
+        0
+    }
+
+    fn thread_local(&self, _offset: u64) -> Option<u64> {
+        None
     }
 }
 
@@ -286,7 +314,7 @@ impl Reader<'_> {
             TypeKind::MemberPointer { .. } => {
                 let bytes = self.bytes(&value.contents, type_.size.unwrap_or(8).min(16))?;
                 Ok(View::Leaf(cpp::member_pointer(&bytes, |address| {
-                    self.function_name(value, address)
+                    self.function_name(address)
                 })))
             }
             TypeKind::Array {
@@ -298,7 +326,7 @@ impl Reader<'_> {
                 let name = value
                     .contents
                     .address()
-                    .and_then(|address| self.function_name(value, address.0));
+                    .and_then(|address| self.function_name(address.0));
                 Ok(View::Leaf(match name {
                     Some(name) => format!("{{function {name}}}"),
                     None => "{function}".to_owned(),
@@ -329,9 +357,17 @@ impl Reader<'_> {
         let target_value = value.sibling(target, Contents::Memory(crate::Address(address)));
         let resolved = self.resolve(&target_value);
         let note = match resolved.as_ref().map(|resolved| &resolved.type_.kind) {
-            Some(TypeKind::Function { .. }) => self
-                .function_name(value, address)
-                .map(|name| format!("<{name}>")),
+            // A function has nothing below it.
+            Some(TypeKind::Function { .. }) => {
+                return View::Pointer {
+                    address,
+                    target: None,
+                    note: self.function_name(address).map(|name| format!("<{name}>")),
+                };
+            }
+            Some(TypeKind::Aggregate(aggregate)) if address != 0 => {
+                cpp::dynamic_type(self, &target_value, aggregate).map(|name| format!("<{name}>"))
+            }
             Some(TypeKind::Base(_)) => resolved
                 .as_ref()
                 .and_then(|target| c::text_at(self, target, address, limit)),
@@ -345,7 +381,7 @@ impl Reader<'_> {
     }
 
     /// The function that starts at `address`, or covers it.
-    pub(crate) fn function_name(&self, _value: &Value, address: u64) -> Option<String> {
+    pub(crate) fn function_name(&self, address: u64) -> Option<String> {
         let address = crate::Address(address);
         let module = self.modules.at(address)?;
         let file = module.to_file(address);
@@ -354,6 +390,14 @@ impl Reader<'_> {
             let symbol = module.module.symbol_at(file)?;
             Some(dapple_symbols::module::demangle(&symbol.name))
         })
+    }
+
+    /// The symbol that starts at `address`, demangled.
+    pub(crate) fn symbol_name(&self, address: u64) -> Option<String> {
+        let address = crate::Address(address);
+        let module = self.modules.at(address)?;
+        let symbol = module.module.symbol_at(module.to_file(address))?;
+        Some(dapple_symbols::module::demangle(&symbol.name))
     }
 
     fn array_view(
@@ -453,6 +497,9 @@ impl Reader<'_> {
                 return;
             }
             let field = self.member(value, member);
+            if member.base && self.is_empty_base(member, value, 0) {
+                continue;
+            }
             if member.name.is_none()
                 && !member.base
                 && depth < 8
@@ -478,12 +525,30 @@ impl Reader<'_> {
         }
     }
 
+    /// A base class without any data.
+    fn is_empty_base(&self, member: &Member, value: &Value, depth: usize) -> bool {
+        let base = value.sibling(Some(member.type_id), Contents::Memory(crate::Address(0)));
+        match self.resolve(&base).map(|resolved| resolved.type_) {
+            Some(type_) => match &type_.kind {
+                TypeKind::Aggregate(aggregate) => {
+                    depth < 16
+                        && type_.size.is_none_or(|size| size <= 1)
+                        && aggregate
+                            .members
+                            .iter()
+                            .all(|inner| inner.base && self.is_empty_base(inner, &base, depth + 1))
+                }
+                _ => false,
+            },
+            None => false,
+        }
+    }
+
     /// A member's value.
     pub(crate) fn member(&self, value: &Value, member: &Member) -> Value {
         let mut field = value.sibling(Some(member.type_id), value.contents.clone());
         if member.virtual_base {
-            let why = "a virtual base, whose place is not supported yet";
-            field.contents = Contents::Unavailable(Unavailable::Unsupported(why.to_owned()));
+            field.contents = self.virtual_base(value, member);
             return field;
         }
         let size = self.size_of(&field).unwrap_or(0);
@@ -492,6 +557,21 @@ impl Reader<'_> {
             Some((skip, bits)) => self.bit_field(value, &field, member.offset, skip, bits, size),
         };
         field
+    }
+
+    /// The object knows where its virtual base is.
+    fn virtual_base(&self, value: &Value, member: &Member) -> Contents {
+        let unavailable = |reason| Contents::Unavailable(reason);
+        let (Some(expression), Some(address)) = (&member.expression, value.contents.address())
+        else {
+            let why = "a virtual base of an object that is not in memory";
+            return unavailable(Unavailable::Unsupported(why.to_owned()));
+        };
+        let context = MemoryContext(self.memory);
+        match evaluate_cfi(expression, Some(address.0), &context) {
+            Ok(address) => Contents::Memory(crate::Address(address)),
+            Err(reason) => unavailable(reason),
+        }
     }
 
     fn bit_field(

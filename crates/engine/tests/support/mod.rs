@@ -2,6 +2,8 @@
 
 #![allow(dead_code, missing_docs)]
 
+pub mod listing;
+
 use crossbeam_channel::{Receiver, unbounded};
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::launch::LaunchOptions;

@@ -14,18 +14,21 @@ const MAX_LENGTH: u64 = 1 << 40;
 /// Elements counted one by one where the container doesn't know.
 const MAX_COUNTED: usize = 100_000;
 
-/// The element's type: what the allocator, the last argument, allocates.
+/// The element's type: what the allocator, the last argument, allocates. Gcc tells it of the allocator's base only.
 fn element(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<Value> {
-    let allocator = aggregate.type_arguments.last()?.1;
-    let allocator = value.sibling(allocator, Contents::Memory(Address(0)));
-    let resolved = reader.resolve(&allocator)?;
-    let TypeKind::Aggregate(allocator) = &resolved.type_.kind else {
-        return None;
-    };
-    Some(value.sibling(
-        allocator.type_arguments.first()?.1,
-        Contents::Memory(Address(0)),
-    ))
+    let mut allocator = aggregate.type_arguments.last()?.1;
+    for _ in 0..4 {
+        let value = value.sibling(allocator, Contents::Memory(Address(0)));
+        let resolved = reader.resolve(&value)?;
+        let TypeKind::Aggregate(inner) = &resolved.type_.kind else {
+            return None;
+        };
+        if let Some((_, element)) = inner.type_arguments.first() {
+            return Some(value.sibling(*element, Contents::Memory(Address(0))));
+        }
+        allocator = Some(inner.members.iter().find(|member| member.base)?.type_id);
+    }
+    None
 }
 
 /// The entry of an element at an address: a map's is a pair.

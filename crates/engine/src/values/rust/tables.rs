@@ -98,6 +98,25 @@ pub(super) fn tree(reader: &Reader<'_>, value: &Value, is_set: bool, limit: Limi
     Some(View::Entries(Entries { entries, length }))
 }
 
+/// What a slot that may be empty holds, out of its wrappers.
+fn held(reader: &Reader<'_>, slot: Value) -> Value {
+    let mut value = slot;
+    for _ in 0..4 {
+        let wrapper = reader.resolve(&value).is_some_and(|resolved| {
+            let name = crate::values::names::base_name(&resolved.type_.name);
+            matches!(name, "MaybeUninit" | "ManuallyDrop" | "MaybeDangling")
+        });
+        let inner = reader
+            .field(&value, "value")
+            .or_else(|| reader.field(&value, "__0"));
+        match inner {
+            Some(inner) if wrapper => value = inner,
+            _ => break,
+        }
+    }
+    value
+}
+
 /// One node and what is below it, in order.
 fn walk(
     reader: &Reader<'_>,
@@ -133,14 +152,14 @@ fn walk(
             walk(reader, &below, height - 1, is_set, limit, entries)?;
         }
         if position < count && entries.len() < limit.entries {
-            let key = keys.at(position);
+            let key = held(reader, keys.at(position));
             entries.push(if is_set {
                 Entry {
                     key: None,
                     value: key,
                 }
             } else {
-                let value = values.at(position);
+                let value = held(reader, values.at(position));
                 Entry {
                     key: Some(key),
                     value,

@@ -1,0 +1,111 @@
+//! A frame's values as text, for comparing with what is expected.
+
+use dapple_engine::Session;
+use dapple_engine::frame::FrameId;
+use dapple_engine::values::{NamedValue, Rendered};
+use std::fmt::Write;
+
+/// The most children shown of one value.
+const MOST: u64 = 12;
+
+/// Locals of the fixtures that are computed on the very line where they stop.
+const UNSET: [&str; 2] = ["sum", "size"];
+
+/// The innermost frame of a thread.
+pub fn innermost(session: &Session, thread: dapple_engine::ThreadId) -> FrameId {
+    let stack = session.stack(thread, 0..1).expect("a stack");
+    stack.frames[0].id
+}
+
+/// All locals, with children `depth` levels down. Addresses that vary are masked.
+pub fn locals(session: &Session, frame: FrameId, depth: usize) -> String {
+    let mut text = String::new();
+    for (named, rendered) in session.variables(frame).expect("variables") {
+        // Not set yet where the fixtures stop.
+        if UNSET.contains(&named.name.as_str()) {
+            continue;
+        }
+        write(session, &named, &rendered, 0, depth, &mut text);
+    }
+    text
+}
+
+/// One expression and its children.
+pub fn value(session: &Session, frame: FrameId, expression: &str, depth: usize) -> String {
+    let mut text = String::new();
+    match session.evaluate(expression, Some(frame)) {
+        Ok((named, rendered)) => write(session, &named, &rendered, 0, depth, &mut text),
+        Err(error) => {
+            let _ = writeln!(text, "{expression}: error: {error}");
+        }
+    }
+    text
+}
+
+fn write(
+    session: &Session,
+    named: &NamedValue,
+    rendered: &Rendered,
+    level: usize,
+    depth: usize,
+    text: &mut String,
+) {
+    let indent = "  ".repeat(level);
+    let _ = writeln!(
+        text,
+        "{indent}{}: {} = {}",
+        named.name,
+        rendered.type_name,
+        mask(&rendered.text)
+    );
+    let count = rendered.named.saturating_add(rendered.indexed);
+    if level >= depth || count == 0 {
+        return;
+    }
+    let range = 0..count.min(MOST);
+    let expression = named.expression.as_deref();
+    let children = session
+        .children(&named.value, expression, range.clone())
+        .expect("children");
+    assert_eq!(
+        children.len() as u64,
+        range.end,
+        "children of {}",
+        named.name
+    );
+    for (child, rendered) in &children {
+        // A raw form is another library's business.
+        if child.name == "[raw]" {
+            continue;
+        }
+        if let Some(expression) = &child.expression {
+            let again = session.evaluate(expression, None);
+            let again = again.unwrap_or_else(|e| panic!("{expression}: {e}")).1;
+            assert_eq!(again.text, rendered.text, "{expression}");
+        }
+        write(session, child, rendered, level + 1, depth, text);
+    }
+    if count > MOST {
+        let _ = writeln!(text, "{indent}  … {count} in all");
+    }
+}
+
+/// Replaces addresses of the stack, the heap and the program by `0x…`.
+pub fn mask(text: &str) -> String {
+    let mut masked = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("0x") {
+        let digits = rest[at + 2..]
+            .find(|c: char| !c.is_ascii_hexdigit())
+            .unwrap_or(rest.len() - at - 2);
+        masked.push_str(&rest[..at]);
+        // Short ones are chosen by the fixture.
+        if digits >= 6 {
+            masked.push_str("0x…");
+        } else {
+            masked.push_str(&rest[at..at + 2 + digits]);
+        }
+        rest = &rest[at + 2 + digits..];
+    }
+    masked + rest
+}
