@@ -1,0 +1,101 @@
+//! Running the real binary: to its end with its output kept, or on a terminal of its own.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+pub mod terminal;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The workspace's folder, where paths such as `fixtures/tour.rs` are relative to.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace is there")
+}
+
+/// A folder for what the tests write.
+pub fn scratch(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&directory).expect("the target directory can be written");
+    directory
+}
+
+/// Writes a file for a test.
+pub fn write(name: &str, text: &str) -> PathBuf {
+    let path = scratch("sources").join(name);
+    std::fs::write(&path, text).expect("the target directory can be written");
+    path
+}
+
+/// `dapple` in the workspace's folder, with directories of its own and no colours.
+pub fn dapple() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dapple"));
+    command
+        .current_dir(root())
+        .env("XDG_CACHE_HOME", scratch("cache"))
+        .env("XDG_STATE_HOME", scratch("state"))
+        .env("NO_COLOR", "1")
+        .env_remove("RUST_BACKTRACE")
+        .stdin(Stdio::null());
+    command
+}
+
+/// Runs `dapple debug --batch --ex …` and returns what it wrote and how it ended.
+pub fn batch(program: &str, commands: &[&str]) -> Run {
+    let mut command = dapple();
+    command.args(["debug", "--batch"]);
+    for line in commands {
+        command.args(["--ex", line]);
+    }
+    Run::of(command.arg(program))
+}
+
+/// What a run wrote and how it ended.
+#[derive(Debug)]
+pub struct Run {
+    pub stdout: String,
+    pub stderr: String,
+    pub code: Option<i32>,
+}
+
+impl Run {
+    pub fn of(command: &mut Command) -> Self {
+        let Output { status, stdout, stderr } = command.output().expect("dapple can be started");
+        let text = |bytes: Vec<u8>| normalised(&String::from_utf8_lossy(&bytes));
+        Self { stdout: text(stdout), stderr: text(stderr), code: status.code() }
+    }
+
+    /// The run failed, with this on stderr and nothing else.
+    #[track_caller]
+    pub fn assert_fails(&self, message: &str) {
+        assert_eq!(self.code, Some(1), "{self:#?}");
+        assert_eq!(self.stderr, message, "{self:#?}");
+    }
+}
+
+/// The text without what differs from run to run: addresses, thread ids, and what only tells whether the cache was full.
+pub fn normalised(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines().filter(|line| !line.starts_with("compiling ")) {
+        let line = after_each(line, "0x", char::is_alphanumeric, "…");
+        let line = after_each(&line, "thread ", |c| c.is_ascii_digit(), "N");
+        out.push_str(&line);
+        out.push('\n');
+    }
+    out
+}
+
+/// Replaces what follows each `mark`, as far as `part` goes, by `by`.
+fn after_each(text: &str, mark: &str, part: impl Fn(char) -> bool, by: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(mark) {
+        let (before, after) = rest.split_at(at + mark.len());
+        out.push_str(before);
+        let end = after.find(|c| !part(c)).unwrap_or(after.len());
+        if end > 0 {
+            out.push_str(by);
+        }
+        rest = &after[end..];
+    }
+    out + rest
+}

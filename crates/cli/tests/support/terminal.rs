@@ -1,0 +1,140 @@
+//! `dapple` on a pseudo-terminal, and a user who waits for what appears before typing on.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+/// How long anything may take to appear, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running `dapple debug` and all that it has shown.
+pub struct Terminal {
+    child: Child,
+    keyboard: File,
+    screen: Receiver<Vec<u8>>,
+    /// All that was shown.
+    shown: String,
+    /// How much of it has been waited for.
+    seen: usize,
+}
+
+impl Terminal {
+    /// Starts `dapple debug PROGRAM` as the leader of a session on a new terminal.
+    pub fn debug(program: &Path) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are pseudo-terminals");
+        grantpt(&master).expect("the terminal is ours");
+        unlockpt(&master).expect("the terminal can be unlocked");
+        let size = Winsize { ws_row: 40, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&master, size).expect("the terminal has a size");
+        let name = ptsname(&master, Vec::new()).expect("the terminal has a name");
+        let path = name.to_str().expect("terminals have plain names").to_owned();
+        let side = || File::options().read(true).write(true).open(&path).expect("the terminal can be opened");
+
+        let dapple = super::dapple();
+        // `setsid` makes the terminal the controlling one, so that Ctrl-C is a signal; it then becomes dapple.
+        let mut command = Command::new("setsid");
+        command.arg("--ctty").arg(dapple.get_program()).arg("debug").arg(program);
+        for (name, value) in dapple.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.env("TERM", "xterm").current_dir(super::root());
+        let child = command.stdin(side()).stdout(side()).stderr(side()).spawn().expect("setsid is installed");
+
+        let keyboard = File::from(OwnedFd::from(master));
+        let mut screen = keyboard.try_clone().expect("the terminal can be read");
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            // The end is an error (EIO) once nobody has the terminal open.
+            while let Ok(count @ 1..) = screen.read(&mut bytes) {
+                if sender.send(bytes[..count].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, keyboard, screen: receiver, shown: String::new(), seen: 0 }
+    }
+
+    /// Waits until this text appears after what was waited for before.
+    #[track_caller]
+    pub fn wait_for(&mut self, text: &str) {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(at) = self.shown[self.seen..].find(text) {
+                self.seen += at + text.len();
+                return;
+            }
+            match self.screen.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(bytes) => self.shown.push_str(&without_escapes(&String::from_utf8_lossy(&bytes))),
+                Err(RecvTimeoutError::Timeout) => panic!("`{text}` did not appear in time in:\n{}", self.shown),
+                Err(RecvTimeoutError::Disconnected) => panic!("`{text}` did not appear before the end in:\n{}", self.shown),
+            }
+        }
+    }
+
+    /// Waits for the prompt, then types a command.
+    #[track_caller]
+    pub fn command(&mut self, line: &str) {
+        self.wait_for("(dapple) ");
+        self.type_keys(&format!("{line}\r"));
+    }
+
+    /// Types.
+    pub fn type_keys(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).expect("the terminal takes keys");
+    }
+
+    /// Waits for the end, and returns how it ended and all that was shown.
+    #[track_caller]
+    pub fn end(mut self) -> (ExitStatus, String) {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match self.screen.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(bytes) => self.shown.push_str(&without_escapes(&String::from_utf8_lossy(&bytes))),
+                Err(RecvTimeoutError::Timeout) => panic!("dapple did not end in time:\n{}", self.shown),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let status = self.child.wait().expect("dapple was started here");
+        (status, std::mem::take(&mut self.shown))
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // A failed test must not leave it running; after `end` it is gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The text without what moves the cursor. A sequence that is cut in two by reading stays in part; no test looks there.
+fn without_escapes(text: &str) -> String {
+    let mut out = String::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\x1b' if chars.peek() == Some(&'[') => {
+                chars.next();
+                while let Some(c) = chars.next() {
+                    if c.is_ascii_alphabetic() {
+                        break;
+                    }
+                }
+            }
+            '\r' | '\x07' => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
