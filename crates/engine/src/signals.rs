@@ -1,6 +1,7 @@
 //! Which signals stop the program, and what they are called.
 //!
-//! All signals are passed on to the program. It is stopped first by those that mean a fault of its own (SIGSEGV, SIGBUS,
+//! All signals are passed on to the program, but for one: Ctrl-C on a terminal that the program shares with the debugger is
+//! meant for the debugger, and pauses. It is stopped first by those that mean a fault of its own (SIGSEGV, SIGBUS,
 //! SIGFPE, SIGILL, SIGSYS), by SIGABRT, by a SIGTRAP that is not the debugger's, and by SIGINT, which is how a person
 //! asks for attention. Others (SIGCHLD, SIGALRM, SIGUSR1, SIGTERM, real-time ones …) are everyday traffic: stopping at each
 //! would make programs that use them undebuggable.
@@ -8,9 +9,17 @@
 use crate::Address;
 use crate::event::StopReason;
 
+/// The `si_code` of a signal that the kernel sends for a reason of its own (sigaction(2)).
+const SI_KERNEL: i32 = 0x80;
+
 /// Whether the program is stopped before this signal is delivered.
 pub(crate) fn stops(signal: i32) -> bool {
     is_fault(signal) || matches!(signal, libc::SIGABRT | libc::SIGTRAP | libc::SIGINT)
+}
+
+/// Whether it is the terminal's Ctrl-C: only the kernel itself sends SIGINT with this code.
+pub(crate) fn is_keyboard_interrupt(signal: i32, code: i32) -> bool {
+    signal == libc::SIGINT && code == SI_KERNEL
 }
 
 /// Whether an instruction causes it, so that an address comes with it.
@@ -34,7 +43,6 @@ pub(crate) fn reason(number: i32, code: i32, address: u64) -> StopReason {
 }
 
 fn describe(number: i32, code: i32, address: u64) -> String {
-    const SI_KERNEL: i32 = 0x80;
     const SEGV_MAPERR: i32 = 1;
     const SEGV_ACCERR: i32 = 2;
     const FPE_INTDIV: i32 = 1;
@@ -118,6 +126,11 @@ mod tests {
         ] {
             assert!(!stops(signal), "signal {signal}");
         }
+        assert!(is_keyboard_interrupt(libc::SIGINT, SI_KERNEL));
+        assert!(
+            !is_keyboard_interrupt(libc::SIGINT, 0),
+            "`kill -INT` is for the program"
+        );
         for signal in [libc::SIGSEGV, libc::SIGABRT, libc::SIGINT, libc::SIGTRAP] {
             assert!(stops(signal), "signal {signal}");
         }

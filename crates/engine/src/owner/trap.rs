@@ -144,6 +144,10 @@ impl Owner {
             let Ok(info) = ptrace::signal_info(thread) else {
                 return;
             };
+            if signals::is_keyboard_interrupt(signal, info.code) {
+                self.control(thread).signal = 0;
+                return self.report(thread, StopReason::Pause);
+            }
             return self.report(thread, signals::reason(signal, info.code, info.address));
         }
         self.release(thread);
