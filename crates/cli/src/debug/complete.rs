@@ -29,6 +29,7 @@ pub struct Names {
 #[derive(Debug, Clone, Default)]
 pub struct Completer {
     names: Arc<Mutex<Names>>,
+    typed: Arc<Mutex<String>>,
 }
 
 impl Completer {
@@ -36,6 +37,14 @@ impl Completer {
     pub fn names(&self) -> MutexGuard<'_, Names> {
         // A panic elsewhere leaves names that are at worst out of date.
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What has been typed at the prompt so far.
+    pub fn typed(&self) -> String {
+        self.typed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Where the word before the cursor begins, and what it can become.
@@ -102,8 +111,14 @@ impl rustyline::completion::Completer for Completer {
 impl Helper for Completer {}
 impl Highlighter for Completer {}
 impl Validator for Completer {}
+/// It has no hints; but it is asked for one at each change, and so knows the line.
 impl Hinter for Completer {
     type Hint = String;
+
+    fn hint(&self, line: &str, _: usize, _: &Context<'_>) -> Option<String> {
+        line.clone_into(&mut self.typed.lock().unwrap_or_else(PoisonError::into_inner));
+        None
+    }
 }
 
 /// The names of functions that a source text defines, by the look of it.

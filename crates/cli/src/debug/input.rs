@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{self, Sender};
 
 use rustyline::error::ReadlineError;
-use rustyline::{CompletionType, Config, Editor, ExternalPrinter};
+use rustyline::{CompletionType, Config, Editor};
 
 use super::complete::Completer;
 use super::link::ProgramStdin;
@@ -53,8 +53,8 @@ pub struct Input {
 pub enum Next {
     /// A scripted line, at once.
     Scripted(String),
-    /// An [`Event::Line`] will follow. If the editor was just started, here is its printer.
-    Asked(Option<Box<dyn ExternalPrinter + Send>>),
+    /// An [`Event::Line`] will follow.
+    Asked,
     /// There are no more.
     NoMore,
 }
@@ -105,26 +105,24 @@ impl Input {
         if self.then == Then::End {
             return Next::NoMore;
         }
-        let mut printer = None;
         if self.ask.is_none() {
-            printer = self.start_reader();
+            self.start_reader();
         }
         match &self.ask {
-            Some(ask) if ask.send(()).is_ok() => Next::Asked(printer),
+            Some(ask) if ask.send(()).is_ok() => Next::Asked,
             _ => Next::NoMore,
         }
     }
 
-    fn start_reader(&mut self) -> Option<Box<dyn ExternalPrinter + Send>> {
+    fn start_reader(&mut self) {
         let (ask, asked) = mpsc::channel();
         self.ask = Some(ask);
         let events = self.events.clone();
         if self.terminal
             && let Ok(mut editor) = editor(self.completer.clone())
         {
-            let printer = editor.create_external_printer().ok();
             std::thread::spawn(move || edit_lines(&mut editor, &asked, &events));
-            return printer.map(|printer| Box::new(printer) as Box<dyn ExternalPrinter + Send>);
+            return;
         }
         std::thread::spawn(move || {
             for () in asked {
@@ -138,7 +136,6 @@ impl Input {
                 }
             }
         });
-        None
     }
 }
 

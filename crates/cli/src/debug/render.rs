@@ -70,10 +70,11 @@ pub fn frame_line(index: usize, this: &StackFrame, selected: bool, style: Style)
 
 /// Why it stopped, to follow "stopped": `at breakpoint 1`, `after a step`, `by SIGSEGV: invalid address 0x0`.
 pub fn stop_reason(stop: &StoppedEventBody, breakpoints: &[u32]) -> String {
+    // For an exception the text has its name, the description only that it is one.
     let told = stop
-        .description
+        .text
         .as_deref()
-        .or(stop.text.as_deref())
+        .or(stop.description.as_deref())
         .map(printable);
     let numbers = || {
         breakpoints

@@ -1,13 +1,15 @@
 //! What the user sees: one place writes to the terminal, so that our lines, the program's output and the prompt never
 //! run into each other.
 //!
-//! While the prompt stands, text goes through the line editor's printer, which draws the line anew below it. What the
-//! program writes may stop in the middle of a line; our next line then starts on a new one.
+//! While the prompt stands the terminal is the line editor's, in raw mode: text then takes the place of the prompt, which
+//! is drawn anew below it with what had been typed. (The editor's own printer for this leaves pasted text lying: it
+//! waits for the terminal although it has read on.) What the program writes may stop in the middle of a line; our next
+//! line then starts on a new one.
 
 use std::io::{self, Write};
 
-use rustyline::ExternalPrinter;
-
+use super::complete::Completer;
+use super::input::PROMPT;
 use super::style::{Role, Style};
 
 /// A stream of the debuggee.
@@ -23,8 +25,8 @@ pub enum Stream {
 pub struct Screen {
     /// The colours.
     pub style: Style,
-    printer: Option<Box<dyn ExternalPrinter + Send>>,
-    prompting: bool,
+    /// Knows what has been typed; there only while the line editor has the terminal.
+    editor: Option<Completer>,
     line_open: bool,
 }
 
@@ -33,26 +35,20 @@ impl Screen {
     pub fn new(style: Style) -> Self {
         Self {
             style,
-            printer: None,
-            prompting: false,
+            editor: None,
             line_open: false,
         }
     }
 
-    /// From now on, prints by way of the line editor while the prompt stands.
-    pub fn attach_printer(&mut self, printer: Box<dyn ExternalPrinter + Send>) {
-        self.printer = Some(printer);
-    }
-
-    /// The prompt is about to be shown. Closes a line that the program left open.
-    pub fn prompt_shown(&mut self) {
+    /// The prompt is about to be shown by the line editor. Closes a line that the program left open.
+    pub fn prompt_shown(&mut self, editor: Completer) {
         self.close_line();
-        self.prompting = true;
+        self.editor = Some(editor);
     }
 
     /// The prompt has been answered.
     pub fn prompt_answered(&mut self) {
-        self.prompting = false;
+        self.editor = None;
     }
 
     /// Prints text of ours; a missing line end is added.
@@ -83,7 +79,7 @@ impl Screen {
             return;
         }
         self.write(stream, text);
-        self.line_open = !text.ends_with('\n');
+        self.line_open = self.editor.is_none() && !text.ends_with('\n');
     }
 
     fn close_line(&mut self) {
@@ -94,12 +90,16 @@ impl Screen {
 
     /// A closed pipe is no error worth a word: whoever reads has seen enough.
     fn write(&mut self, stream: Stream, text: &str) {
-        if self.prompting
-            && let Some(printer) = &mut self.printer
-        {
-            let _ = printer.print(text.to_owned());
-            return;
-        }
+        let anew;
+        let text = match &self.editor {
+            Some(editor) => {
+                let end = if text.ends_with('\n') { "" } else { "\r\n" };
+                let text = text.replace('\n', "\r\n");
+                anew = format!("\r\x1b[K{text}{end}{PROMPT}{}", editor.typed());
+                &anew
+            }
+            None => text,
+        };
         let _ = match stream {
             Stream::Out => write_all(&mut io::stdout().lock(), text),
             Stream::Err => write_all(&mut io::stderr().lock(), text),

@@ -15,7 +15,7 @@ use dapple_dap::types::{
     DisconnectRequest, OutputEventCategory, PauseArguments, PauseRequest, SetBreakpointsArguments,
     SetBreakpointsRequest, SetFunctionBreakpointsArguments, SetFunctionBreakpointsRequest, Source,
     StackFrame, StackTraceArguments, StackTraceRequest, StoppedEventBody, StoppedEventReason,
-    Thread, ThreadsRequest,
+    Thread, ThreadEventReason, ThreadsRequest,
 };
 
 use super::breakpoints::{Breakpoints, Stay};
@@ -165,10 +165,9 @@ impl Session {
                         }
                         continue;
                     }
-                    Next::Asked(printer) => {
-                        self.screen.prompt_shown();
-                        if let Some(printer) = printer {
-                            self.screen.attach_printer(printer);
+                    Next::Asked => {
+                        if self.input.is_interactive() {
+                            self.screen.prompt_shown(self.completer.clone());
                         }
                         self.asked = true;
                     }
@@ -390,8 +389,25 @@ impl Session {
                     self.screen.complain(&format!("{error:#}"));
                 }
             }
+            AnyEvent::Thread(thread) if thread.reason == ThreadEventReason::Started => {
+                self.note_thread(thread.thread_id);
+            }
+            AnyEvent::Process(process) => {
+                if let Some(id) = process.system_process_id {
+                    self.note_thread(id);
+                }
+            }
             AnyEvent::Breakpoint(changed) => self.breakpoint_changed(changed),
             _ => {}
+        }
+    }
+
+    /// The first thread known: on Linux the main one has the process's id.
+    fn note_thread(&self, id: i64) {
+        if let Some(link) = &self.link
+            && link.known_thread().is_none()
+        {
+            link.set_known_thread(id);
         }
     }
 
@@ -470,10 +486,10 @@ impl Session {
     fn pause(&mut self) {
         self.pause_at = None;
         let Some(link) = &self.link else { return };
-        let known = link.known_thread();
-        let thread = known.or_else(|| self.threads().ok()?.first().map(|thread| thread.id));
+        // Asking for the threads first would wait, in some adapters, for the stop that is asked for here.
+        let thread = link.known_thread().unwrap_or_default();
         // That there is none any more, or that it has stopped by itself, is told by events.
-        let _ = self.request::<PauseRequest>(PauseArguments::new(thread.unwrap_or_default()));
+        let _ = self.request::<PauseRequest>(PauseArguments::new(thread));
     }
 
     // Stops.

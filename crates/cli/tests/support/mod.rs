@@ -9,7 +9,10 @@ use std::process::{Command, Output, Stdio};
 
 /// The workspace's folder, where paths such as `fixtures/tour.rs` are relative to.
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace is there")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .expect("the workspace is there")
 }
 
 /// A folder for what the tests write.
@@ -59,9 +62,17 @@ pub struct Run {
 
 impl Run {
     pub fn of(command: &mut Command) -> Self {
-        let Output { status, stdout, stderr } = command.output().expect("dapple can be started");
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = command.output().expect("dapple can be started");
         let text = |bytes: Vec<u8>| normalised(&String::from_utf8_lossy(&bytes));
-        Self { stdout: text(stdout), stderr: text(stderr), code: status.code() }
+        Self {
+            stdout: text(stdout),
+            stderr: text(stderr),
+            code: status.code(),
+        }
     }
 
     /// The run failed, with this on stderr and nothing else.

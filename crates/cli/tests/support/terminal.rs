@@ -28,19 +28,38 @@ pub struct Terminal {
 impl Terminal {
     /// Starts `dapple debug PROGRAM` as the leader of a session on a new terminal.
     pub fn debug(program: &Path) -> Self {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are pseudo-terminals");
+        let master =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are pseudo-terminals");
         grantpt(&master).expect("the terminal is ours");
         unlockpt(&master).expect("the terminal can be unlocked");
-        let size = Winsize { ws_row: 40, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
+        let size = Winsize {
+            ws_row: 40,
+            ws_col: 100,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
         tcsetwinsize(&master, size).expect("the terminal has a size");
         let name = ptsname(&master, Vec::new()).expect("the terminal has a name");
-        let path = name.to_str().expect("terminals have plain names").to_owned();
-        let side = || File::options().read(true).write(true).open(&path).expect("the terminal can be opened");
+        let path = name
+            .to_str()
+            .expect("terminals have plain names")
+            .to_owned();
+        let side = || {
+            File::options()
+                .read(true)
+                .write(true)
+                .open(&path)
+                .expect("the terminal can be opened")
+        };
 
         let dapple = super::dapple();
         // `setsid` makes the terminal the controlling one, so that Ctrl-C is a signal; it then becomes dapple.
         let mut command = Command::new("setsid");
-        command.arg("--ctty").arg(dapple.get_program()).arg("debug").arg(program);
+        command
+            .arg("--ctty")
+            .arg(dapple.get_program())
+            .arg("debug")
+            .arg(program);
         for (name, value) in dapple.get_envs() {
             match value {
                 Some(value) => command.env(name, value),
@@ -48,7 +67,12 @@ impl Terminal {
             };
         }
         command.env("TERM", "xterm").current_dir(super::root());
-        let child = command.stdin(side()).stdout(side()).stderr(side()).spawn().expect("setsid is installed");
+        let child = command
+            .stdin(side())
+            .stdout(side())
+            .stderr(side())
+            .spawn()
+            .expect("setsid is installed");
 
         let keyboard = File::from(OwnedFd::from(master));
         let mut screen = keyboard.try_clone().expect("the terminal can be read");
@@ -62,7 +86,13 @@ impl Terminal {
                 }
             }
         });
-        Self { child, keyboard, screen: receiver, shown: String::new(), seen: 0 }
+        Self {
+            child,
+            keyboard,
+            screen: receiver,
+            shown: String::new(),
+            seen: 0,
+        }
     }
 
     /// Waits until this text appears after what was waited for before.
@@ -74,10 +104,19 @@ impl Terminal {
                 self.seen += at + text.len();
                 return;
             }
-            match self.screen.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(bytes) => self.shown.push_str(&without_escapes(&String::from_utf8_lossy(&bytes))),
-                Err(RecvTimeoutError::Timeout) => panic!("`{text}` did not appear in time in:\n{}", self.shown),
-                Err(RecvTimeoutError::Disconnected) => panic!("`{text}` did not appear before the end in:\n{}", self.shown),
+            match self
+                .screen
+                .recv_timeout(until.saturating_duration_since(Instant::now()))
+            {
+                Ok(bytes) => self
+                    .shown
+                    .push_str(&without_escapes(&String::from_utf8_lossy(&bytes))),
+                Err(RecvTimeoutError::Timeout) => {
+                    panic!("`{text}` did not appear in time in:\n{}", self.shown)
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    panic!("`{text}` did not appear before the end in:\n{}", self.shown)
+                }
             }
         }
     }
@@ -91,7 +130,9 @@ impl Terminal {
 
     /// Types.
     pub fn type_keys(&mut self, keys: &str) {
-        self.keyboard.write_all(keys.as_bytes()).expect("the terminal takes keys");
+        self.keyboard
+            .write_all(keys.as_bytes())
+            .expect("the terminal takes keys");
     }
 
     /// Waits for the end, and returns how it ended and all that was shown.
@@ -99,9 +140,16 @@ impl Terminal {
     pub fn end(mut self) -> (ExitStatus, String) {
         let until = Instant::now() + PATIENCE;
         loop {
-            match self.screen.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(bytes) => self.shown.push_str(&without_escapes(&String::from_utf8_lossy(&bytes))),
-                Err(RecvTimeoutError::Timeout) => panic!("dapple did not end in time:\n{}", self.shown),
+            match self
+                .screen
+                .recv_timeout(until.saturating_duration_since(Instant::now()))
+            {
+                Ok(bytes) => self
+                    .shown
+                    .push_str(&without_escapes(&String::from_utf8_lossy(&bytes))),
+                Err(RecvTimeoutError::Timeout) => {
+                    panic!("dapple did not end in time:\n{}", self.shown)
+                }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
