@@ -142,6 +142,31 @@ test('a running program is paused, and killed by disconnect', { timeout }, async
   }
 });
 
+test('every pass of every thread is a stop, as the client counts them', { timeout }, async () => {
+  const session = new Session();
+  await session.start();
+  try {
+    const hits = new Map();
+    session.on('stopped', ({ body }) => {
+      hits.set(body.threadId, (hits.get(body.threadId) ?? 0) + 1);
+      // Threads that stopped at the same time are told of together, the first speaking for all.
+      if (body.allThreadsStopped) setImmediate(() => session.continueRequest({ threadId: body.threadId }).catch(() => {}));
+    });
+    const line = marked('threads.c', 'hit');
+    session.once('initialized', async () => {
+      await session.setBreakpointsRequest({ source: { path: fixture('threads.c') }, breakpoints: [{ line }] });
+      await session.configurationDoneRequest();
+    });
+    const terminated = session.waitForEvent('terminated');
+    await session.initializeRequest();
+    await Promise.all([session.launchRequest({ program: compile('threads.c') }), terminated]);
+    assert.equal(session.stdout, '100 hits, 100 counted\n');
+    assert.deepEqual([...hits.values()], [25, 25, 25, 25]);
+  } finally {
+    await session.stop();
+  }
+});
+
 test('two sessions on one socket do not disturb each other', { timeout }, async () => {
   const { port, close, lost } = await listen();
   const sessions = [new Session(), new Session()];
