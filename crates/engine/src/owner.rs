@@ -60,6 +60,8 @@ pub(crate) struct Owner {
     /// The thread that stopped last.
     current: ThreadId,
     stacks: FxHashMap<ThreadId, StackCache>,
+    /// Threads that can only get past their site while no other runs.
+    alone: Vec<ThreadId>,
     /// All are being stopped to be let go.
     detaching: bool,
     over: bool,
@@ -76,8 +78,6 @@ struct Control {
     skip: Option<(Address, u64)>,
     /// The signal to deliver when it goes on; 0: none.
     signal: i32,
-    /// A site whose byte is out while it executes the instruction.
-    lifted: Option<Address>,
 }
 
 impl Owner {
@@ -134,6 +134,7 @@ impl Owner {
             stop_number: 1,
             current: launched.process,
             stacks: FxHashMap::default(),
+            alone: Vec::new(),
             detaching: false,
             over: false,
         };
@@ -290,7 +291,6 @@ impl Owner {
         for thread in self.stops.all_stopped() {
             self.leave_copy(thread);
         }
-        self.end_step();
         self.memory.caves.reclaim();
         if self.detaching {
             return self.detach();
@@ -312,10 +312,12 @@ impl Owner {
                 });
             }
         }
+        let alone = std::mem::take(&mut self.alone);
         let Some(first) = reports.first() else {
-            // Whoever stopped has died since: there's nothing to show.
-            return self.resume_all();
+            // There's nothing to show: whoever stopped has died since, or wanted the others out of its way.
+            return self.run_alone(&alone);
         };
+        self.end_step();
         self.current = first.thread;
         for report in &reports {
             self.control(report.thread).passed = Some(report.address);
@@ -376,14 +378,16 @@ impl Owner {
             trap::Past::Done | trap::Past::InCopy => {
                 self.stops.go(thread, how, 0, &mut self.actions);
             }
-            trap::Past::Lifted => self.stops.go(thread, How::Step, 0, &mut self.actions),
+            trap::Past::OnlyAlone => {
+                self.control(thread).passed = Some(site);
+                self.alone.push(thread);
+                self.stops.stop_all(&mut self.actions);
+            }
         }
     }
 
     fn thread_ended(&mut self, thread: ThreadId) {
-        if let Some(lifted) = self.threads.remove(&thread).and_then(|c| c.lifted) {
-            self.memory.put_back(lifted);
-        }
+        self.threads.remove(&thread);
         self.stacks.remove(&thread);
         if self.step.as_ref().is_some_and(|s| s.thread == thread) {
             // The others run on; what ends them tells so.

@@ -23,6 +23,13 @@ pub(super) struct Stepping {
     interrupted: Option<(Address, u64)>,
 }
 
+impl Stepping {
+    /// Whether `thread` executes a single instruction for this step.
+    pub(super) fn is_single(&self, thread: ThreadId) -> bool {
+        self.thread == thread && self.doing == Action::SingleStep
+    }
+}
+
 impl Owner {
     pub(crate) fn start_step(&mut self, thread: ThreadId, kind: StepKind) -> Result<(), Error> {
         self.require_thread(thread)?;

@@ -6,8 +6,9 @@ use crate::breakpoints::site::{PatchedMemory, Reason};
 use crate::event::StopReason;
 use crate::memory::Memory;
 use crate::signals;
-use crate::stops::{How, Mode};
+use crate::stops::{How, Mode, What};
 use crate::target::linux::ptrace::{self, UserRegisters};
+use crate::target::linux::wait;
 use crate::{Address, ThreadId};
 
 /// `si_code` of an `int3` that was executed.
@@ -19,8 +20,8 @@ pub(super) enum Past {
     Done,
     /// It is at the copy of the instruction.
     InCopy,
-    /// The byte is out until the instruction is executed.
-    Lifted,
+    /// Neither works: the byte must be out while it executes the instruction.
+    OnlyAlone,
 }
 
 impl EmulatedMemory for PatchedMemory {
@@ -89,12 +90,6 @@ impl Owner {
     }
 
     fn one_step_done(&mut self, thread: ThreadId) {
-        if let Some(site) = self.control(thread).lifted.take() {
-            self.memory.put_back(site);
-            if self.step.as_ref().is_none_or(|s| s.thread != thread) {
-                return self.release(thread);
-            }
-        }
         self.leave_copy(thread);
         self.stepped(thread);
     }
@@ -130,10 +125,6 @@ impl Owner {
 
     /// A signal is about to be delivered that is not about breakpoints.
     fn signalled(&mut self, thread: ThreadId, signal: i32) {
-        if let Some(site) = self.control(thread).lifted.take() {
-            self.memory.put_back(site);
-            self.control(thread).passed = Some(site);
-        }
         self.leave_copy(thread);
         self.control(thread).signal = signal;
         if self.stops.is_guest(thread) {
@@ -173,10 +164,46 @@ impl Owner {
             self.set_registers(thread, after);
             return Past::Done;
         }
-        // Neither works for a handful of instructions (far transfers, broken ones that will fault, transactions), or
-        // where the module has no room. Another thread may slip through meanwhile.
-        self.memory.lift(site);
-        self.control(thread).lifted = Some(site);
-        Past::Lifted
+        // A handful of instructions (far transfers, transactions, broken ones that will fault), or a module without room.
+        Past::OnlyAlone
+    }
+
+    /// While all are stopped: executes the instructions of threads that can get past their site only so, and lets all
+    /// go on.
+    pub(super) fn run_alone(&mut self, threads: &[ThreadId]) {
+        let mut stepped = None;
+        for &thread in threads {
+            let Some(registers) = self.registers(thread) else {
+                continue;
+            };
+            let site = registers.pc();
+            if self.control(thread).passed != Some(site) || self.memory.site(site).is_none() {
+                continue;
+            }
+            self.memory.lift(site);
+            self.control(thread).registers = None;
+            let status = ptrace::step(thread, 0)
+                .ok()
+                .and_then(|()| wait::next_of(thread));
+            self.memory.put_back(site);
+            let Some(event) = status else { continue };
+            let done = event.what == What::Signal(libc::SIGTRAP)
+                && self.registers(thread).is_some_and(|r| r.pc() != site);
+            if done {
+                self.control(thread).passed = None;
+                let stepping = self.step.as_ref().is_some_and(|s| s.is_single(thread));
+                stepped = stepping.then_some(thread).or(stepped);
+            } else {
+                self.stops.handle(event, &mut self.actions);
+            }
+        }
+        self.stops.set_running();
+        for thread in self.stops.all_stopped() {
+            if stepped == Some(thread) {
+                self.stepped(thread);
+            } else {
+                self.release(thread);
+            }
+        }
     }
 }

@@ -191,6 +191,11 @@ pub(crate) fn until_stopped(thread: ThreadId) -> bool {
     status_of(thread.0).is_some_and(|(_, status)| libc::WIFSTOPPED(status))
 }
 
+/// Waits for one thread that executes a single instruction while the others are stopped; `None` when it is gone.
+pub(crate) fn next_of(thread: ThreadId) -> Option<WaitEvent> {
+    status_of(thread.0).map(|(thread, status)| decode(thread, status))
+}
+
 /// Kills a process and takes the statuses of all its threads: the first thread's comes when the others' are taken.
 /// For a process that can't be used, when the engine itself has failed.
 pub(crate) fn abandon(process: ThreadId) {

@@ -1,0 +1,275 @@
+//! Getting past breakpoints, against the processor itself: a program with every kind of instruction does the same with a
+//! breakpoint on each of them as with none, and stops where single steps stop.
+
+mod support;
+
+use dapple_engine::event::{ExitStatus, StopReason};
+use dapple_engine::session::StepKind;
+use dapple_engine::{Address, ThreadId};
+use iced_x86::{Decoder, DecoderOptions};
+use std::collections::HashMap;
+use support::{Debuggee, Fixture, Outcome, inline};
+
+/// `classes(seed)` runs each kind of instruction and gives a sum of what they left behind.
+const CLASSES: &str = r#"
+#include <stdio.h>
+__asm__(
+".data\n"
+"cell: .quad 7\n"
+"source: .ascii \"abcdefgh\"\n"
+"target: .zero 8\n"
+"pointer: .quad callee\n"
+"table: .quad case0, case1\n"
+".balign 16\n"
+"vector: .quad 3, 4\n"
+".text\n"
+".globl classes\n"
+".type classes, @function\n"
+"classes:\n"
+"  endbr64\n"
+"  push %rbp\n"
+"  mov %rsp, %rbp\n"
+"  sub $64, %rsp\n"
+"  push %rbx\n"
+"  pushq $5\n"
+"  pop %rbx\n"
+"  mov %rdi, %rax\n"
+"  add cell(%rip), %rax\n"
+"  mov %rax, cell(%rip)\n"
+"  lea cell(%rip), %rcx\n"
+"  add (%rcx), %rbx\n"
+"  movdqu vector(%rip), %xmm0\n"
+"  paddq vector(%rip), %xmm0\n"
+"  movq %xmm0, %rdx\n"
+"  add %rdx, %rbx\n"
+"  nop\n"
+"  nopw 0x0(%rax,%rax,1)\n"
+"  lea source(%rip), %rsi\n"
+"  lea target(%rip), %rdi\n"
+"  mov $8, %ecx\n"
+"  rep movsb\n"
+"  add target(%rip), %rbx\n"
+"  call callee\n"
+"  call *pointer(%rip)\n"
+"  lea callee(%rip), %rdx\n"
+"  call *%rdx\n"
+"  push %rdx\n"
+"  call *(%rsp)\n"
+"  pop %rdx\n"
+"  pushq $1\n"
+"  call drops\n"
+"  cmp $0, %rbx\n"
+"  je never\n"
+"  jne 1f\n"
+"never: add $1000, %rbx\n"
+"1: jg 2f\n"
+"  add $3, %rbx\n"
+"2: mov $4, %ecx\n"
+"3: inc %rbx\n"
+"  loop 3b\n"
+"  jrcxz 4f\n"
+"  add $77, %rbx\n"
+"4: mov $3, %ecx\n"
+"  test %rcx, %rcx\n"
+"5: inc %rbx\n"
+"  cmp $99, %rbx\n"
+"  loopne 5b\n"
+"  jmp 6f\n"
+"  add $55, %rbx\n"
+"6: lea table(%rip), %rdx\n"
+"  jmp *8(%rdx)\n"
+"case0: add $11, %rbx\n"
+"case1: add $13, %rbx\n"
+"  mov $39, %eax\n"
+"  syscall\n"
+"  test %rax, %rax\n"
+"  setg %al\n"
+"  movzbl %al, %eax\n"
+"  add %rax, %rbx\n"
+"  lock xadd %rbx, cell(%rip)\n"
+"  cmovg cell(%rip), %rbx\n"
+"  pushfq\n"
+"  pop %rdx\n"
+"  and $0x8d5, %rdx\n"
+"  add %rdx, %rbx\n"
+"  mov %fs:0, %rdx\n"
+"  test %rdx, %rdx\n"
+"  js never\n"
+"  jp 7f\n"
+"  jnp 7f\n"
+"7: jb never\n"
+"  jae 8f\n"
+"8: jo never\n"
+"  mov %rbx, %rax\n"
+"  mov -72(%rbp), %rbx\n"
+"  leave\n"
+"  ret\n"
+"callee: add $2, %rbx\n"
+"  ret\n"
+"drops: add 8(%rsp), %rbx\n"
+"  ret $8\n"
+"classes_end:\n"
+".size classes, . - classes\n"
+);
+long classes(long seed);
+int main(void) { printf("%ld\n", classes(12)); return 0; } // stop: main
+"#;
+
+fn build() -> Fixture {
+    inline("classes.c", CLASSES, &["-O0"])
+}
+
+/// The addresses of all instructions of `classes`.
+fn instructions(debuggee: &Debuggee<'_>) -> Vec<Address> {
+    let module = dapple_symbols::Module::open(&debuggee.fixture.binary).unwrap();
+    let symbol = module.symbol_named("classes").unwrap();
+    let code = module.bytes_at(symbol.address, symbol.size as usize);
+    let start = debuggee.symbol("classes");
+    Decoder::with_ip(64, code, start.0, DecoderOptions::NONE)
+        .iter()
+        .map(|instruction| Address(instruction.ip()))
+        .collect()
+}
+
+fn by_steps() -> (Vec<Address>, String) {
+    let fixture = build();
+    let mut debuggee = fixture.launch();
+    let all = instructions(&debuggee);
+    debuggee
+        .session()
+        .set_address_breakpoints(vec![all[0]])
+        .unwrap();
+    debuggee.resume();
+    let thread = debuggee.expect_stop()[0].thread;
+    debuggee
+        .session()
+        .set_address_breakpoints(Vec::new())
+        .unwrap();
+    let mut way = vec![all[0]];
+    loop {
+        debuggee
+            .session()
+            .step(thread, StepKind::Instruction)
+            .unwrap();
+        let stops = debuggee.expect_stop();
+        assert_eq!(stops[0].reason, StopReason::Step);
+        if !all.contains(&stops[0].address) {
+            break;
+        }
+        way.push(stops[0].address);
+    }
+    // A repeated instruction traps after each round.
+    way.dedup();
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
+    (way, debuggee.stdout)
+}
+
+#[test]
+fn every_kind_of_instruction_does_the_same_from_under_a_breakpoint() {
+    let (expected, output) = by_steps();
+    assert!(expected.len() > 80, "{}", expected.len());
+    let fixture = build();
+    let mut debuggee = fixture.launch();
+    let all = instructions(&debuggee);
+    debuggee.session().set_address_breakpoints(all).unwrap();
+    debuggee.resume();
+    let mut way = Vec::new();
+    let status = loop {
+        match debuggee.wait() {
+            Outcome::Exited(status) => break status,
+            Outcome::Stopped(stops) => way.push(stops[0].address),
+        }
+        debuggee.resume();
+    };
+    assert_eq!(way, expected);
+    assert_eq!((status, debuggee.stdout), (ExitStatus::Code(0), output));
+}
+
+#[test]
+fn single_steps_stop_where_breakpoints_are_too() {
+    let (expected, output) = by_steps();
+    let fixture = build();
+    let mut debuggee = fixture.launch();
+    let all = instructions(&debuggee);
+    debuggee
+        .session()
+        .set_address_breakpoints(all.clone())
+        .unwrap();
+    debuggee.resume();
+    let thread = debuggee.expect_stop()[0].thread;
+    let mut way = vec![all[0]];
+    loop {
+        debuggee
+            .session()
+            .step(thread, StepKind::Instruction)
+            .unwrap();
+        let stops = debuggee.expect_stop();
+        if !all.contains(&stops[0].address) {
+            break;
+        }
+        way.push(stops[0].address);
+    }
+    way.dedup();
+    assert_eq!(way, expected);
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
+    assert_eq!(debuggee.stdout, output);
+}
+
+/// Runs to the end and counts the stops of each thread.
+fn count(debuggee: &mut Debuggee<'_>) -> (HashMap<ThreadId, usize>, ExitStatus) {
+    let mut hits: HashMap<ThreadId, usize> = HashMap::new();
+    debuggee.resume();
+    loop {
+        match debuggee.wait() {
+            Outcome::Exited(status) => return (hits, status),
+            Outcome::Stopped(stops) => {
+                for stop in stops {
+                    *hits.entry(stop.thread).or_default() += 1;
+                }
+                debuggee.resume();
+            }
+        }
+    }
+}
+
+#[test]
+fn no_thread_slips_past_an_instruction_that_can_only_run_in_its_place() {
+    // A far return is neither copied nor emulated.
+    let text = r#"
+#include <pthread.h>
+enum { THREADS = 4, ROUNDS = 50 };
+__asm__(
+".text\n"
+".globl returns\n"
+"returns:\n"
+"  mov %cs, %eax\n"
+"  push %rax\n"
+"  lea 1f(%rip), %rax\n"
+"  push %rax\n"
+".globl place\n"
+"place: lretq\n"
+"1: ret\n"
+);
+void returns(void);
+static void *run(void *p) { for (int i = 0; i < ROUNDS; i++) returns(); return p; }
+int main(void) {
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], 0, run, 0);
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], 0);
+    return 0;
+}
+"#;
+    let fixture = inline("returns.c", text, &["-O0"]);
+    let mut debuggee = fixture.launch();
+    let place = debuggee.symbol("place");
+    debuggee
+        .session()
+        .set_address_breakpoints(vec![place])
+        .unwrap();
+    let (hits, status) = count(&mut debuggee);
+    assert_eq!(status, ExitStatus::Code(0));
+    assert_eq!(hits.len(), 4, "{hits:?}");
+    assert!(hits.values().all(|count| *count == 50), "{hits:?}");
+}
