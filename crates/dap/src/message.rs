@@ -284,18 +284,67 @@ fn without_position(message: &str) -> String {
         .to_owned()
 }
 
-/// For `deserialize_with`: a field that may be absent, but where `null` is a value like any other.
-pub(crate) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
+/// Reads a struct from an object, and from nothing else (derived code also takes an array of the fields in order).
+///
+/// Each field has its number, its name in Rust and on the wire, and what absence and `null` mean: `required` (`null` only
+/// where its type takes it), `optional` (`null` is absent), `any` (may be absent; `null` is a value).
+macro_rules! read_object {
+    ($name:ident { $($index:literal $field:ident $wire:literal $presence:ident,)* }) => {
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Fields;
+                impl<'de> serde::de::Visitor<'de> for Fields {
+                    type Value = $name;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("an object")
+                    }
+
+                    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
+                        $(let mut $field = None;)*
+                        while let Some(key) = map.next_key_seed($crate::message::Key(&[$($wire),*]))? {
+                            match key {
+                                $(Some($index) => $field = $crate::message::read_object!(@next $presence map),)*
+                                _ => drop(map.next_value::<serde::de::IgnoredAny>()?),
+                            }
+                        }
+                        Ok($name { $($field: $crate::message::read_object!(@done $presence $field $wire),)* })
+                    }
+                }
+                deserializer.deserialize_map(Fields)
+            }
+        }
+    };
+    (@next optional $map:ident) => { $map.next_value()? };
+    (@next $presence:ident $map:ident) => { Some($map.next_value()?) };
+    (@done required $field:ident $wire:literal) => {
+        $field.ok_or_else(|| <A::Error as serde::de::Error>::missing_field($wire))?
+    };
+    (@done $presence:ident $field:ident $wire:literal) => { $field };
+}
+pub(crate) use read_object;
+
+/// A field's number in a list of names; `None` for a name that is not there.
+pub(crate) struct Key(pub &'static [&'static str]);
+
+impl<'de> de::DeserializeSeed<'de> for Key {
+    type Value = Option<usize>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<usize>, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
 }
 
-/// For `deserialize_with`: a field that must be there, with a value or with `null`.
-pub(crate) fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    Option::deserialize(deserializer)
+impl de::Visitor<'_> for Key {
+    type Value = Option<usize>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a field's name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Option<usize>, E> {
+        Ok(self.0.iter().position(|known| *known == name))
+    }
 }
 
 /// Defines an enumeration of strings: `open` ones keep a value they do not know in `Other`, `closed` ones refuse it.

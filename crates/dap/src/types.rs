@@ -4,7 +4,7 @@
 //! An `XRequest` or `XEvent` is a marker that implements [`Request`] or [`Event`]; an `XResponse` is the response's body.
 //! [`AnyRequest`], [`AnyResponse`] and [`AnyEvent`] hold a message of whatever kind comes.
 
-use crate::message::{self, DecodeError, Direction, Event, Request, string_enum};
+use crate::message::{self, DecodeError, Direction, Event, Request, read_object, string_enum};
 pub use crate::message::{Empty, IntegerOrString, Raw};
 use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// What every message on the wire starts with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ProtocolMessage {
     /// Counts a sender's own messages up from 1 in steps of one; answers and cancellations name a
@@ -33,19 +33,27 @@ impl ProtocolMessage {
     }
 }
 
+read_object! {
+    ProtocolMessage {
+        0 seq "seq" required,
+        1 r#type "type" required,
+    }
+}
+
 string_enum! {
-/// The values of `type` in `ProtocolMessage`.
-open ProtocolMessageType {
-/// `request`.
-Request = "request",
-/// `response`.
-Response = "response",
-/// `event`.
-Event = "event",
-} }
+    /// The values of `type` in `ProtocolMessage`.
+    open ProtocolMessageType {
+        /// `request`.
+        Request = "request",
+        /// `response`.
+        Response = "response",
+        /// `event`.
+        Event = "event",
+    }
+}
 
 /// Asks the other side to do something; either side may send one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RequestMessage {
     /// Counts a sender's own messages up from 1 in steps of one; answers and cancellations name a
@@ -58,11 +66,7 @@ pub struct RequestMessage {
     /// Name of what is asked for.
     pub command: String,
     /// Input of the command; its shape depends on `command`.
-    #[serde(
-        default,
-        deserialize_with = "message::present",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Raw>,
 }
 
@@ -85,15 +89,25 @@ impl RequestMessage {
     }
 }
 
+read_object! {
+    RequestMessage {
+        0 seq "seq" required,
+        1 r#type "type" required,
+        2 command "command" required,
+        3 arguments "arguments" any,
+    }
+}
+
 string_enum! {
-/// The values of `type` in `Request`.
-closed RequestMessageType {
-/// `request`.
-Request = "request",
-} }
+    /// The values of `type` in `Request`.
+    closed RequestMessageType {
+        /// `request`.
+        Request = "request",
+    }
+}
 
 /// News from the adapter that nobody has to answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct EventMessage {
     /// Counts a sender's own messages up from 1 in steps of one; answers and cancellations name a
@@ -106,11 +120,7 @@ pub struct EventMessage {
     /// Name of what happened.
     pub event: String,
     /// Details, shaped by `event`.
-    #[serde(
-        default,
-        deserialize_with = "message::present",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<Raw>,
 }
 
@@ -133,15 +143,25 @@ impl EventMessage {
     }
 }
 
+read_object! {
+    EventMessage {
+        0 seq "seq" required,
+        1 r#type "type" required,
+        2 event "event" required,
+        3 body "body" any,
+    }
+}
+
 string_enum! {
-/// The values of `type` in `Event`.
-closed EventMessageType {
-/// `event`.
-Event = "event",
-} }
+    /// The values of `type` in `Event`.
+    closed EventMessageType {
+        /// `event`.
+        Event = "event",
+    }
+}
 
 /// Answers exactly one earlier request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ResponseMessage {
     /// Counts a sender's own messages up from 1 in steps of one; answers and cancellations name a
@@ -164,11 +184,7 @@ pub struct ResponseMessage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<ResponseMessageMessage>,
     /// The result on success, the details of the error on failure.
-    #[serde(
-        default,
-        deserialize_with = "message::present",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<Raw>,
 }
 
@@ -201,24 +217,38 @@ impl ResponseMessage {
     }
 }
 
-string_enum! {
-/// The values of `type` in `Response`.
-closed ResponseMessageType {
-/// `response`.
-Response = "response",
-} }
+read_object! {
+    ResponseMessage {
+        0 seq "seq" required,
+        1 r#type "type" required,
+        2 request_seq "request_seq" required,
+        3 success "success" required,
+        4 command "command" required,
+        5 message "message" optional,
+        6 body "body" any,
+    }
+}
 
 string_enum! {
-/// The values of `message` in `Response`.
-open ResponseMessageMessage {
-/// Somebody cancelled this request.
-Cancelled = "cancelled",
-/// Needs a stopped debuggee; worth repeating after the next stop.
-NotStopped = "notStopped",
-} }
+    /// The values of `type` in `Response`.
+    closed ResponseMessageType {
+        /// `response`.
+        Response = "response",
+    }
+}
+
+string_enum! {
+    /// The values of `message` in `Response`.
+    open ResponseMessageMessage {
+        /// Somebody cancelled this request.
+        Cancelled = "cancelled",
+        /// Needs a stopped debuggee; worth repeating after the next stop.
+        NotStopped = "notStopped",
+    }
+}
 
 /// Answer to a request that failed.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct ErrorResponse {
     /// The error in a form that can be shown to a person.
@@ -240,6 +270,12 @@ impl ErrorResponse {
     }
 }
 
+read_object! {
+    ErrorResponse {
+        0 error "error" optional,
+    }
+}
+
 /// Gives up an earlier request or a progress; only with `supportsCancelRequest`. A hint: the
 /// adapter may ignore it, the cancelled request is still answered and the cancelled progress
 /// still ended.
@@ -254,7 +290,7 @@ impl Request for CancelRequest {
 }
 
 /// What `cancel` takes.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct CancelArguments {
     /// The `seq` of the request to give up; absent leaves all requests alone. May go together with
@@ -289,6 +325,13 @@ impl CancelArguments {
     }
 }
 
+read_object! {
+    CancelArguments {
+        0 request_id "requestId" optional,
+        1 progress_id "progressId" optional,
+    }
+}
+
 /// Confirms `cancel`, with an empty body.
 pub type CancelResponse = Empty;
 
@@ -303,7 +346,7 @@ impl Event for InitializedEvent {
 }
 
 /// The body of \[`StoppedEvent`\].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StoppedEventBody {
     /// Why it halted, as a code; displayed untranslated when `description` is absent.
@@ -389,28 +432,41 @@ impl StoppedEventBody {
     }
 }
 
+read_object! {
+    StoppedEventBody {
+        0 reason "reason" required,
+        1 description "description" optional,
+        2 thread_id "threadId" optional,
+        3 preserve_focus_hint "preserveFocusHint" optional,
+        4 text "text" optional,
+        5 all_threads_stopped "allThreadsStopped" optional,
+        6 hit_breakpoint_ids "hitBreakpointIds" optional,
+    }
+}
+
 string_enum! {
-/// The values of `reason` in `StoppedEvent`.
-open StoppedEventReason {
-/// `step`.
-Step = "step",
-/// `breakpoint`.
-Breakpoint = "breakpoint",
-/// `exception`.
-Exception = "exception",
-/// `pause`.
-Pause = "pause",
-/// `entry`.
-Entry = "entry",
-/// `goto`.
-Goto = "goto",
-/// `function breakpoint`.
-FunctionBreakpoint = "function breakpoint",
-/// `data breakpoint`.
-DataBreakpoint = "data breakpoint",
-/// `instruction breakpoint`.
-InstructionBreakpoint = "instruction breakpoint",
-} }
+    /// The values of `reason` in `StoppedEvent`.
+    open StoppedEventReason {
+        /// `step`.
+        Step = "step",
+        /// `breakpoint`.
+        Breakpoint = "breakpoint",
+        /// `exception`.
+        Exception = "exception",
+        /// `pause`.
+        Pause = "pause",
+        /// `entry`.
+        Entry = "entry",
+        /// `goto`.
+        Goto = "goto",
+        /// `function breakpoint`.
+        FunctionBreakpoint = "function breakpoint",
+        /// `data breakpoint`.
+        DataBreakpoint = "data breakpoint",
+        /// `instruction breakpoint`.
+        InstructionBreakpoint = "instruction breakpoint",
+    }
+}
 
 /// The debuggee came to a halt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -422,7 +478,7 @@ impl Event for StoppedEvent {
 }
 
 /// The body of \[`ContinuedEvent`\].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ContinuedEventBody {
     /// Thread that runs again.
@@ -455,6 +511,13 @@ impl ContinuedEventBody {
     }
 }
 
+read_object! {
+    ContinuedEventBody {
+        0 thread_id "threadId" required,
+        1 all_threads_continued "allThreadsContinued" optional,
+    }
+}
+
 /// The debuggee runs again without a request having asked for it; not sent after `continue`,
 /// `launch` and the like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -466,7 +529,7 @@ impl Event for ContinuedEvent {
 }
 
 /// The body of \[`ExitedEvent`\].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ExitedEventBody {
     /// Code the debuggee ended with.
@@ -483,6 +546,12 @@ impl ExitedEventBody {
     }
 }
 
+read_object! {
+    ExitedEventBody {
+        0 exit_code "exitCode" required,
+    }
+}
+
 /// The debuggee ended by itself and this is its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExitedEvent;
@@ -493,16 +562,12 @@ impl Event for ExitedEvent {
 }
 
 /// The body of \[`TerminatedEvent`\].
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct TerminatedEventBody {
     /// Anything but false asks for a new session; handed back untouched as `__restart` in the next
     /// `launch` or `attach`.
-    #[serde(
-        default,
-        deserialize_with = "message::present",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub restart: Option<Raw>,
 }
 
@@ -520,6 +585,12 @@ impl TerminatedEventBody {
     }
 }
 
+read_object! {
+    TerminatedEventBody {
+        0 restart "restart" any,
+    }
+}
+
 /// The session has nothing left to debug, although the debuggee may live on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TerminatedEvent;
@@ -530,7 +601,7 @@ impl Event for TerminatedEvent {
 }
 
 /// The body of \[`ThreadEvent`\].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ThreadEventBody {
     /// Which of the two happened.
@@ -549,14 +620,22 @@ impl ThreadEventBody {
     }
 }
 
+read_object! {
+    ThreadEventBody {
+        0 reason "reason" required,
+        1 thread_id "threadId" required,
+    }
+}
+
 string_enum! {
-/// The values of `reason` in `ThreadEvent`.
-open ThreadEventReason {
-/// `started`.
-Started = "started",
-/// `exited`.
-Exited = "exited",
-} }
+    /// The values of `reason` in `ThreadEvent`.
+    open ThreadEventReason {
+        /// `started`.
+        Started = "started",
+        /// `exited`.
+        Exited = "exited",
+    }
+}
 
 /// A thread appeared or went away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -568,7 +647,7 @@ impl Event for ThreadEvent {
 }
 
 /// The body of \[`OutputEvent`\].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct OutputEventBody {
     /// Where the text belongs; absent or unknown means `console`.
@@ -600,11 +679,7 @@ pub struct OutputEventBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<i64>,
     /// Extra data: displayed as JSON, or forwarded when the category is `telemetry`.
-    #[serde(
-        default,
-        deserialize_with = "message::present",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Raw>,
     /// Handle for `locations` leading to the printed value's declaration; lives as long as
     /// `variablesReference`.
@@ -687,31 +762,47 @@ impl OutputEventBody {
     }
 }
 
-string_enum! {
-/// The values of `category` in `OutputEvent`.
-open OutputEventCategory {
-/// Notes of the debugger itself, kept apart from what the debuggee prints.
-Console = "console",
-/// The debugger has something the user must not miss; a client may treat it as `console`.
-Important = "important",
-/// What the debuggee printed normally.
-Stdout = "stdout",
-/// What the debuggee printed as errors.
-Stderr = "stderr",
-/// For usage statistics only, never displayed.
-Telemetry = "telemetry",
-} }
+read_object! {
+    OutputEventBody {
+        0 category "category" optional,
+        1 output "output" required,
+        2 group "group" optional,
+        3 variables_reference "variablesReference" optional,
+        4 source "source" optional,
+        5 line "line" optional,
+        6 column "column" optional,
+        7 data "data" any,
+        8 location_reference "locationReference" optional,
+    }
+}
 
 string_enum! {
-/// The values of `group` in `OutputEvent`.
-closed OutputEventGroup {
-/// Opens a group that is shown unfolded; `output` is its heading.
-Start = "start",
-/// Opens a group that is shown folded; `output` is its heading.
-StartCollapsed = "startCollapsed",
-/// Closes the innermost group; `output`, if any, is its unindented last line.
-End = "end",
-} }
+    /// The values of `category` in `OutputEvent`.
+    open OutputEventCategory {
+        /// Notes of the debugger itself, kept apart from what the debuggee prints.
+        Console = "console",
+        /// The debugger has something the user must not miss; a client may treat it as `console`.
+        Important = "important",
+        /// What the debuggee printed normally.
+        Stdout = "stdout",
+        /// What the debuggee printed as errors.
+        Stderr = "stderr",
+        /// For usage statistics only, never displayed.
+        Telemetry = "telemetry",
+    }
+}
+
+string_enum! {
+    /// The values of `group` in `OutputEvent`.
+    closed OutputEventGroup {
+        /// Opens a group that is shown unfolded; `output` is its heading.
+        Start = "start",
+        /// Opens a group that is shown folded; `output` is its heading.
+        StartCollapsed = "startCollapsed",
+        /// Closes the innermost group; `output`, if any, is its unindented last line.
+        End = "end",
+    }
+}
 
 /// Text from the debuggee or the debugger for the user to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -723,7 +814,7 @@ impl Event for OutputEvent {
 }
 
 /// The body of \[`BreakpointEvent`\].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct BreakpointEventBody {
     /// What happened to it.
@@ -739,16 +830,24 @@ impl BreakpointEventBody {
     }
 }
 
+read_object! {
+    BreakpointEventBody {
+        0 reason "reason" required,
+        1 breakpoint "breakpoint" required,
+    }
+}
+
 string_enum! {
-/// The values of `reason` in `BreakpointEvent`.
-open BreakpointEventReason {
-/// `changed`.
-Changed = "changed",
-/// `new`.
-New = "new",
-/// `removed`.
-Removed = "removed",
-} }
+    /// The values of `reason` in `BreakpointEvent`.
+    open BreakpointEventReason {
+        /// `changed`.
+        Changed = "changed",
+        /// `new`.
+        New = "new",
+        /// `removed`.
+        Removed = "removed",
+    }
+}
 
 /// A breakpoint became known, changed or vanished. Clients keep sending what the user asked
 /// for, never the adjusted values.
@@ -761,7 +860,7 @@ impl Event for BreakpointEvent {
 }
 
 /// The body of \[`ModuleEvent`\].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ModuleEventBody {
     /// What happened to the module.
@@ -777,16 +876,24 @@ impl ModuleEventBody {
     }
 }
 
+read_object! {
+    ModuleEventBody {
+        0 reason "reason" required,
+        1 module "module" required,
+    }
+}
+
 string_enum! {
-/// The values of `reason` in `ModuleEvent`.
-closed ModuleEventReason {
-/// `new`.
-New = "new",
-/// `changed`.
-Changed = "changed",
-/// `removed`.
-Removed = "removed",
-} }
+    /// The values of `reason` in `ModuleEvent`.
+    closed ModuleEventReason {
+        /// `new`.
+        New = "new",
+        /// `changed`.
+        Changed = "changed",
+        /// `removed`.
+        Removed = "removed",
+    }
+}
 
 /// A module was loaded, changed or unloaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -798,7 +905,7 @@ impl Event for ModuleEvent {
 }
 
 /// The body of \[`LoadedSourceEvent`\].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct LoadedSourceEventBody {
     /// What happened to the entry.
@@ -814,16 +921,24 @@ impl LoadedSourceEventBody {
     }
 }
 
+read_object! {
+    LoadedSourceEventBody {
+        0 reason "reason" required,
+        1 source "source" required,
+    }
+}
+
 string_enum! {
-/// The values of `reason` in `LoadedSourceEvent`.
-closed LoadedSourceEventReason {
-/// `new`.
-New = "new",
-/// `changed`.
-Changed = "changed",
-/// `removed`.
-Removed = "removed",
-} }
+    /// The values of `reason` in `LoadedSourceEvent`.
+    closed LoadedSourceEventReason {
+        /// `new`.
+        New = "new",
+        /// `changed`.
+        Changed = "changed",
+        /// `removed`.
+        Removed = "removed",
+    }
+}
 
 /// The list of loaded sources changed by one entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -835,7 +950,7 @@ impl Event for LoadedSourceEvent {
 }
 
 /// The body of \[`ProcessEvent`\].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ProcessEventBody {
     /// What to call the process, mostly the path of its executable.
@@ -899,16 +1014,27 @@ impl ProcessEventBody {
     }
 }
 
+read_object! {
+    ProcessEventBody {
+        0 name "name" required,
+        1 system_process_id "systemProcessId" optional,
+        2 is_local_process "isLocalProcess" optional,
+        3 start_method "startMethod" optional,
+        4 pointer_size "pointerSize" optional,
+    }
+}
+
 string_enum! {
-/// The values of `startMethod` in `ProcessEvent`.
-closed ProcessEventStartMethod {
-/// The debugger started it.
-Launch = "launch",
-/// It was running before and the debugger joined.
-Attach = "attach",
-/// Some other launcher started it halted and called the debugger.
-AttachForSuspendedLaunch = "attachForSuspendedLaunch",
-} }
+    /// The values of `startMethod` in `ProcessEvent`.
+    closed ProcessEventStartMethod {
+        /// The debugger started it.
+        Launch = "launch",
+        /// It was running before and the debugger joined.
+        Attach = "attach",
+        /// Some other launcher started it halted and called the debugger.
+        AttachForSuspendedLaunch = "attachForSuspendedLaunch",
+    }
+}
 
 /// A process is now being debugged, launched or attached to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -920,7 +1046,7 @@ impl Event for ProcessEvent {
 }
 
 /// The body of \[`CapabilitiesEvent`\].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CapabilitiesEventBody {
     /// New values; whatever is absent stays as it was.
@@ -931,6 +1057,12 @@ impl CapabilitiesEventBody {
     /// What is required set, nothing else.
     pub fn new(capabilities: Capabilities) -> Self {
         Self { capabilities }
+    }
+}
+
+read_object! {
+    CapabilitiesEventBody {
+        0 capabilities "capabilities" required,
     }
 }
 
@@ -945,7 +1077,7 @@ impl Event for CapabilitiesEvent {
 }
 
 /// The body of \[`ProgressStartEvent`\].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ProgressStartEventBody {
     /// Name by which later progress events mean this one; never reused in a session.
@@ -1014,6 +1146,17 @@ impl ProgressStartEventBody {
     }
 }
 
+read_object! {
+    ProgressStartEventBody {
+        0 progress_id "progressId" required,
+        1 title "title" required,
+        2 request_id "requestId" optional,
+        3 cancellable "cancellable" optional,
+        4 message "message" optional,
+        5 percentage "percentage" optional,
+    }
+}
+
 /// Something slow begins; the client may show it, after a delay, with a way to give up. Only
 /// with `supportsProgressReporting`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -1025,7 +1168,7 @@ impl Event for ProgressStartEvent {
 }
 
 /// The body of \[`ProgressUpdateEvent`\].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ProgressUpdateEventBody {
     /// Which work, as named at its start.
@@ -1066,6 +1209,14 @@ impl ProgressUpdateEventBody {
     }
 }
 
+read_object! {
+    ProgressUpdateEventBody {
+        0 progress_id "progressId" required,
+        1 message "message" optional,
+        2 percentage "percentage" optional,
+    }
+}
+
 /// Work under way got further; the client may draw it later but must remember it. Only with
 /// `supportsProgressReporting`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -1077,7 +1228,7 @@ impl Event for ProgressUpdateEvent {
 }
 
 /// The body of \[`ProgressEndEvent`\].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ProgressEndEventBody {
     /// The work, named as when it began.
@@ -1105,6 +1256,13 @@ impl ProgressEndEventBody {
     }
 }
 
+read_object! {
+    ProgressEndEventBody {
+        0 progress_id "progressId" required,
+        1 message "message" optional,
+    }
+}
+
 /// The work is over, done or cancelled. Only with `supportsProgressReporting`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProgressEndEvent;
@@ -1115,7 +1273,7 @@ impl Event for ProgressEndEvent {
 }
 
 /// The body of \[`InvalidatedEvent`\].
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct InvalidatedEventBody {
     /// What is stale, as a hint; absent, empty or unknown means everything.
@@ -1161,6 +1319,14 @@ impl InvalidatedEventBody {
     }
 }
 
+read_object! {
+    InvalidatedEventBody {
+        0 areas "areas" optional,
+        1 thread_id "threadId" optional,
+        2 stack_frame_id "stackFrameId" optional,
+    }
+}
+
 /// What the client fetched earlier is stale for reasons other than a stop, such as a new number
 /// format. Only with `supportsInvalidatedEvent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -1172,7 +1338,7 @@ impl Event for InvalidatedEvent {
 }
 
 /// The body of \[`MemoryEvent`\].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MemoryEventBody {
     /// Base of the bytes that changed.
@@ -1196,6 +1362,14 @@ impl MemoryEventBody {
             offset,
             count,
         }
+    }
+}
+
+read_object! {
+    MemoryEventBody {
+        0 memory_reference "memoryReference" required,
+        1 offset "offset" required,
+        2 count "count" required,
     }
 }
 
@@ -1224,7 +1398,7 @@ impl Request for RunInTerminalRequest {
 }
 
 /// What `runInTerminal` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RunInTerminalRequestArguments {
     /// Where the terminal appears; absent means inside the client.
@@ -1294,17 +1468,29 @@ impl RunInTerminalRequestArguments {
     }
 }
 
+read_object! {
+    RunInTerminalRequestArguments {
+        0 kind "kind" optional,
+        1 title "title" optional,
+        2 cwd "cwd" required,
+        3 args "args" required,
+        4 env "env" optional,
+        5 args_can_be_interpreted_by_shell "argsCanBeInterpretedByShell" optional,
+    }
+}
+
 string_enum! {
-/// The values of `kind` in `RunInTerminalRequestArguments`.
-closed RunInTerminalRequestArgumentsKind {
-/// `integrated`.
-Integrated = "integrated",
-/// `external`.
-External = "external",
-} }
+    /// The values of `kind` in `RunInTerminalRequestArguments`.
+    closed RunInTerminalRequestArgumentsKind {
+        /// `integrated`.
+        Integrated = "integrated",
+        /// `external`.
+        External = "external",
+    }
+}
 
 /// What was started in the terminal.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct RunInTerminalResponse {
     /// Number of the new process, if known.
@@ -1340,6 +1526,13 @@ impl RunInTerminalResponse {
     }
 }
 
+read_object! {
+    RunInTerminalResponse {
+        0 process_id "processId" optional,
+        1 shell_process_id "shellProcessId" optional,
+    }
+}
+
 /// Asks the client for a further session of the same kind, such as for a child process. Only
 /// with the client's `supportsStartDebuggingRequest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -1354,7 +1547,7 @@ impl Request for StartDebuggingRequest {
 }
 
 /// What `startDebugging` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StartDebuggingRequestArguments {
     /// What to send as launch or attach arguments, free of anything only a client would understand.
@@ -1390,23 +1583,33 @@ impl StartDebuggingRequestArguments {
     }
 }
 
-string_enum! {
-/// The values of `outputPresentation` in `StartDebuggingRequestArguments`.
-closed StartDebuggingRequestArgumentsOutputPresentation {
-/// `separate`.
-Separate = "separate",
-/// `mergeWithParent`.
-MergeWithParent = "mergeWithParent",
-} }
+read_object! {
+    StartDebuggingRequestArguments {
+        0 configuration "configuration" required,
+        1 output_presentation "outputPresentation" optional,
+        2 request "request" required,
+    }
+}
 
 string_enum! {
-/// The values of `request` in `StartDebuggingRequestArguments`.
-closed StartDebuggingRequestArgumentsRequest {
-/// `launch`.
-Launch = "launch",
-/// `attach`.
-Attach = "attach",
-} }
+    /// The values of `outputPresentation` in `StartDebuggingRequestArguments`.
+    closed StartDebuggingRequestArgumentsOutputPresentation {
+        /// `separate`.
+        Separate = "separate",
+        /// `mergeWithParent`.
+        MergeWithParent = "mergeWithParent",
+    }
+}
+
+string_enum! {
+    /// The values of `request` in `StartDebuggingRequestArguments`.
+    closed StartDebuggingRequestArgumentsRequest {
+        /// `launch`.
+        Launch = "launch",
+        /// `attach`.
+        Attach = "attach",
+    }
+}
 
 /// Confirms `startDebugging`, with an empty body.
 pub type StartDebuggingResponse = Empty;
@@ -1423,7 +1626,7 @@ impl Request for InitializeRequest {
 }
 
 /// What `initialize` takes: who the client is and what it can do.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct InitializeRequestArguments {
     /// Short code for the client program.
@@ -1657,14 +1860,37 @@ impl InitializeRequestArguments {
     }
 }
 
+read_object! {
+    InitializeRequestArguments {
+        0 client_id "clientID" optional,
+        1 client_name "clientName" optional,
+        2 adapter_id "adapterID" required,
+        3 locale "locale" optional,
+        4 lines_start_at1 "linesStartAt1" optional,
+        5 columns_start_at1 "columnsStartAt1" optional,
+        6 path_format "pathFormat" optional,
+        7 supports_variable_type "supportsVariableType" optional,
+        8 supports_variable_paging "supportsVariablePaging" optional,
+        9 supports_run_in_terminal_request "supportsRunInTerminalRequest" optional,
+        10 supports_memory_references "supportsMemoryReferences" optional,
+        11 supports_progress_reporting "supportsProgressReporting" optional,
+        12 supports_invalidated_event "supportsInvalidatedEvent" optional,
+        13 supports_memory_event "supportsMemoryEvent" optional,
+        14 supports_args_can_be_interpreted_by_shell "supportsArgsCanBeInterpretedByShell" optional,
+        15 supports_start_debugging_request "supportsStartDebuggingRequest" optional,
+        16 supports_ansi_styling "supportsANSIStyling" optional,
+    }
+}
+
 string_enum! {
-/// The values of `pathFormat` in `InitializeRequestArguments`.
-open InitializeRequestArgumentsPathFormat {
-/// `path`.
-Path = "path",
-/// `uri`.
-Uri = "uri",
-} }
+    /// The values of `pathFormat` in `InitializeRequestArguments`.
+    open InitializeRequestArgumentsPathFormat {
+        /// `path`.
+        Path = "path",
+        /// `uri`.
+        Uri = "uri",
+    }
+}
 
 /// Answer to `initialize`.
 pub type InitializeResponse = Capabilities;
@@ -1682,7 +1908,7 @@ impl Request for ConfigurationDoneRequest {
 }
 
 /// What `configurationDone` takes: nothing.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct ConfigurationDoneArguments {}
 
@@ -1690,6 +1916,11 @@ impl ConfigurationDoneArguments {
     /// Nothing set.
     pub fn new() -> Self {
         Self::default()
+    }
+}
+
+read_object! {
+    ConfigurationDoneArguments {
     }
 }
 
@@ -1883,7 +2114,7 @@ impl Request for RestartRequest {
 }
 
 /// What `restart` takes.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct RestartArguments {
     /// Launch or attach arguments to use from now on.
@@ -1905,6 +2136,12 @@ impl RestartArguments {
     }
 }
 
+read_object! {
+    RestartArguments {
+        0 arguments "arguments" optional,
+    }
+}
+
 /// Confirms `restart`, with an empty body.
 pub type RestartResponse = Empty;
 
@@ -1920,7 +2157,7 @@ impl Request for DisconnectRequest {
 }
 
 /// What `disconnect` takes.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct DisconnectArguments {
     /// True when a new session is about to follow.
@@ -1964,6 +2201,14 @@ impl DisconnectArguments {
     }
 }
 
+read_object! {
+    DisconnectArguments {
+        0 restart "restart" optional,
+        1 terminate_debuggee "terminateDebuggee" optional,
+        2 suspend_debuggee "suspendDebuggee" optional,
+    }
+}
+
 /// Confirms `disconnect`, with an empty body.
 pub type DisconnectResponse = Empty;
 
@@ -1980,7 +2225,7 @@ impl Request for TerminateRequest {
 }
 
 /// What `terminate` takes.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct TerminateArguments {
     /// True when the debuggee will be started afresh afterwards.
@@ -2002,6 +2247,12 @@ impl TerminateArguments {
     }
 }
 
+read_object! {
+    TerminateArguments {
+        0 restart "restart" optional,
+    }
+}
+
 /// Confirms `terminate`, with an empty body.
 pub type TerminateResponse = Empty;
 
@@ -2018,7 +2269,7 @@ impl Request for BreakpointLocationsRequest {
 }
 
 /// What `breakpointLocations` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct BreakpointLocationsArguments {
     /// Source to look in, by path or by reference.
@@ -2080,8 +2331,18 @@ impl BreakpointLocationsArguments {
     }
 }
 
+read_object! {
+    BreakpointLocationsArguments {
+        0 source "source" required,
+        1 line "line" required,
+        2 column "column" optional,
+        3 end_line "endLine" optional,
+        4 end_column "endColumn" optional,
+    }
+}
+
 /// Places found by `breakpointLocations`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct BreakpointLocationsResponse {
     /// The places, in ascending order.
@@ -2092,6 +2353,12 @@ impl BreakpointLocationsResponse {
     /// What is required set, nothing else.
     pub fn new(breakpoints: Vec<BreakpointLocation>) -> Self {
         Self { breakpoints }
+    }
+}
+
+read_object! {
+    BreakpointLocationsResponse {
+        0 breakpoints "breakpoints" required,
     }
 }
 
@@ -2107,7 +2374,7 @@ impl Request for SetBreakpointsRequest {
 }
 
 /// What `setBreakpoints` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SetBreakpointsArguments {
     /// Source to place them in, by path or by reference.
@@ -2158,8 +2425,17 @@ impl SetBreakpointsArguments {
     }
 }
 
+read_object! {
+    SetBreakpointsArguments {
+        0 source "source" required,
+        1 breakpoints "breakpoints" optional,
+        2 lines "lines" optional,
+        3 source_modified "sourceModified" optional,
+    }
+}
+
 /// What became of each breakpoint asked for, in the order asked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SetBreakpointsResponse {
     /// One entry for each breakpoint asked for, in the same order.
@@ -2170,6 +2446,12 @@ impl SetBreakpointsResponse {
     /// What is required set, nothing else.
     pub fn new(breakpoints: Vec<Breakpoint>) -> Self {
         Self { breakpoints }
+    }
+}
+
+read_object! {
+    SetBreakpointsResponse {
+        0 breakpoints "breakpoints" required,
     }
 }
 
@@ -2186,7 +2468,7 @@ impl Request for SetFunctionBreakpointsRequest {
 }
 
 /// What `setFunctionBreakpoints` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SetFunctionBreakpointsArguments {
     /// All functions wanted, by name.
@@ -2200,8 +2482,14 @@ impl SetFunctionBreakpointsArguments {
     }
 }
 
+read_object! {
+    SetFunctionBreakpointsArguments {
+        0 breakpoints "breakpoints" required,
+    }
+}
+
 /// What became of each function breakpoint.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SetFunctionBreakpointsResponse {
     /// One entry for each function asked for, in the same order.
@@ -2212,6 +2500,12 @@ impl SetFunctionBreakpointsResponse {
     /// What is required set, nothing else.
     pub fn new(breakpoints: Vec<Breakpoint>) -> Self {
         Self { breakpoints }
+    }
+}
+
+read_object! {
+    SetFunctionBreakpointsResponse {
+        0 breakpoints "breakpoints" required,
     }
 }
 
@@ -2227,7 +2521,7 @@ impl Request for SetExceptionBreakpointsRequest {
 }
 
 /// What `setExceptionBreakpoints` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SetExceptionBreakpointsArguments {
     /// Announced filters to switch on plainly, by ID; they add to `filterOptions`.
@@ -2266,9 +2560,17 @@ impl SetExceptionBreakpointsArguments {
     }
 }
 
+read_object! {
+    SetExceptionBreakpointsArguments {
+        0 filters "filters" required,
+        1 filter_options "filterOptions" optional,
+        2 exception_options "exceptionOptions" optional,
+    }
+}
+
 /// What became of each filter: `verified` says whether it works and `message` why it does not.
 /// The body may be missing, in which case nothing is known of them.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct SetExceptionBreakpointsResponse {
     /// One entry for each element asked for: those of `filters`, then `filterOptions`, then
@@ -2291,6 +2593,12 @@ impl SetExceptionBreakpointsResponse {
     }
 }
 
+read_object! {
+    SetExceptionBreakpointsResponse {
+        0 breakpoints "breakpoints" optional,
+    }
+}
+
 /// Asks whether some data can be watched for access. Only with `supportsDataBreakpoints`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DataBreakpointInfoRequest;
@@ -2303,7 +2611,7 @@ impl Request for DataBreakpointInfoRequest {
 }
 
 /// What `dataBreakpointInfo` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DataBreakpointInfoArguments {
     /// Container whose child is meant, as given out during this stop.
@@ -2381,13 +2689,24 @@ impl DataBreakpointInfoArguments {
     }
 }
 
+read_object! {
+    DataBreakpointInfoArguments {
+        0 variables_reference "variablesReference" optional,
+        1 name "name" required,
+        2 frame_id "frameId" optional,
+        3 bytes "bytes" optional,
+        4 as_address "asAddress" optional,
+        5 mode "mode" optional,
+    }
+}
+
 /// Whether and how the data can be watched.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DataBreakpointInfoResponse {
     /// Handle for `setDataBreakpoints`, or null when watching is impossible. Valid for this stop if
     /// a frame or container was given, else always; breakpoints made with it may live longer.
-    #[serde(rename = "dataId", deserialize_with = "message::nullable")]
+    #[serde(rename = "dataId")]
     pub data_id: Option<String>,
     /// Says for people what would be watched, or why nothing can be.
     pub description: String,
@@ -2425,6 +2744,15 @@ impl DataBreakpointInfoResponse {
     }
 }
 
+read_object! {
+    DataBreakpointInfoResponse {
+        0 data_id "dataId" required,
+        1 description "description" required,
+        2 access_types "accessTypes" optional,
+        3 can_persist "canPersist" optional,
+    }
+}
+
 /// Makes the listed data the only ones watched; an empty list removes all. Stops with reason
 /// `data breakpoint`; only with `supportsDataBreakpoints`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -2438,7 +2766,7 @@ impl Request for SetDataBreakpointsRequest {
 }
 
 /// What `setDataBreakpoints` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SetDataBreakpointsArguments {
     /// All data wanted; empty removes every watch.
@@ -2452,8 +2780,14 @@ impl SetDataBreakpointsArguments {
     }
 }
 
+read_object! {
+    SetDataBreakpointsArguments {
+        0 breakpoints "breakpoints" required,
+    }
+}
+
 /// What became of each data breakpoint.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SetDataBreakpointsResponse {
     /// One entry for each watch asked for, in the same order.
@@ -2464,6 +2798,12 @@ impl SetDataBreakpointsResponse {
     /// What is required set, nothing else.
     pub fn new(breakpoints: Vec<Breakpoint>) -> Self {
         Self { breakpoints }
+    }
+}
+
+read_object! {
+    SetDataBreakpointsResponse {
+        0 breakpoints "breakpoints" required,
     }
 }
 
@@ -2480,7 +2820,7 @@ impl Request for SetInstructionBreakpointsRequest {
 }
 
 /// What `setInstructionBreakpoints` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SetInstructionBreakpointsArguments {
     /// All instructions wanted.
@@ -2494,8 +2834,14 @@ impl SetInstructionBreakpointsArguments {
     }
 }
 
+read_object! {
+    SetInstructionBreakpointsArguments {
+        0 breakpoints "breakpoints" required,
+    }
+}
+
 /// What became of each instruction breakpoint.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SetInstructionBreakpointsResponse {
     /// One entry for each instruction asked for, in the same order.
@@ -2506,6 +2852,12 @@ impl SetInstructionBreakpointsResponse {
     /// What is required set, nothing else.
     pub fn new(breakpoints: Vec<Breakpoint>) -> Self {
         Self { breakpoints }
+    }
+}
+
+read_object! {
+    SetInstructionBreakpointsResponse {
+        0 breakpoints "breakpoints" required,
     }
 }
 
@@ -2522,7 +2874,7 @@ impl Request for ContinueRequest {
 }
 
 /// What `continue` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ContinueArguments {
     /// Thread the user is looking at, and the only one to run under `singleThread`.
@@ -2552,8 +2904,15 @@ impl ContinueArguments {
     }
 }
 
+read_object! {
+    ContinueArguments {
+        0 thread_id "threadId" required,
+        1 single_thread "singleThread" optional,
+    }
+}
+
 /// Confirms `continue`, and says how far it reached.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct ContinueResponse {
     /// False when some threads stay halted; absent counts as true.
@@ -2578,6 +2937,12 @@ impl ContinueResponse {
     }
 }
 
+read_object! {
+    ContinueResponse {
+        0 all_threads_continued "allThreadsContinued" optional,
+    }
+}
+
 /// Steps one thread over calls while the others run, unless `singleThread` holds them. Answered
 /// at once; a stop with reason `step` follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -2590,7 +2955,7 @@ impl Request for NextRequest {
 }
 
 /// What `next` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct NextArguments {
     /// Thread to step.
@@ -2631,6 +2996,14 @@ impl NextArguments {
     }
 }
 
+read_object! {
+    NextArguments {
+        0 thread_id "threadId" required,
+        1 single_thread "singleThread" optional,
+        2 granularity "granularity" optional,
+    }
+}
+
 /// Confirms `next`, with an empty body; sent before the step is over.
 pub type NextResponse = Empty;
 
@@ -2647,7 +3020,7 @@ impl Request for StepInRequest {
 }
 
 /// What `stepIn` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StepInArguments {
     /// Thread that steps.
@@ -2701,6 +3074,15 @@ impl StepInArguments {
     }
 }
 
+read_object! {
+    StepInArguments {
+        0 thread_id "threadId" required,
+        1 single_thread "singleThread" optional,
+        2 target_id "targetId" optional,
+        3 granularity "granularity" optional,
+    }
+}
+
 /// Confirms `stepIn`, with an empty body; sent before the step is over.
 pub type StepInResponse = Empty;
 
@@ -2716,7 +3098,7 @@ impl Request for StepOutRequest {
 }
 
 /// What `stepOut` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StepOutArguments {
     /// Thread whose function is to return.
@@ -2757,6 +3139,14 @@ impl StepOutArguments {
     }
 }
 
+read_object! {
+    StepOutArguments {
+        0 thread_id "threadId" required,
+        1 single_thread "singleThread" optional,
+        2 granularity "granularity" optional,
+    }
+}
+
 /// Confirms `stepOut`, with an empty body; sent before the step is over.
 pub type StepOutResponse = Empty;
 
@@ -2773,7 +3163,7 @@ impl Request for StepBackRequest {
 }
 
 /// What `stepBack` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StepBackArguments {
     /// Thread to take back.
@@ -2814,6 +3204,14 @@ impl StepBackArguments {
     }
 }
 
+read_object! {
+    StepBackArguments {
+        0 thread_id "threadId" required,
+        1 single_thread "singleThread" optional,
+        2 granularity "granularity" optional,
+    }
+}
+
 /// Confirms `stepBack`, with an empty body; sent before the step is over.
 pub type StepBackResponse = Empty;
 
@@ -2830,7 +3228,7 @@ impl Request for ReverseContinueRequest {
 }
 
 /// What `reverseContinue` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ReverseContinueArguments {
     /// Thread the user is looking at, and the only one to go back under `singleThread`.
@@ -2860,6 +3258,13 @@ impl ReverseContinueArguments {
     }
 }
 
+read_object! {
+    ReverseContinueArguments {
+        0 thread_id "threadId" required,
+        1 single_thread "singleThread" optional,
+    }
+}
+
 /// Confirms `reverseContinue`, with an empty body.
 pub type ReverseContinueResponse = Empty;
 
@@ -2876,7 +3281,7 @@ impl Request for RestartFrameRequest {
 }
 
 /// What `restartFrame` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RestartFrameArguments {
     /// Frame to begin again, as given out during this stop.
@@ -2890,6 +3295,12 @@ impl RestartFrameArguments {
     /// What is required set, nothing else.
     pub fn new(frame_id: i64) -> Self {
         Self { frame_id }
+    }
+}
+
+read_object! {
+    RestartFrameArguments {
+        0 frame_id "frameId" required,
     }
 }
 
@@ -2909,7 +3320,7 @@ impl Request for GotoRequest {
 }
 
 /// What `goto` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GotoArguments {
     /// Thread to move.
@@ -2934,6 +3345,13 @@ impl GotoArguments {
     }
 }
 
+read_object! {
+    GotoArguments {
+        0 thread_id "threadId" required,
+        1 target_id "targetId" required,
+    }
+}
+
 /// Confirms `goto`, with an empty body.
 pub type GotoResponse = Empty;
 
@@ -2949,7 +3367,7 @@ impl Request for PauseRequest {
 }
 
 /// What `pause` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PauseArguments {
     /// Thread to halt.
@@ -2963,6 +3381,12 @@ impl PauseArguments {
     /// What is required set, nothing else.
     pub fn new(thread_id: i64) -> Self {
         Self { thread_id }
+    }
+}
+
+read_object! {
+    PauseArguments {
+        0 thread_id "threadId" required,
     }
 }
 
@@ -2981,7 +3405,7 @@ impl Request for StackTraceRequest {
 }
 
 /// What `stackTrace` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StackTraceArguments {
     /// Thread whose frames are wanted.
@@ -3037,8 +3461,17 @@ impl StackTraceArguments {
     }
 }
 
+read_object! {
+    StackTraceArguments {
+        0 thread_id "threadId" required,
+        1 start_frame "startFrame" optional,
+        2 levels "levels" optional,
+        3 format "format" optional,
+    }
+}
+
 /// The frames, innermost first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StackTraceResponse {
     /// Frames found; none means nothing is known of where the thread is.
@@ -3069,6 +3502,13 @@ impl StackTraceResponse {
     }
 }
 
+read_object! {
+    StackTraceResponse {
+        0 stack_frames "stackFrames" required,
+        1 total_frames "totalFrames" optional,
+    }
+}
+
 /// Lists the groups of variables visible in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScopesRequest;
@@ -3080,7 +3520,7 @@ impl Request for ScopesRequest {
 }
 
 /// What `scopes` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ScopesArguments {
     /// Frame looked at, as given out during this stop.
@@ -3097,8 +3537,14 @@ impl ScopesArguments {
     }
 }
 
+read_object! {
+    ScopesArguments {
+        0 frame_id "frameId" required,
+    }
+}
+
 /// The groups of variables found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ScopesResponse {
     /// The groups; none means nothing can be shown.
@@ -3109,6 +3555,12 @@ impl ScopesResponse {
     /// What is required set, nothing else.
     pub fn new(scopes: Vec<Scope>) -> Self {
         Self { scopes }
+    }
+}
+
+read_object! {
+    ScopesResponse {
+        0 scopes "scopes" required,
     }
 }
 
@@ -3124,7 +3576,7 @@ impl Request for VariablesRequest {
 }
 
 /// What `variables` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct VariablesArguments {
     /// Container to open, as given out during this stop.
@@ -3193,17 +3645,28 @@ impl VariablesArguments {
     }
 }
 
+read_object! {
+    VariablesArguments {
+        0 variables_reference "variablesReference" required,
+        1 filter "filter" optional,
+        2 start "start" optional,
+        3 count "count" optional,
+        4 format "format" optional,
+    }
+}
+
 string_enum! {
-/// The values of `filter` in `VariablesArguments`.
-closed VariablesArgumentsFilter {
-/// `indexed`.
-Indexed = "indexed",
-/// `named`.
-Named = "named",
-} }
+    /// The values of `filter` in `VariablesArguments`.
+    closed VariablesArgumentsFilter {
+        /// `indexed`.
+        Indexed = "indexed",
+        /// `named`.
+        Named = "named",
+    }
+}
 
 /// The children of the container.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct VariablesResponse {
     /// The children asked for.
@@ -3214,6 +3677,12 @@ impl VariablesResponse {
     /// What is required set, nothing else.
     pub fn new(variables: Vec<Variable>) -> Self {
         Self { variables }
+    }
+}
+
+read_object! {
+    VariablesResponse {
+        0 variables "variables" required,
     }
 }
 
@@ -3230,7 +3699,7 @@ impl Request for SetVariableRequest {
 }
 
 /// What `setVariable` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SetVariableArguments {
     /// Container of the variable, as given out during this stop.
@@ -3270,8 +3739,17 @@ impl SetVariableArguments {
     }
 }
 
+read_object! {
+    SetVariableArguments {
+        0 variables_reference "variablesReference" required,
+        1 name "name" required,
+        2 value "value" required,
+        3 format "format" optional,
+    }
+}
+
 /// The variable as it is after the change.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SetVariableResponse {
     /// Its value now, read back.
@@ -3367,6 +3845,18 @@ impl SetVariableResponse {
     }
 }
 
+read_object! {
+    SetVariableResponse {
+        0 value "value" required,
+        1 r#type "type" optional,
+        2 variables_reference "variablesReference" optional,
+        3 named_variables "namedVariables" optional,
+        4 indexed_variables "indexedVariables" optional,
+        5 memory_reference "memoryReference" optional,
+        6 value_location_reference "valueLocationReference" optional,
+    }
+}
+
 /// Fetches a source text from the adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SourceRequest;
@@ -3378,7 +3868,7 @@ impl Request for SourceRequest {
 }
 
 /// What `source` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SourceArguments {
     /// Source wanted, by path or by reference.
@@ -3408,8 +3898,15 @@ impl SourceArguments {
     }
 }
 
+read_object! {
+    SourceArguments {
+        0 source "source" optional,
+        1 source_reference "sourceReference" required,
+    }
+}
+
 /// The text of the source.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SourceResponse {
     /// The text itself.
@@ -3436,6 +3933,13 @@ impl SourceResponse {
     }
 }
 
+read_object! {
+    SourceResponse {
+        0 content "content" required,
+        1 mime_type "mimeType" optional,
+    }
+}
+
 /// Lists the debuggee's threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadsRequest;
@@ -3447,7 +3951,7 @@ impl Request for ThreadsRequest {
 }
 
 /// The threads there are.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ThreadsResponse {
     /// Every thread alive now.
@@ -3458,6 +3962,12 @@ impl ThreadsResponse {
     /// What is required set, nothing else.
     pub fn new(threads: Vec<Thread>) -> Self {
         Self { threads }
+    }
+}
+
+read_object! {
+    ThreadsResponse {
+        0 threads "threads" required,
     }
 }
 
@@ -3473,7 +3983,7 @@ impl Request for TerminateThreadsRequest {
 }
 
 /// What `terminateThreads` takes.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct TerminateThreadsArguments {
     /// Threads to end.
@@ -3497,6 +4007,12 @@ impl TerminateThreadsArguments {
     }
 }
 
+read_object! {
+    TerminateThreadsArguments {
+        0 thread_ids "threadIds" optional,
+    }
+}
+
 /// Confirms `terminateThreads`, with an empty body.
 pub type TerminateThreadsResponse = Empty;
 
@@ -3512,7 +4028,7 @@ impl Request for ModulesRequest {
 }
 
 /// What `modules` takes.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct ModulesArguments {
     /// Index to begin at; absent means 0.
@@ -3548,8 +4064,15 @@ impl ModulesArguments {
     }
 }
 
+read_object! {
+    ModulesArguments {
+        0 start_module "startModule" optional,
+        1 module_count "moduleCount" optional,
+    }
+}
+
 /// The modules found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ModulesResponse {
     /// The modules asked for.
@@ -3578,6 +4101,13 @@ impl ModulesResponse {
     }
 }
 
+read_object! {
+    ModulesResponse {
+        0 modules "modules" required,
+        1 total_modules "totalModules" optional,
+    }
+}
+
 /// Lists every source the debuggee has loaded. Only with `supportsLoadedSourcesRequest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoadedSourcesRequest;
@@ -3590,7 +4120,7 @@ impl Request for LoadedSourcesRequest {
 }
 
 /// What `loadedSources` takes: nothing.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct LoadedSourcesArguments {}
 
@@ -3601,8 +4131,13 @@ impl LoadedSourcesArguments {
     }
 }
 
+read_object! {
+    LoadedSourcesArguments {
+    }
+}
+
 /// The sources found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct LoadedSourcesResponse {
     /// Every source loaded now.
@@ -3613,6 +4148,12 @@ impl LoadedSourcesResponse {
     /// What is required set, nothing else.
     pub fn new(sources: Vec<Source>) -> Self {
         Self { sources }
+    }
+}
+
+read_object! {
+    LoadedSourcesResponse {
+        0 sources "sources" required,
     }
 }
 
@@ -3627,7 +4168,7 @@ impl Request for EvaluateRequest {
 }
 
 /// What `evaluate` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct EvaluateArguments {
     /// Text to compute, in a language the adapter knows.
@@ -3716,23 +4257,36 @@ impl EvaluateArguments {
     }
 }
 
+read_object! {
+    EvaluateArguments {
+        0 expression "expression" required,
+        1 frame_id "frameId" optional,
+        2 line "line" optional,
+        3 column "column" optional,
+        4 source "source" optional,
+        5 context "context" optional,
+        6 format "format" optional,
+    }
+}
+
 string_enum! {
-/// The values of `context` in `EvaluateArguments`.
-open EvaluateArgumentsContext {
-/// A watched expression, computed anew at each stop.
-Watch = "watch",
-/// Typed by the user at a prompt.
-Repl = "repl",
-/// Under the mouse pointer, so without side effects; only with `supportsEvaluateForHovers`.
-Hover = "hover",
-/// To be copied in full; only with `supportsClipboardContext`.
-Clipboard = "clipboard",
-/// Comes from the list of variables.
-Variables = "variables",
-} }
+    /// The values of `context` in `EvaluateArguments`.
+    open EvaluateArgumentsContext {
+        /// A watched expression, computed anew at each stop.
+        Watch = "watch",
+        /// Typed by the user at a prompt.
+        Repl = "repl",
+        /// Under the mouse pointer, so without side effects; only with `supportsEvaluateForHovers`.
+        Hover = "hover",
+        /// To be copied in full; only with `supportsClipboardContext`.
+        Clipboard = "clipboard",
+        /// Comes from the list of variables.
+        Variables = "variables",
+    }
+}
 
 /// What the expression came to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct EvaluateResponse {
     /// The value, as text to show.
@@ -3831,6 +4385,19 @@ impl EvaluateResponse {
     }
 }
 
+read_object! {
+    EvaluateResponse {
+        0 result "result" required,
+        1 r#type "type" optional,
+        2 presentation_hint "presentationHint" optional,
+        3 variables_reference "variablesReference" required,
+        4 named_variables "namedVariables" optional,
+        5 indexed_variables "indexedVariables" optional,
+        6 memory_reference "memoryReference" optional,
+        7 value_location_reference "valueLocationReference" optional,
+    }
+}
+
 /// Computes `value` and stores it where `expression` names a place, both as seen from the
 /// frame. Only with `supportsSetExpression`; preferred to `setVariable` for variables with an
 /// `evaluateName`.
@@ -3845,7 +4412,7 @@ impl Request for SetExpressionRequest {
 }
 
 /// What `setExpression` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SetExpressionArguments {
     /// The place to change.
@@ -3888,8 +4455,17 @@ impl SetExpressionArguments {
     }
 }
 
+read_object! {
+    SetExpressionArguments {
+        0 expression "expression" required,
+        1 value "value" required,
+        2 frame_id "frameId" optional,
+        3 format "format" optional,
+    }
+}
+
 /// The place as it is after the change.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SetExpressionResponse {
     /// Its value now, read back.
@@ -3995,6 +4571,19 @@ impl SetExpressionResponse {
     }
 }
 
+read_object! {
+    SetExpressionResponse {
+        0 value "value" required,
+        1 r#type "type" optional,
+        2 presentation_hint "presentationHint" optional,
+        3 variables_reference "variablesReference" optional,
+        4 named_variables "namedVariables" optional,
+        5 indexed_variables "indexedVariables" optional,
+        6 memory_reference "memoryReference" optional,
+        7 value_location_reference "valueLocationReference" optional,
+    }
+}
+
 /// Lists the calls a `stepIn` from a frame could enter. Only with
 /// `supportsStepInTargetsRequest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -4008,7 +4597,7 @@ impl Request for StepInTargetsRequest {
 }
 
 /// What `stepInTargets` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StepInTargetsArguments {
     /// Frame whose line is looked at.
@@ -4025,8 +4614,14 @@ impl StepInTargetsArguments {
     }
 }
 
+read_object! {
+    StepInTargetsArguments {
+        0 frame_id "frameId" required,
+    }
+}
+
 /// The calls found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StepInTargetsResponse {
     /// Calls one could enter.
@@ -4037,6 +4632,12 @@ impl StepInTargetsResponse {
     /// What is required set, nothing else.
     pub fn new(targets: Vec<StepInTarget>) -> Self {
         Self { targets }
+    }
+}
+
+read_object! {
+    StepInTargetsResponse {
+        0 targets "targets" required,
     }
 }
 
@@ -4053,7 +4654,7 @@ impl Request for GotoTargetsRequest {
 }
 
 /// What `gotoTargets` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GotoTargetsArguments {
     /// Source looked at.
@@ -4087,8 +4688,16 @@ impl GotoTargetsArguments {
     }
 }
 
+read_object! {
+    GotoTargetsArguments {
+        0 source "source" required,
+        1 line "line" required,
+        2 column "column" optional,
+    }
+}
+
 /// The places found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GotoTargetsResponse {
     /// Places one could move to.
@@ -4099,6 +4708,12 @@ impl GotoTargetsResponse {
     /// What is required set, nothing else.
     pub fn new(targets: Vec<GotoTarget>) -> Self {
         Self { targets }
+    }
+}
+
+read_object! {
+    GotoTargetsResponse {
+        0 targets "targets" required,
     }
 }
 
@@ -4114,7 +4729,7 @@ impl Request for CompletionsRequest {
 }
 
 /// What `completions` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CompletionsArguments {
     /// Frame whose names count; absent means globals only.
@@ -4161,8 +4776,17 @@ impl CompletionsArguments {
     }
 }
 
+read_object! {
+    CompletionsArguments {
+        0 frame_id "frameId" optional,
+        1 text "text" required,
+        2 column "column" required,
+        3 line "line" optional,
+    }
+}
+
 /// The proposals.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CompletionsResponse {
     /// Texts the user can choose from.
@@ -4173,6 +4797,12 @@ impl CompletionsResponse {
     /// What is required set, nothing else.
     pub fn new(targets: Vec<CompletionItem>) -> Self {
         Self { targets }
+    }
+}
+
+read_object! {
+    CompletionsResponse {
+        0 targets "targets" required,
     }
 }
 
@@ -4188,7 +4818,7 @@ impl Request for ExceptionInfoRequest {
 }
 
 /// What `exceptionInfo` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ExceptionInfoArguments {
     /// Thread that stopped on it.
@@ -4205,8 +4835,14 @@ impl ExceptionInfoArguments {
     }
 }
 
+read_object! {
+    ExceptionInfoArguments {
+        0 thread_id "threadId" required,
+    }
+}
+
 /// What is known of the exception.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ExceptionInfoResponse {
     /// Which exception, as a code or type name.
@@ -4249,6 +4885,15 @@ impl ExceptionInfoResponse {
     }
 }
 
+read_object! {
+    ExceptionInfoResponse {
+        0 exception_id "exceptionId" required,
+        1 description "description" optional,
+        2 break_mode "breakMode" required,
+        3 details "details" optional,
+    }
+}
+
 /// Reads raw memory. Only with `supportsReadMemoryRequest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadMemoryRequest;
@@ -4261,7 +4906,7 @@ impl Request for ReadMemoryRequest {
 }
 
 /// What `readMemory` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ReadMemoryArguments {
     /// Where to count from.
@@ -4296,8 +4941,16 @@ impl ReadMemoryArguments {
     }
 }
 
+read_object! {
+    ReadMemoryArguments {
+        0 memory_reference "memoryReference" required,
+        1 offset "offset" optional,
+        2 count "count" required,
+    }
+}
+
 /// The bytes found, if any.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ReadMemoryResponse {
     /// Where the first byte came from, decimal or with `0x`.
@@ -4337,6 +4990,14 @@ impl ReadMemoryResponse {
     }
 }
 
+read_object! {
+    ReadMemoryResponse {
+        0 address "address" required,
+        1 unreadable_bytes "unreadableBytes" optional,
+        2 data "data" optional,
+    }
+}
+
 /// Writes raw memory. Only with `supportsWriteMemoryRequest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteMemoryRequest;
@@ -4349,7 +5010,7 @@ impl Request for WriteMemoryRequest {
 }
 
 /// What `writeMemory` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct WriteMemoryArguments {
     /// Where to count from.
@@ -4394,8 +5055,17 @@ impl WriteMemoryArguments {
     }
 }
 
+read_object! {
+    WriteMemoryArguments {
+        0 memory_reference "memoryReference" required,
+        1 offset "offset" optional,
+        2 allow_partial "allowPartial" optional,
+        3 data "data" required,
+    }
+}
+
 /// How much was written.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct WriteMemoryResponse {
     /// For partial writes, where the first written byte lies relative to the reference; possibly
@@ -4432,6 +5102,13 @@ impl WriteMemoryResponse {
     }
 }
 
+read_object! {
+    WriteMemoryResponse {
+        0 offset "offset" optional,
+        1 bytes_written "bytesWritten" optional,
+    }
+}
+
 /// Shows memory as machine instructions. Only with `supportsDisassembleRequest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DisassembleRequest;
@@ -4444,7 +5121,7 @@ impl Request for DisassembleRequest {
 }
 
 /// What `disassemble` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DisassembleArguments {
     /// Where to count from.
@@ -4505,8 +5182,18 @@ impl DisassembleArguments {
     }
 }
 
+read_object! {
+    DisassembleArguments {
+        0 memory_reference "memoryReference" required,
+        1 offset "offset" optional,
+        2 instruction_offset "instructionOffset" optional,
+        3 instruction_count "instructionCount" required,
+        4 resolve_symbols "resolveSymbols" optional,
+    }
+}
+
 /// The instructions found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DisassembleResponse {
     /// The instructions, in order of address.
@@ -4517,6 +5204,12 @@ impl DisassembleResponse {
     /// What is required set, nothing else.
     pub fn new(instructions: Vec<DisassembledInstruction>) -> Self {
         Self { instructions }
+    }
+}
+
+read_object! {
+    DisassembleResponse {
+        0 instructions "instructions" required,
     }
 }
 
@@ -4531,7 +5224,7 @@ impl Request for LocationsRequest {
 }
 
 /// What `locations` takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct LocationsArguments {
     /// Reference to follow, as the adapter gave it out.
@@ -4548,8 +5241,14 @@ impl LocationsArguments {
     }
 }
 
+read_object! {
+    LocationsArguments {
+        0 location_reference "locationReference" required,
+    }
+}
+
 /// The place it leads to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct LocationsResponse {
     /// Source of the place, by path or by reference.
@@ -4607,6 +5306,16 @@ impl LocationsResponse {
     pub fn with_end_column(mut self, end_column: i64) -> Self {
         self.end_column = Some(end_column);
         self
+    }
+}
+
+read_object! {
+    LocationsResponse {
+        0 source "source" required,
+        1 line "line" required,
+        2 column "column" optional,
+        3 end_line "endLine" optional,
+        4 end_column "endColumn" optional,
     }
 }
 
@@ -5351,7 +6060,7 @@ impl Serialize for Capabilities {
 }
 
 /// One kind of exception the user can switch on or off.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ExceptionBreakpointsFilter {
     /// Code that `setExceptionBreakpoints` refers to it by.
@@ -5417,8 +6126,19 @@ impl ExceptionBreakpointsFilter {
     }
 }
 
+read_object! {
+    ExceptionBreakpointsFilter {
+        0 filter "filter" required,
+        1 label "label" required,
+        2 description "description" optional,
+        3 default "default" optional,
+        4 supports_condition "supportsCondition" optional,
+        5 condition_description "conditionDescription" optional,
+    }
+}
+
 /// An error as a client shows it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Message {
     /// Number of the error in this adapter, for looking it up.
@@ -5495,9 +6215,21 @@ impl Message {
     }
 }
 
+read_object! {
+    Message {
+        0 id "id" required,
+        1 format "format" required,
+        2 variables "variables" optional,
+        3 send_telemetry "sendTelemetry" optional,
+        4 show_user "showUser" optional,
+        5 url "url" optional,
+        6 url_label "urlLabel" optional,
+    }
+}
+
 /// An executable or library of the debuggee, a row in the client's list. Adapters may add
 /// fields, which get columns when described by a `ColumnDescriptor`; prefer those given here.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Module {
     /// Tells modules apart, in events too.
@@ -5604,8 +6336,23 @@ impl Module {
     }
 }
 
+read_object! {
+    Module {
+        0 id "id" required,
+        1 name "name" required,
+        2 path "path" optional,
+        3 is_optimized "isOptimized" optional,
+        4 is_user_code "isUserCode" optional,
+        5 version "version" optional,
+        6 symbol_status "symbolStatus" optional,
+        7 symbol_file_path "symbolFilePath" optional,
+        8 date_time_stamp "dateTimeStamp" optional,
+        9 address_range "addressRange" optional,
+    }
+}
+
 /// A column of the module list: which field, under what heading, drawn how.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ColumnDescriptor {
     /// Field of the module that it shows.
@@ -5660,21 +6407,32 @@ impl ColumnDescriptor {
     }
 }
 
+read_object! {
+    ColumnDescriptor {
+        0 attribute_name "attributeName" required,
+        1 label "label" required,
+        2 format "format" optional,
+        3 r#type "type" optional,
+        4 width "width" optional,
+    }
+}
+
 string_enum! {
-/// The values of `type` in `ColumnDescriptor`.
-closed ColumnDescriptorType {
-/// `string`.
-String = "string",
-/// `number`.
-Number = "number",
-/// `boolean`.
-Boolean = "boolean",
-/// `unixTimestampUTC`.
-UnixTimestampUtc = "unixTimestampUTC",
-} }
+    /// The values of `type` in `ColumnDescriptor`.
+    closed ColumnDescriptorType {
+        /// `string`.
+        String = "string",
+        /// `number`.
+        Number = "number",
+        /// `boolean`.
+        Boolean = "boolean",
+        /// `unixTimestampUTC`.
+        UnixTimestampUtc = "unixTimestampUTC",
+    }
+}
 
 /// One thread of the debuggee.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Thread {
     /// Number that requests know it by.
@@ -5695,8 +6453,15 @@ impl Thread {
     }
 }
 
+read_object! {
+    Thread {
+        0 id "id" required,
+        1 name "name" required,
+    }
+}
+
 /// A text the debuggee was made from, whether a file or given out by the adapter.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Source {
     /// Short name to show; always there when it comes from the adapter.
@@ -5722,12 +6487,7 @@ pub struct Source {
     pub sources: Option<Vec<Source>>,
     /// The adapter's own note, which the client keeps and returns unchanged, even in later
     /// sessions.
-    #[serde(
-        rename = "adapterData",
-        default,
-        deserialize_with = "message::present",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "adapterData", skip_serializing_if = "Option::is_none")]
     pub adapter_data: Option<Raw>,
     /// Sums to tell whether a file is the same.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -5797,19 +6557,33 @@ impl Source {
     }
 }
 
+read_object! {
+    Source {
+        0 name "name" optional,
+        1 path "path" optional,
+        2 source_reference "sourceReference" optional,
+        3 presentation_hint "presentationHint" optional,
+        4 origin "origin" optional,
+        5 sources "sources" optional,
+        6 adapter_data "adapterData" any,
+        7 checksums "checksums" optional,
+    }
+}
+
 string_enum! {
-/// The values of `presentationHint` in `Source`.
-closed SourcePresentationHint {
-/// `normal`.
-Normal = "normal",
-/// `emphasize`.
-Emphasize = "emphasize",
-/// `deemphasize`.
-Deemphasize = "deemphasize",
-} }
+    /// The values of `presentationHint` in `Source`.
+    closed SourcePresentationHint {
+        /// `normal`.
+        Normal = "normal",
+        /// `emphasize`.
+        Emphasize = "emphasize",
+        /// `deemphasize`.
+        Deemphasize = "deemphasize",
+    }
+}
 
 /// One call that has not returned.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StackFrame {
     /// Number for `scopes` and the like, not shared with any frame of another thread.
@@ -5928,19 +6702,36 @@ impl StackFrame {
     }
 }
 
+read_object! {
+    StackFrame {
+        0 id "id" required,
+        1 name "name" required,
+        2 source "source" optional,
+        3 line "line" required,
+        4 column "column" required,
+        5 end_line "endLine" optional,
+        6 end_column "endColumn" optional,
+        7 can_restart "canRestart" optional,
+        8 instruction_pointer_reference "instructionPointerReference" optional,
+        9 module_id "moduleId" optional,
+        10 presentation_hint "presentationHint" optional,
+    }
+}
+
 string_enum! {
-/// The values of `presentationHint` in `StackFrame`.
-closed StackFramePresentationHint {
-/// `normal`.
-Normal = "normal",
-/// `label`.
-Label = "label",
-/// `subtle`.
-Subtle = "subtle",
-} }
+    /// The values of `presentationHint` in `StackFrame`.
+    closed StackFramePresentationHint {
+        /// `normal`.
+        Normal = "normal",
+        /// `label`.
+        Label = "label",
+        /// `subtle`.
+        Subtle = "subtle",
+    }
+}
 
 /// A named group of a frame's variables, perhaps tied to a part of the source.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Scope {
     /// Heading, possibly translated, such as 'Locals'.
@@ -6065,22 +6856,39 @@ impl Scope {
     }
 }
 
+read_object! {
+    Scope {
+        0 name "name" required,
+        1 presentation_hint "presentationHint" optional,
+        2 variables_reference "variablesReference" required,
+        3 named_variables "namedVariables" optional,
+        4 indexed_variables "indexedVariables" optional,
+        5 expensive "expensive" required,
+        6 source "source" optional,
+        7 line "line" optional,
+        8 column "column" optional,
+        9 end_line "endLine" optional,
+        10 end_column "endColumn" optional,
+    }
+}
+
 string_enum! {
-/// The values of `presentationHint` in `Scope`.
-open ScopePresentationHint {
-/// What the function was given.
-Arguments = "arguments",
-/// What the function declares itself.
-Locals = "locals",
-/// The machine's registers; at most one such group in a frame.
-Registers = "registers",
-/// What functions have just returned.
-ReturnValue = "returnValue",
-} }
+    /// The values of `presentationHint` in `Scope`.
+    open ScopePresentationHint {
+        /// What the function was given.
+        Arguments = "arguments",
+        /// What the function declares itself.
+        Locals = "locals",
+        /// The machine's registers; at most one such group in a frame.
+        Registers = "registers",
+        /// What functions have just returned.
+        ReturnValue = "returnValue",
+    }
+}
 
 /// A name with a value, which may hold further variables to be fetched on demand, in slices
 /// when they are many.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Variable {
     /// What to call it.
@@ -6218,8 +7026,24 @@ impl Variable {
     }
 }
 
+read_object! {
+    Variable {
+        0 name "name" required,
+        1 value "value" required,
+        2 r#type "type" optional,
+        3 presentation_hint "presentationHint" optional,
+        4 evaluate_name "evaluateName" optional,
+        5 variables_reference "variablesReference" required,
+        6 named_variables "namedVariables" optional,
+        7 indexed_variables "indexedVariables" optional,
+        8 memory_reference "memoryReference" optional,
+        9 declaration_location_reference "declarationLocationReference" optional,
+        10 value_location_reference "valueLocationReference" optional,
+    }
+}
+
 /// What a client may know of a value to draw it well.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct VariablePresentationHint {
     /// What it is. Others are allowed, but these come first.
@@ -6272,71 +7096,83 @@ impl VariablePresentationHint {
     }
 }
 
-string_enum! {
-/// The values of `kind` in `VariablePresentationHint`.
-open VariablePresentationHintKind {
-/// Read through a property.
-Property = "property",
-/// A function belonging to it.
-Method = "method",
-/// A type as such.
-Class = "class",
-/// Plain data, such as a field.
-Data = "data",
-/// An event one can subscribe to.
-Event = "event",
-/// The part inherited from a parent type.
-BaseClass = "baseClass",
-/// A type inside another.
-InnerClass = "innerClass",
-/// What it implements.
-Interface = "interface",
-/// The object seen as what it really is.
-MostDerivedClass = "mostDerivedClass",
-/// Made up by the adapter, such as a stretch of a long array.
-Virtual = "virtual",
-/// Is watched; superseded by `hasDataBreakpoint`.
-DataBreakpoint = "dataBreakpoint",
-} }
+read_object! {
+    VariablePresentationHint {
+        0 kind "kind" optional,
+        1 attributes "attributes" optional,
+        2 visibility "visibility" optional,
+        3 lazy "lazy" optional,
+    }
+}
 
 string_enum! {
-/// The values of `attributes` in `VariablePresentationHint`.
-open VariablePresentationHintAttributes {
-/// Belongs to the type or module, not to an object.
-Static = "static",
-/// Never changes.
-Constant = "constant",
-/// Cannot be assigned to.
-ReadOnly = "readOnly",
-/// Text to show without unescaping.
-RawString = "rawString",
-/// Has been given a lasting number; a relic outside this protocol.
-HasObjectId = "hasObjectId",
-/// Could be given a lasting number; a relic outside this protocol.
-CanHaveObjectId = "canHaveObjectId",
-/// Reading it changed something.
-HasSideEffects = "hasSideEffects",
-/// A watch on it is set.
-HasDataBreakpoint = "hasDataBreakpoint",
-} }
+    /// The values of `kind` in `VariablePresentationHint`.
+    open VariablePresentationHintKind {
+        /// Read through a property.
+        Property = "property",
+        /// A function belonging to it.
+        Method = "method",
+        /// A type as such.
+        Class = "class",
+        /// Plain data, such as a field.
+        Data = "data",
+        /// An event one can subscribe to.
+        Event = "event",
+        /// The part inherited from a parent type.
+        BaseClass = "baseClass",
+        /// A type inside another.
+        InnerClass = "innerClass",
+        /// What it implements.
+        Interface = "interface",
+        /// The object seen as what it really is.
+        MostDerivedClass = "mostDerivedClass",
+        /// Made up by the adapter, such as a stretch of a long array.
+        Virtual = "virtual",
+        /// Is watched; superseded by `hasDataBreakpoint`.
+        DataBreakpoint = "dataBreakpoint",
+    }
+}
 
 string_enum! {
-/// The values of `visibility` in `VariablePresentationHint`.
-open VariablePresentationHintVisibility {
-/// `public`.
-Public = "public",
-/// `private`.
-Private = "private",
-/// `protected`.
-Protected = "protected",
-/// `internal`.
-Internal = "internal",
-/// `final`.
-Final = "final",
-} }
+    /// The values of `attributes` in `VariablePresentationHint`.
+    open VariablePresentationHintAttributes {
+        /// Belongs to the type or module, not to an object.
+        Static = "static",
+        /// Never changes.
+        Constant = "constant",
+        /// Cannot be assigned to.
+        ReadOnly = "readOnly",
+        /// Text to show without unescaping.
+        RawString = "rawString",
+        /// Has been given a lasting number; a relic outside this protocol.
+        HasObjectId = "hasObjectId",
+        /// Could be given a lasting number; a relic outside this protocol.
+        CanHaveObjectId = "canHaveObjectId",
+        /// Reading it changed something.
+        HasSideEffects = "hasSideEffects",
+        /// A watch on it is set.
+        HasDataBreakpoint = "hasDataBreakpoint",
+    }
+}
+
+string_enum! {
+    /// The values of `visibility` in `VariablePresentationHint`.
+    open VariablePresentationHintVisibility {
+        /// `public`.
+        Public = "public",
+        /// `private`.
+        Private = "private",
+        /// `protected`.
+        Protected = "protected",
+        /// `internal`.
+        Internal = "internal",
+        /// `final`.
+        Final = "final",
+    }
+}
 
 /// A place where a breakpoint can be.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct BreakpointLocation {
     /// Its first line.
@@ -6393,8 +7229,17 @@ impl BreakpointLocation {
     }
 }
 
+read_object! {
+    BreakpointLocation {
+        0 line "line" required,
+        1 column "column" optional,
+        2 end_line "endLine" optional,
+        3 end_column "endColumn" optional,
+    }
+}
+
 /// A breakpoint or log line wanted in a source.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SourceBreakpoint {
     /// Line it is wanted on.
@@ -6471,8 +7316,19 @@ impl SourceBreakpoint {
     }
 }
 
+read_object! {
+    SourceBreakpoint {
+        0 line "line" required,
+        1 column "column" optional,
+        2 condition "condition" optional,
+        3 hit_condition "hitCondition" optional,
+        4 log_message "logMessage" optional,
+        5 mode "mode" optional,
+    }
+}
+
 /// A function to stop in.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct FunctionBreakpoint {
     /// Which function, by name.
@@ -6511,19 +7367,28 @@ impl FunctionBreakpoint {
     }
 }
 
+read_object! {
+    FunctionBreakpoint {
+        0 name "name" required,
+        1 condition "condition" optional,
+        2 hit_condition "hitCondition" optional,
+    }
+}
+
 string_enum! {
-/// Kinds of access one can watch for.
-closed DataBreakpointAccessType {
-/// `read`.
-Read = "read",
-/// `write`.
-Write = "write",
-/// `readWrite`.
-ReadWrite = "readWrite",
-} }
+    /// Kinds of access one can watch for.
+    closed DataBreakpointAccessType {
+        /// `read`.
+        Read = "read",
+        /// `write`.
+        Write = "write",
+        /// `readWrite`.
+        ReadWrite = "readWrite",
+    }
+}
 
 /// A watch wanted on some data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DataBreakpoint {
     /// Handle of the data, from `dataBreakpointInfo`.
@@ -6573,8 +7438,17 @@ impl DataBreakpoint {
     }
 }
 
+read_object! {
+    DataBreakpoint {
+        0 data_id "dataId" required,
+        1 access_type "accessType" optional,
+        2 condition "condition" optional,
+        3 hit_condition "hitCondition" optional,
+    }
+}
+
 /// An instruction to stop at.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct InstructionBreakpoint {
     /// Reference to code, from a frame, a value, a goto target or another breakpoint.
@@ -6638,8 +7512,18 @@ impl InstructionBreakpoint {
     }
 }
 
+read_object! {
+    InstructionBreakpoint {
+        0 instruction_reference "instructionReference" required,
+        1 offset "offset" optional,
+        2 condition "condition" optional,
+        3 hit_condition "hitCondition" optional,
+        4 mode "mode" optional,
+    }
+}
+
 /// What became of a breakpoint the client asked for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Breakpoint {
     /// Number that later events know it by; needed for them to mean it.
@@ -6782,29 +7666,47 @@ impl Breakpoint {
     }
 }
 
-string_enum! {
-/// The values of `reason` in `Breakpoint`.
-closed BreakpointReason {
-/// `pending`.
-Pending = "pending",
-/// `failed`.
-Failed = "failed",
-} }
+read_object! {
+    Breakpoint {
+        0 id "id" optional,
+        1 verified "verified" required,
+        2 message "message" optional,
+        3 source "source" optional,
+        4 line "line" optional,
+        5 column "column" optional,
+        6 end_line "endLine" optional,
+        7 end_column "endColumn" optional,
+        8 instruction_reference "instructionReference" optional,
+        9 offset "offset" optional,
+        10 reason "reason" optional,
+    }
+}
 
 string_enum! {
-/// How far one step goes.
-closed SteppingGranularity {
-/// Up to the end of the statement, as the adapter sees it: several may share a line, such as
-/// the parts of a `for`.
-Statement = "statement",
-/// As far as the line goes.
-Line = "line",
-/// One machine instruction.
-Instruction = "instruction",
-} }
+    /// The values of `reason` in `Breakpoint`.
+    closed BreakpointReason {
+        /// `pending`.
+        Pending = "pending",
+        /// `failed`.
+        Failed = "failed",
+    }
+}
+
+string_enum! {
+    /// How far one step goes.
+    closed SteppingGranularity {
+        /// Up to the end of the statement, as the adapter sees it: several may share a line, such as
+        /// the parts of a `for`.
+        Statement = "statement",
+        /// As far as the line goes.
+        Line = "line",
+        /// One machine instruction.
+        Instruction = "instruction",
+    }
+}
 
 /// One call that `stepIn` can be told to enter.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StepInTarget {
     /// Number that `stepIn` knows it by.
@@ -6877,8 +7779,19 @@ impl StepInTarget {
     }
 }
 
+read_object! {
+    StepInTarget {
+        0 id "id" required,
+        1 label "label" required,
+        2 line "line" optional,
+        3 column "column" optional,
+        4 end_line "endLine" optional,
+        5 end_column "endColumn" optional,
+    }
+}
+
 /// A place that `goto` can move execution to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GotoTarget {
     /// Number that `goto` knows it by.
@@ -6960,8 +7873,20 @@ impl GotoTarget {
     }
 }
 
+read_object! {
+    GotoTarget {
+        0 id "id" required,
+        1 label "label" required,
+        2 line "line" required,
+        3 column "column" optional,
+        4 end_line "endLine" optional,
+        5 end_column "endColumn" optional,
+        6 instruction_pointer_reference "instructionPointerReference" optional,
+    }
+}
+
 /// One proposal for what the user is typing.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CompletionItem {
     /// What the user chooses it by, and what is inserted without `text`.
@@ -7075,64 +8000,80 @@ impl CompletionItem {
     }
 }
 
-string_enum! {
-/// What a proposal is; not every client tells all of them apart.
-closed CompletionItemType {
-/// `method`.
-Method = "method",
-/// `function`.
-Function = "function",
-/// `constructor`.
-Constructor = "constructor",
-/// `field`.
-Field = "field",
-/// `variable`.
-Variable = "variable",
-/// `class`.
-Class = "class",
-/// `interface`.
-Interface = "interface",
-/// `module`.
-Module = "module",
-/// `property`.
-Property = "property",
-/// `unit`.
-Unit = "unit",
-/// `value`.
-Value = "value",
-/// `enum`.
-Enum = "enum",
-/// `keyword`.
-Keyword = "keyword",
-/// `snippet`.
-Snippet = "snippet",
-/// `text`.
-Text = "text",
-/// `color`.
-Color = "color",
-/// `file`.
-File = "file",
-/// `reference`.
-Reference = "reference",
-/// `customcolor`.
-Customcolor = "customcolor",
-} }
+read_object! {
+    CompletionItem {
+        0 label "label" required,
+        1 text "text" optional,
+        2 sort_text "sortText" optional,
+        3 detail "detail" optional,
+        4 r#type "type" optional,
+        5 start "start" optional,
+        6 length "length" optional,
+        7 selection_start "selectionStart" optional,
+        8 selection_length "selectionLength" optional,
+    }
+}
 
 string_enum! {
-/// Ways to compute a checksum.
-closed ChecksumAlgorithm {
-/// `MD5`.
-Md5 = "MD5",
-/// `SHA1`.
-Sha1 = "SHA1",
-/// `SHA256`.
-Sha256 = "SHA256",
-/// `timestamp`.
-Timestamp = "timestamp",
-} }
+    /// What a proposal is; not every client tells all of them apart.
+    closed CompletionItemType {
+        /// `method`.
+        Method = "method",
+        /// `function`.
+        Function = "function",
+        /// `constructor`.
+        Constructor = "constructor",
+        /// `field`.
+        Field = "field",
+        /// `variable`.
+        Variable = "variable",
+        /// `class`.
+        Class = "class",
+        /// `interface`.
+        Interface = "interface",
+        /// `module`.
+        Module = "module",
+        /// `property`.
+        Property = "property",
+        /// `unit`.
+        Unit = "unit",
+        /// `value`.
+        Value = "value",
+        /// `enum`.
+        Enum = "enum",
+        /// `keyword`.
+        Keyword = "keyword",
+        /// `snippet`.
+        Snippet = "snippet",
+        /// `text`.
+        Text = "text",
+        /// `color`.
+        Color = "color",
+        /// `file`.
+        File = "file",
+        /// `reference`.
+        Reference = "reference",
+        /// `customcolor`.
+        Customcolor = "customcolor",
+    }
+}
+
+string_enum! {
+    /// Ways to compute a checksum.
+    closed ChecksumAlgorithm {
+        /// `MD5`.
+        Md5 = "MD5",
+        /// `SHA1`.
+        Sha1 = "SHA1",
+        /// `SHA256`.
+        Sha256 = "SHA256",
+        /// `timestamp`.
+        Timestamp = "timestamp",
+    }
+}
 
 /// A sum over a source, to recognise it by.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Checksum {
     /// How it was computed.
@@ -7151,8 +8092,15 @@ impl Checksum {
     }
 }
 
+read_object! {
+    Checksum {
+        0 algorithm "algorithm" required,
+        1 checksum "checksum" required,
+    }
+}
+
 /// How the user wants values written.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct ValueFormat {
     /// Numbers in hexadecimal.
@@ -7174,8 +8122,14 @@ impl ValueFormat {
     }
 }
 
+read_object! {
+    ValueFormat {
+        0 hex "hex" optional,
+    }
+}
+
 /// What the user wants in the names of frames.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct StackFrameFormat {
     /// Numbers in hexadecimal.
@@ -7267,8 +8221,21 @@ impl StackFrameFormat {
     }
 }
 
+read_object! {
+    StackFrameFormat {
+        0 hex "hex" optional,
+        1 parameters "parameters" optional,
+        2 parameter_types "parameterTypes" optional,
+        3 parameter_names "parameterNames" optional,
+        4 parameter_values "parameterValues" optional,
+        5 line "line" optional,
+        6 module "module" optional,
+        7 include_all "includeAll" optional,
+    }
+}
+
 /// An exception filter switched on, with what was chosen for it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ExceptionFilterOptions {
     /// Which announced filter, by ID.
@@ -7307,8 +8274,16 @@ impl ExceptionFilterOptions {
     }
 }
 
+read_object! {
+    ExceptionFilterOptions {
+        0 filter_id "filterId" required,
+        1 condition "condition" optional,
+        2 mode "mode" optional,
+    }
+}
+
 /// What to do about some exceptions of a tree.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ExceptionOptions {
     /// Way down the tree of names, whose first step is mostly a category; absent means all of it.
@@ -7336,23 +8311,31 @@ impl ExceptionOptions {
     }
 }
 
+read_object! {
+    ExceptionOptions {
+        0 path "path" optional,
+        1 break_mode "breakMode" required,
+    }
+}
+
 string_enum! {
-/// When an exception stops the debuggee: not at all, each time, if nothing handles it, or if
-/// the user's own code does not.
-closed ExceptionBreakMode {
-/// `never`.
-Never = "never",
-/// `always`.
-Always = "always",
-/// `unhandled`.
-Unhandled = "unhandled",
-/// `userUnhandled`.
-UserUnhandled = "userUnhandled",
-} }
+    /// When an exception stops the debuggee: not at all, each time, if nothing handles it, or if
+    /// the user's own code does not.
+    closed ExceptionBreakMode {
+        /// `never`.
+        Never = "never",
+        /// `always`.
+        Always = "always",
+        /// `unhandled`.
+        Unhandled = "unhandled",
+        /// `userUnhandled`.
+        UserUnhandled = "userUnhandled",
+    }
+}
 
 /// One step down the tree of exceptions, taken by any of its names or, with `negate`, by all
 /// others.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ExceptionPathSegment {
     /// True takes every name but those listed.
@@ -7379,8 +8362,15 @@ impl ExceptionPathSegment {
     }
 }
 
+read_object! {
+    ExceptionPathSegment {
+        0 negate "negate" optional,
+        1 names "names" required,
+    }
+}
+
 /// What an exception holds.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct ExceptionDetails {
     /// Its message.
@@ -7452,8 +8442,19 @@ impl ExceptionDetails {
     }
 }
 
+read_object! {
+    ExceptionDetails {
+        0 message "message" optional,
+        1 type_name "typeName" optional,
+        2 full_type_name "fullTypeName" optional,
+        3 evaluate_name "evaluateName" optional,
+        4 stack_trace "stackTrace" optional,
+        5 inner_exception "innerException" optional,
+    }
+}
+
 /// One instruction of the machine.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DisassembledInstruction {
     /// Where it lies, decimal or with `0x`.
@@ -7572,30 +8573,47 @@ impl DisassembledInstruction {
     }
 }
 
-string_enum! {
-/// The values of `presentationHint` in `DisassembledInstruction`.
-closed DisassembledInstructionPresentationHint {
-/// `normal`.
-Normal = "normal",
-/// `invalid`.
-Invalid = "invalid",
-} }
+read_object! {
+    DisassembledInstruction {
+        0 address "address" required,
+        1 instruction_bytes "instructionBytes" optional,
+        2 instruction "instruction" required,
+        3 symbol "symbol" optional,
+        4 location "location" optional,
+        5 line "line" optional,
+        6 column "column" optional,
+        7 end_line "endLine" optional,
+        8 end_column "endColumn" optional,
+        9 presentation_hint "presentationHint" optional,
+    }
+}
 
 string_enum! {
-/// What an `invalidated` event can make stale.
-open InvalidatedAreas {
-/// Everything.
-All = "all",
-/// Whatever came from frames.
-Stacks = "stacks",
-/// Whatever came from threads.
-Threads = "threads",
-/// Whatever came from variables.
-Variables = "variables",
-} }
+    /// The values of `presentationHint` in `DisassembledInstruction`.
+    closed DisassembledInstructionPresentationHint {
+        /// `normal`.
+        Normal = "normal",
+        /// `invalid`.
+        Invalid = "invalid",
+    }
+}
+
+string_enum! {
+    /// What an `invalidated` event can make stale.
+    open InvalidatedAreas {
+        /// Everything.
+        All = "all",
+        /// Whatever came from frames.
+        Stacks = "stacks",
+        /// Whatever came from threads.
+        Threads = "threads",
+        /// Whatever came from variables.
+        Variables = "variables",
+    }
+}
 
 /// A way to implement breakpoints that the user can choose.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct BreakpointMode {
     /// Code to pass when setting a breakpoint.
@@ -7633,18 +8651,28 @@ impl BreakpointMode {
     }
 }
 
+read_object! {
+    BreakpointMode {
+        0 mode "mode" required,
+        1 label "label" required,
+        2 description "description" optional,
+        3 applies_to "appliesTo" required,
+    }
+}
+
 string_enum! {
-/// Kinds of breakpoints a mode may be meant for; more may come.
-open BreakpointModeApplicability {
-/// Those on lines of source.
-Source = "source",
-/// Those on exceptions, chosen by filter.
-Exception = "exception",
-/// Those on data that is accessed.
-Data = "data",
-/// Those on single instructions.
-Instruction = "instruction",
-} }
+    /// Kinds of breakpoints a mode may be meant for; more may come.
+    open BreakpointModeApplicability {
+        /// Those on lines of source.
+        Source = "source",
+        /// Those on exceptions, chosen by filter.
+        Exception = "exception",
+        /// Those on data that is accessed.
+        Data = "data",
+        /// Those on single instructions.
+        Instruction = "instruction",
+    }
+}
 
 impl Capabilities {
     /// The names of all flags that say something is supported.

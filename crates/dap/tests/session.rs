@@ -275,7 +275,7 @@ fn unknown_commands_and_bad_arguments_are_answered_and_the_session_goes_on() {
             "2: fly failed: the request `fly` is not supported here",
             "3: continue failed: bad arguments for `continue`: missing field `threadId`",
             "4: continue failed: bad arguments for `continue`: `threadId`: invalid type: string \"one\", expected i64",
-            "5: continue failed: bad arguments for `continue`: invalid type: integer `3`, expected struct ContinueArguments",
+            "5: continue failed: bad arguments for `continue`: invalid type: integer `3`, expected an object",
             "6: pause failed: notStopped",
             "7: threads ok {\"threads\":[{\"id\":1,\"name\":\"main\"}]}",
         ]

@@ -369,7 +369,8 @@ fn a_missing_or_misshapen_field_is_named() {
             }
             let wrong = match &field.schema.ty {
                 Type::Any | Type::OneOf(_) => continue,
-                Type::Object(_) | Type::Reference(_) => json!(true),
+                // Not even an array of the right fields in order.
+                Type::Object(_) | Type::Reference(_) => json!(["a"]),
                 _ => json!({"wrong": true}),
             };
             let mut misshapen = full.clone();
@@ -396,6 +397,10 @@ fn errors_name_the_place_within_arrays_and_list_a_closed_enumerations_values() {
             r#"{"source": {}, "breakpoints": [{"line": 1}, {"line": "2"}]}"#
         ),
         "`breakpoints[1].line`: invalid type: string \"2\", expected i64"
+    );
+    assert_eq!(
+        decoded("next", "[1]"),
+        "invalid type: sequence, expected an object"
     );
     assert_eq!(
         decoded("next", r#"{"threadId": 1, "granularity": "word"}"#),

@@ -16,7 +16,7 @@ const HEADER: &str = "\
 //! An `XRequest` or `XEvent` is a marker that implements [`Request`] or [`Event`]; an `XResponse` is the response's body.
 //! [`AnyRequest`], [`AnyResponse`] and [`AnyEvent`] hold a message of whatever kind comes.
 
-use crate::message::{self, DecodeError, Direction, Event, Request, string_enum};
+use crate::message::{self, DecodeError, Direction, Event, Request, read_object, string_enum};
 pub use crate::message::{Empty, IntegerOrString, Raw};
 use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
@@ -61,18 +61,22 @@ pub(super) fn emit(model: &Model, items: &[Item]) -> String {
 
 /// `///` lines, wrapped; what Markdown or rustdoc would take for a tag or link outside of code is escaped.
 fn doc(out: &mut String, paragraphs: &[String]) {
+    doc_at("", out, paragraphs);
+}
+
+/// Like [`doc`], for what rustfmt does not indent.
+fn doc_at(indent: &str, out: &mut String, paragraphs: &[String]) {
     for (i, text) in paragraphs.iter().enumerate() {
-        if i > 0 && !text.trim_start().starts_with("- ") {
-            w!(out, "///");
+        let in_list = text.trim_start().starts_with("- ");
+        if i > 0 && !in_list {
+            w!(out, "{indent}///");
         }
         let mut line = String::new();
         for word in escaped(text).split_whitespace() {
             if !line.is_empty() && line.chars().count() + word.chars().count() >= WIDTH - 8 {
-                w!(out, "/// {line}");
+                w!(out, "{indent}/// {line}");
                 line.clear();
-                if text.trim_start().starts_with("- ") {
-                    line.push(' ');
-                }
+                line.push_str(if in_list { " " } else { "" });
             }
             if !line.is_empty() {
                 line.push(' ');
@@ -80,7 +84,7 @@ fn doc(out: &mut String, paragraphs: &[String]) {
             line.push_str(word);
         }
         if !line.is_empty() {
-            w!(out, "/// {line}");
+            w!(out, "{indent}/// {line}");
         }
     }
 }
@@ -113,16 +117,8 @@ impl Field {
         if self.name.trim_start_matches("r#") != self.wire {
             parts.push(format!("rename = \"{}\"", self.wire));
         }
-        match self.presence {
-            Presence::Required => {}
-            Presence::Optional => parts.push("skip_serializing_if = \"Option::is_none\"".into()),
-            Presence::OptionalKeepsNull => {
-                parts.push("default, deserialize_with = \"message::present\"".into());
-                parts.push("skip_serializing_if = \"Option::is_none\"".into());
-            }
-            Presence::RequiredNullable => {
-                parts.push("deserialize_with = \"message::nullable\"".into())
-            }
+        if self.presence.is_optional() {
+            parts.push("skip_serializing_if = \"Option::is_none\"".into());
         }
         if parts.is_empty() {
             String::new()
@@ -153,12 +149,7 @@ fn structure(out: &mut String, item: &Struct) {
     // Without fields for constants, `Default` is what the derive would write.
     let derives_default = item.has_default() && fields.iter().all(|field| field.constant.is_none());
     derives.extend(derives_default.then_some("Default"));
-    derives.extend(
-        (!keeps_unknown)
-            .then_some(["Serialize", "Deserialize"])
-            .into_iter()
-            .flatten(),
-    );
+    derives.extend((!keeps_unknown).then_some("Serialize"));
     w!(
         out,
         "#[derive({})]\n#[non_exhaustive]\npub struct {name} {{",
@@ -189,6 +180,8 @@ fn structure(out: &mut String, item: &Struct) {
     if *keeps_unknown {
         deserialize_keeping(out, item);
         serialize_keeping(out, item);
+    } else {
+        read_object(out, item);
     }
 }
 
@@ -252,6 +245,24 @@ fn constructor(out: &mut String, item: &Struct) {
         );
     }
     w!(out, "}}\n");
+}
+
+fn read_object(out: &mut String, Struct { name, fields, .. }: &Struct) {
+    w!(out, "read_object! {{\n    {name} {{");
+    for (i, field) in fields.iter().enumerate() {
+        let presence = match field.presence {
+            Presence::Required | Presence::RequiredNullable => "required",
+            Presence::Optional => "optional",
+            Presence::OptionalKeepsNull => "any",
+        };
+        w!(
+            out,
+            "        {i} {} \"{}\" {presence},",
+            field.name,
+            field.wire
+        );
+    }
+    w!(out, "    }}\n}}\n");
 }
 
 /// By hand: `serde(flatten)` would pass every value through a buffer that raw JSON does not survive.
@@ -319,22 +330,15 @@ fn serialize_keeping(out: &mut String, Struct { name, fields, .. }: &Struct) {
 
 fn enumeration(out: &mut String, item: &Enum) {
     w!(out, "string_enum! {{");
-    doc(out, &item.doc);
-    w!(
-        out,
-        "{} {} {{",
-        if item.open { "open" } else { "closed" },
-        item.name
-    );
+    doc_at("    ", out, &item.doc);
+    let kind = if item.open { "open" } else { "closed" };
+    w!(out, "    {kind} {} {{", item.name);
     for variant in &item.variants {
-        let text = variant
-            .doc
-            .clone()
-            .unwrap_or_else(|| format!("`{}`.", variant.wire));
-        doc(out, &[text]);
-        w!(out, "{} = {:?},", variant.name, variant.wire);
+        let wire = format!("`{}`.", variant.wire);
+        doc_at("        ", out, &[variant.doc.clone().unwrap_or(wire)]);
+        w!(out, "        {} = {:?},", variant.name, variant.wire);
     }
-    w!(out, "}} }}\n");
+    w!(out, "    }}\n}}\n");
 }
 
 fn request(out: &mut String, item: &RequestMarker) {
