@@ -143,3 +143,120 @@ fn cpp_owners_are_shown() {
         expect_file!["values/cpp_owners.txt"],
     );
 }
+
+/// What stands in memory before a variable is set must neither hang nor allocate.
+#[test]
+fn uninitialised_values_are_shown_in_time() {
+    let fixture = support::inline(
+        "garbage.cpp",
+        r#"
+#include <deque>
+#include <list>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+#include <cstring>
+struct All {
+    std::string text;
+    std::vector<int> numbers;
+    std::map<int, std::string> map;
+    std::unordered_map<int, int> table;
+    std::list<int> list;
+    std::deque<int> deque;
+    std::vector<bool> bits;
+};
+alignas(All) static unsigned char ones[sizeof(All)], places[sizeof(All)];
+int main()
+{
+    std::memset(ones, 0xff, sizeof ones);
+    // Every word points to the object itself: endless lists and trees.
+    for (std::size_t at = 0; at + 8 <= sizeof places; at += 8) {
+        void *self = places;
+        std::memcpy(places + at, &self, sizeof self);
+    }
+    All &wild = reinterpret_cast<All &>(ones);
+    All &endless = reinterpret_cast<All &>(places);
+    return sizeof wild != sizeof endless; // stop: main
+}
+"#,
+        &[],
+    );
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["main"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let session = debuggee.session();
+    let frame = listing::innermost(session, thread);
+    let start = std::time::Instant::now();
+    let text = listing::locals(session, frame, 3);
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    assert!(text.len() < 100_000, "{}", text.len());
+    assert!(text.contains("wild: All &") && text.contains("endless: All &"));
+}
+
+#[test]
+fn rust_values_are_shown_before_they_are_set() {
+    let fixture = support::inline(
+        "early.rs",
+        r#"
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::mem::MaybeUninit;
+#[allow(dead_code)]
+struct All {
+    text: String,
+    numbers: Vec<u64>,
+    nested: Vec<Vec<String>>,
+    queue: VecDeque<u16>,
+    map: HashMap<String, Vec<u8>>,
+    tree: BTreeMap<u32, String>,
+    maybe: Option<Box<[String]>>,
+    borrowed: &'static str,
+}
+fn main() {
+    let mut ones = MaybeUninit::<All>::uninit();
+    // SAFETY: bytes of a place that is never read as the type.
+    unsafe { ones.as_mut_ptr().cast::<u8>().write_bytes(0xff, size_of::<All>()) };
+    let mut sevens = MaybeUninit::<All>::uninit();
+    // SAFETY: as above.
+    unsafe { sevens.as_mut_ptr().cast::<u8>().write_bytes(0x07, size_of::<All>()) };
+    std::hint::black_box((&ones, &sevens)); // stop: main
+}
+"#,
+        &[],
+    );
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["main"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let session = debuggee.session();
+    let frame = listing::innermost(session, thread);
+    let start = std::time::Instant::now();
+    let text = listing::locals(session, frame, 4);
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    assert!(text.len() < 100_000, "{}", text.len());
+    assert!(text.contains("ones") && text.contains("sevens"), "{text}");
+}
+
+#[test]
+fn the_raw_form_is_one_expansion_away() {
+    let fixture = fixture("values.rs", &[]);
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["texts"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let session = debuggee.session();
+    let frame = listing::innermost(session, thread);
+    let (owned, rendered) = session.evaluate("owned", Some(frame)).expect("owned");
+    assert_eq!((rendered.named, rendered.indexed), (1, 0));
+    let children = session
+        .children(&owned.value, Some("owned"), 0..10)
+        .expect("children");
+    let (raw, rendered) = &children[0];
+    assert_eq!(raw.name, "[raw]");
+    assert!(
+        rendered.text.starts_with("String { vec: "),
+        "{}",
+        rendered.text
+    );
+    let fields = session.children(&raw.value, None, 0..10).expect("fields");
+    assert_eq!(fields[0].0.name, "vec");
+    assert_eq!(fields[0].1.text, "len = 5 [111, 119, 110, 101, 100]");
+}

@@ -396,6 +396,17 @@ impl Runner<'_> {
         }
         self.check_available(&value, expression)?;
         let number = self.reader.resolve(&value).and_then(|resolved| {
+            if let TypeKind::Unspecified = resolved.type_.kind {
+                // C++'s `nullptr_t` has one value.
+                return resolved
+                    .type_
+                    .name
+                    .contains("nullptr")
+                    .then_some(Number::Pointer {
+                        address: 0,
+                        target: None,
+                    });
+            }
             let size = resolved.type_.size.filter(|size| (1..=16).contains(size))?;
             let bytes = self.reader.bytes(&value.contents, size).ok()?;
             number_of(&resolved.type_, &bytes)

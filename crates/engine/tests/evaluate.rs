@@ -1,0 +1,316 @@
+//! Expressions in stopped programs.
+
+mod support;
+
+use support::{Fixture, fixture, inline, listing};
+
+/// Evaluates each expression where the program stops; `expression → text` or the error.
+fn check(fixture: &Fixture, stop: &str, expected: &[(&str, &str)]) {
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&[stop]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let session = debuggee.session();
+    let frame = listing::innermost(session, thread);
+    let mut wrong = Vec::new();
+    for (expression, text) in expected {
+        let found = match session.evaluate(expression, Some(frame)) {
+            Ok((named, rendered)) => {
+                assert_eq!(named.name, expression.trim());
+                listing::mask(&rendered.text)
+            }
+            Err(error) => format!("error: {error}"),
+        };
+        if found != *text {
+            wrong.push(format!(
+                "{expression}\n  is       {found}\n  expected {text}"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn c_paths_and_arithmetic() {
+    check(
+        &fixture("values.c", &[]),
+        "aggregates",
+        &[
+            ("numbers[3]", "4"),
+            ("grid[1][2]", "6"),
+            ("grid[1]", "{4, 5, 6}"),
+            ("edge.to.x * 2 + 1", "7"),
+            ("to_edge->to.y", "4"),
+            ("(*to_edge).label", "0x… \"edge\""),
+            ("to_edge->label[0]", "101 'e'"),
+            ("points[1]", "{x = 3, y = 4}"),
+            ("*numbers", "1"),
+            ("*(numbers + 4)", "5"),
+            ("&numbers[2] - numbers", "2"),
+            ("&corner", "0x…"),
+            ("(&corner)->y", "7"),
+            ("(*to_array)[1]", "2"),
+            ("flexible->items[2]", "4"),
+            ("bits.wide / 1000000", "-5000"),
+            ("bits.low << 2 | 1", "21"),
+            ("variant.point.y", "9"),
+            ("global_counter", "42"),
+            ("static_text", "\"file scope\""),
+            ("per_thread", "9"),
+            ("unnamed.inside", "77"),
+            ("-corner.x", "1"),
+            ("!corner.x", "false"),
+            ("~0", "-1"),
+            ("halves[0] + 1", "1.5"),
+            ("1 ? 2 : 3", "error: column 3: `?` is not understood"),
+            ("(char)65", "65 'A'"),
+            ("(unsigned char)(numbers[0] - 2)", "255"),
+            ("(double)numbers[0] / 4", "0.25"),
+            ("numbers[0] < numbers[1] && words[2] == 0", "true"),
+            ("$rip == $pc", "true"),
+            (
+                "sizeof(int)",
+                "error: column 7: functions can't be called here",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn c_faults_are_sentences() {
+    check(
+        &fixture("values.c", &[]),
+        "aggregates",
+        &[
+            (
+                "nubmers",
+                "error: no variable `nubmers` here; did you mean `numbers`?",
+            ),
+            (
+                "1 + wholly_unknown",
+                "error: column 5: no variable `wholly_unknown` here",
+            ),
+            (
+                "edge.form",
+                "error: column 6: `edge` has no member `form`; did you mean `from`?",
+            ),
+            (
+                "edge.zzz",
+                "error: column 6: `edge` has no member `zzz`; it has from, to, label",
+            ),
+            (
+                "edge->to",
+                "error: `edge` is no pointer; use `.` instead of `->`",
+            ),
+            (
+                "*corner",
+                "error: column 2: `corner` is no pointer, it is a `struct point`",
+            ),
+            (
+                "numbers[5]",
+                "error: column 9: index 5 is out of bounds: `numbers` has elements 0 to 4",
+            ),
+            (
+                "numbers[-1]",
+                "error: column 9: index -1 is out of bounds: `numbers` has elements 0 to 4",
+            ),
+            (
+                "corner[0]",
+                "error: `corner` has no elements, it is a `struct point`",
+            ),
+            ("1 / (numbers[0] - 1)", "error: column 6: division by zero"),
+            (
+                "corner + 1",
+                "error: `corner` is no number, it is a `struct point`",
+            ),
+            (
+                "numbers[0] = 3",
+                "error: column 12: evaluating must not change the program: assignments are refused",
+            ),
+            ("(1 + ", "error: column 5: the expression ends too early"),
+            ("a @ b", "error: column 3: `@` is not understood"),
+            (
+                "$riq",
+                "error: there is no register `$riq`; did you mean `$rip`?",
+            ),
+            ("", "error: there is nothing to evaluate"),
+        ],
+    );
+}
+
+#[test]
+fn rust_paths_and_arithmetic() {
+    check(
+        &fixture("values.rs", &[]),
+        "structures",
+        &[
+            ("point.x + 1", "19"),
+            ("reference.y", "-19"),
+            ("*reference", "Point { x: 18, y: -19 }"),
+            ("boxed.x", "21"),
+            ("(*boxed).y", "22"),
+            ("***nested", "18"),
+            ("(*raw).x", "18"),
+            ("pair.1", "\"seventeen\""),
+            ("generic.inside.inside as i64 * 1000", "20000"),
+            ("list.next", "Some(Node { value: 2, next: None })"),
+            ("list.next.0.value", "2"),
+            ("&point", "0x…"),
+            ("300 as u8", "44"),
+            ("generic.inside.inside + 250", "14"),
+            ("point.x & 2 == 2", "true"),
+            ("wrapper.0", "16"),
+            ("!0u8", "255"),
+            ("-7 / 2", "-3"),
+            ("values::COUNTER", "5"),
+            ("GREETING", "\"hello from a static\""),
+            (
+                "point.z",
+                "error: column 7: `point` has no member `z`; it has x, y",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn rust_collections_are_indexed() {
+    check(
+        &fixture("values.rs", &[]),
+        "sequences",
+        &[
+            ("numbers[4]", "8"),
+            ("words[1]", "\"beta\""),
+            ("points[1].y", "4"),
+            ("nested[1][1]", "3"),
+            ("slice[0]", "2"),
+            ("queue[3]", "5"),
+            ("tuple.3", "\"four\""),
+            ("grid[1][0]", "4"),
+            ("boxed[1]", "7"),
+            ("numbers[0] + numbers[1]", "3"),
+            (
+                "numbers[9]",
+                "error: column 9: index 9 is out of bounds: `numbers` has elements 0 to 4",
+            ),
+            (
+                "nothing[0]",
+                "error: column 9: index 0 is out of bounds: `nothing` is empty",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn cpp_paths_and_arithmetic() {
+    check(
+        &fixture("values.cpp", &[]),
+        "language",
+        &[
+            ("point_reference.x", "3"),
+            ("reference + 1", "6"),
+            ("derived.id_", "7"),
+            ("derived.weight", "2.5"),
+            ("base->id_", "7"),
+            ("diamond.top", "1"),
+            ("diamond.right", "3"),
+            ("buffer.items[1]", "2"),
+            ("outer::inner::counter", "21"),
+            ("hidden", "13"),
+            ("Base::alive", "4"),
+            ("&reference == &number", "true"),
+            ("wide16 == 0xe9", "true"),
+            ("null == nullptr", "true"),
+            (
+                "static_cast<int>(1)",
+                "error: no variable `static_cast` here",
+            ),
+        ],
+    );
+    check(
+        &fixture("values.cpp", &[]),
+        "method",
+        &[
+            ("id_", "7"),
+            ("this->id_", "7"),
+            (
+                "this->idd",
+                "error: column 7: `this` has no member `idd`; did you mean `id_`?",
+            ),
+        ],
+    );
+    check(
+        &fixture("values.cpp", &[]),
+        "containers",
+        &[
+            ("numbers[4]", "8"),
+            ("words[0]", "\"alpha\""),
+            ("points[1].x", "3"),
+            ("bits[2]", "true"),
+            ("deque[1]", "10"),
+            ("pair.second", "\"one\""),
+            ("fixed[2]", "2.5"),
+        ],
+    );
+    check(
+        &fixture("values.cpp", &[]),
+        "owners",
+        &[
+            ("unique->x", "5"),
+            ("*unique", "{x = 5, y = 6}"),
+            ("unique_array[2]", "3"),
+            ("*shared", "\"shared\""),
+            ("unique_empty == nullptr", "true"),
+        ],
+    );
+}
+
+#[test]
+fn the_innermost_of_shadowed_names_is_meant() {
+    check(
+        &fixture("values.c", &[]),
+        "innermost",
+        &[("shadowed", "0.5")],
+    );
+    check(&fixture("values.c", &[]), "inner", &[("shadowed", "10")]);
+    check(&fixture("values.c", &[]), "outer", &[("shadowed", "1")]);
+    check(
+        &fixture("values.rs", &[]),
+        "inner",
+        &[("shadowed", "\"text\"")],
+    );
+    check(
+        &fixture("values.rs", &[]),
+        "outer",
+        &[("shadowed", "42"), ("r#type", "42")],
+    );
+}
+
+#[test]
+fn a_null_pointer_is_named_as_such() {
+    let fixture = inline(
+        "nulls.c",
+        r#"
+struct node { int value; struct node *next; };
+int main(void)
+{
+    struct node last = { 1, 0 };
+    struct node *gone = &last;
+    gone = gone->next;
+    return last.value - 1 + (gone != 0); // stop: main
+}
+"#,
+        &[],
+    );
+    check(
+        &fixture,
+        "main",
+        &[
+            ("gone->value", "error: `gone` is a null pointer"),
+            ("last.next->next", "error: `last.next` is a null pointer"),
+            (
+                "*gone",
+                "{value = <cannot read memory at 0x0>, next = <cannot read memory at 0x8>}",
+            ),
+            ("gone", "0x0"),
+        ],
+    );
+}
