@@ -34,7 +34,7 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 #[non_exhaustive]
 pub enum ClientError {
     /// The adapter answered with an error.
-    #[error("{0}")]
+    #[error(transparent)]
     Failed(#[from] Box<RequestFailure>),
     /// The adapter did not answer in time. What it answers later is dropped.
     #[error("`{what}` did not come within {after:?}")]

@@ -219,16 +219,32 @@ impl<'a> Dwarf<'a> {
         }
         let mut found: Vec<LineLocation> = best
             .into_iter()
-            .map(|(instance, candidate)| LineLocation {
-                address: FileAddress(self.past_prologue(&instance, candidate.row.address)),
-                file: candidate.named.path.clone(),
-                line,
-                column: candidate.row.column,
+            .map(|(instance, candidate)| {
+                let address = self.past_prologue(&instance, candidate.row.address);
+                let (stop_line, column) = self.stop_at(&candidate, address);
+                LineLocation {
+                    address: FileAddress(address),
+                    file: candidate.named.path.clone(),
+                    line,
+                    stop_line,
+                    column,
+                }
             })
             .collect();
         found.sort_by_key(|location| location.address);
         found.dedup_by_key(|location| location.address);
         found
+    }
+
+    /// The line and column at `address`, where the candidate's prologue ends.
+    fn stop_at(&self, candidate: &Candidate<'_, 'a>, address: u64) -> (u32, u32) {
+        let lines = self.lines(candidate.named.unit);
+        let moved = (address != candidate.row.address)
+            .then(|| lines.row_at(address).map(|index| &lines.rows[index]))
+            .flatten()
+            .filter(|row| row.line != 0);
+        let row = moved.unwrap_or(candidate.row);
+        (row.line, row.column)
     }
 
     /// The address, or where the prologue it is in ends.

@@ -34,6 +34,8 @@ pub struct LineLocation {
     pub file: Arc<Path>,
     /// The line that has code: the wanted one, or the next with code in the same function.
     pub line: u32,
+    /// The line that `address` is on: a later one where the prologue of `line` was skipped.
+    pub stop_line: u32,
     /// Its column, 0 when unknown.
     pub column: u32,
 }

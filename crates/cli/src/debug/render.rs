@@ -127,7 +127,7 @@ pub fn breakpoint(breakpoint: &Breakpoint, style: Style) -> String {
         && answer.verified
         && *asked != line
     {
-        text += &style.paint(Role::Aside, &format!(" (there is no code on line {asked})"));
+        text += &style.paint(Role::Aside, &format!(" (asked for line {asked})"));
     }
     if !answer.verified {
         let why = answer

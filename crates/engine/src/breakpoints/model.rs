@@ -34,6 +34,7 @@ enum Answer {
 struct Location {
     address: Address,
     line: u32,
+    stop_line: u32,
     column: u32,
 }
 
@@ -206,6 +207,7 @@ impl Breakpoint {
                     .map(|l| Location {
                         address: module.to_process(l.address),
                         line: l.line,
+                        stop_line: l.stop_line,
                         column: l.column,
                     })
                     .collect(),
@@ -248,7 +250,7 @@ impl Breakpoint {
         let resolution = match (self.locations().first(), &self.refused) {
             (Some(_), Some(why)) => Resolution::Failed(why.clone()),
             (Some(first), None) => Resolution::Resolved {
-                line: first.line,
+                line: first.stop_line,
                 column: first.column,
                 addresses: self.addresses(),
             },
