@@ -92,6 +92,7 @@ pub struct StackCache {
     thread: ThreadId,
     stop: u64,
     registers: Registers,
+    vectors: Option<Arc<[u128; 16]>>,
     physical: Vec<Arc<PhysicalFrame>>,
     /// The index of each physical frame's first logical one.
     starts: Vec<usize>,
@@ -117,12 +118,18 @@ impl StackCache {
             thread,
             stop,
             registers,
+            vectors: None,
             physical: Vec::new(),
             starts: Vec::new(),
             count: 0,
             complete: false,
             descriptions: FxHashMap::default(),
         }
+    }
+
+    /// With the innermost frame's [`PhysicalFrame::vectors`].
+    pub fn with_vectors(self, vectors: Option<Arc<[u128; 16]>>) -> StackCache {
+        StackCache { vectors, ..self }
     }
 
     /// The frames of `window`, fewer where the stack ends. Unwinds no further than asked.
@@ -152,7 +159,10 @@ impl StackCache {
     fn reach(&mut self, modules: &Modules, memory: &dyn Memory, count: usize) {
         while !self.complete && self.count < count {
             let next = match self.physical.last() {
-                None => Some(unwind::innermost(self.registers, modules, memory)),
+                None => Some(PhysicalFrame {
+                    vectors: self.vectors.clone(),
+                    ..unwind::innermost(self.registers, modules, memory)
+                }),
                 Some(last) => unwind::caller(last, modules, memory),
             };
             let Some(next) = next else {

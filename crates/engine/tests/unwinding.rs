@@ -239,6 +239,34 @@ int main(int argc, char **argv)
 }
 
 #[test]
+fn floats_are_read_from_their_registers() {
+    let fixture = inline(
+        "floats.c",
+        r#"
+volatile double sink;
+__attribute__((noinline)) static double scale(double x, float y)
+{
+    sink = x * 2; // stop: scale
+    return x * y;
+}
+int main(void)
+{
+    return (int)scale(1.25, 0.5f); // stop: main
+}
+"#,
+        &["-O2"],
+    );
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["scale"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let session = debuggee.session();
+    let frame = listing::innermost(session, thread);
+    let text = listing::locals(session, frame, 0);
+    assert!(text.contains("x: double = 1.25\n"), "{text}");
+    assert!(text.contains("y: float = 0.5\n"), "{text}");
+}
+
+#[test]
 fn frames_of_code_without_unwind_tables_are_followed() {
     let fixture = inline(
         "tables.c",

@@ -5,10 +5,11 @@ use crate::frame::{Frame, FrameId, Stack, StackCache};
 use crate::modules::ModuleInfo;
 use crate::session::ThreadInfo;
 use crate::stops::Mode;
-use crate::target::linux::process;
+use crate::target::linux::{process, ptrace};
 use crate::values::{NamedValue, Reader, Rendered, Value};
 use crate::{Address, Error, ThreadId, eval};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The most memory that is read at once.
 const MOST_MEMORY: usize = 64 << 20;
@@ -68,7 +69,9 @@ impl Owner {
             Some(stack) => stack,
             None => {
                 let registers = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
+                let vectors = ptrace::vectors(thread).ok().map(Arc::new);
                 StackCache::new(thread, self.stop_number, registers.to_dwarf())
+                    .with_vectors(vectors)
             }
         };
         let result = use_it(&mut stack, self);

@@ -177,6 +177,27 @@ pub(crate) fn registers(thread: ThreadId) -> io::Result<UserRegisters> {
     Ok(UserRegisters(unsafe { registers.assume_init() }))
 }
 
+/// The SSE registers' low 16 bytes of a stopped thread, `xmm0` first.
+pub(crate) fn vectors(thread: ThreadId) -> io::Result<[u128; 16]> {
+    let mut registers = MaybeUninit::<libc::user_fpregs_struct>::uninit();
+    // SAFETY: the kernel fills the structure, which has the size PTRACE_GETFPREGS writes.
+    let result =
+        unsafe { libc::ptrace(libc::PTRACE_GETFPREGS, thread.0, 0, registers.as_mut_ptr()) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call succeeded, so all of it is written; any bit pattern is valid.
+    let words = unsafe { registers.assume_init() }.xmm_space;
+    let mut vectors = [0; 16];
+    for (vector, words) in vectors.iter_mut().zip(words.chunks_exact(4)) {
+        *vector = words
+            .iter()
+            .rev()
+            .fold(0, |value, word| value << 32 | u128::from(*word));
+    }
+    Ok(vectors)
+}
+
 /// Sets the registers of a stopped thread.
 pub(crate) fn set_registers(thread: ThreadId, registers: &UserRegisters) -> io::Result<()> {
     // SAFETY: the kernel reads a structure of the size PTRACE_SETREGS expects.
