@@ -6,7 +6,7 @@
 
 use crate::dwarf::{DEPTH_LIMIT, Dwarf, Reader, Unit};
 use crate::functions::Function;
-use gimli::{Attribute, AttributeValue, DwAt, constants as dw};
+use gimli::{Attribute, DwAt, constants as dw};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -21,8 +21,9 @@ pub(crate) struct Index<'a> {
     function_ranges: Vec<FunctionRange>,
     /// Offsets of variables with static storage outside functions.
     pub statics: Vec<usize>,
-    /// Complete structs, classes, unions and enums by their own names.
-    pub definitions: FxHashMap<&'a [u8], Vec<usize>>,
+    /// Offsets of structs, classes, unions and enums that are not just declared.
+    complete_types: Vec<usize>,
+    definitions: OnceLock<FxHashMap<&'a [u8], Vec<usize>>>,
 }
 
 #[derive(Debug)]
@@ -115,6 +116,22 @@ impl<'a> Index<'a> {
         around
     }
 
+    /// The offsets of complete types whose own name is `name`. Names are read the first time.
+    pub fn definitions(&self, dwarf: &Dwarf<'a>, unit: &Unit<'a>, name: &[u8]) -> &[usize] {
+        let definitions = self.definitions.get_or_init(|| {
+            let mut definitions: FxHashMap<&'a [u8], Vec<usize>> = FxHashMap::default();
+            for &offset in &self.complete_types {
+                // A nested type may be defined away from the class that declares it, and names it.
+                let chain = dwarf.chain(unit, gimli::UnitOffset(offset));
+                if let Some(name) = dwarf.chain_text(&chain, dw::DW_AT_name) {
+                    definitions.entry(name).or_default().push(offset);
+                }
+            }
+            definitions
+        });
+        definitions.get(name).map_or(&[], Vec::as_slice)
+    }
+
     /// The function whose entry is at `offset`.
     pub fn function_with_offset(&self, offset: usize) -> Option<&FunctionEntry> {
         // Functions were found in the order of their offsets.
@@ -159,26 +176,32 @@ impl<'a> Walk<'a> {
             self.close(index, offset, depth);
             let specs = abbreviation.attributes();
             let tag = abbreviation.tag();
+            let says = |name: DwAt| specs.iter().any(|spec| spec.name() == name);
             match tag {
                 dw::DW_TAG_subprogram => {
-                    raw.read_attributes(specs, &mut self.attributes)
-                        .map_err(broken)?;
-                    let ranges = dwarf.code_ranges(unit, &self.attributes);
-                    if !ranges.is_empty() {
-                        index.functions.push(FunctionEntry {
-                            offset,
-                            ranges,
-                            function: OnceLock::new(),
-                        });
+                    if says(dw::DW_AT_low_pc) || says(dw::DW_AT_ranges) {
+                        raw.read_attributes(specs, &mut self.attributes)
+                            .map_err(broken)?;
+                        let ranges = dwarf.code_ranges(unit, &self.attributes);
+                        if !ranges.is_empty() {
+                            let function = OnceLock::new();
+                            index.functions.push(FunctionEntry {
+                                offset,
+                                ranges,
+                                function,
+                            });
+                        }
+                    } else {
+                        raw.skip_attributes(specs).map_err(broken)?;
                     }
                     if abbreviation.has_children() {
                         self.function.get_or_insert(depth);
                     }
                 }
-                dw::DW_TAG_variable if self.function.is_none() => {
-                    raw.read_attributes(specs, &mut self.attributes)
-                        .map_err(broken)?;
-                    if self.has(dw::DW_AT_location) || self.has(dw::DW_AT_const_value) {
+                dw::DW_TAG_variable => {
+                    raw.skip_attributes(specs).map_err(broken)?;
+                    let placed = says(dw::DW_AT_location) || says(dw::DW_AT_const_value);
+                    if placed && self.function.is_none() {
                         index.statics.push(offset);
                     }
                 }
@@ -186,22 +209,9 @@ impl<'a> Walk<'a> {
                 | dw::DW_TAG_class_type
                 | dw::DW_TAG_union_type
                 | dw::DW_TAG_enumeration_type => {
-                    raw.read_attributes(specs, &mut self.attributes)
-                        .map_err(broken)?;
-                    let declared =
-                        self.attribute(dw::DW_AT_declaration) == Some(AttributeValue::Flag(true));
-                    let name = match self.attribute(dw::DW_AT_name) {
-                        Some(name) => dwarf.text(unit, name),
-                        // Defined away from the class that declares it.
-                        None => self
-                            .attribute(dw::DW_AT_specification)
-                            .and_then(|declaration| {
-                                let (unit, offset) = dwarf.resolve(unit, declaration)?;
-                                dwarf.chain_text(&dwarf.chain(unit, offset), dw::DW_AT_name)
-                            }),
-                    };
-                    if let (false, Some(name)) = (declared, name) {
-                        index.definitions.entry(name).or_default().push(offset);
+                    raw.skip_attributes(specs).map_err(broken)?;
+                    if !says(dw::DW_AT_declaration) {
+                        index.complete_types.push(offset);
                     }
                 }
                 _ => raw.skip_attributes(specs).map_err(broken)?,
@@ -232,19 +242,6 @@ impl<'a> Walk<'a> {
         if self.function.is_some_and(|function| function >= depth) {
             self.function = None;
         }
-    }
-
-    fn attribute(&self, name: DwAt) -> Option<AttributeValue<Reader<'a>>> {
-        self.attributes
-            .iter()
-            .find(|attribute| attribute.name() == name)
-            .map(Attribute::value)
-    }
-
-    fn has(&self, name: DwAt) -> bool {
-        self.attributes
-            .iter()
-            .any(|attribute| attribute.name() == name)
     }
 }
 

@@ -4,12 +4,12 @@
 //! any path is built; then only those units' line programs run.
 
 use crate::dwarf::{Dwarf, Unit};
-use crate::lines::{LineLocation, LineLookup, Row};
+use crate::functions::Language;
+use crate::lines::{LineLocation, LineLookup, Lines, Row};
 use crate::paths::{common_suffix, normalise};
 use crate::{FileAddress, Module};
 use gimli::UnitOffset;
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,8 +25,10 @@ struct NamedBy<'s, 'a> {
 struct Candidate<'n, 'a> {
     named: &'n NamedBy<'n, 'a>,
     row: &'n Row,
-    /// The next row has the same address.
-    empty: bool,
+    /// Its index in the unit's rows.
+    index: usize,
+    /// The row before it is another line's.
+    begins_run: bool,
     /// Where its sequence starts.
     sequence: u64,
 }
@@ -42,6 +44,39 @@ enum Instance {
     },
     /// Code without a known function (assembler), by its sequence's start.
     Sequence(u64),
+}
+
+/// Whether a run of a line is another copy of what the lowest run is, and as good a place for a breakpoint.
+/// rustc drops what a block owns at its closing brace, once where the block ends and once for each way a panic
+/// leaves it. The latter may come first, before code of the block's lines; what a line does when its own
+/// arithmetic panics comes later, and is none. A brace has one column (a function's returns from the one
+/// behind it), parts of a statement have several.
+fn is_copy(lowest: &Candidate<'_, '_>, run: &Candidate<'_, '_>, lines: &Lines) -> bool {
+    if !run.begins_run || run.named.unit.language != Language::Rust {
+        return false;
+    }
+    let Some(sequence) = lines.sequence_at(run.row.address) else {
+        return false;
+    };
+    let rows = lines.rows.get(sequence.rows.clone()).unwrap_or(&[]);
+    let this = |row: &&Row| row.line == run.row.line && row.file == run.row.file;
+    let columns = rows.iter().filter(this).map(|row| row.column);
+    let Some((first, last)) = columns.clone().min().zip(columns.max()) else {
+        return false;
+    };
+    if first == 0 || last - first > 1 {
+        return false;
+    }
+    // The function's own line is no evidence: unwinding resumes there.
+    let opening = rows.first().map_or(0, |row| row.line);
+    let body =
+        |row: &Row| row.line > opening && row.line < run.row.line && row.file == run.row.file;
+    lines
+        .rows
+        .get(lowest.index..run.index)
+        .unwrap_or(&[])
+        .iter()
+        .any(body)
 }
 
 /// How many lines with code are tried for a line without: those further down are in other functions.
@@ -152,12 +187,13 @@ impl<'a> Dwarf<'a> {
             sequence.rows.clone().filter_map(move |index| {
                 let row = &lines.rows[index];
                 let wanted = row.is_stmt && row.line != 0 && named.numbers.contains(&row.file);
-                let next = (index + 1 < sequence.rows.end).then(|| lines.rows[index + 1].address);
-                let empty = next == Some(row.address);
-                wanted.then_some(Candidate {
+                let before = (index > sequence.rows.start).then(|| &lines.rows[index - 1]);
+                let continues = |before: &Row| before.line == row.line && before.file == row.file;
+                wanted.then(|| Candidate {
                     named,
                     row,
-                    empty,
+                    index,
+                    begins_run: !before.is_some_and(continues),
                     sequence: sequence.start,
                 })
             })
@@ -182,55 +218,60 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// Whether the function that a statement is in begins at or before `line` in the same file.
+    /// Whether the function that a statement is written in begins at or before `line` in the same file. The address
+    /// may be in several, inlined into each other; rows without code of their own stand at another's.
     fn declared_by(&self, candidate: &Candidate<'_, 'a>, line: u32) -> bool {
-        let Instance::Code {
-            function, inlined, ..
-        } = self.instance_of(candidate)
-        else {
+        let unit = candidate.named.unit;
+        let Some(function) = self.index(unit).function_at(candidate.row.address) else {
             return false;
         };
-        let chain = self.chain(
-            candidate.named.unit,
-            UnitOffset(inlined.unwrap_or(function)),
-        );
-        let declared = self.declaration(&chain);
-        declared
-            .is_some_and(|declared| declared.line <= line && declared.file == candidate.named.path)
+        let blocks = self.blocks(unit, function.offset);
+        let inlined = blocks.inlined(candidate.row.address).into_iter();
+        let inlined = inlined.map(|block| blocks.blocks[block as usize].offset);
+        let declared = std::iter::once(function.offset)
+            .chain(inlined)
+            .filter_map(|offset| {
+                let declaration = self.declaration(&self.chain(unit, UnitOffset(offset)))?;
+                let here = declaration.file == candidate.named.path
+                    && declaration.line <= candidate.row.line;
+                here.then_some(declaration.line)
+            });
+        declared.max().is_some_and(|declared| declared <= line)
     }
 
     /// A line's code is often in several runs (the parts of a `for` statement), but a breakpoint should stop once on
     /// entering the line: the lowest address in each function instance, past the prologue on its opening line.
-    /// A row without instructions of its own counts only where there's no other.
     fn one_per_instance(&self, candidates: Vec<Candidate<'_, 'a>>, line: u32) -> Vec<LineLocation> {
-        let mut best: BTreeMap<Instance, Candidate> = BTreeMap::new();
+        let mut instances: BTreeMap<Instance, Vec<Candidate>> = BTreeMap::new();
         for candidate in candidates {
-            match best.entry(self.instance_of(&candidate)) {
-                Entry::Vacant(vacant) => {
-                    vacant.insert(candidate);
-                }
-                Entry::Occupied(mut occupied) => {
-                    let rank = |candidate: &Candidate| (candidate.empty, candidate.row.address);
-                    if rank(&candidate) < rank(occupied.get()) {
-                        occupied.insert(candidate);
-                    }
+            instances
+                .entry(self.instance_of(&candidate))
+                .or_default()
+                .push(candidate);
+        }
+        let mut found = Vec::new();
+        for (instance, candidates) in instances {
+            let Some(lowest) = candidates
+                .iter()
+                .min_by_key(|candidate| candidate.row.address)
+            else {
+                continue;
+            };
+            let lines = self.lines(lowest.named.unit);
+            for candidate in &candidates {
+                if std::ptr::eq(candidate, lowest) || is_copy(lowest, candidate, lines) {
+                    let address = self.past_prologue(&instance, candidate.row.address);
+                    let (stop_line, column) = self.stop_at(candidate, address);
+                    found.push(LineLocation {
+                        address: FileAddress(address),
+                        file: candidate.named.path.clone(),
+                        line,
+                        stop_line,
+                        column,
+                    });
                 }
             }
         }
-        let mut found: Vec<LineLocation> = best
-            .into_iter()
-            .map(|(instance, candidate)| {
-                let address = self.past_prologue(&instance, candidate.row.address);
-                let (stop_line, column) = self.stop_at(&candidate, address);
-                LineLocation {
-                    address: FileAddress(address),
-                    file: candidate.named.path.clone(),
-                    line,
-                    stop_line,
-                    column,
-                }
-            })
-            .collect();
         found.sort_by_key(|location| location.address);
         found.dedup_by_key(|location| location.address);
         found
@@ -272,19 +313,31 @@ impl<'a> Dwarf<'a> {
     /// starts after the prologue (DWARF 4 and 5 alike, as gdb assumes); with optimisation there's no such
     /// place, but location lists hold from the entry on.
     fn after_prologue(&self, entry: u64) -> u64 {
-        let Some((unit, function)) = self.function_entry_at(entry) else {
+        let found = self.function_entry_at(entry);
+        let unit = found
+            .map(|(unit, _)| unit)
+            .or_else(|| self.units_at(entry).next());
+        let Some((unit, lines)) = unit.map(|unit| (unit, self.lines(unit))) else {
             return entry;
         };
-        let Some(range) = function.ranges.iter().find(|range| range.contains(&entry)) else {
-            return entry;
-        };
-        let lines = self.lines(unit);
         let Some(sequence) = lines.sequence_at(entry) else {
+            return entry;
+        };
+        // Where the debug information has lines but no functions, a sequence that starts here is one.
+        let code = match found {
+            Some((_, function)) => function
+                .ranges
+                .iter()
+                .find(|range| range.contains(&entry))
+                .cloned(),
+            None => Some(sequence.start..sequence.end).filter(|code| code.start == entry),
+        };
+        let Some(code) = code else {
             return entry;
         };
         let rows = &lines.rows[sequence.rows.clone()];
         let first = rows.partition_point(|row| row.address < entry);
-        let end = rows.partition_point(|row| row.address < range.end);
+        let end = rows.partition_point(|row| row.address < code.end);
         let rows = rows.get(first..end).unwrap_or(&[]);
         if let Some(marked) = rows.iter().find(|row| row.prologue_end) {
             return marked.address;

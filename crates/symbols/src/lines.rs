@@ -166,13 +166,26 @@ impl Lines {
             .find(|sequence| address < sequence.end)
     }
 
-    /// The index of the row that covers `address`: the last one of those at the same address, as it is the one
-    /// whose line the instruction belongs to.
+    /// The index of the row that covers `address`. Of those at the same address it is the last, as its line is the
+    /// instruction's; but where that one is no statement and one before it is, the statement (as gdb has it): gcc
+    /// ends such a list with the line whose leftovers the instruction computes.
     pub fn row_at(&self, address: u64) -> Option<usize> {
         let sequence = self.sequence_at(address)?;
         let rows = &self.rows[sequence.rows.clone()];
-        let after = rows.partition_point(|row| row.address <= address);
-        Some(sequence.rows.start + after.checked_sub(1)?)
+        let last = rows
+            .partition_point(|row| row.address <= address)
+            .checked_sub(1)?;
+        let same = |row: &&Row| row.address == rows[last].address && row.line != 0;
+        let before = rows[..last]
+            .iter()
+            .rev()
+            .take_while(same)
+            .position(|row| row.is_stmt);
+        let chosen = match before {
+            Some(back) if !rows[last].is_stmt => last - 1 - back,
+            _ => last,
+        };
+        Some(sequence.rows.start + chosen)
     }
 
     /// The addresses of the row with that index in its sequence.

@@ -108,7 +108,7 @@ impl<'a> Dwarf<'a> {
         let name = self.text(unit, entry.attr_value(dw::DW_AT_name)?)?;
         let namespace = self.namespace_of(unit, entry.offset());
         let in_unit = |unit: &Unit<'a>| {
-            let mut offsets = self.index(unit).definitions.get(name)?.iter();
+            let mut offsets = self.index(unit).definitions(self, unit, name).iter();
             let offset = *offsets.find(|&&offset| {
                 let chain = self.chain(unit, UnitOffset(offset));
                 chain.links.last().is_some_and(|(unit, entry)| {

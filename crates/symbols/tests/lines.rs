@@ -2,7 +2,7 @@
 
 mod support;
 
-use dapple_symbols::lines::LineLookup;
+use dapple_symbols::lines::{LineLookup, LineRow};
 use dapple_symbols::{FileAddress, Module};
 use std::path::Path;
 use support::{Fixture, compile, run};
@@ -71,15 +71,20 @@ fn ours(module: &Module, address: u64) -> Vec<String> {
 /// Compares all addresses of `.text` that start a row, and those one before and after.
 fn compare_with_addr2line(fixture: &Fixture) {
     let module = fixture.open();
-    let everything = FileAddress(0)..FileAddress(u64::MAX);
-    let mut addresses: Vec<u64> = module
-        .rows_in(everything)
+    let rows = module.rows_in(FileAddress(0)..FileAddress(u64::MAX));
+    // Of several rows at an address, BFD takes the last, we a statement: these are left to other tests.
+    let shared = |row: &LineRow| {
+        let same = |other: &&LineRow| other.range.start == row.range.start;
+        rows.iter().filter(same).any(|other| other.line != row.line)
+    };
+    let mut addresses: Vec<u64> = rows
         .iter()
+        .filter(|row| !shared(row))
         .flat_map(|row| {
             [
-                row.range.start.0.saturating_sub(1),
                 row.range.start.0,
                 row.range.start.0 + 1,
+                row.range.end.0.saturating_sub(1),
             ]
         })
         .filter(|&address| module.row_at(FileAddress(address)).is_some())
@@ -291,4 +296,28 @@ fn rust_lines_resolve_in_generic_instances_and_closures() {
         );
         assert_eq!(names.len(), 2);
     }
+}
+
+/// Cleaning up after a panic stands before the block's normal end, where a person expects to stop.
+#[test]
+fn a_closing_brace_in_rust_is_found_where_the_block_ends() {
+    let text = "fn main() {\n    let first = String::from(\"a\");\n    let second = vec![first.clone()];\n    println!(\"{first} {second:?}\");\n} // stop: end\n";
+    let fixture = compile("brace.rs", text, &["-g"]);
+    let module = fixture.open();
+    let found = fixture.addresses(&module, "end");
+    let function = module.function_at(found[0]).unwrap();
+    let rows = module.rows_in(function.ranges[0].clone());
+    let printed = rows
+        .iter()
+        .rposition(|row| row.line == 4 && row.is_stmt)
+        .unwrap();
+    let end = rows[printed..]
+        .iter()
+        .find(|row| row.line == fixture.line("end"))
+        .unwrap();
+    assert!(
+        found.contains(&end.range.start),
+        "{found:?} lacks {:?}",
+        end.range
+    );
 }
