@@ -661,3 +661,18 @@ fn progress_is_seen_and_cancelled_while_its_handler_runs() {
     drop(client);
     thread.join().expect("no panic");
 }
+
+#[test]
+fn a_disconnect_before_initialize_is_an_error_and_ends_nothing() {
+    let mut wire = Wire::new(&counting(), Vec::new());
+    let answers = wire.say(&[
+        &request(1, "disconnect"),
+        &INITIALIZE.replace("\"seq\":1", "\"seq\":2"),
+    ]);
+    assert!(
+        answers[0].starts_with("1: disconnect failed: `disconnect` came before"),
+        "{answers:?}"
+    );
+    assert!(answers[1].starts_with("2: initialize ok"), "{answers:?}");
+    assert_eq!((wire.session.flow(), wire.state.len()), (Flow::Continue, 0));
+}

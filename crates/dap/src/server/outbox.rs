@@ -17,8 +17,8 @@ use crate::lifecycle::{Facts, Lifecycle, Side, Violation, event_threads};
 use crate::message::{self, DecodeError, Event, Raw, Request};
 use crate::transport::{Outgoing, Writer};
 use crate::types::{
-    ErrorResponse, InitializeRequestArguments, ProgressEndEvent, ProgressStartEvent,
-    ProgressUpdateEvent,
+    DisconnectRequest, ErrorResponse, InitializeRequestArguments, ProgressEndEvent,
+    ProgressStartEvent, ProgressUpdateEvent,
 };
 
 /// Sends events and reverse requests to the client. Clones send to the same one.
@@ -350,7 +350,10 @@ impl Outbox {
             tracing::error!(%violation, "a response was not sent");
             return;
         }
-        if command == "disconnect" {
+        // One that came before `initialize` was turned away and ends nothing.
+        if command == DisconnectRequest::COMMAND
+            && (state.lifecycle.is_open() || request_seq == NOT_FROM_CLIENT)
+        {
             state.over = true;
         }
         let command = Cow::Owned(command.to_owned());

@@ -143,12 +143,16 @@ impl<S> Session<S> {
             let Incoming::Message(message) = incoming else {
                 continue;
             };
-            let Ok(Envelope {
-                seq,
-                kind: Kind::Request { command, .. },
-            }) = message.envelope()
-            else {
-                continue;
+            let (seq, command) = match message.envelope() {
+                Ok(Envelope {
+                    seq,
+                    kind: Kind::Request { command, .. },
+                }) => (seq, command),
+                Ok(_) => continue,
+                Err(error) => {
+                    self.no_envelope(&error);
+                    continue;
+                }
             };
             let result = if command == DisconnectRequest::COMMAND {
                 Ok(NO_BODY)
