@@ -51,12 +51,16 @@ pub struct Options {
     #[arg(long, value_name = "COMMAND")]
     pub adapter: Option<String>,
 
-    /// The program to debug, or a .rs, .c or .cpp file to compile and debug
-    pub program: PathBuf,
-
-    /// Arguments of the program, passed on as they are
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    pub args: Vec<OsString>,
+    /// The program to debug, or a .rs, .c or .cpp file to compile and debug; and its arguments, passed on as they are
+    // One list: only so do options behind the program belong to the program.
+    #[arg(
+        value_names = ["PROGRAM", "ARGS"],
+        required = true,
+        num_args = 1..,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub program: Vec<OsString>,
 }
 
 /// Runs the session until the user leaves it.
@@ -65,7 +69,15 @@ pub struct Options {
 /// There is nothing to debug, the adapter failed, or a command did with `--batch`.
 pub fn run(options: Options) -> anyhow::Result<()> {
     let mut screen = Screen::new(Style::new(options.color));
-    let program = find_program(&options.program, options.args, &mut screen)?;
+    let mut words = options.program.into_iter();
+    let given = words.next().map(PathBuf::from).unwrap_or_default();
+    if given.as_os_str().as_encoded_bytes().starts_with(b"-") {
+        bail!(
+            "there is no option {}; `dapple debug --help` lists them",
+            given.display()
+        );
+    }
+    let program = find_program(&given, words.collect(), &mut screen)?;
     let adapter = options.adapter.map_or(Adapter::Own, Adapter::Command);
     let (sender, events) = crossbeam_channel::unbounded();
     forward_interrupts(sender.clone())?;

@@ -31,6 +31,9 @@ use super::style::Role;
 /// How long the program may take to stop by the terminal's own SIGINT.
 const INTERRUPT_PATIENCE: Duration = Duration::from_millis(300);
 
+/// The senders live as long as the session, so this is never seen.
+const NO_INPUT: &str = "the session has lost its input";
+
 /// Something the session has to deal with.
 #[derive(Debug)]
 pub enum Event {
@@ -255,18 +258,15 @@ impl Session {
             &self.sender,
         )?;
         self.link = Some(link);
-        // `initialized` says that breakpoints can be set, but an adapter that can't launch never sends it.
+        // `initialized` says that breakpoints can be set, but an adapter that can't launch never sends it: its answer to
+        // the launch says why then, also where `terminated` comes first.
         loop {
-            match self
-                .events
-                .recv()
-                .context("the session has lost its input")?
-            {
-                Event::Adapter(run, event)
-                    if run == self.run && matches!(*event, AnyEvent::Initialized(_)) =>
-                {
-                    break;
-                }
+            match self.events.recv().context(NO_INPUT)? {
+                Event::Adapter(run, event) if run == self.run => match *event {
+                    AnyEvent::Initialized(_) => break,
+                    AnyEvent::Terminated(_) => {}
+                    event => self.adapter_event(event),
+                },
                 Event::Launched(run, Err(message)) if run == self.run => {
                     // What is left of the adapter has nothing more to say than this.
                     let _ = self.disconnect();
@@ -456,9 +456,8 @@ impl Session {
 
     /// The next event. `None`: it was time to pause the program.
     fn wait(&mut self) -> anyhow::Result<Option<Event>> {
-        const GONE: &str = "the session has lost its input";
         let Some(deadline) = self.pause_at else {
-            return Ok(Some(self.events.recv().context(GONE)?));
+            return Ok(Some(self.events.recv().context(NO_INPUT)?));
         };
         match self.events.recv_deadline(deadline) {
             Ok(event) => Ok(Some(event)),
@@ -466,7 +465,7 @@ impl Session {
                 self.pause();
                 Ok(None)
             }
-            Err(RecvTimeoutError::Disconnected) => bail!(GONE),
+            Err(RecvTimeoutError::Disconnected) => bail!(NO_INPUT),
         }
     }
 

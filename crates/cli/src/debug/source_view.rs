@@ -81,7 +81,8 @@ pub fn window(
 /// Where a function of this name is defined, by the look of the text: the first line that declares it with a body.
 ///
 /// This is for adapters without function breakpoints. It knows no grammar: `fn NAME` in Rust; in C and C++ a line that
-/// starts a definition, which is `NAME(` with something before it and no `;` at the end.
+/// starts a definition, which is `NAME(` with something before it and no `;` at the end. There the code begins with the
+/// brace, which may be on a line further down.
 pub fn find_definition(lines: &[String], name: &str) -> Option<usize> {
     if name.is_empty() {
         return None;
@@ -99,7 +100,12 @@ pub fn find_definition(lines: &[String], name: &str) -> Option<usize> {
             rust || c
         })
     });
-    found.map(|index| index + 1)
+    let found = found?;
+    let brace = lines[found..]
+        .iter()
+        .take(20)
+        .position(|line| line.contains('{'));
+    Some(found + brace.unwrap_or(0) + 1)
 }
 
 /// The places where `word` stands in `text` as a word of its own.
@@ -151,7 +157,7 @@ mod tests {
         let c = lines(
             "int area(int w);\n  x = area(1);\nstatic int *area(int w)\n{\n    return area(2)",
         );
-        assert_eq!(find_definition(&c, "area"), Some(3));
+        assert_eq!(find_definition(&c, "area"), Some(4));
         assert_eq!(find_definition(&c, "are"), None);
         assert_eq!(find_definition(&c, ""), None);
     }
