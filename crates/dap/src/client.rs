@@ -369,15 +369,13 @@ impl Client {
 }
 
 /// How long a spawned adapter has to end by itself.
-const GRACE: Duration = Duration::from_millis(500);
+const GRACE: Duration = Duration::from_secs(1);
 
 impl Drop for Client {
     fn drop(&mut self) {
         drop(self.connection.take());
         if let Some(spawned) = self.spawned.take() {
-            // Its end is seen by the end of its output.
-            self.shared.wait_closed(Instant::now() + GRACE);
-            spawned.end();
+            spawned.end(GRACE);
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -302,6 +303,26 @@ fn a_spawned_adapter_is_killed_with_its_client() {
     assert!(
         !std::path::Path::new(&format!("/proc/{process}")).exists(),
         "it is still there"
+    );
+}
+
+#[test]
+fn an_adapter_behind_a_shell_is_killed_with_their_process_group() {
+    let (mut held_open, errors) = std::io::pipe().expect("a pipe");
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", "tail -f /dev/null & wait"])
+        .process_group(0)
+        .stderr(errors);
+    drop(Client::spawn(&mut command).expect("a shell"));
+    // Our copy of the writing end.
+    drop(command);
+    let (sender, ended) = mpsc::channel();
+    std::thread::spawn(move || sender.send(held_open.read_to_end(&mut Vec::new()).is_ok()));
+    assert_eq!(
+        ended.recv_timeout(Duration::from_secs(30)),
+        Ok(true),
+        "`tail` holds it open"
     );
 }
 
