@@ -62,6 +62,8 @@ fn c_paths_and_arithmetic() {
             ("~0", "-1"),
             ("halves[0] + 1", "1.5"),
             ("1 ? 2 : 3", "error: column 3: `?` is not understood"),
+            ("variant.kind == KIND_POINT", "true"),
+            ("bits.color == RED", "false"),
             ("(char)65", "65 'A'"),
             ("(unsigned char)(numbers[0] - 2)", "255"),
             ("(double)numbers[0] / 4", "0.25"),

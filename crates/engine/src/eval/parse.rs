@@ -456,6 +456,34 @@ mod tests {
     }
 
     #[test]
+    fn nothing_that_is_typed_panics() {
+        const PIECES: [&str; 32] = [
+            "a", "::", "b9", "0x", "1", ".", "..", "'", "'\\", "é", "🦀", "(", ")", "[", "]", "->",
+            "*", "&", "&&", "-", "+=", "$", "$rip", " as ", "u8", "(int)", "1e", "1.5", "\"", "=",
+            "r#", " ",
+        ];
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        for _ in 0..20_000 {
+            let mut text = String::new();
+            for _ in 0..8 {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                text.push_str(PIECES[(state % 32) as usize]);
+            }
+            for language in [Language::C, Language::Rust] {
+                if let Err(fault) = parsed(&text, language) {
+                    assert!(
+                        fault.at <= text.len() && !fault.message.is_empty(),
+                        "{text}"
+                    );
+                    assert!(!fault.sentence(&text).is_empty());
+                }
+            }
+        }
+    }
+
+    #[test]
     fn deep_nesting_is_refused() {
         for text in [
             "(".repeat(2000),

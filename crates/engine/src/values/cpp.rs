@@ -45,6 +45,10 @@ pub(crate) fn view(
         "variant" => nodes::variant(reader, value),
         "array" => {
             let elements = find(reader, value, &["_M_elems", "__elems_"])?;
+            let type_ = reader.resolve(&elements)?.type_;
+            if !matches!(type_.kind, TypeKind::Array { .. }) {
+                return None;
+            }
             match reader.view(&elements, limit) {
                 View::Sequence(sequence) => Some(View::Sequence(Sequence {
                     container: false,

@@ -2,8 +2,14 @@
 
 use dapple_symbols::functions::Language;
 
+/// Longer names are left alone, in bytes.
+const MAX_NAME: usize = 4000;
+
 /// The name of a type, shortened for its language.
 pub(crate) fn shorten(name: &str, language: Language) -> String {
+    if name.len() > MAX_NAME {
+        return name.to_owned();
+    }
     match language {
         Language::Rust => shorten_rust(name),
         Language::Cpp => shorten_cpp(name),
@@ -264,6 +270,10 @@ mod tests {
         for name in ["", "<", ">", "a<", "a<b", "<>>", "a<(>", "é<ü>"] {
             let _ = shorten(name, Language::Rust);
             let _ = shorten(name, Language::Cpp);
+        }
+        for part in ["a<", "(", "a<b>::", "<a as "] {
+            let _ = shorten(&part.repeat(MAX_NAME / part.len()), Language::Rust);
+            let _ = shorten(&part.repeat(MAX_NAME), Language::Cpp);
         }
         assert_eq!(shorten("a<b", Language::Cpp), "a<b");
         assert_eq!(base_name("<impl X>"), "<impl X>");

@@ -175,7 +175,7 @@ impl Reader<'_> {
             }
             View::Alias(target) => {
                 // References count as depth: they can go round.
-                if depth >= DEPTH + ALIASES {
+                if depth >= DEPTH + ALIASES || line.values >= VALUES {
                     line.cut();
                     return;
                 }

@@ -26,6 +26,14 @@ pub(crate) fn tuple_index(name: &str) -> Option<&str> {
     is_number.then_some(index)
 }
 
+/// Whether a field holds nothing and is there for the compiler only.
+pub(crate) fn is_phantom(reader: &Reader<'_>, field: &Value) -> bool {
+    reader.resolve(field).is_some_and(|resolved| {
+        resolved.type_.size == Some(0)
+            && names::path_name(&resolved.type_.name) == "core::marker::PhantomData"
+    })
+}
+
 /// What is written before a struct's fields; tuples have nothing there.
 pub(crate) fn record_name(name: &str) -> &str {
     if name.starts_with('(') {
@@ -143,6 +151,10 @@ pub(crate) fn view(
                 None,
             ));
         }
+        "core::slice::iter::Iter" | "core::slice::iter::IterMut" => {
+            return remaining(reader, value, aggregate, "end_or_len");
+        }
+        "alloc::vec::into_iter::IntoIter" => return remaining(reader, value, aggregate, "end"),
         "alloc::collections::vec_deque::VecDeque" => return deque(reader, value, aggregate),
         "std::collections::hash::map::HashMap" => return tables::hash(reader, value, false, limit),
         "std::collections::hash::set::HashSet" => return tables::hash(reader, value, true, limit),
@@ -160,6 +172,11 @@ pub(crate) fn view(
         }
         "core::mem::maybe_dangling::MaybeDangling" => {
             return Some(View::Alias(reader.field(value, "__0")?));
+        }
+        "core::ptr::non_null::NonNull" | "core::ptr::unique::Unique" => {
+            let mut pointer = reader.find_pointer(value)?;
+            pointer.raw = true;
+            return Some(reader.view(&pointer, limit));
         }
         "core::num::nonzero::NonZero" => {
             return Some(View::Alias(reader.find_integer(value)?));
@@ -304,6 +321,23 @@ fn slice(reader: &Reader<'_>, value: &Value, type_: &Type, limit: Limit) -> Opti
     let size = reader.size_of(&element_value)?;
     plausible(reader, address, length, length, size)?;
     Some(sequence(value, element, address, size, length, None))
+}
+
+/// What an iterator over elements in memory has yet to give.
+fn remaining(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate, end: &str) -> Option<View> {
+    let element = aggregate
+        .type_arguments
+        .iter()
+        .find_map(|(_, type_)| *type_);
+    let size = reader.size_of(&value.sibling(element, Contents::Memory(Address(0))))?;
+    let start = reader.find_pointer(&reader.field(value, "ptr")?)?;
+    let start = reader.word(&start.contents).ok()?;
+    let end = reader.find_pointer(&reader.field(value, end)?)?;
+    let end = reader.word(&end.contents).ok()?;
+    // Elements without a size are counted otherwise.
+    let length = end.checked_sub(start)?.checked_div(size)?;
+    plausible(reader, start, length, length, size)?;
+    Some(sequence(value, element, start, size, length, None))
 }
 
 fn deque(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<View> {

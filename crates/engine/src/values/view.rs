@@ -124,6 +124,8 @@ pub(crate) const ALL: Limit = Limit {
 
 /// Members flattened out of anonymous ones, at most.
 const MAX_FIELDS: usize = 4096;
+/// How deep arrays, anonymous members and empty bases nest in programs that a compiler made.
+const MAX_NESTING: usize = 8;
 /// Members looked at in one search.
 const MAX_VISITS: usize = 2000;
 
@@ -207,14 +209,20 @@ impl Reader<'_> {
 
     /// The size of a type in bytes.
     pub(crate) fn size_of(&self, value: &Value) -> Option<u64> {
+        self.size_within(value, MAX_NESTING)
+    }
+
+    fn size_within(&self, value: &Value, nesting: usize) -> Option<u64> {
         let type_ = self.resolve(value)?.type_;
         match &type_.kind {
             TypeKind::Array {
                 element,
                 dimensions,
             } if value.dimension > 0 || type_.size.is_none() => {
-                let element =
-                    self.size_of(&value.sibling(Some(*element), value.contents.clone()))?;
+                let element = self.size_within(
+                    &value.sibling(Some(*element), value.contents.clone()),
+                    nesting.checked_sub(1)?,
+                )?;
                 let rest = dimensions.get(usize::from(value.dimension)..)?;
                 rest.iter()
                     .try_fold(element, |size, count| size.checked_mul((*count)?))
@@ -462,7 +470,8 @@ impl Reader<'_> {
     /// The plain fields of a struct, class or union.
     pub(crate) fn record(&self, value: &Value, type_: &Type, aggregate: &Aggregate) -> Record {
         let mut fields = Vec::new();
-        self.collect_fields(value, aggregate, 0, &mut fields);
+        let mut visits = 0;
+        self.collect_fields(value, aggregate, 0, &mut fields, &mut visits);
         let is_rust = type_.language == Language::Rust;
         let is_tuple = is_rust
             && !fields.is_empty()
@@ -491,9 +500,11 @@ impl Reader<'_> {
         aggregate: &Aggregate,
         depth: usize,
         fields: &mut Vec<Field>,
+        visits: &mut usize,
     ) {
         for member in &aggregate.members {
-            if fields.len() >= MAX_FIELDS {
+            *visits += 1;
+            if *visits > MAX_FIELDS {
                 return;
             }
             let field = self.member(value, member);
@@ -502,11 +513,11 @@ impl Reader<'_> {
             }
             if member.name.is_none()
                 && !member.base
-                && depth < 8
+                && depth < MAX_NESTING
                 && let Some(resolved) = self.resolve(&field)
                 && let TypeKind::Aggregate(inner) = &resolved.type_.kind
             {
-                self.collect_fields(&field, inner, depth + 1, fields);
+                self.collect_fields(&field, inner, depth + 1, fields, visits);
                 continue;
             }
             let name = match &member.name {
@@ -518,9 +529,9 @@ impl Reader<'_> {
             };
             fields.push(Field {
                 name,
+                artificial: member.artificial || rust::is_phantom(self, &field),
                 value: field,
                 base: member.base,
-                artificial: member.artificial,
             });
         }
     }
@@ -531,7 +542,8 @@ impl Reader<'_> {
         match self.resolve(&base).map(|resolved| resolved.type_) {
             Some(type_) => match &type_.kind {
                 TypeKind::Aggregate(aggregate) => {
-                    depth < 16
+                    depth < 4
+                        && aggregate.members.len() <= 16
                         && type_.size.is_none_or(|size| size <= 1)
                         && aggregate
                             .members

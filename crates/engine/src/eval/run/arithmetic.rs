@@ -1,10 +1,12 @@
 //! Arithmetic: C's promotions, and Rust's literals that take the type of what they meet.
 
-use super::{Fault, Runner};
+use super::{Fault, MAX_STEPS, Runner};
 use crate::Address;
 use crate::eval::ir::{Binary, Expression, Kind, Unary};
+use crate::values::view::{LONG, View};
 use crate::values::{Contents, Number};
 use dapple_symbols::functions::Language;
+use dapple_symbols::types::TypeKind;
 use std::cmp::Ordering;
 
 impl Runner<'_> {
@@ -65,7 +67,11 @@ impl Runner<'_> {
             Binary::And | Binary::Or => return Ok(Number::Bool(self.number(right)?.is_true())),
             _ => {}
         }
-        let second = self.number(right)?;
+        let second = match self.number(right) {
+            // `color == RED`: a name that is no variable may be one of the enumeration's.
+            Err(fault) => self.enumerator(left, right).ok_or(fault)?,
+            Ok(number) => number,
+        };
         let (first, second) = self.adapt(left, first, right, second);
         let at = right.at;
         if let (Number::Pointer { .. }, _) | (_, Number::Pointer { .. }) = (first, second) {
@@ -119,6 +125,28 @@ impl Runner<'_> {
             }
             _ => Err(Fault::new(at, "this operator needs numbers on both sides")),
         }
+    }
+
+    /// The value of the name `right` in the enumeration that `left` is of.
+    fn enumerator(&self, left: &Expression, right: &Expression) -> Option<Number> {
+        let Kind::Name(name) = &right.kind else {
+            return None;
+        };
+        let name = name.rsplit("::").next()?;
+        let mut value = self.value(left).ok()?;
+        for _ in 0..MAX_STEPS {
+            match self.reader.view(&value, LONG) {
+                View::Alias(target) => value = target,
+                _ => break,
+            }
+        }
+        let type_ = self.reader.resolve(&value)?.type_;
+        let TypeKind::Enumeration { signed, values } = &type_.kind else {
+            return None;
+        };
+        let (_, number) = values.iter().find(|(known, _)| **known == *name)?;
+        let size = u8::try_from(type_.size?).ok()?;
+        Some(Number::integer(*number, size, *signed))
     }
 
     /// Rust's bare literals become of the other side's type.

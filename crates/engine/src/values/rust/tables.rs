@@ -75,7 +75,12 @@ pub(super) fn tree(reader: &Reader<'_>, value: &Value, is_set: bool, limit: Limi
     let length = reader.word(&reader.field(&map, "length")?.contents).ok()?;
     let mut entries = Vec::new();
     if length > 0 {
-        let View::Record(root) = reader.view(&reader.field(&map, "root")?, limit) else {
+        let root = reader.field(&map, "root")?;
+        let type_ = reader.resolve(&root)?.type_;
+        let TypeKind::Aggregate(aggregate) = &type_.kind else {
+            return None;
+        };
+        let Ok(View::Record(root)) = super::enum_view(reader, &root, &type_, aggregate) else {
             return None;
         };
         let root = &root.fields.first()?.value;
@@ -133,6 +138,13 @@ fn walk(
         return None;
     }
     let (keys, values) = (reader.field(node, "keys")?, reader.field(node, "vals")?);
+    let is_array = |value: &Value| {
+        let type_ = reader.resolve(value).map(|resolved| resolved.type_);
+        type_.is_some_and(|type_| matches!(type_.kind, TypeKind::Array { .. }))
+    };
+    if !is_array(&keys) || !is_array(&values) {
+        return None;
+    }
     let (View::Sequence(keys), View::Sequence(values)) =
         (reader.view(&keys, limit), reader.view(&values, limit))
     else {
