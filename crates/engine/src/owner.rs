@@ -21,6 +21,7 @@ use crate::launch::LaunchOptions;
 use crate::modules::Modules;
 use crate::session::ProcessInfo;
 use crate::stops::{Action, Actions, How, Mode, Stops};
+use crate::target::linux::affinity::Affinity;
 use crate::target::linux::launch;
 use crate::target::linux::memory::ProcessMemory;
 use crate::target::linux::output::Output;
@@ -51,6 +52,7 @@ pub(crate) struct Owner {
     loader: loader::Loader,
     breakpoints: Model,
     step: Option<stepping::Stepping>,
+    affinity: Affinity,
     /// Stops to tell of once all threads are stopped.
     reports: Vec<Stop>,
     /// A pause was asked for; for this thread, if for one.
@@ -129,6 +131,7 @@ impl Owner {
             loader: loader::Loader::default(),
             breakpoints: Model::default(),
             step: None,
+            affinity: Affinity::default(),
             reports: Vec::new(),
             pause: None,
             stop_number: 1,
@@ -396,6 +399,7 @@ impl Owner {
     }
 
     fn end_step(&mut self) {
+        self.affinity.release();
         if self.step.take().is_some() {
             self.memory.remove_everywhere(Reason::Step);
         }
@@ -418,7 +422,7 @@ impl Owner {
 
     /// The process runs another program: nothing that was known of the old one holds.
     fn executed(&mut self, thread: ThreadId) {
-        self.step = None;
+        self.end_step();
         self.threads.clear();
         self.threads.insert(thread, Control::default());
         self.stacks.clear();

@@ -510,8 +510,7 @@ fn what_can_not_be_launched_is_refused_with_a_sentence() {
     let launch = |options: LaunchOptions| {
         let (events, _events) = crossbeam_channel::unbounded();
         Session::launch(options, events)
-            .err()
-            .expect("must be refused")
+            .expect_err("must be refused")
             .to_string()
     };
     let program = |path: &str| LaunchOptions {

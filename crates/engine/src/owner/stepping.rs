@@ -73,6 +73,7 @@ impl Owner {
                 }
                 // Whether somebody wants to stop here was asked when the thread came here.
                 self.control(thread).passed = Some(pc);
+                self.affinity.before_step(self.process, thread);
                 self.run_on(thread, How::Step);
             }
             Action::RunTo { address, .. } => {

@@ -3,6 +3,7 @@
 //! Everything here does one system call's work and decides nothing; what a stop means is decided in [`crate::stops`]
 //! and by the owner thread. All of ptrace must be called from the thread that seized the debuggee.
 
+pub(crate) mod affinity;
 pub(crate) mod check;
 pub(crate) mod launch;
 pub(crate) mod memory;
