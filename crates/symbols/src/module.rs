@@ -179,6 +179,11 @@ impl Module {
         }
     }
 
+    /// Whether its debug information is in a file of its own, as distributions keep it for their packages.
+    pub fn has_detached_debug_info(&self) -> bool {
+        self.files().debug.is_some()
+    }
+
     /// The entry point (`e_entry`).
     pub fn entry(&self) -> FileAddress {
         FileAddress(self.elf().entry)

@@ -200,6 +200,11 @@ impl Breakpoint {
         let Spec::Line { file, line } = &self.spec else {
             return;
         };
+        // A distribution's library is not built from the user's files. Asking it nevertheless, when the line has been
+        // found, costs more than starting the program: libc's detached debug information is compressed.
+        if module.module.has_detached_debug_info() && !self.locations().is_empty() {
+            return;
+        }
         let answer = match module.module.lookup_line(file, *line) {
             LineLookup::Found(locations) => Answer::Found(
                 locations
