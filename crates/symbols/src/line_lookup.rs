@@ -4,6 +4,7 @@
 //! any path is built; then only those units' line programs run.
 
 use crate::dwarf::{Dwarf, Unit};
+use crate::files::Files;
 use crate::functions::Language;
 use crate::lines::{LineLocation, LineLookup, Lines, Row};
 use crate::paths::{common_suffix, normalise};
@@ -378,11 +379,33 @@ impl<'a> Dwarf<'a> {
     }
 }
 
+/// Whether the bytes of a file's base name are in any section that can have file names: a program's breakpoints are
+/// asked of all its libraries, and for most this is the whole answer, before a unit is read.
+fn may_name(files: &Files, file: &Path) -> bool {
+    let Some(base) = file.file_name().map(OsStrExt::as_bytes) else {
+        return false;
+    };
+    let finder = memchr::memmem::Finder::new(base);
+    let terminated = |section: &[u8]| {
+        finder
+            .find_iter(section)
+            .any(|at| section.get(at + base.len()) == Some(&0))
+    };
+    [".debug_line", ".debug_line_str", ".debug_str"]
+        .iter()
+        .any(|name| terminated(files.debug_section(name)))
+}
+
 impl Module {
     /// Every place where `line` (1-based) of `file` starts. `file` is matched whole first, then, where nothing
     /// matches, by its longest common path suffix (at least the base name when `file` is relative, and the folder, too, when absolute).
     /// Decodes only the units whose line-program header names the file.
     pub fn lookup_line(&self, file: &Path, line: u32) -> LineLookup {
+        if !self.decoded(|decoded| may_name(decoded.files(), file)) {
+            return LineLookup::NoFile {
+                similar: Vec::new(),
+            };
+        }
         self.dwarf(|dwarf| dwarf.lookup_line(file, line))
     }
 

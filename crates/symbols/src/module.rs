@@ -90,6 +90,10 @@ pub(crate) struct Decoded<'a> {
 }
 
 impl<'a> Decoded<'a> {
+    pub fn files(&self) -> &'a Files {
+        self.files
+    }
+
     pub fn dwarf(&self) -> &Dwarf<'a> {
         self.dwarf.get_or_init(|| Dwarf::new(self.files))
     }

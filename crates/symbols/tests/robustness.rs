@@ -230,12 +230,12 @@ fn damage_and_ask(flags: &[&str], rounds: usize) {
 
 #[test]
 fn damaged_files_of_dwarf_4_are_survived() {
-    damage_and_ask(&["-gdwarf-4", "-O2"], 1000);
+    damage_and_ask(&["-gdwarf-4", "-O2"], 600);
 }
 
 #[test]
 fn damaged_files_of_dwarf_5_are_survived() {
-    damage_and_ask(&["-gdwarf-5", "-O0"], 1000);
+    damage_and_ask(&["-gdwarf-5", "-O0"], 600);
 }
 
 #[test]
