@@ -104,8 +104,9 @@ pub fn compile(
     }
 
     announce(&format!("compiling {shown} with {} …", compiler.display()));
-    // Under a name of its own until it is whole: two sessions may compile the same source at once.
-    let unfinished = directory.join(format!("{name}.{}", std::process::id()));
+    // Under a name of its own until it is whole: two sessions may compile the same source at once. No dot in it:
+    // rustc names its object files after what comes before the last one.
+    let unfinished = directory.join(format!("{name}-{}", std::process::id()));
     let mut command = Command::new(&compiler);
     match language {
         Language::Rust => {

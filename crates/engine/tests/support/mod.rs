@@ -62,7 +62,10 @@ fn hash(what: &impl Hash) -> u64 {
 fn aside(path: &Path) -> PathBuf {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    path.with_extension(format!("{}-{count}", std::process::id()))
+    let mut name = path.file_name().unwrap().to_owned();
+    // No dot: rustc names its object files after what comes before the last one.
+    name.push(format!("-{}-{count}", std::process::id()));
+    path.with_file_name(name)
 }
 
 fn write_once(path: &Path, text: &str) {

@@ -7,6 +7,7 @@ use dapple_symbols::lines::LineLookup;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A compiled source.
 pub struct Fixture {
@@ -57,15 +58,22 @@ pub fn compile(name: &str, text: &str, flags: &[&str]) -> Fixture {
     let (source, binary) = (folder.join(name), folder.join("program"));
     if !binary.exists() {
         std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(&source, text).unwrap();
+        let aside = |name: &str| {
+            static COUNT: AtomicUsize = AtomicUsize::new(0);
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            folder.join(format!("{name}-{}-{count}", std::process::id()))
+        };
+        let part = aside("source");
+        std::fs::write(&part, text).unwrap();
+        std::fs::rename(part, &source).unwrap();
         let compiler = match source.extension().and_then(|extension| extension.to_str()) {
             Some("c") => "gcc",
             Some("cpp") => "g++",
             Some("rs") => "rustc",
             other => panic!("no compiler for {other:?}"),
         };
-        // Tests run at the same time: compile aside, then rename.
-        let part = folder.join(format!("program-{}", std::process::id()));
+        // Tests run at the same time, in threads and processes: compile aside, then rename.
+        let part = aside("program");
         let output = Command::new(compiler)
             .args(flags)
             .arg(&source)
