@@ -47,9 +47,11 @@ fn failed(error: &dyn std::fmt::Display) -> ExitCode {
 fn first_stop(client: &Client, launch: LaunchRequestArguments) -> Result<(), ClientError> {
     let who = InitializeRequestArguments::new("any").with_client_id("first_stop");
     let capabilities = client.request::<InitializeRequest>(who)?;
+    // From now on, so that none is missed.
+    let events = client.subscribe();
     // An adapter may answer `launch` only after the configuration.
     let launch = client.send::<LaunchRequest>(launch)?;
-    client.wait_for::<InitializedEvent>(PATIENCE, |_| true)?;
+    client.wait_for_during::<InitializedEvent, _>(&launch, PATIENCE)?;
     if capabilities.supports("supportsFunctionBreakpoints") {
         let main = vec![FunctionBreakpoint::new("main")];
         client
@@ -60,7 +62,18 @@ fn first_stop(client: &Client, launch: LaunchRequestArguments) -> Result<(), Cli
     }
     launch.wait()?;
 
-    let stopped = client.wait_for::<StoppedEvent>(PATIENCE, |_| true)?;
+    let Some(stopped) = events.iter().find_map(|event| match event.any() {
+        Ok(AnyEvent::Stopped(stopped)) => Some(Some(stopped)),
+        Ok(AnyEvent::Terminated(_)) => Some(None),
+        _ => None,
+    }) else {
+        return Err(ClientError::Disconnected);
+    };
+    let Some(stopped) = stopped else {
+        println!("the program ended without a stop");
+        client.request::<DisconnectRequest>(DisconnectArguments::new())?;
+        return Ok(());
+    };
     println!("stopped: {}", stopped.reason);
     for thread in client.request::<ThreadsRequest>(Empty)?.threads {
         println!("thread {}: {}", thread.id, thread.name);

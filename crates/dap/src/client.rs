@@ -14,6 +14,7 @@ use std::fmt;
 use std::net::TcpStream;
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
@@ -23,7 +24,7 @@ use crate::message::{self, DecodeError, Event, Raw, Request};
 use crate::server::Failure;
 use crate::transport::{Connection, Options, Writer};
 use crate::types::{AnyEvent, Capabilities, Message};
-use dispatch::{Reply, Shared};
+use dispatch::{NoEvent, Reply, Sent, Shared};
 use spawn::Spawned;
 
 /// How long a request waits for its response unless told otherwise.
@@ -134,6 +135,7 @@ impl EventMessage {
 pub struct Pending<R: Request> {
     seq: i64,
     reply: Receiver<Reply>,
+    failed: Arc<AtomicBool>,
     timeout: Duration,
     request: std::marker::PhantomData<fn() -> R>,
 }
@@ -273,10 +275,11 @@ impl Client {
             command: R::COMMAND,
             reason: error.to_string(),
         })?;
-        let (seq, reply) = self.shared.send(R::COMMAND, arguments)?;
+        let Sent { seq, reply, failed } = self.shared.send(R::COMMAND, arguments)?;
         Ok(Pending {
             seq,
             reply,
+            failed,
             timeout: self.timeout,
             request: std::marker::PhantomData,
         })
@@ -295,21 +298,56 @@ impl Client {
     pub fn wait_for<E: Event>(
         &self,
         timeout: Duration,
-        mut matches: impl FnMut(&E::Body) -> bool,
+        matches: impl FnMut(&E::Body) -> bool,
     ) -> Result<E::Body, ClientError> {
-        let until = Instant::now() + timeout;
-        let found = self.shared.take_event(until, |event| {
-            event.body::<E>().filter(|body| matches(body))
-        });
-        found.map_err(|gone| {
-            if gone {
-                ClientError::Disconnected
-            } else {
-                ClientError::Timeout {
+        self.wait_unless::<E>(timeout, None, matches)
+            .map_err(|none| match none {
+                NoEvent::Gone => ClientError::Disconnected,
+                NoEvent::Timeout | NoEvent::Failed => ClientError::Timeout {
                     what: E::EVENT,
                     after: timeout,
-                }
-            }
+                },
+            })
+    }
+
+    /// Waits for the first `E` while a request is under way. If that fails, so does this, at once and with its error:
+    /// there is no `initialized` when `launch` went wrong.
+    ///
+    /// # Errors
+    /// The request failed, none came in time, or the adapter is gone.
+    pub fn wait_for_during<E: Event, R: Request>(
+        &self,
+        pending: &Pending<R>,
+        timeout: Duration,
+    ) -> Result<E::Body, ClientError> {
+        self.wait_unless::<E>(timeout, Some(&pending.failed), |_| true)
+            .map_err(|none| match none {
+                NoEvent::Gone => ClientError::Disconnected,
+                NoEvent::Timeout => ClientError::Timeout {
+                    what: E::EVENT,
+                    after: timeout,
+                },
+                // The reply is sent right behind the flag.
+                NoEvent::Failed => match pending
+                    .reply
+                    .recv_timeout(timeout)
+                    .map(|reply| reply.decode::<R>())
+                {
+                    Ok(Err(error)) => error,
+                    Ok(Ok(_)) | Err(_) => ClientError::Disconnected,
+                },
+            })
+    }
+
+    fn wait_unless<E: Event>(
+        &self,
+        timeout: Duration,
+        failed: Option<&AtomicBool>,
+        mut matches: impl FnMut(&E::Body) -> bool,
+    ) -> Result<E::Body, NoEvent> {
+        let until = Instant::now() + timeout;
+        self.shared.take_event(until, failed, |event| {
+            event.body::<E>().filter(|body| matches(body))
         })
     }
 

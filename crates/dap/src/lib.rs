@@ -65,7 +65,7 @@
 //!     client.request::<InitializeRequest>(InitializeRequestArguments::new("any"))?;
 //!     // An adapter may answer `launch` after the configuration.
 //!     let launch = client.send::<LaunchRequest>(LaunchRequestArguments::new())?;
-//!     client.wait_for::<InitializedEvent>(Duration::from_secs(30), |_| true)?;
+//!     client.wait_for_during::<InitializedEvent, _>(&launch, Duration::from_secs(30))?;
 //!     client.request::<ConfigurationDoneRequest>(ConfigurationDoneArguments::new())?;
 //!     launch.wait()?;
 //!     client.wait_for::<StoppedEvent>(Duration::from_secs(30), |_| true)?;

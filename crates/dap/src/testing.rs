@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -168,24 +168,12 @@ impl TestClient {
     pub fn launch(&self, arguments: LaunchRequestArguments) -> Pending<LaunchRequest> {
         self.initialize();
         let launch = expect("launch", self.client.send::<LaunchRequest>(arguments));
-        let until = Instant::now() + self.timeout;
-        loop {
-            // An answer instead of the event says why, so look for both.
-            let answered = launch.is_ready();
-            match self
-                .client
-                .wait_for::<InitializedEvent>(Duration::from_millis(50), |_| true)
-            {
-                Ok(_) => return launch,
-                Err(error) if answered => {
-                    panic!(
-                        "no `initialized` ({error}), but `launch` was answered: {:?}",
-                        launch.wait()
-                    )
-                }
-                Err(ClientError::Timeout { .. }) if Instant::now() < until => {}
-                Err(error) => panic!("waiting for `initialized`: {error}; {}", self.events_seen()),
-            }
+        match self
+            .client
+            .wait_for_during::<InitializedEvent, _>(&launch, self.timeout)
+        {
+            Ok(_) => launch,
+            Err(error) => panic!("waiting for `initialized`: {error}; {}", self.events_seen()),
         }
     }
 

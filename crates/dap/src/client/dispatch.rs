@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
@@ -57,6 +58,30 @@ impl Reply {
 
 type ReverseHandler = Arc<dyn Fn(Option<&RawValue>) -> Result<Option<Raw>, Failure> + Send + Sync>;
 
+/// A thread that waits for a response, or will.
+struct Waiting {
+    reply: Sender<Reply>,
+    /// Set before the reply is sent, if that is an error.
+    failed: Arc<AtomicBool>,
+}
+
+/// A request that was sent.
+pub(super) struct Sent {
+    pub(super) seq: i64,
+    pub(super) reply: Receiver<Reply>,
+    pub(super) failed: Arc<AtomicBool>,
+}
+
+/// Why no event was taken.
+pub(super) enum NoEvent {
+    /// The adapter is gone.
+    Gone,
+    /// The time is over.
+    Timeout,
+    /// Whatever was to cause it failed.
+    Failed,
+}
+
 /// What the client's threads share.
 pub(super) struct Shared {
     state: Mutex<State>,
@@ -67,7 +92,7 @@ pub(super) struct Shared {
 
 struct State {
     lifecycle: Lifecycle,
-    waiting: HashMap<i64, Sender<Reply>>,
+    waiting: HashMap<i64, Waiting>,
     subscribers: Vec<Sender<EventMessage>>,
     /// Events that nobody waited for yet.
     events: VecDeque<(u64, EventMessage)>,
@@ -143,7 +168,7 @@ impl Shared {
         &self,
         command: &'static str,
         arguments: Option<Raw>,
-    ) -> Result<(i64, Receiver<Reply>), ClientError> {
+    ) -> Result<Sent, ClientError> {
         let mut state = self.lock();
         if state.closed {
             return Err(ClientError::Disconnected);
@@ -162,6 +187,7 @@ impl Shared {
             command: Cow::Borrowed(command),
             arguments,
         };
+        let failed = Arc::new(AtomicBool::new(false));
         let mut noted = Ok(());
         let seq = self
             .writer
@@ -174,11 +200,17 @@ impl Shared {
                         resumes,
                     },
                 );
-                state.waiting.insert(seq, sender);
+                state.waiting.insert(
+                    seq,
+                    Waiting {
+                        reply: sender,
+                        failed: failed.clone(),
+                    },
+                );
             })
             .map_err(|_| ClientError::Disconnected)?;
         noted?;
-        Ok((seq, reply))
+        Ok(Sent { seq, reply, failed })
     }
 
     pub(super) fn subscribe(&self) -> Receiver<EventMessage> {
@@ -190,12 +222,13 @@ impl Shared {
         receiver
     }
 
-    /// Takes the first event for which `pick` gives something. Fails with whether the adapter is gone.
+    /// Takes the first event for which `pick` gives something. Gives up early once `failed` is set.
     pub(super) fn take_event<T>(
         &self,
         until: Instant,
+        failed: Option<&AtomicBool>,
         mut pick: impl FnMut(&EventMessage) -> Option<T>,
-    ) -> Result<T, bool> {
+    ) -> Result<T, NoEvent> {
         let mut state = self.lock();
         let mut looked_at = 0;
         loop {
@@ -216,8 +249,14 @@ impl Shared {
             }
             looked_at = state.events_seen;
             let left = until.saturating_duration_since(Instant::now());
-            if state.closed || left.is_zero() {
-                return Err(state.closed);
+            if failed.is_some_and(|failed| failed.load(Ordering::Acquire)) {
+                return Err(NoEvent::Failed);
+            }
+            if state.closed {
+                return Err(NoEvent::Gone);
+            }
+            if left.is_zero() {
+                return Err(NoEvent::Timeout);
             }
             (state, _) = self
                 .news
@@ -307,7 +346,14 @@ impl Shared {
                 if let Some(waiting) = state.waiting.remove(&request_seq) {
                     drop(state);
                     // Until somebody waits for it, it must not count as read ahead.
-                    waiting.send(Reply(Message::new(message.into_text()))).ok();
+                    if !success {
+                        waiting.failed.store(true, Ordering::Release);
+                    }
+                    waiting
+                        .reply
+                        .send(Reply(Message::new(message.into_text())))
+                        .ok();
+                    self.news.notify_all();
                 }
             }
             Kind::Event { event, body } => {
