@@ -1,0 +1,255 @@
+//! Looking at a stopped program: breakpoints' answers, scopes, paging, references, expressions.
+
+mod support;
+
+use dapple_dap::types::*;
+use serde_json::json;
+use support::{Fixture, Session, named};
+
+#[test]
+fn a_line_without_code_says_why() {
+    let fixture = Fixture::new("tour.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({}));
+    let [beyond, zero] =
+        <[Breakpoint; 2]>::try_from(session.set_lines(&fixture.path(), &[100_000, 0]))
+            .expect("two answers");
+    for breakpoint in [beyond, zero] {
+        assert!(!breakpoint.verified, "{breakpoint:?}");
+        assert_eq!(
+            breakpoint.reason,
+            Some(BreakpointReason::Failed),
+            "{breakpoint:?}"
+        );
+        assert!(
+            breakpoint
+                .message
+                .is_some_and(|message| message.contains("line"))
+        );
+    }
+    let elsewhere = session.set_lines("/nowhere/tour.c", &[10]).remove(0);
+    assert!(elsewhere.message.is_some_and(|message| !message.is_empty()));
+    let unknown = session.set_lines("/nowhere/at-all.c", &[10]).remove(0);
+    assert!(!unknown.verified, "{unknown:?}");
+    assert_eq!(unknown.reason, Some(BreakpointReason::Pending));
+    session.disconnect();
+}
+
+#[test]
+fn breakpoints_keep_their_order_and_their_ids() {
+    let fixture = Fixture::new("tour.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({}));
+    let ids = |breakpoints: Vec<Breakpoint>| -> Vec<i64> {
+        breakpoints
+            .iter()
+            .map(|breakpoint| breakpoint.id.expect("an id"))
+            .collect()
+    };
+    let first = ids(session.set_breakpoints(&fixture, &["end", "sum"]));
+    let second = ids(session.set_breakpoints(&fixture, &["sum", "town", "end"]));
+    assert_eq!([second[2], second[0]], [first[0], first[1]]);
+    assert!(!first.contains(&second[1]));
+    session.disconnect();
+}
+
+#[test]
+fn what_was_never_offered_is_said_to_be_missing() {
+    let fixture = Fixture::new("tour.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({}));
+    let wanted = SourceBreakpoint::new(fixture.line("sum"))
+        .with_condition("i == 2")
+        .with_column(1);
+    let source = Source::new().with_path(fixture.path());
+    let arguments = SetBreakpointsArguments::new(source).with_breakpoints(vec![wanted]);
+    let answer = session
+        .ok::<SetBreakpointsRequest>(arguments)
+        .breakpoints
+        .remove(0);
+    assert!(
+        answer
+            .message
+            .is_some_and(|message| message.contains("not supported"))
+    );
+    let filters = SetExceptionBreakpointsArguments::new(vec!["uncaught".to_owned()]);
+    let answers = session
+        .ok::<SetExceptionBreakpointsRequest>(filters)
+        .breakpoints;
+    assert_eq!(answers.map(|answers| answers[0].verified), Some(false));
+    session.disconnect();
+}
+
+#[test]
+fn a_source_without_a_path_is_answered_line_by_line() {
+    let session = Session::new();
+    let arguments = SetBreakpointsArguments::new(Source::new()).with_lines(vec![1, 2]);
+    let answers = session.ok::<SetBreakpointsRequest>(arguments).breakpoints;
+    assert_eq!(
+        answers
+            .iter()
+            .map(|answer| answer.verified)
+            .collect::<Vec<_>>(),
+        [false, false]
+    );
+    session.disconnect();
+}
+
+#[test]
+fn scopes_are_arguments_locals_statics_and_registers() {
+    let fixture = Fixture::new("tour.c");
+    let session = Session::started(&fixture, json!({}), &["mean"]);
+    let stop = session.stopped_at(&fixture, "mean", StoppedEventReason::Breakpoint);
+    let scopes = session
+        .ok::<ScopesRequest>(ScopesArguments::new(stop.top.id))
+        .scopes;
+    let shown: Vec<(&str, bool)> = scopes
+        .iter()
+        .map(|scope| (&*scope.name, scope.expensive))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("Arguments", false),
+            ("Locals", false),
+            ("Statics", true),
+            ("Registers", true)
+        ]
+    );
+    assert_eq!(session.variable(&stop.top, "Arguments", "count").value, "3");
+    assert_eq!(session.variable(&stop.top, "Statics", "visits").value, "0");
+    let pc = session.variable(&stop.top, "Registers", "rip").value;
+    assert_eq!(
+        Some(pc.trim_start_matches('0')),
+        stop.top
+            .instruction_pointer_reference
+            .as_deref()
+            .map(|text| text.trim_start_matches('0'))
+    );
+    session.disconnect();
+}
+
+#[test]
+fn a_large_array_comes_in_pages() {
+    let fixture = Fixture::new("values.c");
+    let session = Session::started(&fixture, json!({}), &[]);
+    session.disconnect();
+    let source = std::fs::read_to_string(&fixture.source).expect("the source");
+    let line = source
+        .lines()
+        .position(|line| line.contains("large[999]; // stop:"))
+        .expect("the marked line");
+    let session = Session::new();
+    session.launch(&fixture, json!({}));
+    session.set_lines(&fixture.path(), &[i64::try_from(line).expect("a line") + 1]);
+    session.configured();
+    let stop = session.stopped(StoppedEventReason::Breakpoint);
+    let large = session.variable(&stop.top, "Locals", "large");
+    assert_eq!(large.indexed_variables, Some(1000), "{large:?}");
+    let page = |start: i64, count: i64, filter| {
+        let arguments = VariablesArguments::new(large.variables_reference)
+            .with_start(start)
+            .with_count(count)
+            .with_filter(filter);
+        session.ok::<VariablesRequest>(arguments).variables
+    };
+    let middle = page(990, 20, VariablesArgumentsFilter::Indexed);
+    assert_eq!(middle.len(), 10);
+    assert_eq!(middle[9].name, "[999]");
+    assert_eq!(page(5000, 20, VariablesArgumentsFilter::Indexed), []);
+    assert_eq!(page(0, 20, VariablesArgumentsFilter::Named), []);
+    let name = middle[9].evaluate_name.as_deref().expect("a way to say it");
+    assert_eq!(session.evaluate(&stop.top, name), middle[9].value);
+    session.disconnect();
+}
+
+#[test]
+fn what_belonged_to_a_stop_is_gone_after_it() {
+    let fixture = Fixture::new("tour.c");
+    let session = Session::started(&fixture, json!({}), &["town"]);
+    let stop = session.stopped_at(&fixture, "town", StoppedEventReason::Breakpoint);
+    let scope = session.scope(&stop.top, "Locals").variables_reference;
+    session.resume(stop.thread);
+    let again = session.stopped_at(&fixture, "town", StoppedEventReason::Breakpoint);
+    let stale = [
+        session.refused::<ScopesRequest>(ScopesArguments::new(stop.top.id)),
+        session.refused::<VariablesRequest>(VariablesArguments::new(scope)),
+        session
+            .refused::<EvaluateRequest>(EvaluateArguments::new("town").with_frame_id(stop.top.id)),
+        session.refused::<VariablesRequest>(VariablesArguments::new(0)),
+        session.refused::<ScopesRequest>(ScopesArguments::new(-1)),
+    ];
+    for failure in stale {
+        assert!(
+            failure.sentence.contains("any more"),
+            "{}",
+            failure.sentence
+        );
+    }
+    assert_ne!(again.top.id, stop.top.id, "numbers are not used again");
+    session.disconnect();
+}
+
+#[test]
+fn an_expression_that_is_wrong_says_what_and_the_session_goes_on() {
+    let fixture = Fixture::new("tour.c");
+    let session = Session::started(&fixture, json!({}), &["town"]);
+    let stop = session.stopped_at(&fixture, "town", StoppedEventReason::Breakpoint);
+    for (expression, part) in [
+        ("nothing_here", "nothing_here"),
+        ("town->nothing", "nothing"),
+        ("town->", ""),
+        ("", ""),
+    ] {
+        let arguments = EvaluateArguments::new(expression).with_frame_id(stop.top.id);
+        let failure = session.refused::<EvaluateRequest>(arguments);
+        assert!(
+            !failure.sentence.is_empty() && failure.sentence.contains(part),
+            "{expression}: {}",
+            failure.sentence
+        );
+    }
+    // Without a frame it is the innermost one of the thread that stopped.
+    let value = session
+        .ok::<EvaluateRequest>(EvaluateArguments::new("town->celsius[0]"))
+        .result;
+    assert_eq!(value, "31.0");
+    session.disconnect();
+}
+
+#[test]
+fn an_expressions_value_can_be_opened() {
+    let fixture = Fixture::new("tour.c");
+    let session = Session::started(&fixture, json!({}), &["town"]);
+    let stop = session.stopped_at(&fixture, "town", StoppedEventReason::Breakpoint);
+    let arguments = EvaluateArguments::new("*town").with_frame_id(stop.top.id);
+    let town = session.ok::<EvaluateRequest>(arguments);
+    assert_eq!(town.r#type.as_deref(), Some("struct town"));
+    let fields = session.variables(town.variables_reference);
+    let celsius = session.variables(named(&fields, "celsius").variables_reference);
+    assert_eq!(
+        celsius
+            .iter()
+            .map(|value| &*value.value)
+            .collect::<Vec<_>>(),
+        ["31.0", "35.5", "29.0"]
+    );
+    session.disconnect();
+}
+
+#[test]
+fn modules_are_listed_with_the_program_first() {
+    let fixture = Fixture::new("tour.c");
+    let session = Session::started(&fixture, json!({}), &["town"]);
+    session.stopped_at(&fixture, "town", StoppedEventReason::Breakpoint);
+    let modules = session.ok::<ModulesRequest>(Default::default());
+    assert_eq!(modules.modules[0].path, Some(fixture.program()));
+    assert!(
+        modules
+            .modules
+            .iter()
+            .any(|module| module.name.starts_with("libc.")),
+        "{modules:?}"
+    );
+    session.disconnect();
+}

@@ -1,0 +1,153 @@
+//! Compiles the debuggees in `fixtures/` with the machine's compilers, once per content and flags.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+
+/// How a program is compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Optimization {
+    None,
+    Full,
+}
+
+/// How a program is linked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Linking {
+    Pie,
+    Fixed,
+    Static,
+}
+
+/// A compiled debuggee.
+#[derive(Debug)]
+pub struct Fixture {
+    pub source: PathBuf,
+    pub binary: PathBuf,
+    text: String,
+}
+
+impl Fixture {
+    /// Compiles `fixtures/NAME` as most tests want it.
+    pub fn new(name: &str) -> Fixture {
+        Fixture::built(name, Optimization::None, Linking::Pie)
+    }
+
+    /// Compiles `fixtures/NAME`.
+    pub fn built(name: &str, optimization: Optimization, linking: Linking) -> Fixture {
+        let source = workspace().join("fixtures").join(name);
+        let text = std::fs::read_to_string(&source)
+            .unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+        let (compiler, flags) = command_line(&source, optimization, linking);
+        let mut hasher = DefaultHasher::new();
+        (&text, compiler, &flags).hash(&mut hasher);
+        let binary = fixtures_folder().join(format!("{name}-{:016x}", hasher.finish()));
+        compile(compiler, &flags, &source, &binary);
+        Fixture {
+            source,
+            binary,
+            text,
+        }
+    }
+
+    /// The 1-based number of the line marked `// stop: NAME`.
+    pub fn line(&self, name: &str) -> i64 {
+        let marker = format!("// stop: {name}");
+        let index = self
+            .text
+            .lines()
+            .position(|line| line.trim_end().ends_with(&marker));
+        let index = index
+            .unwrap_or_else(|| panic!("no line of {} is marked `{marker}`", self.source.display()));
+        i64::try_from(index).expect("a line number") + 1
+    }
+
+    /// The source as clients name it.
+    pub fn path(&self) -> String {
+        self.source.display().to_string()
+    }
+
+    /// The program as clients name it.
+    pub fn program(&self) -> String {
+        self.binary.display().to_string()
+    }
+}
+
+/// Where compiled programs and other throw-away files of the tests go.
+pub fn fixtures_folder() -> PathBuf {
+    let folder = workspace().join("target/fixtures");
+    std::fs::create_dir_all(&folder).expect("target/fixtures can be made");
+    folder
+}
+
+/// The root of the repository.
+pub fn workspace() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.canonicalize().expect("the workspace exists")
+}
+
+fn command_line(
+    source: &Path,
+    optimization: Optimization,
+    linking: Linking,
+) -> (&'static str, Vec<&'static str>) {
+    let extension = source.extension().and_then(|extension| extension.to_str());
+    let compiler = match extension {
+        Some("c") => "gcc",
+        Some("cpp") => "g++",
+        Some("rs") => "rustc",
+        other => panic!("no compiler for {other:?}"),
+    };
+    let mut flags = vec!["-g"];
+    if compiler == "rustc" {
+        flags.extend(["--edition", "2024", "-C"]);
+        flags.push(match optimization {
+            Optimization::None => "opt-level=0",
+            Optimization::Full => "opt-level=2",
+        });
+        match linking {
+            Linking::Pie => {}
+            Linking::Fixed => flags.extend(["-C", "relocation-model=static"]),
+            Linking::Static => flags.extend(["-C", "target-feature=+crt-static"]),
+        }
+        return (compiler, flags);
+    }
+    flags.push("-pthread");
+    flags.push(match optimization {
+        Optimization::None => "-O0",
+        Optimization::Full => "-O2",
+    });
+    match linking {
+        Linking::Pie => flags.extend(["-fpie", "-pie"]),
+        Linking::Fixed => flags.extend(["-fno-pie", "-no-pie"]),
+        Linking::Static => flags.push("-static"),
+    }
+    (compiler, flags)
+}
+
+fn compile(compiler: &str, flags: &[&str], source: &Path, binary: &Path) {
+    static COMPILING: Mutex<()> = Mutex::new(());
+    let _one_at_a_time = COMPILING
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    if binary.exists() {
+        return;
+    }
+    // Other test binaries run at the same time: compile aside, then rename.
+    let part = binary.with_extension(format!("part-{}", std::process::id()));
+    let output = Command::new(compiler)
+        .args(flags)
+        .arg(source)
+        .arg("-o")
+        .arg(&part)
+        .output()
+        .unwrap_or_else(|error| panic!("{compiler} does not run: {error}"));
+    assert!(
+        output.status.success(),
+        "{compiler} {}: {}",
+        source.display(),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    std::fs::rename(&part, binary).expect("the program can be put in its place");
+}
