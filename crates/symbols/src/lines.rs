@@ -168,7 +168,8 @@ impl Lines {
 
     /// The index of the row that covers `address`. Of those at the same address it is the last, as its line is the
     /// instruction's; but where that one is no statement and one before it is, the statement (as gdb has it): gcc
-    /// ends such a list with the line whose leftovers the instruction computes.
+    /// ends such a list with the line whose leftovers the instruction computes. A statement of another file doesn't
+    /// count: it is a call inlined away to nothing.
     pub fn row_at(&self, address: u64) -> Option<usize> {
         let sequence = self.sequence_at(address)?;
         let rows = &self.rows[sequence.rows.clone()];
@@ -180,7 +181,7 @@ impl Lines {
             .iter()
             .rev()
             .take_while(same)
-            .position(|row| row.is_stmt);
+            .position(|row| row.is_stmt && row.file == rows[last].file);
         let chosen = match before {
             Some(back) if !rows[last].is_stmt => last - 1 - back,
             _ => last,
