@@ -2,6 +2,7 @@
 
 mod support;
 
+use dapple_engine::session::LineBreakpoint;
 use expect_test::{ExpectFile, expect_file};
 use support::{Fixture, fixture, listing};
 
@@ -259,4 +260,88 @@ fn the_raw_form_is_one_expansion_away() {
     let fields = session.children(&raw.value, None, 0..10).expect("fields");
     assert_eq!(fields[0].0.name, "vec");
     assert_eq!(fields[0].1.text, "len = 5 [111, 119, 110, 101, 100]");
+}
+
+#[test]
+fn statics_of_the_unit_are_listed() {
+    let fixture = fixture("values.c", &[]);
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["main"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let session = debuggee.session();
+    let frame = listing::innermost(session, thread);
+    let statics = session.statics(frame).expect("statics");
+    let mut lines: Vec<String> = statics
+        .iter()
+        .map(|(named, rendered)| {
+            format!("{}: {} = {}", named.name, rendered.type_name, rendered.text)
+        })
+        .collect();
+    lines.sort();
+    let expected = [
+        "global_counter: int = 42",
+        "per_thread: int = 9",
+        "static_text: const char [11] = \"file scope\"",
+        "unnamed: {anonymous struct} = {inside = 77}",
+        "zeros: int [4] = {0, 0, 0, 0}",
+    ];
+    assert_eq!(lines, expected);
+}
+
+/// Whatever the optimizer left, every variable has a text, and one without a value a reason.
+#[test]
+fn optimized_programs_have_values_or_reasons() {
+    for (source, flags, stops) in [
+        (
+            "values.c",
+            "-O2",
+            ["scalars", "pointers", "aggregates", "innermost", "main"],
+        ),
+        (
+            "values.cpp",
+            "-O2",
+            ["language", "strings", "containers", "owners", "main"],
+        ),
+        (
+            "values.rs",
+            "-O",
+            ["scalars", "texts", "sequences", "choices", "shared"],
+        ),
+    ] {
+        let fixture = fixture(source, &[flags]);
+        let mut debuggee = fixture.launch();
+        // Some of the lines may be gone.
+        let lines = stops.iter().map(|stop| LineBreakpoint {
+            line: fixture.line(stop),
+        });
+        let set = debuggee
+            .session()
+            .set_line_breakpoints(&fixture.source, lines.collect());
+        assert_eq!(set.expect("breakpoints").len(), stops.len());
+        let mut values = 0;
+        for _ in 0..5 {
+            debuggee.resume();
+            let support::Outcome::Stopped(reasons) = debuggee.wait() else {
+                break;
+            };
+            let session = debuggee.session();
+            let frame = listing::innermost(session, reasons[0].thread);
+            for (named, rendered) in session.variables(frame).expect("variables") {
+                assert!(!rendered.text.is_empty(), "{source}: {}", named.name);
+                assert!(
+                    !rendered.text.contains("malformed"),
+                    "{source}: {}: {}",
+                    named.name,
+                    rendered.text
+                );
+                let count = (rendered.named + rendered.indexed).min(20);
+                let children = session
+                    .children(&named.value, None, 0..count)
+                    .expect("children");
+                assert_eq!(children.len() as u64, count, "{source}: {}", named.name);
+                values += usize::from(!rendered.text.starts_with('<'));
+            }
+        }
+        assert!(values > 5, "{source}: only {values} values");
+    }
 }

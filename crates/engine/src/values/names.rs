@@ -12,8 +12,8 @@ pub(crate) fn shorten(name: &str, language: Language) -> String {
     }
     match language {
         Language::Rust => shorten_rust(name),
-        Language::Cpp => shorten_cpp(name),
-        _ => name.to_owned(),
+        Language::Cpp => shorten_cpp(&single_const(name)),
+        _ => single_const(name),
     }
 }
 
@@ -154,6 +154,11 @@ fn shorten_rust(name: &str) -> String {
             path.to_owned()
         }
     })
+}
+
+/// An array of constants is told as a constant array of them.
+fn single_const(name: &str) -> String {
+    name.replace("const const ", "const ")
 }
 
 /// A tuple of one, which the compiler writes without its comma: `(i32)` → `(i32,)`.
