@@ -114,7 +114,12 @@ fn says_it_all(text: &str) -> bool {
 fn heading(text: &str) -> String {
     let end = text.find(['{', '[', '(']).unwrap_or(text.len());
     let head = text[..end].trim_end();
-    let kept = if head.is_empty() { "…" } else { head };
+    let kept = match text.chars().next() {
+        Some('[') if head.is_empty() => "[…]",
+        Some('{') if head.is_empty() => "{…}",
+        Some('(') if head.is_empty() => "(…)",
+        _ => head,
+    };
     printable(kept).replace('\n', " ")
 }
 
@@ -135,7 +140,7 @@ mod tests {
     fn a_heading_leaves_the_parts_out() {
         assert_eq!(heading("Order { customer: \"Ada\" }"), "Order");
         assert_eq!(heading("len = 2 [1, 2]"), "len = 2");
-        assert_eq!(heading("{1, 2}"), "…");
+        assert_eq!(heading("{1, 2}"), "{…}");
         assert_eq!(heading("tour::Order"), "tour::Order");
     }
 }

@@ -1,0 +1,342 @@
+//! One debugging session: what is known about the program, and the loop in which everything happens.
+//!
+//! The loop waits for one of three things: a command, something from the adapter, Ctrl-C. Commands are asked for only
+//! while the program does not run; a command that resumes it just says so and returns, and the stop that follows is an
+//! event like any other. So nothing here ever waits for the program.
+
+mod news;
+mod places;
+mod stops;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use dapple_dap::message::Request;
+use dapple_dap::types::{
+    self, AnyEvent, ConfigurationDoneRequest, DisconnectArguments, DisconnectRequest,
+    PauseArguments, PauseRequest,
+};
+
+use super::breakpoints::Breakpoints;
+use super::commands::{self, Flow};
+use super::complete::Completer;
+use super::input::{Input, Line, Next, PROMPT};
+use super::link::{Adapter, Link, Program};
+use super::screen::Screen;
+use super::source_view::Sources;
+
+pub use stops::Stop;
+
+/// How long the program may take to stop by the terminal's own SIGINT.
+const INTERRUPT_PATIENCE: Duration = Duration::from_millis(300);
+
+/// The senders live as long as the session, so this is never seen.
+const NO_INPUT: &str = "the session has lost its input";
+
+/// Something the session has to deal with.
+#[derive(Debug)]
+pub enum Event {
+    /// A line was read, or there are no more.
+    Line(Line),
+    /// The adapter sent an event. Those of an earlier run's adapter are told by the number of the run.
+    Adapter(u32, Box<AnyEvent>),
+    /// The adapter's answer to `launch`, which may come late.
+    Launched(u32, Result<(), String>),
+    /// The adapter is gone.
+    Gone(u32),
+    /// Ctrl-C while no line was being read.
+    Interrupt,
+}
+
+/// Where the program is in its life.
+#[derive(Debug)]
+pub enum State {
+    /// Held before its first instruction, waiting for `run`.
+    Ready,
+    /// Running; what came before is out of date.
+    Running,
+    /// Stopped.
+    Stopped(Box<Stop>),
+    /// Ended, killed or never there.
+    Over,
+}
+
+/// The session.
+pub struct Session {
+    /// What the user sees.
+    pub screen: Screen,
+    /// Source texts.
+    pub sources: Sources,
+    /// What is debugged.
+    pub program: Program,
+    /// What the user asked to stop at.
+    pub breakpoints: Breakpoints,
+    /// Where the program is in its life.
+    pub state: State,
+    /// The file and last line shown, from where `list` goes on.
+    pub listed: Option<(PathBuf, usize)>,
+    adapter: Adapter,
+    link: Option<Link>,
+    run: u32,
+    launch: Result<(), String>,
+    input: Input,
+    completer: Completer,
+    asked: bool,
+    /// When to pause the program if Ctrl-C has not stopped it by then.
+    pause_at: Option<Instant>,
+    last_command: String,
+    events: Receiver<Event>,
+    sender: Sender<Event>,
+}
+
+impl Session {
+    /// A session that has not begun.
+    pub fn new(
+        screen: Screen,
+        program: Program,
+        adapter: Adapter,
+        input: Input,
+        completer: Completer,
+        (sender, events): (Sender<Event>, Receiver<Event>),
+    ) -> Self {
+        Self {
+            screen,
+            sources: Sources::default(),
+            program,
+            breakpoints: Breakpoints::default(),
+            state: State::Over,
+            listed: None,
+            adapter,
+            link: None,
+            run: 0,
+            launch: Ok(()),
+            input,
+            completer,
+            asked: false,
+            pause_at: None,
+            last_command: String::new(),
+            events,
+            sender,
+        }
+    }
+
+    /// Runs the session to its end.
+    ///
+    /// # Errors
+    /// The program can't be started, the adapter is gone, or a command failed with `--batch`.
+    pub fn run(&mut self) -> anyhow::Result<()> {
+        let outcome = self.start().and_then(|()| self.main_loop());
+        self.screen.prompt_answered();
+        let ended = self.disconnect();
+        outcome.and(ended)
+    }
+
+    fn main_loop(&mut self) -> anyhow::Result<()> {
+        loop {
+            while let Ok(event) = self.events.try_recv() {
+                if self.handle(event)? == Flow::Quit {
+                    return Ok(());
+                }
+            }
+            if !matches!(self.state, State::Running) && !self.asked {
+                match self.input.next() {
+                    Next::Scripted(line) => {
+                        self.screen.say(&format!("{PROMPT}{line}"));
+                        if self.execute(&line)? == Flow::Quit {
+                            return Ok(());
+                        }
+                        continue;
+                    }
+                    Next::Asked => {
+                        if self.input.is_interactive() {
+                            self.screen.prompt_shown(self.completer.clone());
+                        }
+                        self.asked = true;
+                    }
+                    Next::NoMore => return Ok(()),
+                }
+            }
+            let Some(event) = self.wait()? else { continue };
+            if self.handle(event)? == Flow::Quit {
+                return Ok(());
+            }
+        }
+    }
+
+    fn handle(&mut self, event: Event) -> anyhow::Result<Flow> {
+        match event {
+            Event::Line(line) => {
+                self.asked = false;
+                self.screen.prompt_answered();
+                match line {
+                    Line::Command(line) => return self.execute(&line),
+                    Line::Cleared => {}
+                    Line::End => return commands::run(self, "quit"),
+                }
+            }
+            Event::Interrupt => self.interrupt(),
+            Event::Adapter(run, event) if run == self.run => self.adapter_event(*event),
+            Event::Launched(run, outcome) if run == self.run => self.launched(outcome),
+            Event::Gone(run) if run == self.run && self.link.is_some() => {
+                self.link = None;
+                self.state = State::Over;
+                bail!("the debug adapter ended unexpectedly");
+            }
+            Event::Adapter(..) | Event::Launched(..) | Event::Gone(_) => {}
+        }
+        Ok(Flow::Go)
+    }
+
+    /// Runs a command. Its failure is told and, with `--batch`, the end.
+    fn execute(&mut self, line: &str) -> anyhow::Result<Flow> {
+        let mut line = line.trim().to_owned();
+        if line.is_empty() {
+            if self.last_command.is_empty() {
+                return Ok(Flow::Go);
+            }
+            line.clone_from(&self.last_command);
+        }
+        self.last_command = if commands::repeats(&line) {
+            line.clone()
+        } else {
+            String::new()
+        };
+        match commands::run(self, &line) {
+            Ok(flow) => Ok(flow),
+            Err(error) if self.input.is_batch() => Err(error),
+            Err(error) => {
+                self.screen.complain(&format!("{error:#}"));
+                Ok(Flow::Go)
+            }
+        }
+    }
+
+    /// The link to the adapter, for requests.
+    pub fn link(&self) -> anyhow::Result<&Link> {
+        self.link
+            .as_ref()
+            .context("the program is not running; `run` starts it")
+    }
+
+    /// Sends a request and waits for its answer.
+    pub fn request<R: Request>(&self, arguments: R::Arguments) -> anyhow::Result<R::Response> {
+        self.link()?.request::<R>(arguments)
+    }
+
+    /// Starts an adapter and has it load the program, which is then ready to run with all breakpoints in place.
+    pub fn start(&mut self) -> anyhow::Result<()> {
+        self.run += 1;
+        self.launch = Ok(());
+        let link = Link::open(
+            &self.adapter,
+            &self.program,
+            self.input.program_stdin(),
+            self.run,
+            &self.sender,
+        )?;
+        self.link = Some(link);
+        // `initialized` says that breakpoints can be set, but an adapter that can't launch never sends it: its answer to
+        // the launch says why then, also where `terminated` comes first.
+        loop {
+            match self.events.recv().context(NO_INPUT)? {
+                Event::Adapter(run, event) if run == self.run => match *event {
+                    AnyEvent::Initialized(_) => break,
+                    AnyEvent::Terminated(_) => {}
+                    event => self.adapter_event(event),
+                },
+                Event::Launched(run, Err(message)) if run == self.run => {
+                    // What is left of the adapter has nothing more to say than this.
+                    let _ = self.disconnect();
+                    bail!(message);
+                }
+                Event::Interrupt => bail!("interrupted while the program was being loaded"),
+                event => {
+                    self.handle(event)?;
+                }
+            }
+        }
+        self.state = State::Ready;
+        for file in self.breakpoints.files() {
+            self.tell_breakpoints(&file)?;
+        }
+        self.tell_function_breakpoints()?;
+        Ok(())
+    }
+
+    /// The program was told to go on.
+    pub fn resumed(&mut self) {
+        self.state = State::Running;
+        self.listed = None;
+    }
+
+    /// Lets a program that is ready run.
+    pub fn let_run(&mut self) -> anyhow::Result<()> {
+        self.resumed();
+        self.request::<ConfigurationDoneRequest>(types::ConfigurationDoneArguments::default())?;
+        self.launch.clone().map_err(anyhow::Error::msg)
+    }
+
+    /// Ends the program, if it is there, and the adapter.
+    pub fn disconnect(&mut self) -> anyhow::Result<()> {
+        let Some(link) = self.link.take() else {
+            return Ok(());
+        };
+        self.state = State::Over;
+        self.breakpoints.forget_answers();
+        let arguments = DisconnectArguments::new().with_terminate_debuggee(true);
+        let answer = link.request::<DisconnectRequest>(arguments);
+        link.close();
+        // Output that was on its way still belongs to the user; other news no longer matter.
+        while let Ok(event) = self.events.try_recv() {
+            if let Event::Adapter(run, event) = event
+                && run == self.run
+                && let AnyEvent::Output(output) = *event
+            {
+                self.output(&output);
+            }
+        }
+        self.run += 1;
+        answer
+            .map(|_| ())
+            .context("the adapter did not end in order")
+    }
+
+    /// The next event. `None`: it was time to pause the program.
+    fn wait(&mut self) -> anyhow::Result<Option<Event>> {
+        let Some(deadline) = self.pause_at else {
+            return Ok(Some(self.events.recv().context(NO_INPUT)?));
+        };
+        match self.events.recv_deadline(deadline) {
+            Ok(event) => Ok(Some(event)),
+            Err(RecvTimeoutError::Timeout) => {
+                self.pause();
+                Ok(None)
+            }
+            Err(RecvTimeoutError::Disconnected) => bail!(NO_INPUT),
+        }
+    }
+
+    /// Ctrl-C. The terminal gives it to the program as well where that shares our process group, and then the program
+    /// stops by itself; a pause on top would be a second stop for one key. So that comes only if nothing else does, or
+    /// at the second key.
+    fn interrupt(&mut self) {
+        if !matches!(self.state, State::Running) {
+            return;
+        }
+        match (&self.adapter, self.pause_at) {
+            (Adapter::Own, None) => self.pause_at = Some(Instant::now() + INTERRUPT_PATIENCE),
+            _ => self.pause(),
+        }
+    }
+
+    fn pause(&mut self) {
+        self.pause_at = None;
+        let Some(link) = &self.link else { return };
+        // Asking for the threads first would wait, in some adapters, for the stop that is asked for here.
+        let thread = link.known_thread().unwrap_or_default();
+        // That there is none any more, or that it has stopped by itself, is told by events.
+        let _ = self.request::<PauseRequest>(PauseArguments::new(thread));
+    }
+}

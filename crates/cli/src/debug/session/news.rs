@@ -1,0 +1,105 @@
+//! What the adapter tells without being asked, other than stops.
+
+use dapple_dap::types::{
+    self, AnyEvent, BreakpointEventReason, OutputEventCategory, ThreadEventReason,
+};
+
+use super::{Session, State};
+use crate::debug::render;
+use crate::debug::screen::Stream;
+use crate::debug::style::Role;
+
+impl Session {
+    pub(super) fn adapter_event(&mut self, event: AnyEvent) {
+        match event {
+            AnyEvent::Output(output) => self.output(&output),
+            AnyEvent::Stopped(stop) => self.stopped(&stop),
+            AnyEvent::Continued(_) => {
+                if matches!(self.state, State::Stopped(_)) {
+                    self.state = State::Running;
+                }
+            }
+            AnyEvent::Exited(exit) => {
+                let text = format!("program exited with code {}", exit.exit_code);
+                let text = self.screen.style.paint(Role::Reason, &text);
+                self.screen.say(&text);
+            }
+            AnyEvent::Terminated(_) => {
+                self.state = State::Over;
+                if let Err(error) = self.disconnect() {
+                    self.screen.complain(&format!("{error:#}"));
+                }
+            }
+            AnyEvent::Thread(thread) if thread.reason == ThreadEventReason::Started => {
+                self.note_thread(thread.thread_id);
+            }
+            AnyEvent::Process(process) => {
+                if let Some(id) = process.system_process_id {
+                    self.note_thread(id);
+                }
+            }
+            AnyEvent::Breakpoint(changed) => self.breakpoint_changed(changed),
+            _ => {}
+        }
+    }
+
+    pub(super) fn launched(&mut self, outcome: Result<(), String>) {
+        if let Err(message) = &outcome {
+            self.screen.complain(message);
+            self.state = State::Over;
+        }
+        self.launch = outcome;
+    }
+
+    /// The first thread known: on Linux the main one has the process's id.
+    pub(super) fn note_thread(&self, id: i64) {
+        if let Some(link) = &self.link
+            && link.known_thread().is_none()
+        {
+            link.set_known_thread(id);
+        }
+    }
+
+    pub(super) fn output(&mut self, output: &types::OutputEventBody) {
+        match &output.category {
+            Some(OutputEventCategory::Stdout) => {
+                self.screen.program_output(Stream::Out, &output.output)
+            }
+            Some(OutputEventCategory::Stderr) => {
+                self.screen.program_output(Stream::Err, &output.output)
+            }
+            Some(OutputEventCategory::Telemetry) => {}
+            _ => {
+                let text = self
+                    .screen
+                    .style
+                    .paint(Role::Aside, output.output.trim_end());
+                self.screen.say(&text);
+            }
+        }
+    }
+
+    pub(super) fn breakpoint_changed(&mut self, changed: types::BreakpointEventBody) {
+        let Some(breakpoint) = changed
+            .breakpoint
+            .id
+            .and_then(|id| self.breakpoints.by_id(id))
+        else {
+            return;
+        };
+        let was_verified = breakpoint
+            .answer
+            .as_ref()
+            .is_some_and(|answer| answer.verified);
+        if changed.reason == BreakpointEventReason::Removed {
+            breakpoint.answer = None;
+            return;
+        }
+        breakpoint.answer = Some(changed.breakpoint.into());
+        let now = breakpoint.clone();
+        if !was_verified && now.answer.as_ref().is_some_and(|answer| answer.verified) {
+            let text = render::breakpoint(&now, self.screen.style);
+            self.screen.say(&text);
+        }
+    }
+}

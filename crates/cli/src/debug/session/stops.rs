@@ -1,0 +1,265 @@
+//! A stop: what the user is told about it, and the thread, frame and source they look at from there.
+//!
+//! Frames are asked for as far as they are needed: most stops need one.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use dapple_dap::message::Empty;
+use dapple_dap::types::{
+    StackFrame, StackTraceArguments, StackTraceRequest, StoppedEventBody, StoppedEventReason,
+    Thread, ThreadsRequest,
+};
+
+use super::{Session, State};
+use crate::debug::breakpoints::Stay;
+use crate::debug::link::Link;
+use crate::debug::style::Role;
+use crate::debug::{commands, complete, render, source_view};
+
+/// A stop: the thread and frame that the user looks at.
+#[derive(Debug)]
+pub struct Stop {
+    /// The thread.
+    pub thread: i64,
+    /// Its innermost frames, as far as they have been needed.
+    pub frames: Vec<StackFrame>,
+    /// Whether there are no more frames than these.
+    pub complete: bool,
+    /// The index of the selected frame.
+    pub selected: usize,
+}
+
+impl Stop {
+    /// The selected frame.
+    pub fn frame(&self) -> Option<&StackFrame> {
+        self.frames.get(self.selected)
+    }
+}
+
+impl Session {
+    pub(super) fn stopped(&mut self, body: &StoppedEventBody) {
+        if let (State::Stopped(stop), Some(thread)) = (&self.state, body.thread_id)
+            && stop.thread != thread
+        {
+            let text = format!("thread {thread} also {}", render::stop_reason(body, &[]));
+            self.screen.say(&text);
+            return;
+        }
+        self.pause_at = None;
+        let mut numbers = Vec::new();
+        let mut over = Vec::new();
+        for id in body.hit_breakpoint_ids.iter().flatten() {
+            if let Some(breakpoint) = self.breakpoints.by_id(*id) {
+                breakpoint.hits = breakpoint.hits.saturating_add(1);
+                numbers.push(breakpoint.number);
+                if breakpoint.stay == Stay::Once {
+                    over.push(breakpoint.number);
+                }
+            }
+        }
+        let threads = self.threads().unwrap_or_default();
+        let id = body
+            .thread_id
+            .or_else(|| threads.first().map(|thread| thread.id))
+            .unwrap_or_default();
+        let previous = self.link.as_ref().and_then(Link::known_thread);
+        if let Some(link) = &self.link {
+            link.set_known_thread(id);
+        }
+        let stop = Stop {
+            thread: id,
+            frames: Vec::new(),
+            complete: false,
+            selected: 0,
+        };
+        self.state = State::Stopped(Box::new(stop));
+        // That a step stopped where it was asked to stop is not news.
+        let expected =
+            body.reason == StoppedEventReason::Step && previous.is_none_or(|thread| thread == id);
+        if !expected {
+            let reason = format!("stopped {}", render::stop_reason(body, &numbers));
+            let thread = render::thread(id, &threads);
+            self.screen.say(&format!(
+                "{}, {thread}",
+                self.screen.style.paint(Role::Reason, &reason)
+            ));
+        }
+        for number in over {
+            if let Err(error) = self.delete_breakpoint(number) {
+                self.screen.complain(&format!("{error:#}"));
+            }
+        }
+        if let Err(error) = self.show_selected() {
+            self.screen.complain(&format!("{error:#}"));
+        }
+    }
+
+    /// The threads there are.
+    pub fn threads(&self) -> anyhow::Result<Vec<Thread>> {
+        Ok(self.request::<ThreadsRequest>(Empty)?.threads)
+    }
+
+    /// The stop, or a sentence that says why there is none.
+    pub fn stop(&self) -> anyhow::Result<&Stop> {
+        match &self.state {
+            State::Stopped(stop) => Ok(stop),
+            State::Ready => bail!("the program has not been started yet; `run` starts it"),
+            State::Running => bail!("the program is running"),
+            State::Over => bail!("the program is not running; `run` starts it"),
+        }
+    }
+
+    /// The same, to change what is selected.
+    pub fn stop_mut(&mut self) -> anyhow::Result<&mut Stop> {
+        self.stop()?;
+        match &mut self.state {
+            State::Stopped(stop) => Ok(stop),
+            _ => bail!("the program is not stopped"),
+        }
+    }
+
+    /// Looks at another thread.
+    pub fn select_thread(&mut self, thread: i64) -> anyhow::Result<()> {
+        *self.stop_mut()? = Stop {
+            thread,
+            frames: Vec::new(),
+            complete: false,
+            selected: 0,
+        };
+        Ok(())
+    }
+
+    /// Makes sure that `count` frames are there, or all.
+    pub fn load_frames(&mut self, count: usize) -> anyhow::Result<()> {
+        let stop = self.stop()?;
+        let (thread, have) = (stop.thread, stop.frames.len());
+        if stop.complete || have >= count {
+            return Ok(());
+        }
+        let wanted = count - have;
+        let arguments = StackTraceArguments::new(thread)
+            .with_start_frame(i64::try_from(have)?)
+            .with_levels(i64::try_from(wanted)?);
+        let answer = self.request::<StackTraceRequest>(arguments)?;
+        let stop = self.stop_mut()?;
+        stop.complete = answer.stack_frames.len() < wanted;
+        stop.frames.extend(answer.stack_frames);
+        Ok(())
+    }
+
+    /// Selects a frame by its number and shows it.
+    pub fn select_frame(&mut self, index: usize) -> anyhow::Result<()> {
+        self.load_frames(index.saturating_add(1))?;
+        let stop = self.stop_mut()?;
+        if index >= stop.frames.len() {
+            match stop.frames.len() {
+                0 => bail!("this thread has no frames"),
+                count => bail!("there is no frame {index}; the outermost is {}", count - 1),
+            }
+        }
+        stop.selected = index;
+        self.show_selected()
+    }
+
+    /// Shows where the selected frame is, with the source around it.
+    pub fn show_selected(&mut self) -> anyhow::Result<()> {
+        self.load_frames(self.stop()?.selected + 1)?;
+        let Some(frame) = self.stop()?.frame().cloned() else {
+            self.screen.say("this thread has no frames to show");
+            return Ok(());
+        };
+        let place = render::frame(&frame, self.screen.style);
+        self.screen.say(&place);
+        self.refresh_names(&frame);
+        let Some((path, line)) = render::source_of(&frame) else {
+            self.screen.say(
+                &self
+                    .screen
+                    .style
+                    .paint(Role::Aside, "no source for this function"),
+            );
+            return Ok(());
+        };
+        self.show_lines(&path, line.saturating_sub(3), line + 3, Some(line))
+    }
+
+    /// Shows lines of a file; that the file can't be read is told in the place of its text.
+    pub fn show_lines(
+        &mut self,
+        path: &Path,
+        first: usize,
+        last: usize,
+        current: Option<usize>,
+    ) -> anyhow::Result<()> {
+        match self.sources.lines(path) {
+            Ok(lines) => {
+                let text = source_view::window(&lines, first, last, current, self.screen.style);
+                self.screen.say(&text);
+                self.listed = Some((path.to_owned(), last));
+            }
+            Err(error) => {
+                let text = self.screen.style.paint(Role::Aside, &format!("{error:#}"));
+                self.screen.say(&text);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn refresh_names(&mut self, frame: &StackFrame) {
+        if !self.input.is_interactive() {
+            return;
+        }
+        let variables = commands::variables_of(self, frame).unwrap_or_default();
+        let file = render::source_of(frame).map(|(path, _)| path);
+        let functions = file.as_deref().and_then(|path| {
+            self.sources
+                .lines(path)
+                .ok()
+                .map(|lines| complete::functions_in(path, &lines))
+        });
+        let mut names = self.completer.names();
+        names.variables = variables;
+        if let Some(file) = file.filter(|file| !names.files.contains(file)) {
+            names.files.push(file);
+            names.functions.extend(functions.into_iter().flatten());
+        }
+    }
+
+    /// The file that a bare line number means: the selected frame's, else the program's own source.
+    pub fn current_file(&self) -> Option<PathBuf> {
+        let frame = match &self.state {
+            State::Stopped(stop) => stop.frame().and_then(render::source_of),
+            _ => None,
+        };
+        frame
+            .map(|(path, _)| path)
+            .or_else(|| self.program.source.clone())
+    }
+
+    /// The source files that mean something by now, the one in view first.
+    pub fn known_files(&self) -> Vec<PathBuf> {
+        let mut files: Vec<PathBuf> = self.current_file().into_iter().collect();
+        let frames = match &self.state {
+            State::Stopped(stop) => &stop.frames[..],
+            _ => &[],
+        };
+        let frames = frames
+            .iter()
+            .filter_map(render::source_of)
+            .map(|(path, _)| path);
+        for file in self
+            .program
+            .source
+            .clone()
+            .into_iter()
+            .chain(frames)
+            .chain(self.breakpoints.files())
+        {
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        files
+    }
+}
