@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -74,7 +73,7 @@ impl Terminal {
             .spawn()
             .expect("setsid is installed");
 
-        let keyboard = File::from(OwnedFd::from(master));
+        let keyboard = File::from(master);
         let mut screen = keyboard.try_clone().expect("the terminal can be read");
         let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || {
@@ -174,7 +173,7 @@ fn without_escapes(text: &str) -> String {
         match c {
             '\x1b' if chars.peek() == Some(&'[') => {
                 chars.next();
-                while let Some(c) = chars.next() {
+                for c in chars.by_ref() {
                     if c.is_ascii_alphabetic() {
                         break;
                     }

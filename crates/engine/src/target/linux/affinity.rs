@@ -24,7 +24,9 @@ impl Affinity {
     /// A thread is about to execute a single instruction.
     pub(crate) fn before_step(&mut self, process: ThreadId, thread: ThreadId) {
         self.steps = self.steps.wrapping_add(1);
-        if self.steps == WORTH_IT || (self.steps > WORTH_IT && self.steps % LOOK_AGAIN == 0) {
+        if self.steps == WORTH_IT
+            || (self.steps > WORTH_IT && self.steps.is_multiple_of(LOOK_AGAIN))
+        {
             // Refused or unknown: steps are only slower.
             let _ = self.follow(process, thread);
         }
