@@ -37,11 +37,11 @@ fn main() -> ExitCode {
         Err(error) => return report_usage(&error),
     };
     let outcome = match arguments.command {
-        Command::Dap(options) => dap::run(options),
-        Command::Debug(options) => debug::run(options),
+        Command::Dap(options) => dap::run(options).map(|()| ExitCode::SUCCESS),
+        Command::Debug(options) => debug::run(options).map(ExitCode::from),
     };
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("dapple: {error:#}");
             ExitCode::FAILURE

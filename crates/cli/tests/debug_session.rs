@@ -28,7 +28,7 @@ fn the_tour_from_its_start_to_its_exit_code() {
     );
     expect![[r#"
         (dapple) b total
-        breakpoint 1 at fixtures/tour.rs:25
+        breakpoint 1 at fixtures/tour.rs:26
         (dapple) run
         stopped at breakpoint 1, thread N "tour"
         tour::total at fixtures/tour.rs:26
@@ -87,7 +87,7 @@ fn the_tour_from_its_start_to_its_exit_code() {
         program exited with code 3
     "#]]
     .assert_eq(&run.stdout);
-    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run:#?}");
+    assert_eq!((run.code, run.stderr.as_str()), (Some(3), ""), "{run:#?}");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn the_tour_in_c() {
     );
     expect![[r#"
         (dapple) b main
-        breakpoint 1 at fixtures/tour.c:54
+        breakpoint 1 at fixtures/tour.c:56
         (dapple) run
         stopped at breakpoint 1, thread N "tour"
         main at fixtures/tour.c:56
@@ -131,7 +131,7 @@ fn the_tour_in_c() {
         program exited with code 3
     "#]]
     .assert_eq(&run.stdout);
-    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run:#?}");
+    assert_eq!((run.code, run.stderr.as_str()), (Some(3), ""), "{run:#?}");
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn another_process_with_the_adapter_shows_the_same() {
         command.args(["--ex", line]);
     }
     let other = Run::of(command.arg("fixtures/tour.rs"));
-    assert_eq!(other.code, Some(0), "{other:#?}");
+    assert_eq!(other.code, Some(3), "{other:#?}");
     assert_eq!(
         (own.stdout, own.code),
         (other.stdout, other.code),
@@ -198,7 +198,7 @@ fn a_temporary_breakpoint_stops_once_and_until_goes_there() {
         program exited with code 3
     "#]]
     .assert_eq(&shown);
-    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert_eq!(run.code, Some(3), "{run:#?}");
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn run_starts_again_with_the_breakpoints_in_place() {
         1,
         "{run:#?}"
     );
-    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert_eq!(run.code, Some(3), "{run:#?}");
 }
 
 #[test]
@@ -308,8 +308,8 @@ fn in_a_batch_stdin_is_the_programs() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "done\n");
     assert_eq!(
         output.status.code(),
-        Some(0),
-        "the program's code is told, not passed on"
+        Some(7),
+        "a batch leaves with the program's code"
     );
 }
 
@@ -362,7 +362,7 @@ fn a_crash_is_shown_where_it_happens() {
         "{run:#?}"
     );
     assert!(run.stdout.contains("killed by SIGSEGV"), "{run:#?}");
-    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert_eq!(run.code, Some(139), "{run:#?}");
 }
 
 #[test]

@@ -262,3 +262,103 @@ fn threads_step_while_others_run() {
         debuggee.stdout
     );
 }
+
+/// Steps from `start` until the program ends; gives the marked lines on the way, each run of one line once.
+fn walk(fixture: &Fixture, start: &str, kind: StepKind, most: usize) -> Vec<String> {
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&[start]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    debuggee
+        .session()
+        .set_line_breakpoints(&fixture.source, Vec::new())
+        .unwrap();
+    let mut way = vec![start.to_owned()];
+    for _ in 0..most {
+        let place = debuggee.step(thread, kind);
+        if place.starts_with("Code") {
+            break;
+        }
+        // What isn't marked depends on the compiler's taste: closing braces, declarations.
+        if !place.contains(": ") {
+            way.push(place);
+        }
+    }
+    way.dedup();
+    way
+}
+
+#[test]
+fn over_walks_through_cpp() {
+    let fixture = fixture("step.cpp", &["-O0"]);
+    let expected = [
+        "start",
+        "range for",
+        "virtual",
+        "range for",
+        "virtual",
+        "range for",
+        "members",
+        "call operator",
+        "call template",
+        "call default",
+        "call lambda",
+        "no throw",
+        "will throw",
+        "string",
+        "print",
+        "end",
+    ];
+    assert_eq!(walk(&fixture, "start", Over, 100), expected);
+}
+
+#[test]
+fn over_walks_through_rust() {
+    let fixture = fixture("step.rs", &[]);
+    let way = walk(&fixture, "start", Over, 100);
+    let expected = [
+        "start",
+        "arguments",
+        "nested",
+        "early",
+        "good",
+        "bad",
+        "call match",
+        "for",
+        "virtual",
+        "for",
+        "virtual",
+        "for",
+        "provided",
+        "call closure",
+        "chain",
+        "filter",
+        "map",
+        "call guarded",
+        "catch",
+        "while body",
+        "loop body",
+        "break",
+        "print",
+        "end",
+    ];
+    assert_eq!(way, expected);
+}
+
+#[test]
+fn inlined_calls_belong_to_the_line_for_over_and_are_entered_by_into() {
+    for (name, optimize) in [("inline.cpp", "-O2"), ("inline.rs", "-O")] {
+        let fixture = fixture(name, &[optimize]);
+        let way = walk(&fixture, "outer", Over, 40);
+        let inner = |place: &String| {
+            ["innermost", "call sink", "middle", "call innermost", "sink"].contains(&place.as_str())
+        };
+        assert!(!way.iter().any(inner), "{name}: {way:?}");
+        assert_eq!(
+            way.last().map(String::as_str),
+            Some("end"),
+            "{name}: {way:?}"
+        );
+        let way = walk(&fixture, "loop", Into, 40);
+        assert!(way.iter().any(inner), "{name}: {way:?}");
+    }
+}

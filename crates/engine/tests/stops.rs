@@ -559,3 +559,125 @@ int main(int argc, char **argv) {
     assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
     assert_eq!(debuggee.stdout, "[a b][][$c] / yes no home 1 0");
 }
+
+#[test]
+fn a_stopped_process_group_is_paused_and_continued() {
+    let fixture = fixture("signals.c", &[]);
+    let mut debuggee = fixture.launch_with(&["stop"]);
+    debuggee.break_at(&["stop"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    // The line stops the whole process by SIGSTOP: the step waits for SIGCONT.
+    debuggee
+        .session()
+        .step(thread, dapple_engine::session::StepKind::Over)
+        .unwrap();
+    debuggee.session().pause(None).unwrap();
+    assert_eq!(debuggee.expect_stop()[0].reason, StopReason::Pause);
+    debuggee.resume();
+    let pid = debuggee.session().process().pid;
+    while !group_stopped(pid) {
+        std::thread::yield_now();
+    }
+    debuggee.session().pause(None).unwrap();
+    assert_eq!(debuggee.expect_stop()[0].reason, StopReason::Pause);
+    debuggee.resume();
+    assert!(kill(pid, "CONT"));
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
+    assert!(debuggee.stdout.contains("continued"), "{}", debuggee.stdout);
+}
+
+/// Whether a stop signal has come to its effect: it shows as stopped by a signal, traced or not.
+fn group_stopped(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat
+        .rsplit_once(')')
+        .map(|(_, rest)| rest.trim_start().chars().next());
+    matches!(state, Some(Some('T' | 't')))
+}
+
+#[test]
+fn an_interrupt_from_outside_stops_the_program() {
+    let fixture = fixture("sleepless.c", &[]);
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["spin"]);
+    debuggee.run_to_breakpoint();
+    debuggee
+        .session()
+        .set_line_breakpoints(&fixture.source, Vec::new())
+        .unwrap();
+    debuggee.resume();
+    assert!(kill(debuggee.session().process().pid, "INT"));
+    assert_eq!(signal_of(&debuggee.expect_stop()[0].reason), libc::SIGINT);
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Signal(libc::SIGINT));
+}
+
+#[test]
+fn pauses_breakpoints_births_and_deaths_of_threads_do_not_lose_a_hit() {
+    let text = r#"
+#include <pthread.h>
+#include <stdio.h>
+static int count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *p) {
+    pthread_mutex_lock(&lock); // stop: work
+    count++;
+    pthread_mutex_unlock(&lock);
+    return p;
+}
+int main(void) {
+    for (int i = 0; i < 50; i++) {
+        pthread_t threads[4];
+        for (int j = 0; j < 4; j++) pthread_create(&threads[j], 0, work, 0);
+        for (int j = 0; j < 4; j++) pthread_join(threads[j], 0);
+    }
+    return count == 200 ? 0 : 1;
+}
+"#;
+    let fixture = inline("births.c", text, &[]);
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["work"]);
+    let mut hits = 0;
+    debuggee.resume();
+    let status = loop {
+        // Whichever comes first, the pause or the next hit.
+        debuggee.session().pause(None).ok();
+        match debuggee.wait() {
+            Outcome::Exited(status) => break status,
+            Outcome::Stopped(stops) => {
+                let hit =
+                    |s: &&dapple_engine::event::Stop| matches!(s.reason, StopReason::Breakpoint(_));
+                hits += stops.iter().filter(hit).count();
+                debuggee.resume();
+            }
+        }
+    };
+    assert_eq!((hits, status), (200, ExitStatus::Code(0)));
+    let count = |wanted: fn(&Event) -> bool| debuggee.seen.iter().filter(|e| wanted(e)).count();
+    assert_eq!(count(|e| matches!(e, Event::ThreadStarted(_))), 201);
+}
+
+#[test]
+fn killing_at_any_moment_of_a_step_ends_the_session() {
+    let fixture = fixture("step.c", &[]);
+    for steps in 0..12 {
+        let mut debuggee = fixture.launch();
+        debuggee.break_at(&["start"]);
+        let (thread, _) = debuggee.run_to_breakpoint();
+        for _ in 0..steps {
+            debuggee.step(thread, dapple_engine::session::StepKind::Over);
+        }
+        let pid = debuggee.session().process().pid;
+        debuggee
+            .session()
+            .step(thread, dapple_engine::session::StepKind::Over)
+            .unwrap();
+        assert!(kill(pid, "KILL"));
+        let ended = loop {
+            if let Outcome::Exited(status) = debuggee.wait() {
+                break status;
+            }
+        };
+        assert_eq!(ended, ExitStatus::Signal(9));
+    }
+}

@@ -12,6 +12,8 @@ use dapple_dap::types::{self, BreakpointReason, FunctionBreakpoint, SourceBreakp
 pub enum Place {
     /// A line of a file.
     Line(PathBuf, i64),
+    /// The line where a function's text begins, found by its name. Only where the adapter takes no names.
+    Definition(PathBuf, i64),
     /// A function, by name. Only where the adapter takes those.
     Function(String),
 }
@@ -80,7 +82,9 @@ impl Breakpoint {
     pub fn location(&self) -> (Option<&Path>, Option<i64>) {
         let answer = self.answer.as_ref();
         let (path, line) = match &self.place {
-            Place::Line(path, line) => (Some(path.as_path()), Some(*line)),
+            Place::Line(path, line) | Place::Definition(path, line) => {
+                (Some(path.as_path()), Some(*line))
+            }
             Place::Function(_) => (None, None),
         };
         let answered = answer.and_then(|answer| answer.path.as_deref());
@@ -163,7 +167,7 @@ impl Breakpoints {
     pub fn files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for breakpoint in &self.list {
-            if let Place::Line(path, _) = &breakpoint.place
+            if let Place::Line(path, _) | Place::Definition(path, _) = &breakpoint.place
                 && !files.contains(path)
             {
                 files.push(path.clone());
@@ -176,7 +180,7 @@ impl Breakpoints {
     pub fn in_file(&self, file: &Path) -> Vec<SourceBreakpoint> {
         self.at(file)
             .filter_map(|breakpoint| match &breakpoint.place {
-                Place::Line(_, line) => {
+                Place::Line(_, line) | Place::Definition(_, line) => {
                     let mut wanted = SourceBreakpoint::new(*line);
                     wanted.condition.clone_from(&breakpoint.condition);
                     Some(wanted)
@@ -196,7 +200,7 @@ impl Breakpoints {
                     wanted.condition.clone_from(&breakpoint.condition);
                     Some(wanted)
                 }
-                Place::Line(..) => None,
+                Place::Line(..) | Place::Definition(..) => None,
             })
             .collect()
     }
@@ -207,7 +211,7 @@ impl Breakpoints {
             .list
             .iter_mut()
             .filter(|breakpoint| match (&breakpoint.place, file) {
-                (Place::Line(path, _), Some(file)) => path == file,
+                (Place::Line(path, _) | Place::Definition(path, _), Some(file)) => path == file,
                 (Place::Function(_), None) => true,
                 _ => false,
             });
@@ -218,7 +222,7 @@ impl Breakpoints {
 
     fn at<'a>(&'a self, file: &'a Path) -> impl Iterator<Item = &'a Breakpoint> {
         self.list.iter().filter(
-            move |breakpoint| matches!(&breakpoint.place, Place::Line(path, _) if path == file),
+            move |breakpoint| matches!(&breakpoint.place, Place::Line(path, _) | Place::Definition(path, _) if path == file),
         )
     }
 }

@@ -39,7 +39,7 @@ pub struct Options {
     #[arg(long = "ex", value_name = "COMMAND")]
     pub commands: Vec<String>,
 
-    /// Leave after the last --ex command; a command that fails ends with exit code 1
+    /// Leave after the last --ex command, with the program's exit code, or with 1 at the first command that fails
     #[arg(long)]
     pub batch: bool,
 
@@ -63,11 +63,12 @@ pub struct Options {
     pub program: Vec<OsString>,
 }
 
-/// Runs the session until the user leaves it.
+/// Runs the session until the user leaves it, and returns the exit code to leave with: the program's own with
+/// `--batch`, if it has ended; else 0.
 ///
 /// # Errors
 /// There is nothing to debug, the adapter failed, or a command did with `--batch`.
-pub fn run(options: Options) -> anyhow::Result<()> {
+pub fn run(options: Options) -> anyhow::Result<u8> {
     let mut screen = Screen::new(Style::new(options.color));
     let mut words = options.program.into_iter();
     let given = words.next().map(PathBuf::from).unwrap_or_default();
@@ -92,7 +93,12 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         let greeting = greeting(&program, screen.style);
         screen.say(&greeting);
     }
-    Session::new(screen, program, adapter, input, completer, (sender, events)).run()
+    let mut session = Session::new(screen, program, adapter, input, completer, (sender, events));
+    session.run()?;
+    Ok(session
+        .exit_code
+        .filter(|_| options.batch)
+        .map_or(0, exit_code))
 }
 
 /// The executable to debug; a source file is compiled first.
@@ -128,6 +134,12 @@ fn find_program(given: &Path, args: Vec<OsString>, screen: &mut Screen) -> anyho
         source: None,
         language: None,
     })
+}
+
+/// The program's exit code as one of ours. Linux keeps eight bits; another adapter may say anything, and what is not 0
+/// stays so.
+fn exit_code(code: i64) -> u8 {
+    u8::try_from(code).unwrap_or(1)
 }
 
 /// An operating system's error in words, without its number.

@@ -152,7 +152,7 @@ pub fn breakpoint_line(this: &Breakpoint, style: Style) -> String {
 fn place(breakpoint: &Breakpoint, style: Style) -> String {
     let function = match &breakpoint.place {
         Place::Function(name) => format!(" on {}", style.paint(Role::Function, name)),
-        Place::Line(..) => String::new(),
+        Place::Line(..) | Place::Definition(..) => String::new(),
     };
     match breakpoint.location() {
         (Some(file), Some(line)) => format!("{function} at {}", location(file, line, style)),

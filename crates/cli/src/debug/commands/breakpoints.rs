@@ -62,7 +62,7 @@ pub fn set(session: &mut Session, argument: &str, stay: Stay) -> anyhow::Result<
         bail!("this adapter has no conditional breakpoints");
     }
     let file = match &place {
-        Place::Line(file, _) => Some(file.clone()),
+        Place::Line(file, _) | Place::Definition(file, _) => Some(file.clone()),
         Place::Function(_) => None,
     };
     let number = session.breakpoints.add(place, stay, condition);
@@ -177,7 +177,7 @@ pub fn find_function(session: &mut Session, name: &str) -> anyhow::Result<Place>
             continue;
         };
         if let Some(line) = source_view::find_definition(&lines, simple) {
-            return Ok(Place::Line(file.clone(), i64::try_from(line)?));
+            return Ok(Place::Definition(file.clone(), i64::try_from(line)?));
         }
     }
     match files.first() {

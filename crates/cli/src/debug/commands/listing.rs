@@ -37,7 +37,9 @@ fn list(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
             }
         }
     } else {
-        let Place::Line(file, line) = find_place_in_text(session, argument)? else {
+        let (Place::Line(file, line) | Place::Definition(file, line)) =
+            find_place_in_text(session, argument)?
+        else {
             anyhow::bail!("this adapter finds functions only for breakpoints; use FILE:LINE");
         };
         (

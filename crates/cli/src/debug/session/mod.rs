@@ -77,6 +77,8 @@ pub struct Session {
     pub state: State,
     /// The file and last line shown, from where `list` goes on.
     pub listed: Option<(PathBuf, usize)>,
+    /// How the program ended; `None` as long as it has not.
+    pub exit_code: Option<i64>,
     adapter: Adapter,
     link: Option<Link>,
     run: u32,
@@ -108,6 +110,7 @@ impl Session {
             breakpoints: Breakpoints::default(),
             state: State::Over,
             listed: None,
+            exit_code: None,
             adapter,
             link: None,
             run: 0,
@@ -228,6 +231,7 @@ impl Session {
     /// Starts an adapter and has it load the program, which is then ready to run with all breakpoints in place.
     pub fn start(&mut self) -> anyhow::Result<()> {
         self.run += 1;
+        self.exit_code = None;
         self.launch = Ok(());
         let link = Link::open(
             &self.adapter,

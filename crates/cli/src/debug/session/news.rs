@@ -20,6 +20,7 @@ impl Session {
                 }
             }
             AnyEvent::Exited(exit) => {
+                self.exit_code = Some(exit.exit_code);
                 let text = format!("program exited with code {}", exit.exit_code);
                 let text = self.screen.style.paint(Role::Reason, &text);
                 self.screen.say(&text);

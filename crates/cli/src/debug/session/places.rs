@@ -50,7 +50,7 @@ impl Session {
             .remove(number)
             .with_context(|| format!("there is no breakpoint {number}"))?;
         match removed.place {
-            Place::Line(file, _) => self.tell_breakpoints(&file),
+            Place::Line(file, _) | Place::Definition(file, _) => self.tell_breakpoints(&file),
             Place::Function(_) => self.tell_function_breakpoints(),
         }
     }
