@@ -378,3 +378,15 @@ fn a_script_is_no_program() {
     assert!(run.stderr.contains("script"), "{run:#?}");
     assert_eq!(run.stderr.lines().count(), 1, "one sentence: {run:#?}");
 }
+
+#[test]
+fn a_stop_in_the_library_is_shown_where_the_program_called_it() {
+    let source = write(
+        "gives_up.c",
+        "#include <stdlib.h>\nstatic void give_up(void) {\n    abort();\n}\nint main(void) {\n    give_up();\n}\n",
+    );
+    let run = batch(source.to_str().expect("plain path"), &["run", "c"]);
+    assert!(run.stdout.contains("stopped by SIGABRT"), "{run:#?}");
+    assert!(run.stdout.contains("→    3      abort();"), "{run:#?}");
+    assert!(run.stdout.contains("give_up at "), "{run:#?}");
+}

@@ -229,19 +229,11 @@ impl Reader<'_> {
 
     fn write_entries(&self, entries: &Entries, value: &Value, depth: usize, line: &mut Line) {
         let is_rust = self.is_rust(value);
-        let is_map = entries
-            .entries
-            .first()
-            .is_some_and(|entry| entry.key.is_some());
-        let (open, close) = if is_rust && !is_map {
-            ('[', ']')
-        } else {
-            ('{', '}')
-        };
         if depth == 0 {
             line.text.push_str(&format!("len = {} ", entries.length));
         }
-        line.text.push(open);
+        // As Rust's own `{:?}` writes maps and sets.
+        line.text.push('{');
         for (position, entry) in entries.entries.iter().enumerate() {
             if position > 0 {
                 line.text.push_str(", ");
@@ -267,7 +259,7 @@ impl Reader<'_> {
         if (entries.entries.len() as u64) < entries.length && !line.text.ends_with('…') {
             line.text.push_str(", …");
         }
-        line.text.push(close);
+        line.text.push('}');
     }
 
     fn write_record(&self, record: &Record, value: &Value, depth: usize, line: &mut Line) {

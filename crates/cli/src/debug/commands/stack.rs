@@ -1,6 +1,7 @@
 //! Frames and threads.
 
 use anyhow::bail;
+use dapple_dap::types::{StackFrame, StackFramePresentationHint};
 
 use super::{Argument, Command, Flow, number};
 use crate::debug::render;
@@ -14,9 +15,10 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "backtrace",
         aliases: &["bt", "where"],
-        usage: "[N]",
+        usage: "[N | all]",
         summary: "show who called whom",
-        details: "`bt 5` shows the innermost five frames.",
+        details: "`bt 5` shows the innermost five frames. Without a number, what is below the last frame that has a source \
+                  here is only counted: the language's own start, most of the time.",
         argument: Argument::None,
         repeats: false,
         run: backtrace,
@@ -64,28 +66,48 @@ pub static COMMANDS: &[Command] = &[
 ];
 
 fn backtrace(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
-    let count = if argument.is_empty() {
-        USUAL_FRAMES
-    } else {
-        number(argument, "a number of frames")?
+    let (count, is_told) = match argument {
+        "" => (USUAL_FRAMES, false),
+        // As many as the protocol can ask for.
+        "all" => (i32::MAX as usize, true),
+        count => (number(count, "a number of frames")?, true),
     };
     // One more than shown, to know whether there are more.
     session.load_frames(count.saturating_add(1))?;
     let stop = session.stop()?;
     let style = session.screen.style;
+    let frames = &stop.frames;
+    let shown = match frames.len() > count {
+        true => count,
+        false if is_told => frames.len(),
+        false => frames.len() - without_source_below(frames),
+    };
     let mut text = String::new();
-    for (index, frame) in stop.frames.iter().enumerate().take(count) {
+    for (index, frame) in frames.iter().enumerate().take(shown) {
         text += &render::frame_line(index, frame, index == stop.selected, style);
         text.push('\n');
     }
-    if stop.frames.len() > count {
-        text += &style.paint(
-            Role::Aside,
-            &format!("  … `bt {}` shows more", count.saturating_mul(2)),
-        );
+    if frames.len() > count {
+        let more = format!("  … `bt {}` shows more", count.saturating_mul(2));
+        text += &style.paint(Role::Aside, &more);
+    } else if shown < frames.len() {
+        let rest = frames.len() - shown;
+        let more = format!("  … and {rest} below without a source here; `bt all` shows them");
+        text += &style.paint(Role::Aside, &more);
     }
     session.screen.say(&text);
     Ok(Flow::Go)
+}
+
+/// How many of the outermost frames have no source here, if it is worth leaving them out.
+fn without_source_below(frames: &[StackFrame]) -> usize {
+    let is_subtle =
+        |frame: &&StackFrame| frame.presentation_hint == Some(StackFramePresentationHint::Subtle);
+    match frames.iter().rev().take_while(is_subtle).count() {
+        0..3 => 0,
+        all if all == frames.len() => 0,
+        count => count,
+    }
 }
 
 fn frame(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
@@ -133,10 +155,10 @@ fn thread(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     if !threads.iter().any(|thread| thread.id == id) {
         bail!("there is no thread {id}; `info threads` lists them");
     }
+    session.screen.say(&render::thread(id, &threads));
     if id != current {
         session.select_thread(id)?;
     }
-    session.screen.say(&render::thread(id, &threads));
     session.show_selected()?;
     Ok(Flow::Go)
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use dapple_dap::message::Empty;
 use dapple_dap::types::{
-    StackFrame, StackTraceArguments, StackTraceRequest, StoppedEventBody, StoppedEventReason,
-    Thread, ThreadsRequest,
+    StackFrame, StackFramePresentationHint, StackTraceArguments, StackTraceRequest,
+    StoppedEventBody, StoppedEventReason, Thread, ThreadsRequest,
 };
 
 use super::{Session, State};
@@ -16,6 +16,9 @@ use crate::debug::breakpoints::Stay;
 use crate::debug::link::Link;
 use crate::debug::style::Role;
 use crate::debug::{commands, complete, render, source_view};
+
+/// How far out a stop looks for a frame with a source.
+const FRAMES_LOOKED_AT: usize = 50;
 
 /// A stop: the thread and frame that the user looks at.
 #[derive(Debug)]
@@ -90,9 +93,34 @@ impl Session {
                 self.screen.complain(&format!("{error:#}"));
             }
         }
-        if let Err(error) = self.show_selected() {
+        let looked = match expected {
+            true => Ok(()),
+            false => self.select_own_code(),
+        };
+        if let Err(error) = looked.and_then(|()| self.show_selected()) {
             self.screen.complain(&format!("{error:#}"));
         }
+    }
+
+    /// Selects the innermost frame that has a source here: who pauses a program in the C library, or sees it fail
+    /// there, wants to know where that was called.
+    fn select_own_code(&mut self) -> anyhow::Result<()> {
+        let is_own = |frame: &StackFrame| {
+            frame.presentation_hint != Some(StackFramePresentationHint::Subtle)
+        };
+        self.load_frames(1)?;
+        if self.stop()?.frame().is_none_or(is_own) {
+            return Ok(());
+        }
+        self.load_frames(FRAMES_LOOKED_AT)?;
+        let style = self.screen.style;
+        let stop = self.stop_mut()?;
+        if let Some(own) = stop.frames.iter().position(is_own) {
+            stop.selected = own;
+            let place = render::frame(&stop.frames[0], style);
+            self.screen.say(&format!("in {place}, called by #{own}"));
+        }
+        Ok(())
     }
 
     /// The threads there are.
@@ -127,7 +155,7 @@ impl Session {
             complete: false,
             selected: 0,
         };
-        Ok(())
+        self.select_own_code()
     }
 
     /// Makes sure that `count` frames are there, or all.

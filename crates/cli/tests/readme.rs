@@ -1,0 +1,42 @@
+//! The session that the README shows is the one that its command gives.
+
+mod support;
+
+use support::{Run, dapple, normalised, root};
+
+/// The text of the first block fenced as `language`.
+fn block<'t>(text: &'t str, language: &str) -> &'t str {
+    let (_, rest) = text
+        .split_once(&format!("```{language}\n"))
+        .unwrap_or_else(|| panic!("the README has a block of {language}"));
+    rest.split_once("```").expect("the block is closed").0
+}
+
+/// The session without what depends on the standard library's version: its frames and its iterators.
+fn of_any_compiler(session: &str) -> Vec<&str> {
+    let kept = |line: &&str| !line.starts_with("  … and ") && !line.starts_with("iter = ");
+    session.lines().filter(kept).collect()
+}
+
+#[test]
+fn the_readmes_session_is_as_it_shows() {
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("it is there");
+    let command = block(&readme, "sh").replace("\\\n", " ");
+    let ours = command
+        .trim()
+        .strip_prefix("cargo run --release -- ")
+        .expect("it is the command that a newcomer has");
+    // As the shell would split it: by blanks, but for those between quotes.
+    let mut arguments = Vec::new();
+    for (index, part) in ours.split('\'').enumerate() {
+        if index % 2 == 1 {
+            arguments.push(part);
+        } else {
+            arguments.extend(part.split_whitespace());
+        }
+    }
+    let run = Run::of(dapple().args(arguments));
+    let shown = normalised(block(&readme, "text"));
+    assert_eq!(of_any_compiler(&shown), of_any_compiler(&run.stdout));
+    assert_eq!((run.code, run.stderr.as_str()), (Some(3), ""));
+}
