@@ -2,9 +2,10 @@
 
 use crate::Address;
 pub use dapple_symbols::module::DebugInfo;
+use dapple_symbols::module::ModuleKind;
 use dapple_symbols::{FileAddress, Module};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A module at its place in the debuggee. Cheap to clone behind [`Arc`].
 #[derive(Debug)]
@@ -17,9 +18,39 @@ pub struct LoadedModule {
     pub bias: u64,
     /// The dynamic linker's `link_map` for it, where known.
     pub link_map: Option<Address>,
+    /// As [`LoadedModule::landing_hook`], once it was asked for.
+    hook: OnceLock<Option<Address>>,
 }
 
 impl LoadedModule {
+    /// A module with a place in the debuggee.
+    pub fn new(id: u64, module: Arc<Module>, bias: u64, link_map: Option<Address>) -> LoadedModule {
+        LoadedModule {
+            id,
+            module,
+            bias,
+            link_map,
+            hook: OnceLock::new(),
+        }
+    }
+
+    /// Where this module is told by a language's runtime at which address a frame takes a thrown exception:
+    /// `_Unwind_SetIP(context, address)` (Itanium C++ ABI, exception handling, 1.6.3). C++ and Rust throw by the same unwinder:
+    /// a library of its own, or part of a program that is linked statically.
+    pub fn landing_hook(&self) -> Option<Address> {
+        *self.hook.get_or_init(|| {
+            let name = self.module.path().file_name()?.to_string_lossy();
+            let is_library = name.starts_with("libgcc_s.") || name.starts_with("libunwind.");
+            let is_static = self.module.kind() != ModuleKind::SharedObject
+                && self.module.interpreter().is_none();
+            if !is_library && !is_static {
+                return None;
+            }
+            let symbol = self.module.symbol_named("_Unwind_SetIP")?;
+            Some(self.to_process(symbol.address))
+        })
+    }
+
     /// The file address of `address`.
     pub fn to_file(&self, address: Address) -> FileAddress {
         FileAddress(address.0.wrapping_sub(self.bias))

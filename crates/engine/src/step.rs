@@ -156,6 +156,27 @@ impl Step {
         }
     }
 
+    /// Instead of getting where it should, the thread has left its calls by an exception or a panic: `cx` is at the code that
+    /// takes it, in the step's activation or one around that.
+    pub fn landed(&mut self, cx: &Context<'_>) -> Action {
+        match cx.position() {
+            Some(at) if at.users || (self.any_source && at.row.is_some()) => {
+                let starts_line = at.row.as_ref().is_some_and(|row| {
+                    row.is_stmt
+                        && cx.registers.pc() == Some(at.module.to_process(row.range.start))
+                        && (row.line != self.line || at.function != self.function)
+                });
+                if self.kind == StepKind::Out || starts_line {
+                    return Action::Finished;
+                }
+                self.settle(cx);
+                self.advance(cx)
+            }
+            // A runtime's own handler, such as the one that makes an error of a panic.
+            _ => self.leave(cx),
+        }
+    }
+
     /// A signal's handler runs in the middle of the step: `cx` is at its first instruction, and what it interrupted is
     /// continued when it returns.
     pub fn signal_handler_entered(&mut self, interrupted: Address, stack_pointer: u64) -> Action {

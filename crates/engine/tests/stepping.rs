@@ -362,3 +362,88 @@ fn inlined_calls_belong_to_the_line_for_over_and_are_entered_by_into() {
         assert!(way.iter().any(inner), "{name}: {way:?}");
     }
 }
+
+/// What is thrown in the stepping thread, over its calls and under them, and where a step over it ends.
+#[test]
+fn a_step_over_what_is_thrown_ends_at_its_handler() {
+    let text = r#"
+#include <stdexcept>
+#include <cstdio>
+struct Guard { int *count; ~Guard() { ++*count; } };
+static int count;
+static void thrower(int depth) {
+    Guard guard{&count};
+    if (depth == 0)
+        throw std::runtime_error("deep"); // stop: throw
+    thrower(depth - 1); // stop: deeper
+}
+static void passes_on() {
+    Guard guard{&count};
+    thrower(3); // stop: pass on
+    count += 100;
+}
+int main() {
+    try {
+        passes_on(); // stop: try
+        count += 100;
+    } catch (const std::exception &) { // stop: catch
+        count += 10; // stop: handler
+    }
+    std::printf("%d\n", count); // stop: after
+    try { throw 1; } catch (int) {} // stop: one line
+    return count; // stop: end
+}
+"#;
+    for flags in [&["-O0"][..], &["-O0", "-static"], &["-O0", "-no-pie"]] {
+        let fixture = inline("thrown.cpp", text, flags);
+        let handled = ["catch", "handler", "after", "one line", "end"];
+        for start in ["try", "pass on", "throw"] {
+            let way = walk(&fixture, start, Over, 40);
+            assert_eq!(way[0], start);
+            assert_eq!(way[1..], handled, "{flags:?}");
+        }
+        for start in ["pass on", "deeper"] {
+            let way = walk(&fixture, start, Out, 40);
+            assert_eq!(way[..2], [start, "catch"], "{flags:?}");
+        }
+    }
+}
+
+#[test]
+fn a_step_over_a_panic_ends_behind_what_catches_it() {
+    let text = r#"
+struct Guard<'a>(&'a std::cell::Cell<i32>);
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() + 1); // stop: drop
+    }
+}
+fn panics(depth: i32, drops: &std::cell::Cell<i32>) -> i32 {
+    let _guard = Guard(drops);
+    if depth == 0 {
+        std::panic::panic_any(7); // stop: panic
+    }
+    panics(depth - 1, drops) // stop: deeper
+}
+fn main() {
+    std::panic::set_hook(Box::new(|_| {}));
+    let drops = std::cell::Cell::new(0);
+    let outer = std::panic::AssertUnwindSafe(&drops);
+    let caught = std::panic::catch_unwind(|| {
+        panics(3, &outer) // stop: closure
+    });
+    assert!(caught.is_err()); // stop: caught
+    let joined = std::thread::spawn(|| panic!()).join(); // stop: thread
+    assert!(joined.is_err()); // stop: joined
+    assert_eq!(drops.get(), 4); // stop: end
+}
+"#;
+    for flags in [&[][..], &["-C", "target-feature=+crt-static"]] {
+        let fixture = inline("panicking.rs", text, flags);
+        for start in ["closure", "panic"] {
+            let way = walk(&fixture, start, Over, 60);
+            assert_eq!(way[0], start);
+            assert_eq!(way[1..], ["caught", "thread", "joined", "end"], "{flags:?}");
+        }
+    }
+}

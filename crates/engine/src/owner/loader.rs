@@ -99,12 +99,8 @@ impl Owner {
 
     fn add_module(&mut self, module: Module, bias: u64, link_map: Option<Address>) {
         self.last_module += 1;
-        let loaded = Arc::new(LoadedModule {
-            id: self.last_module,
-            module: Arc::new(module),
-            bias,
-            link_map,
-        });
+        let module = Arc::new(module);
+        let loaded = Arc::new(LoadedModule::new(self.last_module, module, bias, link_map));
         for segment in loaded.module.segments().iter().filter(|s| s.executable) {
             let end = FileAddress(segment.address.0.saturating_add(segment.size));
             self.memory.add_cave(loaded.to_process(end));
@@ -133,12 +129,12 @@ impl Owner {
                     // The modules that exec has mapped get their place in the list late.
                     let entry = maps.iter().find(|m| Some(m.dynamic) == dynamic);
                     if let Some(entry) = entry {
-                        self.modules.replace(Arc::new(LoadedModule {
-                            id: module.id,
-                            module: Arc::clone(&module.module),
-                            bias: module.bias,
-                            link_map: Some(entry.at),
-                        }));
+                        self.modules.replace(Arc::new(LoadedModule::new(
+                            module.id,
+                            Arc::clone(&module.module),
+                            module.bias,
+                            Some(entry.at),
+                        )));
                     }
                 }
             }

@@ -10,6 +10,9 @@ use crate::target::linux::process;
 use crate::target::linux::ptrace::UserRegisters;
 use crate::{Address, Error, ThreadId};
 
+/// The DWARF number of the register with a function's second argument (System V ABI for x86-64, §3.2.3).
+const RSI: u16 = 4;
+
 /// A step under way.
 #[derive(Debug)]
 pub(super) struct Stepping {
@@ -21,6 +24,8 @@ pub(super) struct Stepping {
     from: Address,
     /// A signal with a handler is being delivered: what it interrupts, and the stack pointer there.
     interrupted: Option<(Address, u64)>,
+    /// Where a frame takes the exception that is on its way, while the thread runs to an address it may never reach.
+    landing: Option<Address>,
 }
 
 impl Stepping {
@@ -42,6 +47,7 @@ impl Owner {
             doing,
             from,
             interrupted: None,
+            landing: None,
         });
         self.resume_all();
         Ok(())
@@ -81,6 +87,7 @@ impl Owner {
                     tracing::warn!(%address, %error, "a step can't go on where it should");
                     return self.report(thread, StopReason::Step);
                 }
+                self.watch_landings();
                 self.run_on(thread, How::Continue);
             }
             Action::Finished => self.report(thread, StopReason::Step),
@@ -106,13 +113,24 @@ impl Owner {
         };
         stepping.doing = match (stepping.doing, stepping.interrupted.take()) {
             (Action::RunTo { address, above }, _) => {
-                if pc != address || registers.sp() <= above {
-                    // Another activation of the same function.
+                let here = registers.sp() > above;
+                let landed = stepping.landing == Some(pc);
+                if !here || (pc != address && !landed) {
+                    // Another activation of the same function, or news of an exception.
+                    self.land_next(&mut stepping, &registers);
                     self.step = Some(stepping);
                     return self.run_on(thread, How::Continue);
                 }
                 self.memory.remove(address, Reason::Step);
-                stepping.step.after(&self.context(registers))
+                if let Some(landing) = stepping.landing.take() {
+                    self.memory.remove(landing, Reason::Step);
+                }
+                let context = self.context(registers);
+                if landed {
+                    stepping.step.landed(&context)
+                } else {
+                    stepping.step.after(&context)
+                }
             }
             (_, Some((pc, sp))) => stepping.step.signal_handler_entered(pc, sp),
             (_, None) => {
@@ -129,6 +147,35 @@ impl Owner {
         };
         self.step = Some(stepping);
         self.release_stepping(thread);
+    }
+
+    /// What the stepping thread calls may throw: has it stop where the language's runtime says which frame takes that.
+    fn watch_landings(&mut self) {
+        for hook in self.modules.iter().filter_map(|m| m.landing_hook()) {
+            if let Err(error) = self.memory.insert(hook, Reason::Step) {
+                tracing::warn!(%hook, %error, "a step can't see exceptions");
+            }
+        }
+    }
+
+    /// The thread is at a hook, or at the landing of a frame that the step isn't about.
+    fn land_next(&mut self, stepping: &mut Stepping, registers: &UserRegisters) {
+        let at_hook = self
+            .modules
+            .iter()
+            .any(|m| m.landing_hook() == Some(registers.pc()));
+        if !at_hook && stepping.landing != Some(registers.pc()) {
+            return;
+        }
+        if let Some(old) = stepping.landing.take() {
+            self.memory.remove(old, Reason::Step);
+        }
+        if at_hook && let Some(landing) = registers.to_dwarf().get(RSI).map(Address) {
+            match self.memory.insert(landing, Reason::Step) {
+                Ok(()) => stepping.landing = Some(landing),
+                Err(error) => tracing::warn!(%landing, %error, "a step can't follow an exception"),
+            }
+        }
     }
 
     /// A thread is back at a site it was called away from by a signal.
