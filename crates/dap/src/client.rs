@@ -4,14 +4,21 @@
 //! adapter's own requests. It may be used from several threads at once. A thread of its own takes what comes in, in
 //! order: an event that precedes a response is with its subscribers before the response is returned.
 //!
+//! It does not know how a debugging session goes: which requests to send, and when, is its user's business; `testing`
+//! has verbs for the usual ways. What may not be sent at all at some point of a session it refuses; what an adapter may
+//! not do is kept as a [violation](Client::violations).
+//!
 //! Worth knowing: subscribe before sending what causes the events, or use [`Client::wait_for`], which looks at those
 //! that came since it last looked.
 
+pub(crate) mod core;
 mod dispatch;
-mod spawn;
+pub(crate) mod spawn;
 
 use std::fmt;
-use std::net::TcpStream;
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -24,7 +31,8 @@ use crate::message::{self, DecodeError, Event, Raw, Request};
 use crate::server::Failure;
 use crate::transport::{Connection, Options, Writer};
 use crate::types::{AnyEvent, Capabilities, Message};
-use dispatch::{NoEvent, Reply, Sent, Shared};
+use core::{NoEvent, Reply};
+use dispatch::{Sent, Shared};
 use spawn::Spawned;
 
 /// How long a request waits for its response unless told otherwise.
@@ -223,8 +231,9 @@ impl Client {
         }
     }
 
-    /// Starts an adapter that speaks on its standard input and output, as a child of this process. It is killed when
-    /// the client is dropped, unless it ends by itself then.
+    /// Starts an adapter that speaks on its standard input and output, as a child of this process that leads a process
+    /// group of its own. When the client is dropped, in whatever way, the adapter has a second to end by itself; else it
+    /// is killed with all processes that descend from it. What is left in its process group is killed in any case.
     ///
     /// # Errors
     /// The program cannot be started.
@@ -246,9 +255,24 @@ impl Client {
     /// Connects to an adapter that listens on TCP.
     ///
     /// # Errors
+    /// Nobody listens there, or does not answer within [`DEFAULT_TIMEOUT`].
+    pub fn connect(address: impl ToSocketAddrs) -> std::io::Result<Self> {
+        let mut refused = None;
+        for address in address.to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, DEFAULT_TIMEOUT) {
+                Ok(stream) => return Ok(Self::new(Connection::tcp(stream)?)),
+                Err(error) => refused = Some(error),
+            }
+        }
+        Err(refused.unwrap_or_else(|| std::io::Error::other("the name has no address")))
+    }
+
+    /// Connects to an adapter that listens on a Unix socket.
+    ///
+    /// # Errors
     /// Nobody listens there.
-    pub fn connect(address: impl std::net::ToSocketAddrs) -> std::io::Result<Self> {
-        Ok(Self::new(Connection::tcp(TcpStream::connect(address)?)?))
+    pub fn connect_unix(path: impl AsRef<Path>) -> std::io::Result<Self> {
+        Ok(Self::new(Connection::unix(UnixStream::connect(path)?)?))
     }
 
     /// Sets how long requests wait for their response.
@@ -271,10 +295,7 @@ impl Client {
     /// # Errors
     /// The request may not be sent now, or the adapter is gone.
     pub fn send<R: Request>(&self, arguments: R::Arguments) -> Result<Pending<R>, ClientError> {
-        let arguments = message::encode(&arguments).map_err(|error| ClientError::NotJson {
-            command: R::COMMAND,
-            reason: error.to_string(),
-        })?;
+        let arguments = core::encode::<R>(&arguments)?;
         let Sent { seq, reply, failed } = self.shared.send(R::COMMAND, arguments)?;
         Ok(Pending {
             seq,

@@ -1,10 +1,20 @@
-//! An adapter as a child process.
+//! An adapter as a child process, and the end of it and its family.
+//!
+//! An adapter starts processes of its own: servers, launchers, debuggees. One that ends by itself, as it does when its
+//! client is gone, leaves behind what it means to. One that must be killed cannot see to its children, so they are
+//! killed with it, in whatever process group or session they are.
 
+use std::collections::HashMap;
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, getpgid, kill_process_group, pidfd_open};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, getpgid, kill_process_group, pidfd_open, pidfd_send_signal,
+};
 
 use crate::transport::{Connection, Options};
 
@@ -22,6 +32,7 @@ impl Spawned {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .process_group(0)
             .spawn()?;
         match (child.stdin.take(), child.stdout.take()) {
             (Some(input), Some(output)) => {
@@ -37,17 +48,13 @@ impl Spawned {
         self.child.id()
     }
 
-    /// Collects it if it ends within `grace`, else kills it. If it leads a process group of its own, as
-    /// `CommandExt::process_group(0)` makes it, the group is killed too: the adapter may be behind a shell.
+    /// Collects it if it ends within `grace`, else kills it and all that descends from it.
     pub(super) fn end(mut self, grace: Duration) {
         let process = Pid::from_child(&self.child);
         if !ends_within(process, grace) {
-            // The number is not used again before the child is collected.
-            if getpgid(Some(process)) == Ok(process) {
-                kill_process_group(process, Signal::KILL).ok();
-            }
-            self.child.kill().ok();
+            kill_family(process);
         }
+        kill_group(process);
         self.child.wait().ok();
     }
 }
@@ -63,4 +70,66 @@ fn ends_within(process: Pid, grace: Duration) -> bool {
     // Readable once the process has ended, pidfd_open(2).
     let mut wait = [PollFd::new(&handle, PollFlags::IN)];
     poll(&mut wait, Some(&timeout)).is_ok_and(|ready| ready > 0)
+}
+
+/// Kills what is in the process group that a child leads, such as the adapter behind a shell. The child may have ended,
+/// but must not be collected: until then its number names nothing else.
+pub(crate) fn kill_group(leader: Pid) {
+    if getpgid(Some(leader)) == Ok(leader) {
+        kill_process_group(leader, Signal::KILL).ok();
+    }
+}
+
+/// Kills a child that is not collected yet, and all that descends from it.
+pub(crate) fn kill_family(root: Pid) {
+    let mut family: HashMap<Pid, OwnedFd> = HashMap::new();
+    loop {
+        // All are stopped before the first is killed: a process that is stopped starts no others, and one whose parent is
+        // dead could not be found any more.
+        let parents = parents();
+        let before = family.len();
+        for (&process, parent) in &parents {
+            let related =
+                process == root || parent.is_some_and(|parent| family.contains_key(&parent));
+            if related && !family.contains_key(&process) {
+                let Ok(handle) = pidfd_open(process, PidfdFlags::empty()) else {
+                    continue;
+                };
+                // The number may have passed to another process since it was listed.
+                if process == root || parent_of(process) == *parent {
+                    pidfd_send_signal(&handle, Signal::STOP).ok();
+                    family.insert(process, handle);
+                }
+            }
+        }
+        if family.len() == before {
+            break;
+        }
+    }
+    for handle in family.values() {
+        pidfd_send_signal(handle, Signal::KILL).ok();
+    }
+}
+
+/// All processes there are, with their parents.
+fn parents() -> HashMap<Pid, Option<Pid>> {
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return HashMap::new();
+    };
+    entries
+        .flatten()
+        .filter_map(|entry| {
+            let process = entry.file_name().to_str()?.parse().ok()?;
+            let process = Pid::from_raw(process)?;
+            Some((process, parent_of(process)))
+        })
+        .collect()
+}
+
+fn parent_of(process: Pid) -> Option<Pid> {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
+    // Behind the name, which may contain anything: the state, then the parent; proc_pid_stat(5).
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let parent = fields.split(' ').nth(1)?.parse().ok()?;
+    Pid::from_raw(parent)
 }

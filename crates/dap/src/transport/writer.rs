@@ -199,14 +199,23 @@ impl Writer {
         message: &Outgoing,
         register: impl FnOnce(i64),
     ) -> Result<i64, SendError> {
+        self.send_if(message, |seq| {
+            register(seq);
+            Ok(())
+        })
+    }
+
+    /// As [`send_with`](Self::send_with), unless `register` refuses: then nothing is sent, and no number is used up.
+    pub(crate) fn send_if<E: From<SendError>>(
+        &self,
+        message: &Outgoing,
+        register: impl FnOnce(i64) -> Result<(), E>,
+    ) -> Result<i64, E> {
         let mut state = self.room()?;
-        state.seq += 1;
-        let seq = state.seq;
-        register(seq);
-        let mut json =
-            String::with_capacity(128 + message.payload().map_or(0, |raw| raw.text().len()));
-        message.write_json(seq, &mut json);
-        self.queue_json(&mut state, json);
+        let seq = state.seq + 1;
+        register(seq)?;
+        state.seq = seq;
+        self.queue_json(&mut state, message.to_json(seq));
         Ok(seq)
     }
 
@@ -332,8 +341,10 @@ impl Outgoing {
         }
     }
 
-    /// Writes the whole message. The payload is text already and is copied.
-    fn write_json(&self, seq: i64, json: &mut String) {
+    /// The whole message. The payload is text already and is copied.
+    pub(crate) fn to_json(&self, seq: i64) -> String {
+        let capacity = 128 + self.payload().map_or(0, |raw| raw.text().len());
+        let mut json = String::with_capacity(capacity);
         let mut text = |part: &str| json.push_str(part);
         text("{\"seq\":");
         text(&seq.to_string());
@@ -379,6 +390,7 @@ impl Outgoing {
             text(payload.text());
         }
         text("}");
+        json
     }
 }
 

@@ -1,0 +1,337 @@
+//! What a client knows of its session, without I/O and without waiting.
+//!
+//! A [`Core`] is told what is sent and what comes in, and says what is to be done about it. It is the same for
+//! [`Client`](super::Client), which waits on threads, and for the asynchronous client, which waits on tasks: `S` is where
+//! either sends a response to whoever waits for it, `H` is its kind of handler.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::value::RawValue;
+
+use super::{ClientError, EventMessage, RequestFailure};
+use crate::envelope::{Envelope, Kind};
+use crate::lifecycle::{Facts, Lifecycle, Side, Violation};
+use crate::message::{self, DecodeError, Event, Raw, Request};
+use crate::server::{Failure, failure_text};
+use crate::transport::{Message, Outgoing};
+use crate::types::{Capabilities, CapabilitiesEvent, ErrorResponse, InitializeRequest};
+
+/// How many events are kept for `wait_for`; older ones are dropped.
+const EVENTS_LIMIT: usize = 16_384;
+
+const VIOLATIONS_LIMIT: usize = 1000;
+
+/// A response, for whoever waits for it.
+pub(crate) struct Reply(Message);
+
+impl Reply {
+    pub(crate) fn decode<R: Request>(&self) -> Result<R::Response, ClientError> {
+        let Ok(Envelope {
+            kind:
+                Kind::Response {
+                    success,
+                    message,
+                    body,
+                    ..
+                },
+            ..
+        }) = self.0.envelope()
+        else {
+            return Err(ClientError::Disconnected);
+        };
+        if success {
+            return message::decode_or_default::<R::Response>(body).map_err(|error| {
+                ClientError::BadResponse {
+                    command: R::COMMAND,
+                    error,
+                }
+            });
+        }
+        let error = body.and_then(|body| message::decode::<ErrorResponse>(body).ok());
+        Err(Box::new(RequestFailure {
+            command: R::COMMAND,
+            sentence: failure_text(message.as_deref(), body),
+            message: message.map(Cow::into_owned),
+            error: error.and_then(|body| body.error),
+        })
+        .into())
+    }
+}
+
+/// Why no event was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoEvent {
+    /// The adapter is gone.
+    Gone,
+    /// The time is over.
+    Timeout,
+    /// Whatever was to cause it failed.
+    Failed,
+}
+
+/// What a message that came in asks for.
+pub(crate) enum News<S, H> {
+    /// Nothing.
+    None,
+    /// A response is to be brought to whoever waits for it.
+    Response(S, Reply),
+    /// Whoever waits for an event is to look. It is kept already.
+    Event(EventMessage),
+    /// A reverse request is to be answered.
+    Request(Asked<H>),
+}
+
+/// A reverse request.
+pub(crate) struct Asked<H> {
+    pub(crate) seq: i64,
+    pub(crate) command: String,
+    pub(crate) arguments: Option<Raw>,
+    /// Nothing if the command is not known here.
+    pub(crate) handler: Option<H>,
+}
+
+/// Whoever waits for a response.
+struct Waiting<S> {
+    reply: S,
+    /// Set before the reply is sent, if that is an error.
+    failed: Arc<AtomicBool>,
+}
+
+/// The state of a session as a client sees it.
+pub(crate) struct Core<S, H> {
+    lifecycle: Lifecycle,
+    waiting: HashMap<i64, Waiting<S>>,
+    /// Events that nobody waited for yet.
+    events: VecDeque<(u64, EventMessage)>,
+    /// How many events came.
+    events_seen: u64,
+    handlers: HashMap<&'static str, H>,
+    capabilities: Capabilities,
+    violations: Vec<Violation>,
+    closed: bool,
+}
+
+impl<S, H: Clone> Core<S, H> {
+    pub(crate) fn new() -> Self {
+        Self {
+            lifecycle: Lifecycle::new(),
+            waiting: HashMap::new(),
+            events: VecDeque::new(),
+            events_seen: 0,
+            handlers: HashMap::new(),
+            capabilities: Capabilities::new(),
+            violations: Vec::new(),
+            closed: false,
+        }
+    }
+
+    /// Notes a request that gets the number `seq` and is sent if this allows it.
+    pub(crate) fn send(
+        &mut self,
+        seq: i64,
+        command: &'static str,
+        arguments: Option<&RawValue>,
+        reply: S,
+    ) -> Result<Arc<AtomicBool>, ClientError> {
+        if self.closed {
+            return Err(ClientError::Disconnected);
+        }
+        let facts = Facts::Request {
+            seq,
+            command,
+            resumes: Facts::resumes(command, arguments),
+        };
+        self.lifecycle.message(Side::Client, facts)?;
+        let failed = Arc::new(AtomicBool::new(false));
+        let waiting = Waiting {
+            reply,
+            failed: failed.clone(),
+        };
+        self.waiting.insert(seq, waiting);
+        Ok(failed)
+    }
+
+    /// Takes a message of the adapter.
+    pub(crate) fn receive(&mut self, message: Message) -> News<S, H> {
+        let envelope = match message.envelope() {
+            Ok(envelope) => envelope,
+            Err(error) => {
+                tracing::warn!(%error, "bad input from the adapter");
+                return News::None;
+            }
+        };
+        let noted = self.lifecycle.message(Side::Adapter, Facts::of(&envelope));
+        let numbered = self.lifecycle.sequence(Side::Adapter, envelope.seq);
+        let allowed = noted.is_ok();
+        for violation in [numbered.err(), noted.err()].into_iter().flatten() {
+            tracing::debug!(%violation, "the adapter breaks a rule");
+            if self.violations.len() < VIOLATIONS_LIMIT {
+                self.violations.push(violation);
+            }
+        }
+        match envelope.kind {
+            Kind::Response {
+                request_seq,
+                success,
+                command,
+                body,
+                ..
+            } => {
+                if success && command == InitializeRequest::COMMAND {
+                    self.merge_capabilities(message::decode_or_default(body));
+                }
+                let Some(waiting) = self.waiting.remove(&request_seq) else {
+                    return News::None;
+                };
+                if !success {
+                    waiting.failed.store(true, Ordering::Release);
+                }
+                // Until somebody waits for it, it must not count as read ahead.
+                News::Response(waiting.reply, Reply(Message::new(message.into_text())))
+            }
+            Kind::Event { event, body } => {
+                if event == CapabilitiesEvent::EVENT {
+                    let body =
+                        message::decode_or_default::<<CapabilitiesEvent as Event>::Body>(body);
+                    self.merge_capabilities(body.map(|body| body.capabilities));
+                }
+                let event = EventMessage {
+                    event: event.into_owned(),
+                    body: body.map(Raw::from),
+                };
+                if self.events.len() >= EVENTS_LIMIT {
+                    self.events.pop_front();
+                }
+                self.events.push_back((self.events_seen, event.clone()));
+                self.events_seen += 1;
+                News::Event(event)
+            }
+            Kind::Request { command, arguments } => {
+                if !allowed {
+                    // It is to be answered all the same.
+                    self.lifecycle
+                        .note_request(Side::Adapter, envelope.seq, &command);
+                }
+                News::Request(Asked {
+                    seq: envelope.seq,
+                    handler: self.handlers.get(&*command).cloned(),
+                    command: command.into_owned(),
+                    arguments: arguments.map(Raw::from),
+                })
+            }
+        }
+    }
+
+    /// The response to a reverse request; nothing if it may not be sent.
+    pub(crate) fn respond(
+        &mut self,
+        request_seq: i64,
+        command: String,
+        result: Result<Option<Raw>, Failure>,
+    ) -> Option<Outgoing> {
+        let facts = Facts::Response {
+            request_seq,
+            command: &command,
+            success: result.is_ok(),
+        };
+        if let Err(violation) = self.lifecycle.message(Side::Client, facts) {
+            tracing::error!(%violation, "a response was not sent");
+            return None;
+        }
+        let command = Cow::Owned(command);
+        Some(match result {
+            Ok(body) => Outgoing::Success {
+                request_seq,
+                command,
+                body,
+            },
+            Err(failure) => {
+                let (message, body) = failure.into_parts();
+                Outgoing::Failure {
+                    request_seq,
+                    command,
+                    message,
+                    body,
+                }
+            }
+        })
+    }
+
+    /// Takes the first event for which `pick` gives something, among those not `looked_at` yet. Nothing if there is none
+    /// until now; an error if there will be none, as the adapter is gone or `cause` failed.
+    pub(crate) fn take_event<T>(
+        &mut self,
+        looked_at: &mut u64,
+        cause: Option<&AtomicBool>,
+        mut pick: impl FnMut(&EventMessage) -> Option<T>,
+    ) -> Result<Option<T>, NoEvent> {
+        let picked = self
+            .events
+            .iter()
+            .enumerate()
+            .filter(|(_, (number, _))| *number >= *looked_at)
+            .find_map(|(index, (_, event))| Some((index, pick(event)?)));
+        if let Some((index, picked)) = picked {
+            self.events.remove(index);
+            return Ok(Some(picked));
+        }
+        *looked_at = self.events_seen;
+        if cause.is_some_and(|failed| failed.load(Ordering::Acquire)) {
+            Err(NoEvent::Failed)
+        } else if self.closed {
+            Err(NoEvent::Gone)
+        } else {
+            Ok(None)
+        }
+    }
+
+    pub(crate) fn events(&self) -> Vec<EventMessage> {
+        self.events.iter().map(|(_, event)| event.clone()).collect()
+    }
+
+    pub(crate) fn capabilities(&self) -> Capabilities {
+        self.capabilities.clone()
+    }
+
+    pub(crate) fn violations(&self) -> Vec<Violation> {
+        self.violations.clone()
+    }
+
+    pub(crate) fn on(&mut self, command: &'static str, handler: H) {
+        self.handlers.insert(command, handler);
+    }
+
+    /// The adapter is gone: nobody waits for a response any more.
+    pub(crate) fn close(&mut self) {
+        self.closed = true;
+        self.waiting.clear();
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    fn merge_capabilities(&mut self, newer: Result<Capabilities, DecodeError>) {
+        match newer {
+            Ok(newer) => self.capabilities.merge(newer),
+            Err(error) => tracing::warn!(%error, "the adapter's capabilities have the wrong shape"),
+        }
+    }
+}
+
+/// The arguments of a reverse request, for its handler.
+pub(crate) fn arguments_of<R: Request>(raw: Option<&Raw>) -> Result<R::Arguments, Failure> {
+    message::decode_or_default(raw.map(Raw::as_raw_value))
+        .map_err(|error| Failure::new(format!("bad arguments for `{}`: {error}", R::COMMAND)))
+}
+
+/// The arguments of a request, as they are sent.
+pub(crate) fn encode<R: Request>(arguments: &R::Arguments) -> Result<Option<Raw>, ClientError> {
+    message::encode(arguments).map_err(|error| ClientError::NotJson {
+        command: R::COMMAND,
+        reason: error.to_string(),
+    })
+}
