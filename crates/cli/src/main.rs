@@ -1,10 +1,11 @@
 //! The `dapple` binary: reads the command line, hands over to the subcommand, and says what went wrong.
 //!
-//! Nothing is debugged here: `dapple dap` serves the adapter, `dapple debug` is a client of one. Each subcommand is a
+//! Nothing is debugged here: `dapple dap` serves the adapter, `dapple debug` is a client of one, `dapple schema` has the tools for definitions. Each subcommand is a
 //! module with its `Options` and a `run`; every error ends up here, as one sentence on stderr and exit code 1.
 
 mod dap;
 mod debug;
+mod schema;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,8 @@ enum Command {
     Dap(dap::Options),
     /// Debug a program in the terminal
     Debug(debug::Options),
+    /// Generate from, compare and check against definitions of the protocol
+    Schema(schema::Options),
 }
 
 fn main() -> ExitCode {
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Dap(options) => dap::run(options).map(|()| ExitCode::SUCCESS),
         Command::Debug(options) => debug::run(options).map(ExitCode::from),
+        Command::Schema(options) => schema::run(options),
     };
     match outcome {
         Ok(code) => code,

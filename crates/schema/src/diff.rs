@@ -1,8 +1,12 @@
-//! The structural difference of two definitions.
+//! The difference of two definitions: in structure ([`diff`]) and in text ([`text`](fn@text)).
 //!
 //! Structure is what a program depends on: which definitions and properties there are, what extends what, what is required, types,
 //! references, formats, limits, and enumerations with their kind (open or closed). Order, titles and prose are not.
 //! Reading already refuses keywords that the model has no place for, so nothing can differ unseen.
+
+mod text;
+
+pub use text::text;
 
 use crate::Model;
 use crate::model::{Additional, Definition, Enumeration, Object, Schema, Type};

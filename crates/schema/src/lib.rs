@@ -1,16 +1,18 @@
 //! The Debug Adapter Protocol's definition as data.
 //!
 //! Responsible for reading a DAP JSON schema into a small ordered [`Model`], and for what follows from a model alone:
-//! Rust types ([`rust`]), the structural difference of two definitions ([`diff`](mod@diff)), and the check of a message
-//! against the definition ([`validate`]). Not responsible for speaking the protocol: it has no transport, no session, and
+//! Rust types ([`rust`]), TypeScript declarations ([`typescript`]), the specification as a document ([`markdown`]), the
+//! difference of two definitions ([`diff`](mod@diff)), and the check of a message against the definition ([`validate`]). Not responsible for speaking the protocol: it has no transport, no session, and
 //! does not depend on the types it generates. The trick worth knowing: the file's order is kept everywhere, so generated
 //! output reads like the definition and its diffs stay small.
 
 pub mod diff;
 mod json;
+pub mod markdown;
 pub mod model;
 mod read;
 pub mod rust;
+pub mod typescript;
 pub mod validate;
 
 pub use model::Model;

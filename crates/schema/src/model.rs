@@ -9,6 +9,8 @@ use std::collections::HashMap;
 /// A whole protocol definition.
 #[derive(Debug, Clone)]
 pub struct Model {
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
     pub(crate) definitions: Vec<Definition>,
     pub(crate) by_name: HashMap<String, usize>,
 }
@@ -206,6 +208,16 @@ const GATES: [(&str, &str); 3] = [
 ];
 
 impl Model {
+    /// What the file calls the protocol.
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// What the file says about the protocol as a whole.
+    pub fn description(&self) -> Option<&str> {
+        self.description.as_deref()
+    }
+
     /// All definitions in file order.
     pub fn definitions(&self) -> &[Definition] {
         &self.definitions

@@ -45,6 +45,7 @@ impl Model {
             return Err(SchemaError::File("the file does not hold an object".into()));
         };
         let mut definitions = Vec::new();
+        let (mut title, mut description) = (None, None);
         for (key, value) in entries {
             match (key.as_str(), value) {
                 ("definitions", Node::Object(list)) => {
@@ -52,7 +53,9 @@ impl Model {
                         definitions.push(read_definition(name, &node)?);
                     }
                 }
-                ("$schema" | "title" | "description" | "type" | "$comment", _) => {}
+                ("title", Node::Text(text)) => title = Some(text),
+                ("description", Node::Text(text)) => description = Some(text),
+                ("$schema" | "type" | "$comment", _) => {}
                 (other, value) => {
                     return Err(SchemaError::File(format!(
                         "`{other}` holding {} is not expected there",
@@ -70,6 +73,8 @@ impl Model {
             .map(|(i, d)| (d.name.clone(), i))
             .collect();
         let model = Model {
+            title,
+            description,
             definitions,
             by_name,
         };

@@ -5,6 +5,8 @@
 //! enumerations take any string, and properties that the definition does not list are let through, as the protocol wants.
 //! It is made for tests and tools, so it works on a parsed value and reports everything it finds, not just the first problem.
 
+mod line;
+
 use crate::Model;
 use crate::model::{Additional, Definition, Integer, Object, Property, Schema, Type};
 use crate::read::SchemaError;

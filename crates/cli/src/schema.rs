@@ -1,0 +1,304 @@
+//! `dapple schema`: tools for definitions of the protocol, the official one or one's own.
+//!
+//! Arguments, files and what is printed; all else is `dapple-schema`. What was asked goes to stdout; exit code 1 stands for an error, for
+//! a difference found and for a message that is not as defined, so that scripts can ask.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use anyhow::{Context, Result, anyhow, bail};
+use clap::{Args, Subcommand, ValueEnum};
+use dapple_schema::diff::{self, Difference};
+use dapple_schema::validate::Validator;
+use dapple_schema::{Model, markdown, rust, typescript};
+
+/// No line of messages is read further.
+const MAX_LINE: u64 = 64 * 1024 * 1024;
+
+/// The options of `dapple schema`.
+#[derive(Args)]
+pub struct Options {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Write types or a document for a definition
+    Generate(Generate),
+    /// List how two definitions differ, in structure and in text; exit code 1 if they do
+    Diff(Diff),
+    /// Check messages, one on each line, against the definition; exit code 1 if one is not as defined
+    Validate(Validate),
+}
+
+#[derive(Args)]
+struct Generate {
+    /// What to write
+    language: Language,
+    /// The definition, a JSON schema; `-` for standard input
+    file: PathBuf,
+    /// Where to write it, instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// A file with the text to begin with, instead of our own few words
+    #[arg(long, value_name = "FILE")]
+    preamble: Option<PathBuf>,
+    /// The name of the TypeScript module
+    #[arg(long, value_name = "NAME")]
+    module: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Language {
+    /// Types with serialization, for the `message` module of dapple-dap
+    Rust,
+    /// Declarations: an ambient module
+    Typescript,
+    /// The specification as a document
+    Markdown,
+}
+
+#[derive(Args)]
+struct Diff {
+    /// The first definition; `-` for standard input
+    first: PathBuf,
+    /// The second definition; without it, the one that Dapple is built on
+    second: Option<PathBuf>,
+    /// Compare only what programs depend on, not titles, descriptions and order
+    #[arg(long)]
+    structure: bool,
+}
+
+#[derive(Args)]
+struct Validate {
+    /// The messages, or a recording of them; `-` for standard input
+    file: PathBuf,
+    /// The definition to check against, instead of the one that Dapple is built on
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+}
+
+/// Runs `dapple schema`.
+pub fn run(options: Options) -> Result<ExitCode> {
+    let outcome = match options.action {
+        Action::Generate(options) => generate(&options),
+        Action::Diff(options) => compare(&options),
+        Action::Validate(options) => validate(&options),
+    };
+    match outcome {
+        // Whoever reads has seen enough.
+        Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
+        outcome => outcome,
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+fn generate(options: &Generate) -> Result<ExitCode> {
+    if options.module.is_some() && options.language != Language::Typescript {
+        bail!("only TypeScript has a --module");
+    }
+    let preamble = match &options.preamble {
+        Some(path) => Some(text_of(path)?),
+        None => None,
+    };
+    let model = model_of(&options.file)?;
+    let name = name_of(&options.file);
+    let text = match options.language {
+        Language::Rust => {
+            let source =
+                rust::generate(&model).with_context(|| format!("no Rust can be made of {name}"))?;
+            preamble.unwrap_or_default() + &laid_out(source)?
+        }
+        Language::Typescript => {
+            let mut chosen = typescript::Options {
+                preamble,
+                ..typescript::Options::default()
+            };
+            if let Some(module) = &options.module {
+                chosen.module.clone_from(module);
+            }
+            typescript::generate(&model, &chosen)
+                .with_context(|| format!("no TypeScript can be made of {name}"))?
+        }
+        Language::Markdown => {
+            let chosen = markdown::Options { preamble };
+            markdown::generate(&model, &chosen)
+                .with_context(|| format!("no document can be made of {name}"))?
+        }
+    };
+    match &options.output {
+        Some(path) => {
+            fs::write(path, text).with_context(|| format!("can't write {}", path.display()))?
+        }
+        None => io::stdout().write_all(text.as_bytes())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Generated Rust as rustfmt lays it out; as it is where there is no rustfmt.
+fn laid_out(source: String) -> Result<String> {
+    let child = Command::new("rustfmt")
+        .args(["--edition", "2024"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    if let Ok(mut child) = child {
+        let input = child.stdin.take();
+        let output = std::thread::scope(|scope| {
+            // From a thread: rustfmt may write before it has read everything. It may also be a stand-in that reads nothing.
+            scope.spawn(|| input.map(|mut input| input.write_all(source.as_bytes())));
+            child.wait_with_output()
+        })?;
+        if output.status.success() {
+            return Ok(String::from_utf8(output.stdout)?);
+        }
+    }
+    eprintln!("dapple: rustfmt is not installed: the Rust is not laid out");
+    Ok(source)
+}
+
+fn compare(options: &Diff) -> Result<ExitCode> {
+    let first = model_of(&options.first)?;
+    let second = match &options.second {
+        Some(path) => model_of(path)?,
+        None => Model::protocol()?,
+    };
+    let structure = diff::diff(&first, &second);
+    let text = if options.structure {
+        Vec::new()
+    } else {
+        diff::text(&first, &second)
+    };
+    let mut out = io::stdout().lock();
+    for difference in &structure {
+        writeln!(out, "{difference}")?;
+    }
+    for difference in &text {
+        write_text(&mut out, difference)?;
+    }
+    if !structure.is_empty() || !text.is_empty() {
+        let mut shown = format!(
+            "{} in structure",
+            counted(structure.len() as u64, "difference")
+        );
+        if !options.structure {
+            shown += &format!(", {} in text", text.len());
+        }
+        let second = options
+            .second
+            .as_deref()
+            .map_or("Dapple's definition".into(), name_of);
+        eprintln!("{shown}: {} against {second}", name_of(&options.first));
+        return Ok(ExitCode::FAILURE);
+    }
+    let what = if options.structure {
+        "in structure"
+    } else {
+        "in structure or text"
+    };
+    writeln!(
+        out,
+        "no difference {what} ({} definitions)",
+        first.definitions().len()
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A difference of prose, one below the other.
+fn write_text(out: &mut impl Write, difference: &Difference) -> io::Result<()> {
+    writeln!(out, "{}", difference.path)?;
+    for (mark, text) in [('-', &difference.first), ('+', &difference.second)] {
+        for line in text.lines() {
+            writeln!(out, "  {mark} {line}")?;
+        }
+    }
+    Ok(())
+}
+
+fn validate(options: &Validate) -> Result<ExitCode> {
+    let validator = match &options.schema {
+        Some(path) => Validator::new(model_of(path)?),
+        None => Validator::protocol()?,
+    };
+    let name = name_of(&options.file);
+    let mut input: Box<dyn BufRead> = if is_standard(&options.file) {
+        Box::new(io::stdin().lock())
+    } else {
+        let file = File::open(&options.file).with_context(|| format!("can't read {name}"))?;
+        Box::new(BufReader::new(file))
+    };
+    let mut out = io::stdout().lock();
+    let (mut messages, mut wrong, mut problems) = (0_u64, 0_u64, 0_u64);
+    let mut line = Vec::new();
+    for number in 1_u64.. {
+        line.clear();
+        let read = (&mut input).take(MAX_LINE).read_until(b'\n', &mut line);
+        if read.with_context(|| format!("can't read {name}"))? == 0 {
+            break;
+        }
+        if line.len() as u64 == MAX_LINE && !line.ends_with(b"\n") {
+            bail!("{name}:{number}: the line is longer than {MAX_LINE} bytes");
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        messages += 1;
+        let found = validator.line(line.trim_ascii());
+        wrong += u64::from(!found.is_empty());
+        problems += found.len() as u64;
+        for problem in found {
+            writeln!(out, "{name}:{number}: {problem}")?;
+        }
+    }
+    if wrong > 0 {
+        eprintln!(
+            "{name}: {} in {wrong} of {}",
+            counted(problems, "problem"),
+            counted(messages, "message")
+        );
+        return Ok(ExitCode::FAILURE);
+    }
+    writeln!(out, "{name}: {}, no problem", counted(messages, "message"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn counted(number: u64, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}
+
+fn model_of(path: &Path) -> Result<Model> {
+    let text = text_of(path)?;
+    // The error's words have its cause's in them.
+    Model::parse(&text).map_err(|error| anyhow!("{} can't be used: {error}", name_of(path)))
+}
+
+fn text_of(path: &Path) -> Result<String> {
+    let text = if is_standard(path) {
+        io::read_to_string(io::stdin())
+    } else {
+        fs::read_to_string(path)
+    };
+    text.with_context(|| format!("can't read {}", name_of(path)))
+}
+
+fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+fn name_of(path: &Path) -> String {
+    if is_standard(path) {
+        "standard input".into()
+    } else {
+        path.display().to_string()
+    }
+}

@@ -1,0 +1,284 @@
+//! `dapple schema`: what it prints, and what it says of files that are no good.
+
+mod support;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use expect_test::{Expect, expect};
+use support::{Run, dapple, scratch};
+
+/// A definition with one request.
+const GREET: &str = r##"{
+    "title": "Greeting", "description": "A protocol for the polite.",
+    "definitions": {
+        "ProtocolMessage": {"type": "object", "title": "Base", "required": ["seq", "type"], "properties": {
+            "seq": {"type": "integer", "format": "int32", "minimum": 1},
+            "type": {"type": "string", "_enum": ["request"]}
+        }},
+        "Request": {"allOf": [{"$ref": "#/definitions/ProtocolMessage"}, {"type": "object", "properties": {
+            "type": {"type": "string", "enum": ["request"]}, "command": {"type": "string"}
+        }, "required": ["type", "command"]}]},
+        "GreetRequest": {"allOf": [{"$ref": "#/definitions/Request"}, {"type": "object", "description": "Says hello.",
+            "required": ["command", "arguments"], "properties": {
+            "command": {"type": "string", "enum": ["greet"]}, "arguments": {"$ref": "#/definitions/GreetArguments"}
+        }}]},
+        "GreetArguments": {"type": "object", "required": ["whom"], "properties": {
+            "whom": {"type": "string", "description": "Who is greeted."}
+        }}
+    }
+}"##;
+
+/// A folder for the files of the test that runs.
+fn room() -> PathBuf {
+    let thread = std::thread::current();
+    scratch(&format!("schema/{}", thread.name().unwrap_or("test")))
+}
+
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = room().join(name);
+    std::fs::write(&path, text).expect("the target directory can be written");
+    path
+}
+
+/// `dapple schema …`, in the test's folder so that their names in messages are short.
+fn schema(arguments: &[&str]) -> Command {
+    let mut command = dapple();
+    command.current_dir(room()).arg("schema").args(arguments);
+    command
+}
+
+#[track_caller]
+fn prints(arguments: &[&str], expected: Expect) {
+    let run = Run::of(&mut schema(arguments));
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run:#?}");
+    expected.assert_eq(&run.stdout);
+}
+
+#[test]
+fn typescript_is_generated() {
+    file("greet.json", GREET);
+    prints(
+        &[
+            "generate",
+            "typescript",
+            "--module",
+            "Greeting",
+            "greet.json",
+        ],
+        expect![[r#"
+            /** Declarations for: Greeting. Generated from its JSON schema: change that, not this. */
+            export declare module Greeting {
+
+            	interface ProtocolMessage {
+            		seq: number;
+            		/** Values: 'request', etc. */
+            		type: 'request' | string;
+            	}
+
+            	interface Request extends ProtocolMessage {
+            		// type: 'request';
+            		command: string;
+            	}
+
+            	/** Greet request; value of command field is 'greet'.
+            		Says hello.
+            	*/
+            	interface GreetRequest extends Request {
+            		// command: 'greet';
+            		arguments: GreetArguments;
+            	}
+
+            	interface GreetArguments {
+            		/** Who is greeted. */
+            		whom: string;
+            	}
+            }
+
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_generated_can_go_to_a_file_and_begin_with_ones_own_words() {
+    file("greet.json", GREET);
+    file("front.md", "---\nlayout: ours\n---\n\n");
+    let to = room().join("greet.md");
+    let _ = std::fs::remove_file(&to);
+    prints(
+        &[
+            "generate",
+            "markdown",
+            "greet.json",
+            "--preamble",
+            "front.md",
+            "-o",
+            "greet.md",
+        ],
+        expect![""],
+    );
+    let written = std::fs::read_to_string(to).expect("it was written");
+    assert!(
+        written.starts_with(
+            "---\nlayout: ours\n---\n\n## <a name=\"Base\" class=\"anchor\"></a>Base\n\n"
+        ),
+        "{written}"
+    );
+}
+
+#[test]
+fn rust_is_generated() {
+    file("greet.json", GREET);
+    let run = Run::of(&mut schema(&["generate", "rust", "greet.json"]));
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert!(
+        run.stdout.contains("pub struct GreetArguments {"),
+        "{run:#?}"
+    );
+    assert!(
+        run.stdout.contains("impl Request for GreetRequest"),
+        "{run:#?}"
+    );
+}
+
+#[test]
+fn differences_are_listed_in_structure_and_text() {
+    file("greet.json", GREET);
+    let other = GREET
+        .replace("Says hello.", r"Says hello,\nnicely.")
+        .replace("\"required\": [\"whom\"], ", "");
+    file("other.json", &other);
+    prints(
+        &["diff", "greet.json", "greet.json"],
+        expect![[r#"
+            no difference in structure or text (4 definitions)
+        "#]],
+    );
+    let run = Run::of(&mut schema(&["diff", "greet.json", "other.json"]));
+    assert_eq!(run.code, Some(1), "{run:#?}");
+    expect![[r#"
+        GreetArguments.whom: required against optional
+        GreetRequest: description
+          - Says hello.
+          + Says hello,
+          + nicely.
+    "#]]
+    .assert_eq(&run.stdout);
+    assert_eq!(
+        run.stderr,
+        "1 difference in structure, 1 in text: greet.json against other.json\n"
+    );
+    let run = Run::of(&mut schema(&[
+        "diff",
+        "--structure",
+        "greet.json",
+        "other.json",
+    ]));
+    assert_eq!(
+        run.stdout,
+        "GreetArguments.whom: required against optional\n"
+    );
+}
+
+#[test]
+fn a_definition_alone_is_compared_with_the_one_inside() {
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../schema/protocol.json");
+    prints(
+        &["diff", ours.to_str().expect("the path is text")],
+        expect![[r#"
+            no difference in structure or text (192 definitions)
+        "#]],
+    );
+}
+
+#[test]
+fn messages_are_checked_line_by_line() {
+    file(
+        "session.ndjson",
+        r#"{"seq":1,"type":"request","command":"threads"}
+
+{"time":0.25,"direction":"outgoing","message":{"seq":1,"type":"event","event":"exited","body":{"exitCode":"0"}}}
+{"seq":2,"type":"request",
+{"seq":3,"type":"request","command":"greet"}
+"#,
+    );
+    let run = Run::of(&mut schema(&["validate", "session.ndjson"]));
+    assert_eq!(run.code, Some(1), "{run:#?}");
+    expect![[r#"
+        session.ndjson:3: `body.exitCode`: expected an integer, found "0"
+        session.ndjson:4: not JSON: EOF while parsing a value at column 26
+    "#]]
+    .assert_eq(&run.stdout);
+    assert_eq!(
+        run.stderr,
+        "session.ndjson: 2 problems in 2 of 4 messages\n"
+    );
+}
+
+#[test]
+fn messages_can_be_checked_against_ones_own_definition_and_come_from_a_pipe() {
+    file("greet.json", GREET);
+    let mut child = schema(&["validate", "-", "--schema", "greet.json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("dapple can be started");
+    let mut input = child.stdin.take().expect("it has an input");
+    input
+        .write_all(b"{\"seq\":3,\"type\":\"request\",\"command\":\"greet\",\"arguments\":{}}\n")
+        .expect("it reads");
+    drop(input);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "standard input:1: `arguments.whom`: is required but not there\n"
+    );
+}
+
+#[test]
+fn files_that_are_no_good_get_one_sentence() {
+    let deep = "[".repeat(100_000);
+    let cases = [
+        (
+            "{\"definitions\": {",
+            "dapple: bad.json can't be used: the definition file is not valid JSON: EOF while parsing an object at line 1 column 17\n",
+        ),
+        (
+            deep.as_str(),
+            "dapple: bad.json can't be used: the definition file is not valid JSON: recursion limit exceeded at line 1 column 128\n",
+        ),
+        (
+            "[1, 2]",
+            "dapple: bad.json can't be used: not a protocol definition: the file does not hold an object\n",
+        ),
+        (
+            "{\"name\": \"a package\"}",
+            "dapple: bad.json can't be used: not a protocol definition: `name` holding a string is not expected there\n",
+        ),
+        (
+            r#"{"definitions": {"A": {"type": "object", "pattern": "x"}}}"#,
+            "dapple: bad.json can't be used: definition `A`, at `.`: the keyword `pattern` is not known\n",
+        ),
+        (
+            r#"{"definitions": {"a-b": {"type": "object"}}}"#,
+            "dapple: no TypeScript can be made of bad.json: `a-b` can't be the name of a TypeScript type: rename the definition\n",
+        ),
+    ];
+    for (text, message) in cases {
+        file("bad.json", text);
+        Run::of(&mut schema(&["generate", "typescript", "bad.json"])).assert_fails(message);
+    }
+    std::fs::write(room().join("bytes.json"), b"\xff\xfe\x00").expect("it can be written");
+    Run::of(&mut schema(&["diff", "bytes.json"]))
+        .assert_fails("dapple: can't read bytes.json: stream did not contain valid UTF-8\n");
+    Run::of(&mut schema(&["validate", "nowhere.ndjson"])).assert_fails(
+        "dapple: can't read nowhere.ndjson: No such file or directory (os error 2)\n",
+    );
+    Run::of(&mut schema(&[
+        "generate", "markdown", "--module", "M", "bad.json",
+    ]))
+    .assert_fails("dapple: only TypeScript has a --module\n");
+}

@@ -1,0 +1,111 @@
+//! One line of newline-delimited JSON.
+//!
+//! A log of messages has one on each line; a recording wraps each in an entry that says when and which way it went. Recordings
+//! differ in how they call things, so the message in an entry is found by what it is, not by a fixed name.
+
+use super::{Problem, Validator};
+use serde_json::Value;
+
+impl Validator {
+    /// All problems of one line: a message, or an entry of a recording with a message in it. A line that is not JSON is
+    /// a problem too, without a path.
+    pub fn line(&self, line: &[u8]) -> Vec<Problem> {
+        match parsed(line) {
+            Ok(json) => match in_entry(&json) {
+                Entry::Message(message) => self.message(message),
+                Entry::Text(text) => match parsed(text.as_bytes()) {
+                    Ok(message) => self.message(&message),
+                    Err(problem) => vec![problem],
+                },
+            },
+            Err(problem) => vec![problem],
+        }
+    }
+}
+
+enum Entry<'j> {
+    Message(&'j Value),
+    Text(&'j str),
+}
+
+/// The message in an entry: its only property that is an object, or that is the text of one. Anything else is a message itself.
+fn in_entry(json: &Value) -> Entry<'_> {
+    let Value::Object(entries) = json else {
+        return Entry::Message(json);
+    };
+    // Every message has both, so that what has neither is an entry around one.
+    if entries.contains_key("seq") || entries.contains_key("type") {
+        return Entry::Message(json);
+    }
+    let mut inner = entries.values().filter_map(|value| match value {
+        Value::Object(_) => Some(Entry::Message(value)),
+        Value::String(text) if text.trim_start().starts_with('{') => Some(Entry::Text(text)),
+        _ => None,
+    });
+    match (inner.next(), inner.next()) {
+        (Some(entry), None) => entry,
+        _ => Entry::Message(json),
+    }
+}
+
+fn parsed(text: &[u8]) -> Result<Value, Problem> {
+    serde_json::from_slice(text).map_err(|error| Problem {
+        path: String::new(),
+        message: format!("not JSON: {error}").replace(" at line 1 column ", " at column "),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::validate::Validator;
+
+    #[track_caller]
+    fn problems(line: &str, expected: &[&str]) {
+        let validator = Validator::protocol().expect("the project's definition is well-formed");
+        let found: Vec<_> = validator
+            .line(line.as_bytes())
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(found, expected, "for {line}");
+    }
+
+    #[test]
+    fn a_line_is_a_message_or_an_entry_with_one() {
+        let good = r#"{"seq":1,"type":"request","command":"threads"}"#;
+        let bad = r#"{"seq":"1","type":"request","command":"threads"}"#;
+        let quoted = serde_json::to_string(bad).expect("it is a string");
+        let wrong = ["`seq`: expected an integer, found \"1\""];
+        problems(good, &[]);
+        problems(bad, &wrong);
+        for name in ["message", "msg"] {
+            let entry =
+                |message: &str| format!(r#"{{"time":0.5,"direction":"in","{name}":{message}}}"#);
+            problems(&entry(good), &[]);
+            problems(&entry(bad), &wrong);
+            problems(&entry(&quoted), &wrong);
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_no_message_says_so() {
+        problems(
+            "{\"seq\":1",
+            &["not JSON: EOF while parsing an object at column 8"],
+        );
+        problems(
+            r#"{"time":1,"text":"{\"seq\":"}"#,
+            &["not JSON: EOF while parsing a value at column 7"],
+        );
+        problems("7", &["expected an object, found 7"]);
+        problems(
+            r#"{"time":1,"a":{},"b":{}}"#,
+            &[
+                "`seq`: is required but not there",
+                "`type`: is required but not there",
+            ],
+        );
+        let deep = "[".repeat(100_000);
+        problems(&deep, &["not JSON: recursion limit exceeded at column 128"]);
+    }
+}
