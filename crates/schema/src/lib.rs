@@ -5,6 +5,21 @@
 //! difference of two definitions ([`diff`](mod@diff)), and the check of a message against the definition ([`validate`]). Not responsible for speaking the protocol: it has no transport, no session, and
 //! does not depend on the types it generates. The trick worth knowing: the file's order is kept everywhere, so generated
 //! output reads like the definition and its diffs stay small.
+//!
+//! ```
+//! use dapple_schema::{Model, typescript};
+//!
+//! let model = Model::parse(
+//!     r#"{"definitions": {"Thread": {
+//!         "type": "object",
+//!         "required": ["id"],
+//!         "properties": {"id": {"type": "integer", "description": "Its number."}}
+//!     }}}"#,
+//! )?;
+//! let text = typescript::generate(&model, &typescript::Options::default())?;
+//! assert!(text.contains("/** Its number. */\n\t\tid: number;"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod diff;
 mod json;

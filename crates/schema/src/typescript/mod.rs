@@ -1,7 +1,7 @@
 //! TypeScript declarations from the model: one ambient module with an interface or a type for each definition.
 //!
 //! Made from the official schema it declares the same module, item for item and letter for letter, as the typings that
-//! are published with that schema (`@vscode/debugprotocol`); `crates/schema/tests/published.sh` shows it. So the layout is theirs: tabs, what a
+//! are published with that schema (`@vscode/debugprotocol`); `editors/interop/typings` shows it. So the layout is theirs: tabs, what a
 //! definition extends, a message's constant (`command`, `event`, `type`) as a comment since the base has it as a string,
 //! values of an enumeration in the comment of what holds it. Integers and numbers are both `number`; ranges are not said.
 //! The text in front of the module is ours unless [`Options::preamble`] gives another.
