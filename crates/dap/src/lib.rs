@@ -101,10 +101,14 @@
 //! | [`lifecycle`] | when what may be sent, as a pure state machine |
 //! | [`server`] | handlers, sessions, references, the client's conventions |
 //! | [`client`] | requests, events, capabilities; starting an adapter |
+//! | `async_client` | the same for asynchronous programs, with the feature `tokio` |
 //! | [`testing`] | verbs for tests of adapters, a recorder |
 //!
-//! There is no async runtime in here: threads and channels. [`codec`] and [`envelope`] can be used from one.
+//! There is no async runtime in here unless the feature `tokio` asks for the asynchronous client: threads and channels.
+//! [`codec`] and [`envelope`] can be used from any.
 
+#[cfg(feature = "tokio")]
+pub mod async_client;
 pub mod cancel;
 pub mod client;
 pub mod codec;

@@ -151,6 +151,11 @@ impl Options {
         self
     }
 
+    #[cfg(feature = "tokio")]
+    pub(crate) fn into_parts(self) -> (Option<Tap>, usize) {
+        (self.tap, self.limit)
+    }
+
     /// A connection over this process's standard input and output.
     pub fn stdio(self) -> Connection {
         self.streams(std::io::stdin(), std::io::stdout(), || {})

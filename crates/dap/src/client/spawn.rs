@@ -60,7 +60,7 @@ impl Spawned {
 }
 
 /// Waits for the end of a child, which is not collected.
-fn ends_within(process: Pid, grace: Duration) -> bool {
+pub(crate) fn ends_within(process: Pid, grace: Duration) -> bool {
     let Ok(handle) = pidfd_open(process, PidfdFlags::empty()) else {
         return false;
     };

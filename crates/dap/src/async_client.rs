@@ -1,0 +1,443 @@
+//! The typed client for asynchronous programs, on Tokio; there with the feature `tokio`.
+//!
+//! An [`AsyncClient`] does what [`Client`](crate::Client) does, on the same core: a task takes what comes in, in order, and an
+//! event that precedes a response is with its subscribers before the response is returned. It is made within a runtime
+//! that has I/O and time enabled.
+//!
+//! It is not another server: adapters are written with [`server`](crate::server), on threads.
+//!
+//! Worth knowing: each future may be dropped at any point. A request whose future is dropped was sent wholly or not at
+//! all, and its response is dropped when it comes. Handlers of reverse requests run as tasks of their own and so may wait
+//! for the adapter, unlike those of `Client`.
+//!
+//! ```
+//! use std::time::Duration;
+//! use dapple_dap::async_client::AsyncClient;
+//! use dapple_dap::ClientError;
+//! use dapple_dap::types::*;
+//!
+//! async fn threads_at_first_stop(client: AsyncClient) -> Result<Vec<Thread>, ClientError> {
+//!     client.request::<InitializeRequest>(InitializeRequestArguments::new("any")).await?;
+//!     // An adapter may answer `launch` after the configuration.
+//!     let launch = client.send::<LaunchRequest>(LaunchRequestArguments::new()).await?;
+//!     client.wait_for::<InitializedEvent>(Duration::from_secs(30), |_| true).await?;
+//!     client.request::<ConfigurationDoneRequest>(ConfigurationDoneArguments::new()).await?;
+//!     launch.wait().await?;
+//!     client.wait_for::<StoppedEvent>(Duration::from_secs(30), |_| true).await?;
+//!     let threads = client.request::<ThreadsRequest>(Empty).await?.threads;
+//!     client.request::<DisconnectRequest>(DisconnectArguments::new()).await?;
+//!     client.close(Duration::from_secs(1)).await;
+//!     Ok(threads)
+//! }
+//! # use dapple_dap::{Connection, Server};
+//! # let server = Server::<()>::builder()
+//! #     .on::<LaunchRequest>(|_, _, context| {
+//! #         context.outbox().event::<InitializedEvent>(Empty);
+//! #         Ok(Empty)
+//! #     })
+//! #     .on::<ConfigurationDoneRequest>(|_, _, context| {
+//! #         context.outbox().event::<StoppedEvent>(StoppedEventBody::new(StoppedEventReason::Entry));
+//! #         Ok(Empty)
+//! #     })
+//! #     .on::<ThreadsRequest>(|_, _, _| Ok(ThreadsResponse::new(vec![Thread::new(7, "main")])))
+//! #     .build();
+//! # let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+//! # let adapter = Connection::unix(theirs).unwrap();
+//! # let thread = std::thread::spawn(move || server.start(&adapter).run(&mut ()));
+//! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+//! # runtime.block_on(async {
+//! #     ours.set_nonblocking(true).unwrap();
+//! #     let (input, output) = tokio::net::UnixStream::from_std(ours).unwrap().into_split();
+//! #     assert_eq!(threads_at_first_stop(AsyncClient::new(input, output)).await.unwrap()[0].id, 7);
+//! # });
+//! # thread.join().unwrap();
+//! ```
+
+mod tasks;
+
+use std::fmt;
+use std::future::Future;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use rustix::process::Pid;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, ToSocketAddrs, UnixStream};
+use tokio::process::{Child, Command};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::client::core::{self, NoEvent, Reply};
+use crate::client::{ClientError, DEFAULT_TIMEOUT, EventMessage, spawn};
+use crate::lifecycle::Violation;
+use crate::message::{Event, Request};
+use crate::server::Failure;
+use crate::transport::Options;
+use crate::types::Capabilities;
+use tasks::{Sent, Shared};
+
+/// A request that was sent.
+#[must_use = "the response is wanted, or it would not have been asked for"]
+pub struct AsyncPending<R: Request> {
+    seq: i64,
+    reply: oneshot::Receiver<Reply>,
+    failed: Arc<AtomicBool>,
+    timeout: Duration,
+    request: std::marker::PhantomData<fn() -> R>,
+}
+
+impl<R: Request> fmt::Debug for AsyncPending<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AsyncPending")
+            .field("command", &R::COMMAND)
+            .field("seq", &self.seq)
+            .finish()
+    }
+}
+
+impl<R: Request> AsyncPending<R> {
+    /// The request's number, by which it can be cancelled.
+    pub fn seq(&self) -> i64 {
+        self.seq
+    }
+
+    /// Waits for the response, as long as the client is set to.
+    ///
+    /// # Errors
+    /// The request failed, or no usable response came.
+    pub async fn wait(self) -> Result<R::Response, ClientError> {
+        let timeout = self.timeout;
+        self.wait_for(timeout).await
+    }
+
+    /// Waits for the response up to a time.
+    ///
+    /// # Errors
+    /// The request failed, or no usable response came.
+    pub async fn wait_for(self, patience: Duration) -> Result<R::Response, ClientError> {
+        match timeout(patience, self.reply).await {
+            Ok(Ok(reply)) => reply.decode::<R>(),
+            Ok(Err(_)) => Err(ClientError::Disconnected),
+            Err(_) => Err(ClientError::Timeout {
+                what: R::COMMAND,
+                after: patience,
+            }),
+        }
+    }
+}
+
+/// A client of one debug adapter.
+///
+/// Dropping it closes the connection, and kills the adapter with all that descends from it if it was
+/// [spawned](Self::spawn) here; [`close`](Self::close) gives it time to end by itself.
+pub struct AsyncClient {
+    shared: Arc<Shared>,
+    reader: JoinHandle<()>,
+    writer: JoinHandle<()>,
+    timeout: Duration,
+    spawned: Option<Child>,
+}
+
+impl fmt::Debug for AsyncClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AsyncClient")
+            .field("process_id", &self.process_id())
+            .field("closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
+}
+
+impl AsyncClient {
+    /// A client of the adapter at the other end of two streams.
+    ///
+    /// # Panics
+    /// There is no runtime.
+    pub fn new(
+        input: impl AsyncRead + Send + Unpin + 'static,
+        output: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Self {
+        Self::with_options(input, output, Options::new())
+    }
+
+    /// As [`new`](Self::new), with options for the connection.
+    ///
+    /// # Panics
+    /// There is no runtime.
+    pub fn with_options(
+        input: impl AsyncRead + Send + Unpin + 'static,
+        output: impl AsyncWrite + Send + Unpin + 'static,
+        options: Options,
+    ) -> Self {
+        let (shared, reader, writer) = tasks::start(input, output, options);
+        Self {
+            shared,
+            reader,
+            writer,
+            timeout: DEFAULT_TIMEOUT,
+            spawned: None,
+        }
+    }
+
+    /// Starts an adapter that speaks on its standard input and output, as a child of this process that leads a process
+    /// group of its own. It is killed, with all processes that descend from it, when the client is dropped, in whatever
+    /// way.
+    ///
+    /// # Errors
+    /// The program cannot be started.
+    ///
+    /// # Panics
+    /// There is no runtime.
+    pub fn spawn(command: impl Into<Command>) -> std::io::Result<Self> {
+        Self::spawn_with(command, Options::new())
+    }
+
+    /// As [`spawn`](Self::spawn), with options for the connection.
+    ///
+    /// # Errors
+    /// The program cannot be started.
+    ///
+    /// # Panics
+    /// There is no runtime.
+    pub fn spawn_with(command: impl Into<Command>, options: Options) -> std::io::Result<Self> {
+        let mut child = command
+            .into()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(std::io::Error::other(
+                "the adapter was started without pipes",
+            ));
+        };
+        let mut client = Self::with_options(output, input, options);
+        client.spawned = Some(child);
+        Ok(client)
+    }
+
+    /// Connects to an adapter that listens on TCP.
+    ///
+    /// # Errors
+    /// Nobody listens there, or does not answer within [`DEFAULT_TIMEOUT`].
+    pub async fn connect(address: impl ToSocketAddrs) -> std::io::Result<Self> {
+        let stream = timeout(DEFAULT_TIMEOUT, TcpStream::connect(address)).await??;
+        // Messages are small and each is waited for.
+        stream.set_nodelay(true).ok();
+        let (input, output) = stream.into_split();
+        Ok(Self::new(input, output))
+    }
+
+    /// Connects to an adapter that listens on a Unix socket.
+    ///
+    /// # Errors
+    /// Nobody listens there.
+    pub async fn connect_unix(path: impl AsRef<Path>) -> std::io::Result<Self> {
+        let (input, output) = UnixStream::connect(path).await?.into_split();
+        Ok(Self::new(input, output))
+    }
+
+    /// Sets how long requests wait for their response.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sends a request and waits for the response.
+    ///
+    /// # Errors
+    /// The request failed, may not be sent now, or no usable response came.
+    pub async fn request<R: Request>(
+        &self,
+        arguments: R::Arguments,
+    ) -> Result<R::Response, ClientError> {
+        self.send::<R>(arguments).await?.wait().await
+    }
+
+    /// Sends a request, waiting only while the adapter does not read. The response is kept until it is waited for.
+    ///
+    /// # Errors
+    /// The request may not be sent now, the adapter is gone, or it does not read in time.
+    pub async fn send<R: Request>(
+        &self,
+        arguments: R::Arguments,
+    ) -> Result<AsyncPending<R>, ClientError> {
+        let arguments = core::encode::<R>(&arguments)?;
+        let sent = timeout(self.timeout, self.shared.send(R::COMMAND, arguments));
+        let Sent { seq, reply, failed } = sent.await.map_err(|_| ClientError::Timeout {
+            what: R::COMMAND,
+            after: self.timeout,
+        })??;
+        Ok(AsyncPending {
+            seq,
+            reply,
+            failed,
+            timeout: self.timeout,
+            request: std::marker::PhantomData,
+        })
+    }
+
+    /// All events from now on, in order. The channel is closed when the adapter is gone.
+    pub fn subscribe(&self) -> mpsc::UnboundedReceiver<EventMessage> {
+        self.shared.subscribe()
+    }
+
+    /// Waits for the first `E` that `matches`, among those that came since the last call that returned an event of this
+    /// kind. Events that do not match stay for other calls.
+    ///
+    /// # Errors
+    /// None came in time, or the adapter is gone.
+    pub async fn wait_for<E: Event>(
+        &self,
+        patience: Duration,
+        matches: impl FnMut(&E::Body) -> bool,
+    ) -> Result<E::Body, ClientError> {
+        match self.wait_unless::<E>(patience, None, matches).await {
+            Ok(body) => Ok(body),
+            Err(NoEvent::Gone) => Err(ClientError::Disconnected),
+            Err(NoEvent::Timeout | NoEvent::Failed) => Err(ClientError::Timeout {
+                what: E::EVENT,
+                after: patience,
+            }),
+        }
+    }
+
+    /// Waits for the first `E` while a request is under way. If that fails, so does this, at once and with its error:
+    /// there is no `initialized` when `launch` went wrong.
+    ///
+    /// # Errors
+    /// The request failed, none came in time, or the adapter is gone.
+    pub async fn wait_for_during<E: Event, R: Request>(
+        &self,
+        pending: &mut AsyncPending<R>,
+        patience: Duration,
+    ) -> Result<E::Body, ClientError> {
+        let cause = pending.failed.clone();
+        match self
+            .wait_unless::<E>(patience, Some(&cause), |_| true)
+            .await
+        {
+            Ok(body) => Ok(body),
+            Err(NoEvent::Gone) => Err(ClientError::Disconnected),
+            Err(NoEvent::Timeout) => Err(ClientError::Timeout {
+                what: E::EVENT,
+                after: patience,
+            }),
+            // The reply is sent right behind the flag.
+            Err(NoEvent::Failed) => {
+                match (&mut pending.reply).await.map(|reply| reply.decode::<R>()) {
+                    Ok(Err(error)) => Err(error),
+                    Ok(Ok(_)) | Err(_) => Err(ClientError::Disconnected),
+                }
+            }
+        }
+    }
+
+    async fn wait_unless<E: Event>(
+        &self,
+        patience: Duration,
+        cause: Option<&AtomicBool>,
+        mut matches: impl FnMut(&E::Body) -> bool,
+    ) -> Result<E::Body, NoEvent> {
+        let event = self.shared.take_event(cause, |event| {
+            event.body::<E>().filter(|body| matches(body))
+        });
+        timeout(patience, event)
+            .await
+            .unwrap_or(Err(NoEvent::Timeout))
+    }
+
+    /// The events that came and that no [`wait_for`](Self::wait_for) took, oldest first; they stay.
+    pub fn events(&self) -> Vec<EventMessage> {
+        self.shared.events()
+    }
+
+    /// What the adapter can do: its answer to `initialize`, with later `capabilities` events merged in.
+    pub fn capabilities(&self) -> Capabilities {
+        self.shared.capabilities()
+    }
+
+    /// Answers a reverse request, such as `runInTerminal`. The handler runs as a task of its own. Requests without a
+    /// handler are answered with an error.
+    pub fn on<R: Request, F>(&self, handler: impl Fn(R::Arguments) -> F + Send + Sync + 'static)
+    where
+        F: Future<Output = Result<R::Response, Failure>> + Send + 'static,
+    {
+        self.shared.on::<R, F>(handler);
+    }
+
+    /// The rules of a session that the adapter broke, oldest first, at most a thousand.
+    pub fn violations(&self) -> Vec<Violation> {
+        self.shared.violations()
+    }
+
+    /// True once the adapter is gone.
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_closed()
+    }
+
+    /// Waits until the adapter closes the connection.
+    ///
+    /// # Errors
+    /// It did not in time.
+    pub async fn wait_closed(&self, patience: Duration) -> Result<(), ClientError> {
+        timeout(patience, self.shared.closed())
+            .await
+            .map_err(|_| ClientError::Timeout {
+                what: "end of the connection",
+                after: patience,
+            })
+    }
+
+    /// The process id of an adapter that was spawned here.
+    pub fn process_id(&self) -> Option<u32> {
+        self.spawned.as_ref().and_then(Child::id)
+    }
+
+    /// Closes the connection, once what was sent is written, and waits for the end of an adapter that was spawned here. If
+    /// it does not end within `grace`, it is killed with all that descends from it.
+    pub async fn close(mut self, grace: Duration) {
+        let until = Instant::now() + grace;
+        self.shared.stop_sending();
+        timeout_at(until, &mut self.writer).await.ok();
+        self.writer.abort();
+        self.reader.abort();
+        if let Some(mut child) = self.spawned.take()
+            && let Some(leader) = process(&child)
+        {
+            // Not by waiting for the child, which would collect it: until its group is killed, its number must stay its own.
+            let left = until.saturating_duration_since(Instant::now());
+            let ended = spawn_blocking(move || spawn::ends_within(leader, left));
+            if !ended.await.unwrap_or(false) {
+                spawn::kill_family(leader);
+            }
+            spawn::kill_group(leader);
+            child.wait().await.ok();
+        }
+    }
+}
+
+fn process(child: &Child) -> Option<Pid> {
+    child
+        .id()
+        .and_then(|id| i32::try_from(id).ok())
+        .and_then(Pid::from_raw)
+}
+
+impl Drop for AsyncClient {
+    fn drop(&mut self) {
+        self.shared.close();
+        self.reader.abort();
+        if let Some(child) = &self.spawned
+            && let Some(leader) = process(child)
+        {
+            spawn::kill_family(leader);
+            spawn::kill_group(leader);
+        }
+    }
+}

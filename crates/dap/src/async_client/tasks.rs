@@ -1,0 +1,304 @@
+//! What comes in, brought to the tasks that wait for it; what is sent, queued in the order of its numbers.
+
+use std::borrow::Cow;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use crate::client::core::{self, Asked, Core, News, NoEvent, Reply};
+use crate::client::{ClientError, EventMessage};
+use crate::codec::{self, Decoder};
+use crate::lifecycle::Violation;
+use crate::message::{self, Raw, Request};
+use crate::server::Failure;
+use crate::transport::{Direction, Message, Options, Outgoing, Tap};
+use crate::types::Capabilities;
+
+type Answer = Pin<Box<dyn Future<Output = Result<Option<Raw>, Failure>> + Send>>;
+type ReverseHandler = Arc<dyn Fn(Option<Raw>) -> Answer + Send + Sync>;
+
+/// How many messages are queued for an adapter before senders wait.
+const QUEUE: usize = 1024;
+
+/// A request that was sent.
+pub(super) struct Sent {
+    pub(super) seq: i64,
+    pub(super) reply: oneshot::Receiver<Reply>,
+    pub(super) failed: Arc<AtomicBool>,
+}
+
+/// What the client's tasks share. The lock is never held across an `await`.
+pub(super) struct Shared {
+    state: Mutex<State>,
+    /// Notified when an event came or the adapter is gone.
+    news: Notify,
+    tap: Option<Tap>,
+}
+
+struct State {
+    core: Core<oneshot::Sender<Reply>, ReverseHandler>,
+    subscribers: Vec<mpsc::UnboundedSender<EventMessage>>,
+    /// Nothing once no more is to be sent.
+    queue: Option<mpsc::Sender<String>>,
+    /// The number of the last message queued.
+    seq: i64,
+}
+
+/// Starts the tasks that read and write.
+pub(super) fn start(
+    input: impl AsyncRead + Send + Unpin + 'static,
+    output: impl AsyncWrite + Send + Unpin + 'static,
+    options: Options,
+) -> (Arc<Shared>, JoinHandle<()>, JoinHandle<()>) {
+    let (tap, limit) = options.into_parts();
+    let (queue, queued) = mpsc::channel(QUEUE);
+    let shared = Arc::new(Shared {
+        state: Mutex::new(State {
+            core: Core::new(),
+            subscribers: Vec::new(),
+            queue: Some(queue),
+            seq: 0,
+        }),
+        news: Notify::new(),
+        tap,
+    });
+    let writer = tokio::spawn(write(output, queued));
+    let reading = shared.clone();
+    let reader = tokio::spawn(async move {
+        reading.read(input, Decoder::with_limit(limit)).await;
+        reading.close();
+    });
+    (shared, reader, writer)
+}
+
+/// Writes what is queued, as much as there is in one go.
+async fn write(mut output: impl AsyncWrite + Unpin, mut queued: mpsc::Receiver<String>) {
+    let mut texts = Vec::new();
+    let mut bytes = Vec::new();
+    while queued.recv_many(&mut texts, QUEUE).await > 0 {
+        bytes.clear();
+        for text in texts.drain(..) {
+            bytes.extend_from_slice(codec::header(text.len()).as_bytes());
+            bytes.extend_from_slice(text.as_bytes());
+        }
+        let written = async {
+            output.write_all(&bytes).await?;
+            output.flush().await
+        };
+        if let Err(error) = written.await {
+            tracing::debug!(%error, "the adapter takes no more messages");
+            return;
+        }
+    }
+    output.shutdown().await.ok();
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn read(self: &Arc<Self>, mut input: impl AsyncRead + Unpin, mut decoder: Decoder) {
+        let mut piece = vec![0; 64 << 10];
+        loop {
+            match input.read(&mut piece).await {
+                Ok(0) => return tracing::debug!("the adapter is gone"),
+                Ok(length) => decoder.push(&piece[..length]),
+                Err(error) => return tracing::warn!(%error, "the adapter is gone"),
+            }
+            loop {
+                match decoder.next() {
+                    Ok(None) => break,
+                    Ok(Some(text)) => {
+                        if let Some(tap) = &self.tap {
+                            tap(Direction::Received, text.as_bytes());
+                        }
+                        self.receive(Message::new(text));
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "bad input from the adapter");
+                        if error.is_fatal() {
+                            return;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn receive(self: &Arc<Self>, message: Message) {
+        let mut state = self.lock();
+        match state.core.receive(message) {
+            News::None => {}
+            News::Response(waiting, reply) => {
+                drop(state);
+                waiting.send(reply).ok();
+                self.news.notify_waiters();
+            }
+            News::Event(event) => {
+                state
+                    .subscribers
+                    .retain(|subscriber| subscriber.send(event.clone()).is_ok());
+                drop(state);
+                self.news.notify_waiters();
+            }
+            News::Request(asked) => {
+                drop(state);
+                tokio::spawn(self.clone().answer(asked));
+            }
+        }
+    }
+
+    async fn answer(self: Arc<Self>, asked: Asked<ReverseHandler>) {
+        let Asked {
+            seq,
+            command,
+            arguments,
+            handler,
+        } = asked;
+        let panicked = || Failure::new(format!("the handler of `{command}` panicked"));
+        let result = match handler {
+            // A task of its own, so that a handler that panics is answered for.
+            Some(handler) => match catch_unwind(AssertUnwindSafe(|| handler(arguments))) {
+                Ok(answer) => tokio::spawn(answer)
+                    .await
+                    .unwrap_or_else(|_| Err(panicked())),
+                Err(_) => Err(panicked()),
+            },
+            None => Err(Failure::unknown_command(&command)),
+        };
+        let Ok(place) = self.place().await else {
+            return;
+        };
+        let mut state = self.lock();
+        if let Some(response) = state.core.respond(seq, command, result) {
+            self.queue(&mut state, place, &response);
+        }
+    }
+
+    /// Waits for a place in the queue.
+    async fn place(&self) -> Result<mpsc::OwnedPermit<String>, ClientError> {
+        let queue = self.lock().queue.clone();
+        let queue = queue.ok_or(ClientError::Disconnected)?;
+        queue
+            .reserve_owned()
+            .await
+            .map_err(|_| ClientError::Disconnected)
+    }
+
+    /// Gives a message the next number and its place, in one step: numbers and the order on the wire are the same.
+    fn queue(&self, state: &mut State, place: mpsc::OwnedPermit<String>, message: &Outgoing) {
+        state.seq += 1;
+        let text = message.to_json(state.seq);
+        if let Some(tap) = &self.tap {
+            tap(Direction::Sent, text.as_bytes());
+        }
+        place.send(text);
+    }
+
+    pub(super) async fn send(
+        &self,
+        command: &'static str,
+        arguments: Option<Raw>,
+    ) -> Result<Sent, ClientError> {
+        let place = self.place().await?;
+        let (sender, reply) = oneshot::channel();
+        let mut state = self.lock();
+        let seq = state.seq + 1;
+        let facts = arguments.as_ref().map(Raw::as_raw_value);
+        let failed = state.core.send(seq, command, facts, sender)?;
+        let command = Cow::Borrowed(command);
+        self.queue(&mut state, place, &Outgoing::Request { command, arguments });
+        Ok(Sent { seq, reply, failed })
+    }
+
+    /// Nothing more will be sent; what is queued still is.
+    pub(super) fn stop_sending(&self) {
+        self.lock().queue = None;
+    }
+
+    pub(super) fn subscribe(&self) -> mpsc::UnboundedReceiver<EventMessage> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let mut state = self.lock();
+        if !state.core.is_closed() {
+            state.subscribers.push(sender);
+        }
+        receiver
+    }
+
+    /// Waits for the first event for which `pick` gives something. Gives up early once `cause` is set.
+    pub(super) async fn take_event<T>(
+        &self,
+        cause: Option<&AtomicBool>,
+        mut pick: impl FnMut(&EventMessage) -> Option<T>,
+    ) -> Result<T, NoEvent> {
+        let mut looked_at = 0;
+        loop {
+            // Before looking, so that nothing is missed that comes right behind.
+            let news = self.news.notified();
+            let picked = self
+                .lock()
+                .core
+                .take_event(&mut looked_at, cause, &mut pick)?;
+            if let Some(picked) = picked {
+                return Ok(picked);
+            }
+            news.await;
+        }
+    }
+
+    pub(super) async fn closed(&self) {
+        loop {
+            let news = self.news.notified();
+            if self.is_closed() {
+                return;
+            }
+            news.await;
+        }
+    }
+
+    pub(super) fn events(&self) -> Vec<EventMessage> {
+        self.lock().core.events()
+    }
+
+    pub(super) fn capabilities(&self) -> Capabilities {
+        self.lock().core.capabilities()
+    }
+
+    pub(super) fn violations(&self) -> Vec<Violation> {
+        self.lock().core.violations()
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.lock().core.is_closed()
+    }
+
+    pub(super) fn on<R: Request, F>(
+        &self,
+        handler: impl Fn(R::Arguments) -> F + Send + Sync + 'static,
+    ) where
+        F: Future<Output = Result<R::Response, Failure>> + Send + 'static,
+    {
+        let handler: ReverseHandler = Arc::new(move |raw| {
+            let answer = core::arguments_of::<R>(raw.as_ref()).map(&handler);
+            Box::pin(async move { Ok(message::encode(&answer?.await?)?) })
+        });
+        self.lock().core.on(R::COMMAND, handler);
+    }
+
+    /// The adapter is gone: whoever waits gets to know.
+    pub(super) fn close(&self) {
+        let mut state = self.lock();
+        state.core.close();
+        state.subscribers.clear();
+        state.queue = None;
+        drop(state);
+        self.news.notify_waiters();
+    }
+}

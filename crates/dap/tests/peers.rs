@@ -1,0 +1,313 @@
+//! The client against other people's adapters, as real processes: to the first stop, through stack and variables, to the
+//! end. Each message in either direction is checked against the definition of the protocol; where a peer is known to
+//! break it, that is written down here.
+//!
+//! Where the peers are: `DAPPLE_LLDB_DAP` (lldb-dap) and `DAPPLE_DEBUGPY` (a Python that has debugpy); else what is on
+//! PATH. A peer that is named must be there; one that is not found is left out, with a line on standard error.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use dapple_dap::client::Client;
+use dapple_dap::testing::{Recorder, TestClient, launch_arguments};
+use dapple_dap::transport::Direction;
+use dapple_dap::types::*;
+use dapple_schema::validate::Validator;
+use serde_json::{Value, json};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A peer's messages, and what is known to be wrong with them.
+struct Session {
+    client: TestClient,
+    recorder: Recorder,
+    /// Problems and violations that are the peer's own, by a part of their text.
+    known: &'static [&'static str],
+}
+
+impl std::ops::Deref for Session {
+    type Target = TestClient;
+
+    fn deref(&self) -> &TestClient {
+        &self.client
+    }
+}
+
+impl Session {
+    fn spawn(command: &mut Command, known: &'static [&'static str]) -> Self {
+        let recorder = Recorder::new();
+        let client = Client::spawn_with(command.stderr(Stdio::null()), recorder.options())
+            .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        Self {
+            client: TestClient::from(client),
+            recorder,
+            known,
+        }
+    }
+
+    /// Resumes, and waits until the program has ended by itself.
+    fn run_to_the_end(&self, thread: i64, exit_code: i64) {
+        self.resume(thread);
+        assert_eq!(self.wait_for::<ExitedEvent>().exit_code, exit_code);
+        self.wait_for::<TerminatedEvent>();
+        self.disconnect();
+    }
+
+    /// Ends the session and checks what was said in it.
+    fn assert_valid(self) {
+        let validator = Validator::protocol().expect("the definition is readable");
+        let mut found = BTreeSet::new();
+        for message in self.recorder.messages() {
+            let json: Value = serde_json::from_str(&message.text).expect("JSON");
+            for problem in validator.message(&json) {
+                assert_eq!(
+                    message.direction,
+                    Direction::Received,
+                    "we sent {}, but {problem}",
+                    message.text
+                );
+                let name = json.get("event").or(json.get("command"));
+                let name = name.and_then(Value::as_str).unwrap_or_default();
+                found.insert(format!("{name}: {problem}"));
+            }
+        }
+        found.extend(self.violations().iter().map(ToString::to_string));
+        let unknown: Vec<_> = found
+            .iter()
+            .filter(|problem| !self.known.iter().any(|known| problem.contains(known)))
+            .collect();
+        assert!(unknown.is_empty(), "the peer's mistakes: {unknown:#?}");
+        for known in self.known {
+            if !found.iter().any(|problem| problem.contains(known)) {
+                say(&format!("not seen this time: {known}"));
+            }
+        }
+    }
+}
+
+/// Tells whoever runs the tests, even where they pass: output of the macros is shown only when one fails.
+fn say(text: &str) {
+    writeln!(std::io::stderr(), "{text}").ok();
+}
+
+/// The first of these programs that runs.
+fn find(variable: &str, candidates: &[&str], probe: &[&str]) -> Option<PathBuf> {
+    let works = |program: &Path| {
+        let mut command = Command::new(program);
+        command.args(probe).stdin(Stdio::null());
+        let output = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        output.is_ok_and(|status| status.success())
+    };
+    if let Some(named) = std::env::var_os(variable).filter(|named| !named.is_empty()) {
+        let named = PathBuf::from(named);
+        assert!(
+            works(&named),
+            "{variable} names {}, where `{probe:?}` fails",
+            named.display()
+        );
+        return Some(named);
+    }
+    let found = candidates
+        .iter()
+        .map(PathBuf::from)
+        .find(|path| works(path));
+    if found.is_none() {
+        say(&format!(
+            "left out: none of {candidates:?} runs, and {variable} is not set"
+        ));
+    }
+    found
+}
+
+fn lldb_dap() -> Option<Command> {
+    let program = find(
+        "DAPPLE_LLDB_DAP",
+        &["lldb-dap-22", "lldb-dap"],
+        &["--version"],
+    )?;
+    let mut command = Command::new(program);
+    command.arg("--no-lldbinit");
+    Some(command)
+}
+
+fn debugpy() -> Option<Command> {
+    let installed = workspace().join("target/debugpy/bin/python3");
+    let installed = installed.to_str().expect("a path in Unicode");
+    let probe = ["-c", "import debugpy.adapter"];
+    let program = find("DAPPLE_DEBUGPY", &[installed, "python3"], &probe)?;
+    let mut command = Command::new(program);
+    command.args(["-m", "debugpy.adapter"]);
+    Some(command)
+}
+
+fn workspace() -> &'static Path {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+    root.expect("crates/dap is in the workspace")
+}
+
+fn marked(source: &Path, name: &str) -> i64 {
+    let text = std::fs::read_to_string(source).expect("the source");
+    let line = text
+        .lines()
+        .position(|line| line.ends_with(&format!(" stop: {name}")));
+    i64::try_from(line.expect("the mark")).expect("a line") + 1
+}
+
+fn arguments(fields: &Value) -> LaunchRequestArguments {
+    launch_arguments(fields)
+}
+
+#[test]
+fn lldb_dap_goes_from_launch_to_the_exit_code() {
+    let Some(mut command) = lldb_dap() else {
+        return;
+    };
+    let source = workspace().join("fixtures/tour.c");
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tour");
+    let compiled = Command::new("gcc")
+        .args(["-g", "-O0", "-o"])
+        .args([&program, &source])
+        .status();
+    assert!(
+        compiled.is_ok_and(|status| status.success()),
+        "gcc compiles"
+    );
+
+    // It tells the client of each resume that this asked for.
+    let known = &["a `continued` event for threads that the client resumed itself"];
+    let session = Session::spawn(&mut command, known);
+    let launch = arguments(&json!({"program": program}));
+    let line = marked(&source, "town");
+    let stopped = session.hit_breakpoint(launch, &source, line);
+    let thread = stopped.thread_id.expect("checked by `hit_breakpoint`");
+    assert!(!session.ok::<ThreadsRequest>(Empty).threads.is_empty());
+
+    let stack = session.stack(thread);
+    assert_eq!(stack[0].name, "main");
+    let locals = session.locals(stack[0].id);
+    let town = locals.iter().find(|local| local.name == "town");
+    let town = town.unwrap_or_else(|| panic!("`town` is a local: {locals:?}"));
+    let fields = session.variables(town.variables_reference);
+    let name = fields.iter().find(|field| field.name == "name");
+    let name = name.unwrap_or_else(|| panic!("`name` is a field: {fields:?}"));
+    assert!(name.value.contains("Cairo"), "{name:?}");
+
+    session.ok::<StepInRequest>(StepInArguments::new(thread));
+    session.wait_for::<StoppedEvent>();
+    let frames = session.stack(thread);
+    assert_eq!((&*frames[0].name, &*frames[1].name), ("mean", "main"));
+    let expression = EvaluateArguments::new("count + 1").with_frame_id(frames[0].id);
+    let value =
+        session.ok::<EvaluateRequest>(expression.with_context(EvaluateArgumentsContext::Watch));
+    assert_eq!(value.result, "4");
+
+    session.set_breakpoints(&source, &[]);
+    session.run_to_the_end(thread, 3);
+    session.assert_output("stdout", "3 of 3 towns visited");
+    session.assert_valid();
+}
+
+/// It announces itself, and the sockets it opens (these not always), before it may and when it may no longer; and it tells the client of each
+/// resume that this asked for.
+const DEBUGPY_KNOWN: &[&str] = &[
+    "`output` was sent before the response to `initialize`",
+    "`debugpySockets` was sent before the response to `initialize`",
+    "`debugpySockets` was sent after `terminated`",
+    "a `continued` event for threads that the client resumed itself",
+    // Two of its threads number messages before either sends.
+    "`seq` is ",
+];
+
+#[test]
+fn debugpy_goes_from_launch_to_the_exit_code() {
+    let Some(mut command) = debugpy() else {
+        return;
+    };
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/tour.py");
+    let session = Session::spawn(&mut command, DEBUGPY_KNOWN);
+    let launch = arguments(&json!({"program": source, "console": "internalConsole"}));
+    tour_of_python(&session, launch, &source);
+    session.assert_output("stdout", "2 towns visited");
+    session.assert_valid();
+}
+
+/// debugpy then asks the client to start the program: a reverse request, and its answer.
+#[test]
+fn debugpy_has_its_program_started_by_the_client() {
+    let Some(mut command) = debugpy() else {
+        return;
+    };
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/tour.py");
+    let session = Session::spawn(&mut command, DEBUGPY_KNOWN);
+    let started = Arc::new(Mutex::new(Vec::new()));
+    let children = started.clone();
+    session.on::<RunInTerminalRequest>(move |asked| {
+        let mut command = Command::new(&asked.args[0]);
+        command.args(&asked.args[1..]).current_dir(&asked.cwd);
+        for (name, value) in asked.env.into_iter().flatten() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let process = i64::from(child.id());
+        children.lock().expect("nobody panicked").push(child);
+        Ok(RunInTerminalResponse::new().with_process_id(process))
+    });
+    let launch = arguments(&json!({"program": source, "console": "integratedTerminal"}));
+    tour_of_python(&session, launch, &source);
+    let child = started.lock().expect("nobody panicked").pop();
+    let output = child.expect("it was asked for").wait_with_output();
+    let output = String::from_utf8(output.expect("its output").stdout).expect("text");
+    assert!(output.contains("2 towns visited"), "{output}");
+    session.assert_valid();
+}
+
+fn tour_of_python(session: &Session, launch: LaunchRequestArguments, source: &Path) {
+    // By hand, since the kit's own client has no terminal.
+    session.ok::<InitializeRequest>(
+        InitializeRequestArguments::new("debugpy").with_supports_run_in_terminal_request(true),
+    );
+    let launch = session.send::<LaunchRequest>(launch).expect("sent");
+    session
+        .wait_for_during::<InitializedEvent, _>(&launch, PATIENCE)
+        .unwrap_or_else(|error| panic!("waiting for `initialized`: {error}"));
+    let line = marked(source, "mean");
+    session.set_breakpoints(source, &[line]);
+    session.configured(launch);
+    let (stopped, _) = session.assert_stopped_at("breakpoint", source, line);
+    let thread = stopped.thread_id.expect("checked by `assert_stopped_at`");
+    let threads = session.ok::<ThreadsRequest>(Empty).threads;
+    assert!(
+        threads.iter().any(|known| known.id == thread),
+        "{threads:?}"
+    );
+
+    let stack = session.stack(thread);
+    let names: Vec<_> = stack.iter().map(|frame| &*frame.name).collect();
+    assert_eq!(names, ["mean", "tour", "<module>"]);
+    let locals = session.locals(stack[0].id);
+    let total = locals.iter().find(|local| local.name == "total");
+    assert_eq!(total.map(|total| &*total.value), Some("95.5"), "{locals:?}");
+    let values = locals.iter().find(|local| local.name == "values");
+    let values = values.unwrap_or_else(|| panic!("`values` is a local: {locals:?}"));
+    let items = session.variables(values.variables_reference);
+    assert!(items.iter().any(|item| item.value == "35.5"), "{items:?}");
+
+    let expression = EvaluateArguments::new("len(values) + 1").with_frame_id(stack[0].id);
+    assert_eq!(session.ok::<EvaluateRequest>(expression).result, "4");
+    session.ok::<StepOutRequest>(StepOutArguments::new(thread));
+    session.wait_for::<StoppedEvent>();
+    assert_eq!(session.top_frame(thread).name, "tour");
+
+    session.set_breakpoints(source, &[]);
+    session.run_to_the_end(thread, 3);
+}
