@@ -4,6 +4,45 @@
 //! for framing or for the envelope around a payload. The trick worth knowing: a payload stays raw text ([`Raw`]) until
 //! somebody asks for its type, and is then decoded straight from that text; only when that fails is it decoded once more
 //! by a slower way that knows which field was at fault.
+//!
+//! A request of one's own is a marker type; server, client and tests take it like any other:
+//!
+//! ```
+//! use dapple_dap::{Client, Connection, Request, Server};
+//! use dapple_dap::types::{InitializeRequest, InitializeRequestArguments};
+//! use serde::{Deserialize, Serialize};
+//!
+//! /// How much the debuggee's heap has.
+//! struct HeapRequest;
+//!
+//! #[derive(Debug, Serialize, Deserialize)]
+//! struct HeapArguments {
+//!     arena: u64,
+//! }
+//!
+//! #[derive(Debug, Serialize, Deserialize)]
+//! struct HeapResponse {
+//!     bytes: u64,
+//! }
+//!
+//! impl Request for HeapRequest {
+//!     const COMMAND: &'static str = "vendor/heap";
+//!     type Arguments = HeapArguments;
+//!     type Response = HeapResponse;
+//! }
+//!
+//! let server = Server::<()>::builder()
+//!     .on::<HeapRequest>(|_, arguments, _| Ok(HeapResponse { bytes: arguments.arena * 4096 }))
+//!     .build();
+//! let (client, adapter) = Connection::memory();
+//! let thread = std::thread::spawn(move || server.start(&adapter).run(&mut ()));
+//! let client = Client::new(client);
+//! client.request::<InitializeRequest>(InitializeRequestArguments::new("any"))?;
+//! assert_eq!(client.request::<HeapRequest>(HeapArguments { arena: 2 })?.bytes, 8192);
+//! # drop(client);
+//! # thread.join().unwrap();
+//! # Ok::<(), dapple_dap::ClientError>(())
+//! ```
 
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, IgnoredAny};
 use serde::ser::{Serialize, Serializer};
@@ -204,6 +243,30 @@ impl<'de> Deserialize<'de> for IntegerOrString {
             }
         }
         deserializer.deserialize_any(Either)
+    }
+}
+
+/// Writes a number as JavaScript does: `100`, not `100.0`, which is what most peers send and some expect.
+pub(crate) fn number<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    let whole = *value as i64;
+    // The same to the bit, so neither a fraction, nor a large number, nor -0 is changed.
+    if (whole as f64).to_bits() == value.to_bits()
+        && whole.unsigned_abs() <= 1 << f64::MANTISSA_DIGITS
+    {
+        serializer.serialize_i64(whole)
+    } else {
+        serializer.serialize_f64(*value)
+    }
+}
+
+/// As [`number`], for a field that may be absent.
+pub(crate) fn optional_number<S: Serializer>(
+    value: &Option<f64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => number(value, serializer),
+        None => serializer.serialize_none(),
     }
 }
 

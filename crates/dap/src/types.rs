@@ -1100,7 +1100,10 @@ pub struct ProgressStartEventBody {
     /// How far it is, from 0 to 100; absent when unknown.
     ///
     /// Range: 0..=100.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "message::optional_number"
+    )]
     pub percentage: Option<f64>,
 }
 
@@ -1180,7 +1183,10 @@ pub struct ProgressUpdateEventBody {
     /// How far it is now, from 0 to 100; absent when unknown.
     ///
     /// Range: 0..=100.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "message::optional_number"
+    )]
     pub percentage: Option<f64>,
 }
 

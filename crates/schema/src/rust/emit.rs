@@ -120,6 +120,13 @@ impl Field {
         if self.presence.is_optional() {
             parts.push("skip_serializing_if = \"Option::is_none\"".into());
         }
+        if self.ty == "f64" {
+            let how = match self.presence.is_optional() {
+                true => "optional_number",
+                false => "number",
+            };
+            parts.push(format!("serialize_with = \"message::{how}\""));
+        }
         if parts.is_empty() {
             String::new()
         } else {
