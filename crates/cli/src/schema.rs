@@ -46,6 +46,9 @@ struct Generate {
     /// A file with the text to begin with, instead of our own few words
     #[arg(long, value_name = "FILE")]
     preamble: Option<PathBuf>,
+    /// A definition that FILE adds to, whose types it may refer to
+    #[arg(long, value_name = "FILE")]
+    base: Option<PathBuf>,
     /// The name of the TypeScript module
     #[arg(long, value_name = "NAME")]
     module: Option<String>,
@@ -79,6 +82,9 @@ struct Validate {
     /// The definition to check against, instead of the one that Dapple is built on
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
+    /// A definition that the one of --schema adds to
+    #[arg(long, value_name = "FILE", requires = "schema")]
+    base: Option<PathBuf>,
 }
 
 /// Runs `dapple schema`.
@@ -109,7 +115,7 @@ fn generate(options: &Generate) -> Result<ExitCode> {
         Some(path) => Some(text_of(path)?),
         None => None,
     };
-    let model = model_of(&options.file)?;
+    let model = extended(options.base.as_deref(), &options.file)?;
     let name = name_of(&options.file);
     let text = match options.language {
         Language::Rust => {
@@ -226,7 +232,7 @@ fn write_text(out: &mut impl Write, difference: &Difference) -> io::Result<()> {
 
 fn validate(options: &Validate) -> Result<ExitCode> {
     let validator = match &options.schema {
-        Some(path) => Validator::new(model_of(path)?),
+        Some(path) => Validator::new(extended(options.base.as_deref(), path)?),
         None => Validator::protocol()?,
     };
     let name = name_of(&options.file);
@@ -277,9 +283,19 @@ fn counted(number: u64, what: &str) -> String {
 }
 
 fn model_of(path: &Path) -> Result<Model> {
+    extended(None, path)
+}
+
+/// The definition in a file, with those of the one that it adds to.
+fn extended(base: Option<&Path>, path: &Path) -> Result<Model> {
+    let base = base.map(model_of).transpose()?;
     let text = text_of(path)?;
+    let model = match base {
+        Some(base) => base.extended_by(&text),
+        None => Model::parse(&text),
+    };
     // The error's words have its cause's in them.
-    Model::parse(&text).map_err(|error| anyhow!("{} can't be used: {error}", name_of(path)))
+    model.map_err(|error| anyhow!("{} can't be used: {error}", name_of(path)))
 }
 
 fn text_of(path: &Path) -> Result<String> {

@@ -282,3 +282,28 @@ fn files_that_are_no_good_get_one_sentence() {
     ]))
     .assert_fails("dapple: only TypeScript has a --module\n");
 }
+
+#[test]
+fn a_definition_may_add_to_another() {
+    file("greet.json", GREET);
+    file(
+        "wave.json",
+        r##"{"definitions": {"WaveRequest": {"allOf": [{"$ref": "#/definitions/Request"}, {"type": "object", "required": ["command", "arguments"],
+            "properties": {"command": {"type": "string", "enum": ["wave"]}, "arguments": {"$ref": "#/definitions/GreetArguments"}}}]}}}"##,
+    );
+    file(
+        "session.ndjson",
+        r#"{"seq":1,"type":"request","command":"wave","arguments":{"whom":7}}"#,
+    );
+    let alone = "dapple: wave.json can't be used: definition `WaveRequest`, at `.`: its base `Request` is not defined\n";
+    Run::of(&mut schema(&["generate", "typescript", "wave.json"])).assert_fails(alone);
+    let base = ["--base", "greet.json"];
+    let run = Run::of(schema(&["generate", "typescript", "wave.json"]).args(base));
+    assert!(run.stdout.contains("interface GreetRequest "), "{run:#?}");
+    assert!(run.stdout.contains("interface WaveRequest "), "{run:#?}");
+    let run = Run::of(schema(&["validate", "session.ndjson", "--schema", "wave.json"]).args(base));
+    assert_eq!(
+        run.stdout,
+        "session.ndjson:1: `arguments.whom`: expected a string, found 7\n"
+    );
+}

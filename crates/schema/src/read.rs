@@ -9,6 +9,7 @@ use crate::model::{
     Additional, Definition, Enumeration, Integer, Model, Object, Property, Schema, Type,
 };
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// How deep schemas may nest within a definition.
 const MAX_DEPTH: usize = 16;
@@ -41,16 +42,42 @@ impl Model {
     /// # Errors
     /// Text that is not JSON, a keyword or type that is not known, or a reference to nothing.
     pub fn parse(text: &str) -> Result<Model, SchemaError> {
+        Model::read(text, Vec::new())
+    }
+
+    /// Reads the text of a schema file that adds to this definition, such as an adapter's own requests beside the official
+    /// ones: the result has all of both, this one's first. A definition of the same name takes the place of the one here.
+    ///
+    /// # Errors
+    /// As for [`Model::parse`].
+    pub fn extended_by(&self, text: &str) -> Result<Model, SchemaError> {
+        Model::read(text, self.definitions.clone())
+    }
+
+    fn read(text: &str, mut definitions: Vec<Definition>) -> Result<Model, SchemaError> {
         let Node::Object(entries) = serde_json::from_str(text)? else {
             return Err(SchemaError::File("the file does not hold an object".into()));
         };
-        let mut definitions = Vec::new();
+        let mut found = false;
         let (mut title, mut description) = (None, None);
+        let mut by_name: HashMap<_, _> = definitions
+            .iter()
+            .enumerate()
+            .map(|(i, d)| (d.name.clone(), i))
+            .collect();
         for (key, value) in entries {
             match (key.as_str(), value) {
                 ("definitions", Node::Object(list)) => {
                     for (name, node) in list {
-                        definitions.push(read_definition(name, &node)?);
+                        found = true;
+                        let definition = read_definition(name, &node)?;
+                        match by_name.entry(definition.name.clone()) {
+                            Entry::Occupied(place) => definitions[*place.get()] = definition,
+                            Entry::Vacant(place) => {
+                                place.insert(definitions.len());
+                                definitions.push(definition);
+                            }
+                        }
                     }
                 }
                 ("title", Node::Text(text)) => title = Some(text),
@@ -64,14 +91,9 @@ impl Model {
                 }
             }
         }
-        if definitions.is_empty() {
+        if !found {
             return Err(SchemaError::File("it has no `definitions`".into()));
         }
-        let by_name: HashMap<_, _> = definitions
-            .iter()
-            .enumerate()
-            .map(|(i, d)| (d.name.clone(), i))
-            .collect();
         let model = Model {
             title,
             description,
@@ -269,6 +291,10 @@ impl<'a> Reader<'a> {
         for (key, value) in self.object(node)? {
             match key.as_str() {
                 "title" => found.title = Some(self.text(key, value)?),
+                // Some write a long one as a list of its lines.
+                "description" if matches!(value, Node::List(_)) => {
+                    found.description = Some(self.texts(key, value)?.join("\n"));
+                }
                 "description" => found.description = Some(self.text(key, value)?),
                 "type" => {
                     found.types = match value {

@@ -281,3 +281,44 @@ fn the_protocol_has_its_messages() {
     };
     assert_eq!(values.ty, Type::Union(vec![Type::String, Type::Null]));
 }
+
+#[test]
+fn a_description_may_be_a_list_of_lines() {
+    let model = Model::parse(
+        r#"{"definitions": {"D": {"type": "object", "description": ["One,", "two."]}}}"#,
+    )
+    .expect("the test's definition is well-formed");
+    let definition = model.get("D").expect("it is there");
+    assert_eq!(definition.schema.description.as_deref(), Some("One,\ntwo."));
+}
+
+#[test]
+fn a_definition_can_be_extended_by_another_file() {
+    let own = r##"{"title": "Ours", "definitions": {
+        "PokeRequest": {"allOf": [{"$ref": "#/definitions/Request"}, {"type": "object",
+            "properties": {"command": {"type": "string", "enum": ["poke"]}}, "required": ["command"]}]},
+        "Thread": {"type": "object", "properties": {"mood": {"type": "string"}}}
+    }}"##;
+    assert_eq!(
+        error_of(own),
+        "definition `PokeRequest`, at `.`: its base `Request` is not defined"
+    );
+    let base = Model::protocol().expect("the project's definition is well-formed");
+    let model = base.extended_by(own).expect("its base is there now");
+    assert_eq!(model.title(), Some("Ours"));
+    assert_eq!(model.definitions().len(), base.definitions().len() + 1);
+    let commands: Vec<_> = model.requests().map(|request| request.command).collect();
+    assert_eq!(commands.len(), base.requests().count() + 1);
+    assert_eq!(commands.last(), Some(&"poke"));
+    let threads = |model: &Model| {
+        let thread = model.definitions().iter().position(|d| d.name == "Thread");
+        (
+            thread,
+            model
+                .get("Thread")
+                .and_then(|d| d.object().map(|o| o.properties[0].name.clone())),
+        )
+    };
+    assert_eq!(threads(&base).0, threads(&model).0, "it keeps its place");
+    assert_eq!(threads(&model).1.as_deref(), Some("mood"));
+}
