@@ -22,12 +22,18 @@ export const own = join(root, 'crates/schema/protocol.json');
 /** The official definition where there is one, beside the repository or named by DAP_SCHEMA. */
 export const definition = process.env.DAP_SCHEMA ?? (existsSync(official) ? official : own);
 
-/** The file of the npm package. */
-export const published = createRequire(import.meta.url).resolve('@vscode/debugprotocol/lib/debugProtocol.d.ts');
+const { resolve } = createRequire(import.meta.url);
 
-/** What is generated from a definition, with the published text in front, in a file of its own. */
-export function generate(schema) {
-  const text = readFileSync(published, 'utf8');
+/** The file of the npm package. */
+export const published = resolve('@vscode/debugprotocol/lib/debugProtocol.d.ts');
+
+/** The file of version 1.64, whose definition debugpy has; DAP_SCHEMA_1_64 names it where it could be fetched. */
+export const published164 = resolve('published-1.64/lib/debugProtocol.d.ts');
+export const definition164 = process.env.DAP_SCHEMA_1_64;
+
+/** What is generated from a definition, with the text of the `like` file in front, in a file of its own. */
+export function generate(schema, like = published) {
+  const text = readFileSync(like, 'utf8');
   const folder = mkdtempSync(join(tmpdir(), 'typings-'));
   const preamble = join(folder, 'preamble.txt');
   writeFileSync(preamble, text.slice(0, text.indexOf('export declare module')));
@@ -37,9 +43,9 @@ export function generate(schema) {
   return file;
 }
 
-/** The difference in lines, as diff(1) says it; empty if there is none. */
-export function difference(file) {
-  const run = spawnSync('diff', [published, file], { encoding: 'utf8' });
+/** The difference in lines from the `like` file, as diff(1) says it; empty if there is none. */
+export function difference(file, like = published) {
+  const run = spawnSync('diff', [like, file], { encoding: 'utf8' });
   if (run.error || run.status > 1) throw run.error ?? new Error(run.stderr);
   return run.stdout;
 }
