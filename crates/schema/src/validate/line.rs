@@ -30,16 +30,21 @@ enum Entry<'j> {
 
 /// The message in an entry: its only property that is an object, or that is the text of one. Anything else is a message itself.
 fn in_entry(json: &Value) -> Entry<'_> {
-    let Value::Object(entries) = json else {
+    // Every message has both of these, so that what has neither is an entry around one. What has one of them is an
+    // entry only if something whole is in it, and a message with a mistake otherwise.
+    let missing = ["seq", "type"].map(|name| json.get(name).is_none());
+    let (Value::Object(entries), true) = (json, missing.contains(&true)) else {
         return Entry::Message(json);
     };
-    // Every message has both, so that what has neither is an entry around one.
-    if entries.contains_key("seq") || entries.contains_key("type") {
-        return Entry::Message(json);
-    }
+    let is_entry = !missing.contains(&false);
     let mut inner = entries.values().filter_map(|value| match value {
-        Value::Object(_) => Some(Entry::Message(value)),
-        Value::String(text) if text.trim_start().starts_with('{') => Some(Entry::Text(text)),
+        Value::Object(inside) => {
+            let whole = inside.contains_key("seq") && inside.contains_key("type");
+            (is_entry || whole).then_some(Entry::Message(value))
+        }
+        Value::String(text) if is_entry && text.trim_start().starts_with('{') => {
+            Some(Entry::Text(text))
+        }
         _ => None,
     });
     match (inner.next(), inner.next()) {
@@ -78,6 +83,11 @@ mod tests {
         let wrong = ["`seq`: expected an integer, found \"1\""];
         problems(good, &[]);
         problems(bad, &wrong);
+        problems(&format!(r#"{{"seq":7,"message":{bad}}}"#), &wrong);
+        problems(
+            r#"{"type":"event","event":"exited","body":{"exitCode":1}}"#,
+            &["`seq`: is required but not there"],
+        );
         for name in ["message", "msg"] {
             let entry =
                 |message: &str| format!(r#"{{"time":0.5,"direction":"in","{name}":{message}}}"#);
