@@ -186,7 +186,10 @@ impl<'a> Wire<'a> {
             other => {
                 return Err(EnvelopeError::Shape {
                     field: "type",
-                    reason: format!("expected `request`, `response` or `event`, found `{other}`"),
+                    reason: format!(
+                        "expected `request`, `response` or `event`, found {}",
+                        quoted(other)
+                    ),
                     answer_to: Some(seq),
                 });
             }
@@ -201,10 +204,14 @@ fn is_null(raw: &RawValue) -> bool {
 
 /// Finds the first field that is wrong.
 fn explain(text: &str, error: &serde_json::Error) -> EnvelopeError {
-    let Ok(pieces) = serde_json::from_str::<Pieces<'_>>(text) else {
-        return EnvelopeError::NotJson {
-            reason: error.to_string(),
-        };
+    let pieces = match serde_json::from_str::<Pieces<'_>>(text) {
+        Ok(pieces) => pieces,
+        // The first error may be about a field, with its whole value, in what is not JSON anyway.
+        Err(error) => {
+            return EnvelopeError::NotJson {
+                reason: error.to_string(),
+            };
+        }
     };
     let seq = pieces
         .seq
@@ -258,13 +265,26 @@ fn explain(text: &str, error: &serde_json::Error) -> EnvelopeError {
     }
 }
 
+/// The longest value that an error message shows, in bytes.
+const SHOWN: usize = 40;
+
+/// A string for an error message: itself if short.
+fn quoted(text: &str) -> String {
+    if text.len() > SHOWN {
+        "a long string".to_owned()
+    } else {
+        format!("`{text}`")
+    }
+}
+
 /// A value for an error message: itself if short, else its type.
 fn found(raw: &RawValue) -> String {
     let text = raw.get();
     match text.as_bytes().first() {
         Some(b'{') => "an object".to_owned(),
         Some(b'[') => "an array".to_owned(),
-        Some(b'"') if text.len() > 40 => "a long string".to_owned(),
+        Some(b'"') if text.len() > SHOWN => "a long string".to_owned(),
+        _ if text.len() > SHOWN => "a long number".to_owned(),
         _ => text.to_owned(),
     }
 }

@@ -12,10 +12,13 @@
 //! | `initialized` comes once | [`Violation::InitializedTwice`] |
 //! | `seq` counts from 1, per direction | [`Violation::Sequence`] |
 //! | one response to each request, with its command | [`Violation::ResponseToNothing`], [`Violation::WrongCommand`], [`Lifecycle::unanswered`] |
+//! | only the adapter sends events | [`Violation::EventFromClient`] |
 //! | no `continued` for a resume that the client asked for | [`Violation::RedundantContinued`] |
+//! | a progress starts once, and has nothing before its start and behind its end | [`Violation::ProgressTwice`], [`Violation::NoSuchProgress`] |
+//! | a progress that starts ends | [`Lifecycle::open_progress`] |
 //! | after `terminated` the adapter sends only responses | [`Violation::AfterTerminated`] |
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 
@@ -58,6 +61,8 @@ pub enum Facts<'a> {
         event: &'a str,
         /// Which threads it says are running, for `continued`.
         threads: Option<Threads>,
+        /// The JSON text of the `progressId`, for the events about progress.
+        progress: Option<&'a str>,
     },
 }
 
@@ -118,9 +123,29 @@ pub enum Violation {
         /// The response's.
         found: Box<str>,
     },
+    /// An event from the client.
+    #[error("the client sent the event `{event}`; only the adapter sends events")]
+    EventFromClient {
+        /// The event's name.
+        event: Box<str>,
+    },
     /// A `continued` event for a resume that the client itself asked for.
     #[error("a `continued` event for threads that the client resumed itself")]
     RedundantContinued,
+    /// A `progressStart` for a progress that goes on already.
+    #[error("progress {id} is started a second time")]
+    ProgressTwice {
+        /// The progress's id, as JSON.
+        id: Box<str>,
+    },
+    /// An event about a progress that was not started, or has ended.
+    #[error("`{event}` for progress {id}, which does not go on")]
+    NoSuchProgress {
+        /// The event's name.
+        event: Box<str>,
+        /// The progress's id, as JSON.
+        id: Box<str>,
+    },
     /// Something other than a response after `terminated`.
     #[error("`{message}` was sent after `terminated`; only responses may follow it")]
     AfterTerminated {
@@ -152,6 +177,8 @@ pub struct Lifecycle {
     waiting: [Waiting; 2],
     /// The last number seen from each.
     last_seq: [i64; 2],
+    /// The progresses that were started and not ended.
+    progress: BTreeSet<Box<str>>,
 }
 
 impl Default for Lifecycle {
@@ -163,6 +190,9 @@ impl Default for Lifecycle {
 /// How many resumes without a stop are kept apart; beyond that it is taken as all threads running.
 const RESUMED_LIMIT: usize = 256;
 
+/// How many progresses are kept track of at once. What is told of others is not looked at.
+const PROGRESS_LIMIT: usize = 4096;
+
 impl Lifecycle {
     /// A session in which nothing was sent yet.
     pub fn new() -> Self {
@@ -172,6 +202,7 @@ impl Lifecycle {
             resumed: Vec::new(),
             waiting: [Waiting::default(), Waiting::default()],
             last_seq: [0, 0],
+            progress: BTreeSet::new(),
         }
     }
 
@@ -238,13 +269,21 @@ impl Lifecycle {
                 }
                 Some(_) => Ok(()),
             },
-            Facts::Event { event, threads } => {
+            Facts::Event { event, .. } if from == Side::Client => Err(Violation::EventFromClient {
+                event: event.into(),
+            }),
+            Facts::Event {
+                event,
+                threads,
+                progress,
+            } => {
                 self.adapter_may_send(event)?;
-                match event {
-                    "initialized" if self.initialized => Err(Violation::InitializedTwice),
-                    "continued" if self.client_resumed(threads) => {
+                match (event, progress) {
+                    ("initialized", _) if self.initialized => Err(Violation::InitializedTwice),
+                    ("continued", _) if self.client_resumed(threads) => {
                         Err(Violation::RedundantContinued)
                     }
+                    (_, Some(id)) => self.progress_may_be(event, id),
                     _ => Ok(()),
                 }
             }
@@ -260,6 +299,21 @@ impl Lifecycle {
             Phase::Terminated => Err(Violation::AfterTerminated {
                 message: message.into(),
             }),
+        }
+    }
+
+    fn progress_may_be(&self, event: &str, id: &str) -> Result<(), Violation> {
+        let (known, full) = (
+            self.progress.contains(id),
+            self.progress.len() >= PROGRESS_LIMIT,
+        );
+        match event {
+            "progressStart" if known => Err(Violation::ProgressTwice { id: id.into() }),
+            "progressUpdate" | "progressEnd" if !known && !full => Err(Violation::NoSuchProgress {
+                event: event.into(),
+                id: id.into(),
+            }),
+            _ => Ok(()),
         }
     }
 
@@ -305,10 +359,18 @@ impl Lifecycle {
                     self.resumed.pop();
                 }
             }
-            Facts::Event { event, .. } => match event {
-                "initialized" => self.initialized = true,
-                "stopped" => self.resumed.clear(),
-                "terminated" => self.phase = Phase::Terminated,
+            Facts::Event {
+                event, progress, ..
+            } => match (event, progress) {
+                ("initialized", _) => self.initialized = true,
+                ("stopped", _) => self.resumed.clear(),
+                ("terminated", _) => self.phase = Phase::Terminated,
+                ("progressStart", Some(id)) if self.progress.len() < PROGRESS_LIMIT => {
+                    self.progress.insert(id.into());
+                }
+                ("progressEnd", Some(id)) => {
+                    self.progress.remove(id);
+                }
                 _ => {}
             },
         }
@@ -335,6 +397,11 @@ impl Lifecycle {
             .0
             .iter()
             .map(|(&(seq, _), command)| (seq, &**command))
+    }
+
+    /// The progresses that were started and not ended: their ids, as JSON.
+    pub fn open_progress(&self) -> impl Iterator<Item = &str> {
+        self.progress.iter().map(|id| &**id)
     }
 
     /// True if a request of this side and number is not answered yet.
@@ -425,10 +492,16 @@ impl<'a> Facts<'a> {
                 command,
                 success: *success,
             },
-            Kind::Event { event, body } => Facts::Event {
-                event,
-                threads: event_threads(event, *body),
-            },
+            Kind::Event { event, body } => Self::event(event, *body),
+        }
+    }
+
+    /// What the rules need of an event.
+    pub fn event(event: &'a str, body: Option<&'a RawValue>) -> Self {
+        Facts::Event {
+            event,
+            threads: event_threads(event, body),
+            progress: progress_id(event, body),
         }
     }
 
@@ -448,8 +521,22 @@ impl<'a> Facts<'a> {
     }
 }
 
+/// Which progress an event is about.
+fn progress_id<'a>(event: &str, body: Option<&'a RawValue>) -> Option<&'a str> {
+    #[derive(serde::Deserialize)]
+    struct Id<'a> {
+        #[serde(borrow, rename = "progressId")]
+        id: &'a RawValue,
+    }
+    if !matches!(event, "progressStart" | "progressUpdate" | "progressEnd") {
+        return None;
+    }
+    let body: Id<'a> = serde_json::from_str(body?.get()).ok()?;
+    Some(body.id.get())
+}
+
 /// Which threads a `continued` event is about.
-pub(crate) fn event_threads(event: &str, body: Option<&RawValue>) -> Option<Threads> {
+fn event_threads(event: &str, body: Option<&RawValue>) -> Option<Threads> {
     if event != "continued" {
         return None;
     }

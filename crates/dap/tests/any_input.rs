@@ -1,6 +1,6 @@
 //! The properties that the fuzz targets look after, on made-up inputs and on the fuzzers' seeds.
 //!
-//! What a fuzzer finds becomes a file in `fuzz/seeds`, and so a case of the first test.
+//! What a fuzzer finds becomes a file in `fuzz/found`, and so a case of the first test.
 
 mod properties;
 
@@ -13,10 +13,16 @@ use proptest::prelude::*;
 
 /// The seeds of one fuzz target: name and content.
 fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
+    files("seeds", target)
+}
+
+/// The inputs of a target in one of the folders.
+fn files(kind: &str, target: &str) -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("fuzz/seeds")
+        .join("fuzz")
+        .join(kind)
         .join(target);
-    let files = std::fs::read_dir(&folder).expect("the seeds are there");
+    let files = std::fs::read_dir(&folder).expect("they are there");
     let mut seeds: Vec<_> = files
         .map(|file| {
             let path = file.expect("a file").path();
@@ -47,6 +53,14 @@ fn every_seed_keeps_its_property() {
     for (name, seed) in seeds("session") {
         println!("{name}");
         each_request_has_one_response(&text(seed));
+    }
+}
+
+#[test]
+fn what_a_fuzzer_found_is_mended() {
+    for (name, input) in files("found", "payload") {
+        println!("{name}");
+        decoding_is_stable(&text(input));
     }
 }
 

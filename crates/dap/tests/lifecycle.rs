@@ -272,3 +272,66 @@ fn a_message_that_breaks_a_rule_changes_nothing() {
         .message(Adapter, Facts::of(&envelope(&text("output"))))
         .expect("not terminated");
 }
+
+#[test]
+fn only_the_adapter_sends_events() {
+    let told = [
+        (Client, "terminated"),
+        (Adapter, "output"),
+        (Client, "initialized"),
+        (Adapter, "initialized"),
+    ];
+    let all = [&START, &told[..]].concat();
+    let refused =
+        |event: &str| format!("the client sent the event `{event}`; only the adapter sends events");
+    assert_eq!(
+        run(&all)[2..],
+        [
+            refused("terminated"),
+            String::new(),
+            refused("initialized"),
+            String::new()
+        ]
+    );
+}
+
+#[test]
+fn a_progress_starts_once_and_ends_once() {
+    let start = (Adapter, r#"progressStart {"progressId":"a","title":"x"}"#);
+    let update = (Adapter, r#"progressUpdate {"progressId":"a"}"#);
+    let end = (Adapter, r#"progressEnd {"progressId":"a"}"#);
+    let other = (Adapter, r#"progressEnd {"progressId":"b"}"#);
+    assert_eq!(last(&[start, update, end, start, end]), "");
+    assert_eq!(
+        last(&[start, start]),
+        "progress \"a\" is started a second time"
+    );
+    assert_eq!(
+        last(&[update]),
+        "`progressUpdate` for progress \"a\", which does not go on"
+    );
+    assert_eq!(
+        last(&[start, end, end]),
+        "`progressEnd` for progress \"a\", which does not go on"
+    );
+    assert_eq!(
+        last(&[start, other]),
+        "`progressEnd` for progress \"b\", which does not go on"
+    );
+}
+
+#[test]
+fn a_progress_that_did_not_end_can_be_listed() {
+    let mut lifecycle = Lifecycle::new();
+    let messages = [
+        (Adapter, r#"progressStart {"progressId":"a"}"#),
+        (Adapter, r#"progressStart {"progressId":"b"}"#),
+        (Adapter, r#"progressEnd {"progressId":"a"}"#),
+    ];
+    for (side, line) in [&START, &messages[..]].concat() {
+        lifecycle
+            .message(side, Facts::of(&envelope(&text(line))))
+            .expect(line);
+    }
+    assert_eq!(lifecycle.open_progress().collect::<Vec<_>>(), ["\"b\""]);
+}

@@ -70,6 +70,8 @@ pub struct Responder<R: Request> {
     request_seq: i64,
     cancel: CancelToken,
     answered: bool,
+    /// The request's, wherever it is answered.
+    span: tracing::Span,
     request: PhantomData<fn() -> R>,
 }
 
@@ -89,6 +91,7 @@ impl<R: Request> Responder<R> {
             request_seq,
             cancel,
             answered: false,
+            span: tracing::Span::current(),
             request: PhantomData,
         }
     }
@@ -106,7 +109,13 @@ impl<R: Request> Responder<R> {
     /// Answers with either.
     pub fn finish(mut self, result: Result<R::Response, Failure>) {
         self.answered = true;
+        let _entered = self.span.clone().entered();
         answer::<R>(&self.outbox, self.request_seq, &self.cancel, result);
+    }
+
+    /// The request's `tracing` span, for work on other threads.
+    pub fn span(&self) -> &tracing::Span {
+        &self.span
     }
 
     /// Tells whether the client gave up this request. It is to be answered all the same.
@@ -123,6 +132,7 @@ impl<R: Request> Responder<R> {
 impl<R: Request> Drop for Responder<R> {
     fn drop(&mut self) {
         if !self.answered {
+            let _entered = self.span.clone().entered();
             let failure = Failure::new(format!("`{}` was given up without an answer", R::COMMAND));
             answer::<R>(&self.outbox, self.request_seq, &self.cancel, Err(failure));
         }

@@ -7,18 +7,20 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use crossbeam_channel::RecvTimeoutError;
 use serde_json::value::RawValue;
 
 use super::failure::Failure;
 use crate::cancel::{CancelToken, Cancellations};
 use crate::envelope::Envelope;
-use crate::lifecycle::{Facts, Lifecycle, Side, Violation, event_threads};
+use crate::lifecycle::{Facts, Lifecycle, Side, Violation};
 use crate::message::{self, DecodeError, Event, Raw, Request};
 use crate::transport::{Outgoing, Writer};
 use crate::types::{
     DisconnectRequest, ErrorResponse, InitializeRequestArguments, ProgressEndEvent,
-    ProgressStartEvent, ProgressUpdateEvent,
+    ProgressStartEvent, ProgressUpdateEvent, TerminatedEvent,
 };
 
 /// Sends events and reverse requests to the client. Clones send to the same one.
@@ -61,6 +63,8 @@ struct State {
     over: bool,
     /// The client is gone.
     gone: bool,
+    /// Nobody handles messages any more; what was not answered is.
+    ended: bool,
 }
 
 /// Something to be sent once it may be.
@@ -101,6 +105,14 @@ pub enum RequestError {
     /// The request could not be written as JSON.
     #[error("the request cannot be written as JSON: {0}")]
     NotJson(String),
+    /// The client did not answer in time. What it answers later is dropped.
+    #[error("the client did not answer `{command}` within {after:?}")]
+    Timeout {
+        /// The request's command.
+        command: &'static str,
+        /// How long was waited.
+        after: Duration,
+    },
     /// The request may not be sent at this point of the session.
     #[error(transparent)]
     Lifecycle(#[from] Violation),
@@ -120,6 +132,7 @@ impl Outbox {
             client: None,
             over: false,
             gone: false,
+            ended: false,
         };
         Self {
             shared: Arc::new(Shared {
@@ -156,8 +169,46 @@ impl Outbox {
         self.send_held(state);
     }
 
+    /// As [`request`](Self::request), but waits for the answer no longer than `timeout`, counted from now. If that is over,
+    /// `answer` is called with [`RequestError::Timeout`], on a thread of its own.
+    ///
+    /// A user may take minutes to answer a client's dialog, so be generous.
+    pub fn request_within<R: Request>(
+        &self,
+        timeout: Duration,
+        arguments: R::Arguments,
+        answer: impl FnOnce(Result<R::Response, RequestError>) + Send + 'static,
+    ) {
+        // Whoever is first takes it. The thread ends at once when the sender is dropped with the answer.
+        let answer = Arc::new(Mutex::new(Some(answer)));
+        let (answered, over) = crossbeam_channel::bounded::<std::convert::Infallible>(0);
+        let late = answer.clone();
+        let timer = std::thread::Builder::new()
+            .name("dap-timeout".to_owned())
+            .spawn(move || {
+                if over.recv_timeout(timeout) == Err(RecvTimeoutError::Timeout)
+                    && let Some(answer) = take(&late)
+                {
+                    answer(Err(RequestError::Timeout {
+                        command: R::COMMAND,
+                        after: timeout,
+                    }));
+                }
+            });
+        if let Err(error) = timer {
+            tracing::error!(%error, "cannot start the thread that waits for a timeout; there is none");
+        }
+        self.request::<R>(arguments, move |outcome| {
+            if let Some(answer) = take(&answer) {
+                answer(outcome);
+            }
+            drop(answered);
+        });
+    }
+
     /// Sends a reverse request. `answer` is called with the outcome: on the thread that handles the session's messages
-    /// when the client answers, or at once if it cannot be sent. It must not wait for another answer.
+    /// when the client answers, or at once if it cannot be sent. It must not wait for another answer. A client that never
+    /// answers is waited for until it is gone; see [`request_within`](Self::request_within).
     pub fn request<R: Request>(
         &self,
         arguments: R::Arguments,
@@ -228,14 +279,14 @@ impl Outbox {
     }
 
     fn send_event(&self, state: &mut State, name: &'static str, body: Option<Raw>) {
-        let threads = event_threads(name, body.as_ref().map(Raw::as_raw_value));
-        match state.lifecycle.message(
-            Side::Adapter,
-            Facts::Event {
-                event: name,
-                threads,
-            },
-        ) {
+        if name == TerminatedEvent::EVENT {
+            self.end_progress(state);
+        } else if is_progress(name) && state.lifecycle.is_terminated() {
+            // It was ended then, whoever still works.
+            return;
+        }
+        let facts = Facts::event(name, body.as_ref().map(Raw::as_raw_value));
+        match state.lifecycle.message(Side::Adapter, facts) {
             Ok(()) => {
                 self.shared
                     .writer
@@ -248,6 +299,18 @@ impl Outbox {
             // This one is told apart since it is no mistake: an engine reports every resume.
             Err(Violation::RedundantContinued) => {}
             Err(violation) => tracing::warn!(%violation, "an event was not sent"),
+        }
+    }
+
+    /// Ends each progress that goes on: its end may not be sent behind `terminated`.
+    fn end_progress(&self, state: &mut State) {
+        let open: Vec<_> = state
+            .lifecycle
+            .open_progress()
+            .map(|id| format!(r#"{{"progressId":{id}}}"#))
+            .collect();
+        for body in open {
+            self.send_event(state, ProgressEndEvent::EVENT, Raw::from_text(body).ok());
         }
     }
 
@@ -347,9 +410,14 @@ impl Outbox {
             success: result.is_ok(),
         };
         if let Err(violation) = state.lifecycle.message(Side::Adapter, facts) {
-            tracing::error!(%violation, "a response was not sent");
+            if state.ended {
+                tracing::debug!(%violation, "a response came after the session had ended");
+            } else {
+                tracing::error!(%violation, "a response was not sent");
+            }
             return;
         }
+        tracing::debug!(success = result.is_ok(), "answered");
         // One that came before `initialize` was turned away and ends nothing.
         if command == DisconnectRequest::COMMAND
             && (state.lifecycle.is_open() || request_seq == NOT_FROM_CLIENT)
@@ -400,6 +468,22 @@ impl Outbox {
         }
     }
 
+    /// Nobody handles messages any more: answers the requests that are still without a response.
+    pub(super) fn end(&self) {
+        let unanswered: Vec<_> = {
+            let mut state = self.shared.lock();
+            state.ended = true;
+            let unanswered = state.lifecycle.unanswered(Side::Client);
+            unanswered
+                .map(|(seq, command)| (seq, command.to_owned()))
+                .collect()
+        };
+        for (seq, command) in unanswered {
+            let sentence = format!("the session ended before `{command}` was answered");
+            self.respond(seq, &command, Err(Failure::new(sentence)));
+        }
+    }
+
     /// The client is gone: nobody will answer any more.
     pub(super) fn client_gone(&self) {
         let mut state = self.shared.lock();
@@ -424,6 +508,11 @@ impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What is in a cell that two may take from.
+fn take<T>(cell: &Mutex<Option<T>>) -> Option<T> {
+    cell.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// The sentence in a failed response.

@@ -47,6 +47,13 @@ impl<S> std::fmt::Debug for Session<S> {
     }
 }
 
+/// Requests that are still without a response are answered with an error, even if their responder was leaked.
+impl<S> Drop for Session<S> {
+    fn drop(&mut self) {
+        self.context.outbox.end();
+    }
+}
+
 impl<S> Session<S> {
     /// Starts a session on a connection. The connection has to be kept as long as the session is used.
     pub fn new(server: &Server<S>, connection: &Connection) -> Self {
@@ -170,6 +177,13 @@ impl<S> Session<S> {
             Ok(envelope) => envelope,
             Err(error) => return self.no_envelope(&error),
         };
+        let span = match &envelope.kind {
+            Kind::Request { command, .. } => {
+                tracing::debug_span!("request", seq = envelope.seq, %command)
+            }
+            _ => tracing::Span::none(),
+        };
+        let _entered = span.enter();
         let violation = self.context.outbox.received(&envelope).err();
         match (envelope.kind, violation) {
             (Kind::Request { command, .. }, Some(violation)) => {
@@ -204,7 +218,8 @@ impl<S> Session<S> {
                 };
                 self.context.outbox.answered(request_seq, outcome);
             }
-            (Kind::Event { event, .. }, None) => tracing::warn!(%event, "the client sent an event"),
+            // The rules let no event of a client pass.
+            (Kind::Event { .. }, None) => {}
         }
     }
 
@@ -238,8 +253,6 @@ impl<S> Session<S> {
         command: &str,
         arguments: Option<&serde_json::value::RawValue>,
     ) {
-        let span = tracing::debug_span!("request", seq, command);
-        let _entered = span.enter();
         let outbox = self.context.outbox.clone();
         self.context.cancel = outbox.begin_handling(seq);
         self.context.request_seq = seq;
