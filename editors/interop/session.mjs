@@ -20,6 +20,12 @@ const patience = 20_000;
 const workshop = mkdtempSync(path.join(tmpdir(), 'dapple-interop-'));
 process.on('exit', () => rmSync(workshop, { recursive: true, force: true }));
 
+/** The example adapter of the protocol library, and a program for it. */
+export const tiny = {
+  adapter: process.env.TINY ?? path.join(repository, 'target/debug/examples/tiny'),
+  program: path.join(repository, 'crates/dap/examples/tiny/countdown.tiny'),
+};
+
 /** The path of a file in `fixtures/`. */
 export function fixture(name) {
   return path.join(repository, 'fixtures', name);
@@ -47,8 +53,8 @@ export class Session extends testsupport.DebugClient {
   stdout = '';
   seen = [];
 
-  constructor() {
-    super(command, onStdio, 'dapple');
+  constructor(adapter = command, args = onStdio) {
+    super(adapter, args, 'dapple');
     this.defaultTimeout = patience;
     this.on('output', ({ body }) => {
       // An adapter that gives the debuggee a terminal delivers the terminal's line ends.

@@ -7,6 +7,8 @@
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+use dapple_dap::client::EventMessage;
 use dapple_dap::message::Raw;
 use dapple_dap::types::*;
 use dapple_dap::{Client, ClientError};
@@ -62,14 +64,7 @@ fn first_stop(client: &Client, launch: LaunchRequestArguments) -> Result<(), Cli
     }
     launch.wait()?;
 
-    let Some(stopped) = events.iter().find_map(|event| match event.any() {
-        Ok(AnyEvent::Stopped(stopped)) => Some(Some(stopped)),
-        Ok(AnyEvent::Terminated(_)) => Some(None),
-        _ => None,
-    }) else {
-        return Err(ClientError::Disconnected);
-    };
-    let Some(stopped) = stopped else {
+    let Some(stopped) = stopped_or_ended(&events)? else {
         println!("the program ended without a stop");
         client.request::<DisconnectRequest>(DisconnectArguments::new())?;
         return Ok(());
@@ -96,6 +91,26 @@ fn first_stop(client: &Client, launch: LaunchRequestArguments) -> Result<(), Cli
     client
         .request::<DisconnectRequest>(DisconnectArguments::new().with_terminate_debuggee(true))?;
     Ok(())
+}
+
+/// Waits for the stop; nothing if the program ended instead.
+fn stopped_or_ended(
+    events: &Receiver<EventMessage>,
+) -> Result<Option<StoppedEventBody>, ClientError> {
+    loop {
+        let event = events.recv_timeout(PATIENCE).map_err(|none| match none {
+            RecvTimeoutError::Timeout => ClientError::Timeout {
+                what: "stopped",
+                after: PATIENCE,
+            },
+            RecvTimeoutError::Disconnected => ClientError::Disconnected,
+        })?;
+        match event.any() {
+            Ok(AnyEvent::Stopped(stopped)) => return Ok(Some(stopped)),
+            Ok(AnyEvent::Terminated(_)) => return Ok(None),
+            _ => {}
+        }
+    }
 }
 
 fn print_variables(client: &Client, frame: i64) -> Result<(), ClientError> {

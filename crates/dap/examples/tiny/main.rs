@@ -1,0 +1,49 @@
+//! A complete debug adapter, for a language that is as small as can be.
+//!
+//!     cargo run -p dapple-dap --example tiny                                  # for one client, on stdin and stdout
+//!     cargo run -p dapple-dap --example tiny -- --listen 127.0.0.1:0          # for many, on a socket
+//!
+//! `launch` takes `program`, a file such as `countdown.tiny` here, and `stopOnEntry`. The language is in `language.rs`, and
+//! knows nothing of debugging but to run one line; all the rest is in `adapter.rs`.
+
+mod adapter;
+mod language;
+
+use std::process::ExitCode;
+
+use dapple_dap::Connection;
+use dapple_dap::transport::Options;
+use dapple_dap::transport::listen::{AcceptError, Reach, TcpServer};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        [] | ["--stdio"] => {
+            adapter::serve(&Connection::stdio());
+            Ok(())
+        }
+        ["--listen", address] => listen(address),
+        _ => Err("usage: tiny [--stdio | --listen ADDRESS:PORT]".into()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Serves each client on a thread of its own, from this machine and this user only.
+fn listen(address: &str) -> Result<(), Box<dyn std::error::Error>> {
+    let server = TcpServer::bind(address.parse()?, Reach::Loopback)?;
+    eprintln!("listening on {}", server.address()?);
+    loop {
+        match server.accept(Options::new()) {
+            Ok(connection) => drop(std::thread::spawn(move || adapter::serve(&connection))),
+            Err(AcceptError::Io(error)) => return Err(error.into()),
+            Err(refused) => eprintln!("{refused}"),
+        }
+    }
+}
