@@ -91,6 +91,16 @@
 //! # thread.join().unwrap();
 //! ```
 //!
+//! # Whole programs
+//!
+//! Two examples go further: `tiny` is a complete adapter for a tiny language, `first_stop` a client that drives any adapter
+//! to its first stop. The one can be tried on the other:
+//!
+//! ```text
+//! cargo build -p dapple-dap --examples
+//! target/debug/examples/first_stop '{"program":"crates/dap/examples/tiny/countdown.tiny","stopOnEntry":true}' target/debug/examples/tiny
+//! ```
+//!
 //! # The rooms
 //!
 //! | module | |

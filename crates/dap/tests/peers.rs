@@ -2,14 +2,15 @@
 //! end. Each message in either direction is checked against the definition of the protocol; where a peer is known to
 //! break it, that is written down here.
 //!
-//! Where the peers are: `DAPPLE_LLDB_DAP` (lldb-dap) and `DAPPLE_DEBUGPY` (a Python that has debugpy); else what is on
+//! Where the peers are: `DAPPLE_LLDB_DAP` (lldb-dap 22 or later) and `DAPPLE_DEBUGPY` (a Python that has debugpy); else what is on
 //! PATH. A peer that is named must be there; one that is not found is left out, with a line on standard error.
 
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use dapple_dap::client::Client;
@@ -124,11 +125,7 @@ fn find(variable: &str, candidates: &[&str], probe: &[&str]) -> Option<PathBuf> 
 }
 
 fn lldb_dap() -> Option<Command> {
-    let program = find(
-        "DAPPLE_LLDB_DAP",
-        &["lldb-dap-22", "lldb-dap"],
-        &["--version"],
-    )?;
+    let program = find("DAPPLE_LLDB_DAP", &["lldb-dap-22"], &["--version"])?;
     let mut command = Command::new(program);
     command.arg("--no-lldbinit");
     Some(command)
@@ -161,25 +158,128 @@ fn arguments(fields: &Value) -> LaunchRequestArguments {
     launch_arguments(fields)
 }
 
+/// The tour in C, compiled once.
+fn tour_in_c() -> (PathBuf, PathBuf) {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    let source = workspace().join("fixtures/tour.c");
+    let program = PROGRAM.get_or_init(|| {
+        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tour");
+        let mut gcc = Command::new("gcc");
+        let compiled = gcc.args(["-g", "-O0", "-o"]).args([&program, &source]);
+        assert!(
+            compiled.status().is_ok_and(|status| status.success()),
+            "gcc compiles"
+        );
+        program
+    });
+    (source, program.clone())
+}
+
+/// It tells the client of each resume that this asked for.
+const LLDB_KNOWN: &[&str] = &["a `continued` event for threads that the client resumed itself"];
+
 #[test]
 fn lldb_dap_goes_from_launch_to_the_exit_code() {
     let Some(mut command) = lldb_dap() else {
         return;
     };
-    let source = workspace().join("fixtures/tour.c");
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tour");
-    let compiled = Command::new("gcc")
-        .args(["-g", "-O0", "-o"])
-        .args([&program, &source])
-        .status();
-    assert!(
-        compiled.is_ok_and(|status| status.success()),
-        "gcc compiles"
-    );
+    let session = Session::spawn(&mut command, LLDB_KNOWN);
+    tour_of_c(&session);
+    session.assert_valid();
+}
 
-    // It tells the client of each resume that this asked for.
-    let known = &["a `continued` event for threads that the client resumed itself"];
-    let session = Session::spawn(&mut command, known);
+#[test]
+fn lldb_dap_does_so_over_a_socket() {
+    let Some(mut command) = lldb_dap() else {
+        return;
+    };
+    let mut server = command
+        .args(["--connection", "listen://127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("lldb-dap runs");
+    let said = BufReader::new(server.stdout.take().expect("its output"));
+    let said = said.lines().find_map(|line| {
+        let line = line.expect("a line");
+        let port = line.rsplit_once(':')?.1.parse::<u16>();
+        port.ok()
+    });
+    let address = ("127.0.0.1", said.expect("its port"));
+    let stream = TcpStream::connect(address).expect("connected");
+    let recorder = Recorder::new();
+    let connection = recorder.options().tcp(stream).expect("a connection");
+    let session = Session {
+        client: TestClient::new(connection),
+        recorder,
+        known: LLDB_KNOWN,
+    };
+    tour_of_c(&session);
+    session.assert_valid();
+    server.kill().ok();
+    server.wait().expect("it ended");
+}
+
+/// The same adapter, driven by the client for asynchronous programs.
+#[cfg(feature = "tokio")]
+#[test]
+fn lldb_dap_is_driven_by_the_asynchronous_client_too() {
+    use dapple_dap::async_client::AsyncClient;
+
+    async fn first_stop(client: AsyncClient) -> Result<(), dapple_dap::ClientError> {
+        let (source, program) = tour_in_c();
+        let line = marked(&source, "mean");
+        let who = InitializeRequestArguments::new("lldb");
+        client.request::<InitializeRequest>(who).await?;
+        let launch = launch_arguments(&json!({"program": program}));
+        let mut launch = client.send::<LaunchRequest>(launch).await?;
+        client
+            .wait_for_during::<InitializedEvent, _>(&mut launch, PATIENCE)
+            .await?;
+        let place = Source::new().with_path(source.to_string_lossy());
+        let place =
+            SetBreakpointsArguments::new(place).with_breakpoints(vec![SourceBreakpoint::new(line)]);
+        client.request::<SetBreakpointsRequest>(place).await?;
+        client
+            .request::<ConfigurationDoneRequest>(ConfigurationDoneArguments::new())
+            .await?;
+        launch.wait().await?;
+        let stopped = client.wait_for::<StoppedEvent>(PATIENCE, |_| true).await?;
+        let thread = stopped.thread_id.expect("lldb-dap says which");
+        let stack = StackTraceArguments::new(thread);
+        let frames = client
+            .request::<StackTraceRequest>(stack)
+            .await?
+            .stack_frames;
+        assert_eq!((&*frames[0].name, frames[0].line), ("mean", line));
+        let scopes = ScopesArguments::new(frames[0].id);
+        let scopes = client.request::<ScopesRequest>(scopes).await?.scopes;
+        let locals = VariablesArguments::new(scopes[0].variables_reference);
+        let locals = client.request::<VariablesRequest>(locals).await?.variables;
+        let sum = locals.iter().find(|local| local.name == "sum");
+        assert_eq!(sum.map(|sum| &*sum.value), Some("95.5"), "{locals:?}");
+        client
+            .request::<DisconnectRequest>(DisconnectArguments::new())
+            .await?;
+        client.close(PATIENCE).await;
+        Ok(())
+    }
+
+    let Some(mut command) = lldb_dap() else {
+        return;
+    };
+    command.stderr(Stdio::null());
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().build().expect("a runtime");
+    let outcome = runtime.block_on(async {
+        let client = AsyncClient::spawn(command).expect("lldb-dap runs");
+        first_stop(client).await
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+}
+
+fn tour_of_c(session: &Session) {
+    let (source, program) = tour_in_c();
     let launch = arguments(&json!({"program": program}));
     let line = marked(&source, "town");
     let stopped = session.hit_breakpoint(launch, &source, line);
@@ -208,7 +308,6 @@ fn lldb_dap_goes_from_launch_to_the_exit_code() {
     session.set_breakpoints(&source, &[]);
     session.run_to_the_end(thread, 3);
     session.assert_output("stdout", "3 of 3 towns visited");
-    session.assert_valid();
 }
 
 /// It announces itself, and the sockets it opens (these not always), before it may and when it may no longer; and it tells the client of each
