@@ -112,7 +112,7 @@
 //! | [`server`] | handlers, sessions, references, the client's conventions |
 //! | [`client`] | requests, events, capabilities; starting an adapter |
 //! | `async_client` | the same for asynchronous programs, with the feature `tokio` |
-//! | [`testing`] | verbs for tests of adapters, a recorder |
+//! | [`testing`] | verbs for tests of adapters, scripts for either side, recordings and their replay |
 //!
 //! There is no async runtime in here unless the feature `tokio` asks for the asynchronous client: threads and channels.
 //! [`codec`] and [`envelope`] can be used from any.

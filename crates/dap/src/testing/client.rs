@@ -1,0 +1,390 @@
+//! A client with the verbs of a test.
+//!
+//! Not responsible for anything a [`Client`] does: it only joins several requests to one verb, and panics where a test is to fail.
+
+use std::ops::Deref;
+use std::path::Path;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::client::{Client, ClientError, DEFAULT_TIMEOUT, Pending};
+use crate::message::{Event, Raw, Request};
+use crate::server::Server;
+use crate::transport::Connection;
+use crate::types::{
+    Capabilities, ConfigurationDoneArguments, ConfigurationDoneRequest, ContinueArguments,
+    ContinueRequest, DisconnectArguments, DisconnectRequest, InitializeRequest,
+    InitializeRequestArguments, InitializedEvent, LaunchRequest, LaunchRequestArguments,
+    OutputEvent, Scope, ScopesArguments, ScopesRequest, SetBreakpointsArguments,
+    SetBreakpointsRequest, SetBreakpointsResponse, Source, SourceBreakpoint, StackFrame,
+    StackTraceArguments, StackTraceRequest, StoppedEvent, StoppedEventBody, Variable,
+    VariablesArguments, VariablesRequest,
+};
+
+/// A client for tests. Everything that a [`Client`] does is there too.
+#[derive(Debug)]
+pub struct TestClient {
+    client: Client,
+    timeout: Duration,
+}
+
+impl Deref for TestClient {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+/// Arguments of `launch` with these fields: any structure or map.
+///
+/// ```
+/// # use dapple_dap::testing::launch_arguments;
+/// let arguments = launch_arguments(&std::collections::BTreeMap::from([("program", "/bin/true")]));
+/// assert_eq!(arguments.other["program"].text(), r#""/bin/true""#);
+/// ```
+///
+/// # Panics
+/// The fields do not make a JSON object.
+#[track_caller]
+pub fn launch_arguments(fields: &impl Serialize) -> LaunchRequestArguments {
+    let raw = Raw::new(fields).expect("launch arguments are written as JSON");
+    raw.decode().expect("launch arguments are a JSON object")
+}
+
+impl TestClient {
+    /// A client of the adapter at the other end.
+    pub fn new(connection: Connection) -> Self {
+        Self::from(Client::new(connection))
+    }
+
+    /// A client of an adapter that runs on a thread of its own in this process. The thread ends with the session, and gives the
+    /// state that the session left behind.
+    ///
+    /// ```
+    /// use dapple_dap::Server;
+    /// use dapple_dap::testing::TestClient;
+    /// use dapple_dap::types::*;
+    ///
+    /// let server = Server::builder()
+    ///     .on::<ThreadsRequest>(|asked: &mut u32, _, _| {
+    ///         *asked += 1;
+    ///         Ok(ThreadsResponse::new(vec![]))
+    ///     })
+    ///     .build();
+    /// let (client, session) = TestClient::of(&server, 0);
+    /// client.initialize();
+    /// client.ok::<ThreadsRequest>(Empty);
+    /// client.disconnect();
+    /// assert_eq!(session.join().unwrap(), 1);
+    /// ```
+    pub fn of<S: Send + 'static>(server: &Server<S>, mut state: S) -> (Self, JoinHandle<S>) {
+        let (client, adapter) = Connection::memory();
+        let server = server.clone();
+        let session = std::thread::spawn(move || {
+            server.start(&adapter).run(&mut state);
+            state
+        });
+        (Self::new(client), session)
+    }
+
+    /// Sets how long each verb waits for what it expects.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self {
+            client: self.client.with_timeout(timeout),
+            timeout,
+        }
+    }
+
+    /// Sends a request that is to succeed.
+    ///
+    /// # Panics
+    /// It fails.
+    #[track_caller]
+    pub fn ok<R: Request>(&self, arguments: R::Arguments) -> R::Response {
+        expect(R::COMMAND, self.client.request::<R>(arguments))
+    }
+
+    /// Sends a request that is to fail, and returns the sentence that the adapter answers with.
+    ///
+    /// # Panics
+    /// It succeeds, or is not answered.
+    #[track_caller]
+    pub fn fails<R: Request>(&self, arguments: R::Arguments) -> String {
+        match self.client.request::<R>(arguments) {
+            Err(ClientError::Failed(failure)) => failure.sentence,
+            Err(error) => panic!(
+                "`{}` was to be answered with an error, but: {error}",
+                R::COMMAND
+            ),
+            Ok(response) => panic!(
+                "`{}` was to fail, but succeeded with {response:?}",
+                R::COMMAND
+            ),
+        }
+    }
+
+    /// Sends `initialize` for a client that supports everything and counts from 1.
+    #[track_caller]
+    pub fn initialize(&self) -> Capabilities {
+        self.ok::<InitializeRequest>(
+            InitializeRequestArguments::new("test")
+                .with_client_id("test")
+                .with_lines_start_at1(true)
+                .with_columns_start_at1(true)
+                .with_supports_variable_type(true)
+                .with_supports_variable_paging(true)
+                .with_supports_memory_references(true)
+                .with_supports_progress_reporting(true)
+                .with_supports_invalidated_event(true)
+                .with_supports_memory_event(true),
+        )
+    }
+
+    /// Waits for the next event of a kind; each is returned once.
+    ///
+    /// # Panics
+    /// None comes.
+    #[track_caller]
+    pub fn wait_for<E: Event>(&self) -> E::Body {
+        self.wait_for_where::<E>(|_| true)
+    }
+
+    /// Waits for the next event of a kind that matches.
+    ///
+    /// # Panics
+    /// None comes.
+    #[track_caller]
+    pub fn wait_for_where<E: Event>(&self, matches: impl FnMut(&E::Body) -> bool) -> E::Body {
+        match self.client.wait_for::<E>(self.timeout, matches) {
+            Ok(body) => body,
+            Err(error) => panic!(
+                "waiting for `{}`: {error}; {}",
+                E::EVENT,
+                self.events_seen()
+            ),
+        }
+    }
+
+    /// Sets the breakpoints of one file, by line.
+    #[track_caller]
+    pub fn set_breakpoints(&self, path: impl AsRef<Path>, lines: &[i64]) -> SetBreakpointsResponse {
+        let source = Source::new().with_path(path.as_ref().to_string_lossy());
+        let breakpoints: Vec<_> = lines
+            .iter()
+            .map(|&line| SourceBreakpoint::new(line))
+            .collect();
+        let response = self.ok::<SetBreakpointsRequest>(
+            SetBreakpointsArguments::new(source).with_breakpoints(breakpoints),
+        );
+        assert_eq!(
+            response.breakpoints.len(),
+            lines.len(),
+            "one breakpoint is answered for each asked for"
+        );
+        response
+    }
+
+    /// Does the start of a session up to the point where breakpoints can be set: `initialize`, `launch`, and the wait for
+    /// `initialized`. `launch` may be answered only after [`configured`](Self::configured).
+    #[track_caller]
+    pub fn launch(&self, arguments: LaunchRequestArguments) -> Pending<LaunchRequest> {
+        self.initialize();
+        let launch = expect("launch", self.client.send::<LaunchRequest>(arguments));
+        match self
+            .client
+            .wait_for_during::<InitializedEvent, _>(&launch, self.timeout)
+        {
+            Ok(_) => launch,
+            Err(error) => panic!("waiting for `initialized`: {error}; {}", self.events_seen()),
+        }
+    }
+
+    /// Ends the configuration: the program runs.
+    #[track_caller]
+    pub fn configured(&self, launch: Pending<LaunchRequest>) {
+        if self
+            .client
+            .capabilities()
+            .supports("supportsConfigurationDoneRequest")
+        {
+            self.ok::<ConfigurationDoneRequest>(ConfigurationDoneArguments::new());
+        }
+        expect("launch", launch.wait());
+    }
+
+    /// Launches a program with breakpoints in one file, which all have to be found.
+    #[track_caller]
+    pub fn launch_with_breakpoints(
+        &self,
+        arguments: LaunchRequestArguments,
+        path: impl AsRef<Path>,
+        lines: &[i64],
+    ) -> SetBreakpointsResponse {
+        let launch = self.launch(arguments);
+        let response = self.set_breakpoints(&path, lines);
+        for (breakpoint, line) in response.breakpoints.iter().zip(lines) {
+            let path = path.as_ref().display();
+            assert!(
+                breakpoint.verified,
+                "no breakpoint at {path}:{line}: {:?}",
+                breakpoint.message
+            );
+        }
+        self.configured(launch);
+        response
+    }
+
+    /// Launches a program and waits until it stops at a breakpoint on this line.
+    #[track_caller]
+    pub fn hit_breakpoint(
+        &self,
+        arguments: LaunchRequestArguments,
+        path: impl AsRef<Path>,
+        line: i64,
+    ) -> StoppedEventBody {
+        self.launch_with_breakpoints(arguments, &path, &[line]);
+        let (stopped, _) = self.assert_stopped_at("breakpoint", path, line);
+        stopped
+    }
+
+    /// Waits for the next stop and checks its reason and place. A relative path stands for any that ends with it.
+    #[track_caller]
+    pub fn assert_stopped_at(
+        &self,
+        reason: &str,
+        path: impl AsRef<Path>,
+        line: i64,
+    ) -> (StoppedEventBody, StackFrame) {
+        let stopped = self.wait_for::<StoppedEvent>();
+        assert_eq!(stopped.reason.as_str(), reason, "the reason of {stopped:?}");
+        let thread = stopped
+            .thread_id
+            .unwrap_or_else(|| panic!("a stop of no thread: {stopped:?}"));
+        let frame = self.top_frame(thread);
+        let found = frame
+            .source
+            .as_ref()
+            .and_then(|source| source.path.as_deref())
+            .unwrap_or("");
+        let (path, found_path) = (path.as_ref(), Path::new(found));
+        let same = if path.is_absolute() {
+            found_path == path
+        } else {
+            found_path.ends_with(path)
+        };
+        assert!(
+            same && frame.line == line,
+            "stopped at {found}:{} in {}, not at {}:{line}",
+            frame.line,
+            frame.name,
+            path.display()
+        );
+        (stopped, frame)
+    }
+
+    /// Waits until the output in a category (such as `stdout`), taken together, contains a text.
+    ///
+    /// # Panics
+    /// It does not in time; the output until then is shown.
+    #[track_caller]
+    pub fn assert_output(&self, category: &str, text: &str) {
+        let mut output = String::new();
+        let found = self.client.wait_for::<OutputEvent>(self.timeout, |event| {
+            if event
+                .category
+                .as_ref()
+                .map_or("console", |category| category.as_str())
+                == category
+            {
+                output.push_str(&event.output);
+            }
+            output.contains(text)
+        });
+        if let Err(error) = found {
+            panic!("no {text:?} in the output ({category}): {error}; it was {output:?}");
+        }
+    }
+
+    /// The frames of a thread, innermost first.
+    #[track_caller]
+    pub fn stack(&self, thread: i64) -> Vec<StackFrame> {
+        self.ok::<StackTraceRequest>(StackTraceArguments::new(thread))
+            .stack_frames
+    }
+
+    /// The innermost frame of a thread.
+    #[track_caller]
+    pub fn top_frame(&self, thread: i64) -> StackFrame {
+        let stack = self.ok::<StackTraceRequest>(StackTraceArguments::new(thread).with_levels(1));
+        let frame = stack.stack_frames.into_iter().next();
+        frame.unwrap_or_else(|| panic!("thread {thread} has no frames"))
+    }
+
+    /// The scopes of a frame.
+    #[track_caller]
+    pub fn scopes(&self, frame: i64) -> Vec<Scope> {
+        self.ok::<ScopesRequest>(ScopesArguments::new(frame)).scopes
+    }
+
+    /// The variables behind a reference.
+    #[track_caller]
+    pub fn variables(&self, reference: i64) -> Vec<Variable> {
+        self.ok::<VariablesRequest>(VariablesArguments::new(reference))
+            .variables
+    }
+
+    /// The variables of a frame's first scope that is not expensive.
+    #[track_caller]
+    pub fn locals(&self, frame: i64) -> Vec<Variable> {
+        let scopes = self.scopes(frame);
+        let scope = scopes.iter().find(|scope| !scope.expensive);
+        let scope = scope.unwrap_or_else(|| panic!("frame {frame} has no cheap scope: {scopes:?}"));
+        self.variables(scope.variables_reference)
+    }
+
+    /// Lets all threads run.
+    #[track_caller]
+    pub fn resume(&self, thread: i64) {
+        self.ok::<ContinueRequest>(ContinueArguments::new(thread));
+    }
+
+    /// Ends the session.
+    #[track_caller]
+    pub fn disconnect(&self) {
+        self.ok::<DisconnectRequest>(DisconnectArguments::new());
+    }
+
+    /// Checks that the adapter kept the rules of a session until now.
+    #[track_caller]
+    pub fn assert_no_violations(&self) {
+        assert_eq!(self.client.violations(), [], "rules that the adapter broke");
+    }
+
+    /// What came, for failure messages.
+    fn events_seen(&self) -> String {
+        let events = self.client.events();
+        let names: Vec<_> = events.iter().map(|event| event.event.as_str()).collect();
+        format!("events that nobody waited for: [{}]", names.join(", "))
+    }
+}
+
+impl From<Client> for TestClient {
+    fn from(client: Client) -> Self {
+        Self {
+            client,
+            timeout: DEFAULT_TIMEOUT,
+        }
+    }
+}
+
+#[track_caller]
+fn expect<T>(what: &str, result: Result<T, impl std::fmt::Display>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(error) => panic!("`{what}` failed: {error}"),
+    }
+}

@@ -1,0 +1,83 @@
+//! One end of a conversation, whose messages are taken in the order that a script wants them.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use crate::envelope::Envelope;
+use crate::transport::{Connection, Incoming, Message, Outgoing};
+
+/// A connection, and what came on it and was not wanted yet.
+pub(super) struct Peer {
+    connection: Connection,
+    queue: VecDeque<Message>,
+    timeout: Duration,
+}
+
+impl Peer {
+    pub(super) fn new(connection: Connection, timeout: Duration) -> Self {
+        Self {
+            connection,
+            queue: VecDeque::new(),
+            timeout,
+        }
+    }
+
+    /// Sends a message, and returns its number. A peer that is gone is noticed when it is next waited for.
+    pub(super) fn send(&self, message: &Outgoing) -> i64 {
+        self.connection.outgoing.send(message).unwrap_or(0)
+    }
+
+    /// Sends a text as it is.
+    pub(super) fn send_text(&self, text: &str) {
+        self.connection.outgoing.send_text(text).ok();
+    }
+
+    /// The next message that is wanted; others stay. The error says why there is none, and what came instead.
+    pub(super) fn take(
+        &mut self,
+        wanted: impl Fn(&Envelope<'_>) -> bool,
+    ) -> Result<Message, String> {
+        let is_wanted =
+            |message: &Message| message.envelope().is_ok_and(|envelope| wanted(&envelope));
+        if let Some(at) = self.queue.iter().position(&is_wanted) {
+            return self.queue.remove(at).ok_or_else(String::new);
+        }
+        let until = Instant::now() + self.timeout;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let reason = match self.connection.incoming.recv_timeout(left) {
+                Ok(Incoming::Message(message)) if is_wanted(&message) => return Ok(message),
+                Ok(Incoming::Message(message)) => {
+                    self.queue.push_back(message);
+                    continue;
+                }
+                Ok(Incoming::Malformed(error)) => error.to_string(),
+                Ok(Incoming::Closed(reason)) => reason.to_string(),
+                Err(error) if error.is_timeout() => {
+                    format!("nothing came within {:?}", self.timeout)
+                }
+                Err(_) => "the peer is gone".to_owned(),
+            };
+            return Err(format!("{reason}{}", self.instead()));
+        }
+    }
+
+    /// What came and was never wanted.
+    pub(super) fn left(&mut self) -> Vec<Message> {
+        for incoming in self.connection.incoming.try_iter() {
+            if let Incoming::Message(message) = incoming {
+                self.queue.push_back(message);
+            }
+        }
+        self.queue.drain(..).collect()
+    }
+
+    fn instead(&self) -> String {
+        let texts: Vec<_> = self.queue.iter().map(Message::text).collect();
+        if texts.is_empty() {
+            String::new()
+        } else {
+            format!("; what came instead:\n  {}", texts.join("\n  "))
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Conversations kept: as they happen, and in files.
+//!
+//! A [`Recorder`] keeps the messages of a connection; a [`Recording`] is what it kept, as text a line for each message:
+//!
+//! ```json
+//! {"time":0.001204,"from":"client","message":{"seq":1,"type":"request","command":"threads"}}
+//! ```
+//!
+//! `time` is in seconds since the recorder was made, `from` is `client` or `adapter`. What a conversation means is not decided here:
+//! see [`Replay`](super::Replay).
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::lifecycle::Side;
+use crate::message::Raw;
+use crate::transport::{Direction, Options};
+
+/// A message as it was on the wire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// Since the recorder was made.
+    pub time: Duration,
+    /// Which way it went, from the recorder's end.
+    pub direction: Direction,
+    /// Its JSON.
+    pub text: String,
+}
+
+/// Keeps the messages of a connection.
+///
+/// ```
+/// use dapple_dap::lifecycle::Side;
+/// use dapple_dap::testing::Recorder;
+///
+/// let recorder = Recorder::new();
+/// let (client, adapter) = recorder.options().memory();
+/// client.outgoing.send_text("{}").expect("the other end is there");
+/// assert_eq!(recorder.messages()[0].text, "{}");
+/// assert_eq!(recorder.recording(Side::Client).entries[0].from, Side::Client);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Recorder {
+    messages: Arc<Mutex<Vec<Recorded>>>,
+    start: Instant,
+}
+
+impl Default for Recorder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Recorder {
+    /// A recorder that has nothing yet.
+    pub fn new() -> Self {
+        Self {
+            messages: Arc::default(),
+            start: Instant::now(),
+        }
+    }
+
+    /// Options for a connection whose messages it is to keep.
+    pub fn options(&self) -> Options {
+        let recorder = self.clone();
+        Options::new().tap(move |direction, message| {
+            let text = String::from_utf8_lossy(message).into_owned();
+            let time = recorder.start.elapsed();
+            recorder.lock().push(Recorded {
+                time,
+                direction,
+                text,
+            });
+        })
+    }
+
+    /// All messages until now, in order.
+    pub fn messages(&self) -> Vec<Recorded> {
+        self.lock().clone()
+    }
+
+    /// All messages until now as a conversation; `own` is the side at whose end they were recorded.
+    pub fn recording(&self, own: Side) -> Recording {
+        let entries = self.messages().into_iter().map(|message| Entry {
+            time: message.time,
+            from: match message.direction {
+                Direction::Sent => own,
+                Direction::Received => own.other(),
+            },
+            text: message.text,
+        });
+        Recording {
+            entries: entries.collect(),
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Recorded>> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One message of a recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Since the start of the recording.
+    pub time: Duration,
+    /// Who sent it.
+    pub from: Side,
+    /// Its JSON.
+    pub text: String,
+}
+
+/// A conversation. It is written with `to_string`, and read with [`parse`](Self::parse).
+///
+/// ```
+/// use dapple_dap::testing::Recording;
+///
+/// let text = "{\"time\":0.25,\"from\":\"adapter\",\"message\":{\"seq\":1,\"type\":\"event\",\"event\":\"initialized\"}}\n";
+/// let recording = Recording::parse(text)?;
+/// assert_eq!(recording.entries[0].time.as_millis(), 250);
+/// assert_eq!(recording.to_string(), text);
+///
+/// let error = Recording::parse("{\"time\":0.25,\"from\":\"nobody\"}").unwrap_err();
+/// assert!(error.to_string().starts_with("line 1: "));
+/// # Ok::<(), dapple_dap::testing::RecordingError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Recording {
+    /// The messages, in order.
+    pub entries: Vec<Entry>,
+}
+
+/// A line that is no entry of a recording.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {reason}")]
+pub struct RecordingError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// An entry as it is written.
+#[derive(Serialize, Deserialize)]
+struct Line<M> {
+    time: f64,
+    from: From,
+    message: M,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum From {
+    Client,
+    Adapter,
+}
+
+impl Recording {
+    /// Reads a recording. Empty lines are skipped.
+    ///
+    /// # Errors
+    /// A line is no entry of a recording.
+    pub fn parse(text: &str) -> Result<Self, RecordingError> {
+        let mut entries = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            if line.trim().is_empty() {
+                continue;
+            }
+            let wrong = |reason: String| RecordingError {
+                line: index + 1,
+                reason,
+            };
+            let line: Line<&RawValue> =
+                serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
+            entries.push(Entry {
+                time: Duration::try_from_secs_f64(line.time)
+                    .map_err(|error| wrong(error.to_string()))?,
+                from: match line.from {
+                    From::Client => Side::Client,
+                    From::Adapter => Side::Adapter,
+                },
+                text: line.message.get().to_owned(),
+            });
+        }
+        Ok(Self { entries })
+    }
+}
+
+impl fmt::Display for Recording {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for entry in &self.entries {
+            // Newlines in JSON stand between tokens only. What was no JSON is kept as a string.
+            let message = Raw::from_text(entry.text.replace(['\n', '\r'], " "))
+                .or_else(|_| Raw::new(&entry.text))
+                .map_err(|_| fmt::Error)?;
+            let line = Line {
+                time: entry.time.as_secs_f64(),
+                from: match entry.from {
+                    Side::Client => From::Client,
+                    Side::Adapter => From::Adapter,
+                },
+                message: message.as_raw_value(),
+            };
+            writeln!(
+                f,
+                "{}",
+                serde_json::to_string(&line).map_err(|_| fmt::Error)?
+            )?;
+        }
+        Ok(())
+    }
+}

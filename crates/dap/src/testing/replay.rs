@@ -1,0 +1,480 @@
+//! A conversation that happened, had again with one of its sides.
+//!
+//! A [`Replay`] plays one side of a [`Recording`]: the client's, to see whether an adapter still says the same, or the adapter's, to try a
+//! client without one. It sends what its side sent, each message once what was recorded before it has come, and tells how what came
+//! [differs](Difference). Numbers and references are the peer's own affair: they are not compared but translated, so a client's request
+//! names the frame that the adapter has now, not the one it had then. When things were sent is not played back.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::peer::Peer;
+use super::record::{Entry, Recording};
+use crate::client::DEFAULT_TIMEOUT;
+use crate::envelope::{Envelope, Kind};
+use crate::lifecycle::Side;
+use crate::message::Raw;
+use crate::transport::{Connection, Outgoing};
+
+/// Something that is not as it was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Difference {
+    /// The recorded message, counted from 1; `None` for one that came in addition.
+    pub entry: Option<usize>,
+    /// The message, such as ``the response to `threads` ``.
+    pub message: String,
+    /// What differs, and how.
+    pub what: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.entry {
+            Some(entry) => write!(f, "message {entry}, {}: {}", self.message, self.what),
+            None => write!(f, "{}: {}", self.message, self.what),
+        }
+    }
+}
+
+/// Plays one side of a recording.
+///
+/// ```
+/// use dapple_dap::lifecycle::Side;
+/// use dapple_dap::testing::{Recorder, Replay, TestClient};
+/// use dapple_dap::types::*;
+/// use dapple_dap::{Connection, Server};
+///
+/// fn adapter(name: &'static str) -> Server<()> {
+///     Server::builder()
+///         .on::<ThreadsRequest>(move |_, _, _| Ok(ThreadsResponse::new(vec![Thread::new(1, name)])))
+///         .build()
+/// }
+/// fn serve(server: Server<()>, connection: Connection) -> std::thread::JoinHandle<()> {
+///     std::thread::spawn(move || server.start(&connection).run(&mut ()))
+/// }
+///
+/// // A session is recorded …
+/// let recorder = Recorder::new();
+/// let (client, connection) = recorder.options().memory();
+/// let session = serve(adapter("main"), connection);
+/// let client = TestClient::new(client);
+/// client.initialize();
+/// client.ok::<ThreadsRequest>(Empty);
+/// client.disconnect();
+/// session.join().unwrap();
+///
+/// // … and had again with an adapter that has changed since.
+/// let replay = Replay::new(recorder.recording(Side::Client));
+/// let (client, connection) = Connection::memory();
+/// let session = serve(adapter("worker"), connection);
+/// let differences = replay.as_client(client);
+/// session.join().unwrap();
+/// assert_eq!(
+///     differences[0].to_string(),
+///     "message 4, the response to `threads`: `threads[0].name` was \"main\" and is \"worker\""
+/// );
+/// assert_eq!(differences.len(), 1);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Replay {
+    recording: Recording,
+    ignored: BTreeSet<String>,
+    timeout: Duration,
+}
+
+impl Replay {
+    /// A replay that ignores process ids.
+    pub fn new(recording: Recording) -> Self {
+        Self {
+            recording,
+            ignored: ["systemProcessId", "processId", "shellProcessId"]
+                .map(str::to_owned)
+                .into(),
+            timeout: DEFAULT_TIMEOUT,
+        }
+    }
+
+    /// Does not compare fields with a name, wherever they are: for addresses, versions and the like.
+    #[must_use]
+    pub fn ignoring(mut self, field: &str) -> Self {
+        self.ignored.insert(field.to_owned());
+        self
+    }
+
+    /// Sets how long is waited for each message that was recorded.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Plays the client to an adapter, and closes the connection.
+    pub fn as_client(&self, connection: Connection) -> Vec<Difference> {
+        self.play(Side::Client, connection)
+    }
+
+    /// Plays the adapter to a client, and closes the connection. Requests that are not in the recording are answered with an error
+    /// when it is over.
+    pub fn as_adapter(&self, connection: Connection) -> Vec<Difference> {
+        self.play(Side::Adapter, connection)
+    }
+
+    fn play(&self, own: Side, connection: Connection) -> Vec<Difference> {
+        let mut play = Play {
+            peer: Peer::new(connection, self.timeout),
+            ignored: &self.ignored,
+            requests: HashMap::new(),
+            names: HashMap::new(),
+            found: Vec::new(),
+            differences: Vec::new(),
+        };
+        for (index, entry) in self.recording.entries.iter().enumerate() {
+            let result = match Envelope::parse(&entry.text) {
+                Err(_) if entry.from == own => {
+                    play.peer.send_text(&entry.text);
+                    Ok(())
+                }
+                // What was no message then is not waited for.
+                Err(_) => Ok(()),
+                Ok(envelope) if entry.from == own => play.say(own, &envelope),
+                Ok(envelope) => play.hear(own, &envelope),
+            };
+            if let Err(what) = result {
+                play.differ(Some(index + 1), title(entry), what);
+            }
+            for what in std::mem::take(&mut play.found) {
+                play.differ(Some(index + 1), title(entry), what);
+            }
+        }
+        play.rest();
+        play.differences
+    }
+}
+
+/// A recorded message in words.
+fn title(entry: &Entry) -> String {
+    Envelope::parse(&entry.text)
+        .map_or_else(|_| "no message".to_owned(), |envelope| name(&envelope))
+}
+
+fn name(envelope: &Envelope<'_>) -> String {
+    match &envelope.kind {
+        Kind::Request { command, .. } => format!("the request `{command}`"),
+        Kind::Response { command, .. } => format!("the response to `{command}`"),
+        Kind::Event { event, .. } => format!("the event `{event}`"),
+    }
+}
+
+/// A replay under way.
+struct Play<'a> {
+    peer: Peer,
+    ignored: &'a BTreeSet<String>,
+    /// By the side that asked and the recorded number: the number it has now.
+    requests: HashMap<(Side, i64), i64>,
+    /// By kind and recorded value: the peer's name for the same thing now.
+    names: HashMap<(String, String), Value>,
+    /// What differs in the message that is being compared.
+    found: Vec<String>,
+    differences: Vec<Difference>,
+}
+
+impl Play<'_> {
+    fn differ(&mut self, entry: Option<usize>, message: String, what: String) {
+        self.differences.push(Difference {
+            entry,
+            message,
+            what,
+        });
+    }
+
+    /// Sends a recorded message of our side.
+    fn say(&mut self, own: Side, envelope: &Envelope<'_>) -> Result<(), String> {
+        let owned = |text: &str| Cow::Owned(text.to_owned());
+        let message = match &envelope.kind {
+            Kind::Request { command, arguments } => Outgoing::Request {
+                command: owned(command),
+                arguments: self.translated(own, *arguments)?,
+            },
+            Kind::Event { event, body } => Outgoing::Event {
+                event: owned(event),
+                body: self.translated(own, *body)?,
+            },
+            Kind::Response {
+                request_seq,
+                success,
+                command,
+                message,
+                body,
+            } => {
+                let request_seq = *self
+                    .requests
+                    .get(&(own.other(), *request_seq))
+                    .ok_or("its request did not come")?;
+                let body = self.translated(own, *body)?;
+                let command = owned(command);
+                if *success {
+                    Outgoing::Success {
+                        request_seq,
+                        command,
+                        body,
+                    }
+                } else {
+                    Outgoing::Failure {
+                        request_seq,
+                        command,
+                        message: message.as_deref().unwrap_or_default().to_owned(),
+                        body,
+                    }
+                }
+            }
+        };
+        let seq = self.peer.send(&message);
+        if matches!(envelope.kind, Kind::Request { .. }) {
+            self.requests.insert((own, envelope.seq), seq);
+        }
+        Ok(())
+    }
+
+    /// Waits for a recorded message of the other side, and compares it.
+    fn hear(&mut self, own: Side, recorded: &Envelope<'_>) -> Result<(), String> {
+        let request = match &recorded.kind {
+            Kind::Response { request_seq, .. } => {
+                let seq = self.requests.get(&(own, *request_seq)).copied();
+                // One to nothing, as it was recorded, is not waited for.
+                let Some(seq) = seq else { return Ok(()) };
+                Some(seq)
+            }
+            _ => None,
+        };
+        let message = self
+            .peer
+            .take(|envelope| match (&recorded.kind, &envelope.kind) {
+                (Kind::Request { command, .. }, Kind::Request { command: found, .. }) => {
+                    command == found
+                }
+                (Kind::Event { event, .. }, Kind::Event { event: found, .. }) => event == found,
+                (Kind::Response { .. }, Kind::Response { request_seq, .. }) => {
+                    Some(*request_seq) == request
+                }
+                _ => false,
+            })?;
+        let now = message.envelope().map_err(|error| error.to_string())?;
+        match (&recorded.kind, &now.kind) {
+            (
+                Kind::Response {
+                    success,
+                    message,
+                    body,
+                    ..
+                },
+                Kind::Response {
+                    success: success_now,
+                    message: message_now,
+                    body: body_now,
+                    ..
+                },
+            ) => {
+                if success == success_now {
+                    self.compare_payloads(*body, *body_now)?;
+                } else {
+                    let outcome = |success: bool, message: &Option<Cow<'_, str>>| {
+                        if success {
+                            "succeeded".to_owned()
+                        } else {
+                            format!("failed ({})", message.as_deref().unwrap_or("no reason"))
+                        }
+                    };
+                    self.found.push(format!(
+                        "it {} and now {}",
+                        outcome(*success, message),
+                        outcome(*success_now, message_now)
+                    ));
+                }
+            }
+            (Kind::Event { body, .. }, Kind::Event { body: now, .. }) => {
+                self.compare_payloads(*body, *now)?;
+            }
+            (
+                Kind::Request { arguments, .. },
+                Kind::Request {
+                    arguments: arguments_now,
+                    ..
+                },
+            ) => {
+                self.requests.insert((own.other(), recorded.seq), now.seq);
+                self.compare_payloads(*arguments, *arguments_now)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What came and was not recorded.
+    fn rest(&mut self) {
+        for message in self.peer.left() {
+            let Ok(envelope) = message.envelope() else {
+                continue;
+            };
+            let what = "it was not recorded";
+            if let Kind::Request { command, .. } = &envelope.kind {
+                self.peer.send(&Outgoing::Failure {
+                    request_seq: envelope.seq,
+                    command: Cow::Owned(command.clone().into_owned()),
+                    message: what.to_owned(),
+                    body: None,
+                });
+            }
+            self.differ(None, name(&envelope), what.to_owned());
+        }
+    }
+
+    fn compare_payloads(
+        &mut self,
+        recorded: Option<&RawValue>,
+        now: Option<&RawValue>,
+    ) -> Result<(), String> {
+        let [recorded, now] = [value(recorded)?, value(now)?];
+        self.compare("", "", &recorded, &now);
+        Ok(())
+    }
+
+    /// Notes the differences between two values; `kind` is what a name at this place would name.
+    fn compare(&mut self, path: &str, kind: &str, recorded: &Value, now: &Value) {
+        match (recorded, now) {
+            (Value::Object(fields), Value::Object(fields_now)) => {
+                let all: BTreeSet<_> = fields.keys().chain(fields_now.keys()).collect();
+                for key in all {
+                    if self.ignored.contains(key) {
+                        continue;
+                    }
+                    let place = if path.is_empty() {
+                        key.clone()
+                    } else {
+                        format!("{path}.{key}")
+                    };
+                    let absent = &Value::Null;
+                    let [recorded, now] =
+                        [fields, fields_now].map(|fields| fields.get(key).unwrap_or(absent));
+                    match kind_of_name(kind, key) {
+                        Some(kind) if same_kind_of_name(recorded, now) => {
+                            self.names
+                                .insert((kind.to_owned(), recorded.to_string()), now.clone());
+                        }
+                        _ => self.compare(&place, key, recorded, now),
+                    }
+                }
+            }
+            (Value::Array(items), Value::Array(items_now)) => {
+                if items.len() != items_now.len() {
+                    let (count, count_now) = (items.len(), items_now.len());
+                    self.found
+                        .push(format!("`{path}` had {count} elements and has {count_now}"));
+                }
+                for (index, (recorded, now)) in items.iter().zip(items_now).enumerate() {
+                    self.compare(&format!("{path}[{index}]"), kind, recorded, now);
+                }
+            }
+            _ if recorded == now => {}
+            _ => self.found.push(format!(
+                "`{path}` was {} and is {}",
+                shown(recorded),
+                shown(now)
+            )),
+        }
+    }
+
+    /// A payload of our side with the names that the peer has for things now.
+    fn translated(&self, own: Side, payload: Option<&RawValue>) -> Result<Option<Raw>, String> {
+        let Some(payload) = payload else {
+            return Ok(None);
+        };
+        let mut value = value(Some(payload))?;
+        self.translate(own, "", &mut value);
+        Raw::new(&value)
+            .map(Some)
+            .map_err(|error| error.to_string())
+    }
+
+    fn translate(&self, own: Side, kind: &str, value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    if key == "requestId"
+                        && let Some(seq) = value
+                            .as_i64()
+                            .and_then(|seq| self.requests.get(&(own, seq)))
+                    {
+                        *value = (*seq).into();
+                    }
+                    let known = kind_of_name(kind, key)
+                        .and_then(|kind| self.names.get(&(kind.to_owned(), value.to_string())));
+                    match known {
+                        Some(now) => *value = now.clone(),
+                        None => self.translate(own, key, value),
+                    }
+                }
+            }
+            Value::Array(items) => {
+                for item in items {
+                    self.translate(own, kind, item);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A payload; one that is absent is one without fields.
+fn value(payload: Option<&RawValue>) -> Result<Value, String> {
+    payload.map_or_else(
+        || Ok(Value::Object(serde_json::Map::new())),
+        |payload| serde_json::from_str(payload.get()).map_err(|error| error.to_string()),
+    )
+}
+
+/// What a field names, if it is a name that an adapter gives: of what `within` holds, where it is called `id` only.
+fn kind_of_name(within: &str, field: &str) -> Option<&'static str> {
+    Some(match (within, field) {
+        ("threads", "id") | (_, "threadId") => "thread",
+        ("stackFrames", "id") | (_, "frameId") => "frame",
+        ("breakpoints" | "breakpoint", "id") => "breakpoint",
+        ("modules" | "module", "id") | (_, "moduleId") => "module",
+        ("targets", "id") | (_, "targetId") => "target",
+        (_, "variablesReference") => "variables",
+        (_, "sourceReference") => "source",
+        (_, "memoryReference" | "instructionPointerReference" | "instructionReference") => "memory",
+        (_, "progressId") => "progress",
+        _ => return None,
+    })
+}
+
+/// True for two names of one kind. 0 is the name of nothing.
+fn same_kind_of_name(recorded: &Value, now: &Value) -> bool {
+    let nothing = |value: &Value| value.as_i64() == Some(0);
+    match (recorded, now) {
+        (Value::Number(_), Value::Number(_)) => nothing(recorded) == nothing(now),
+        (Value::String(_), Value::String(_)) => true,
+        _ => false,
+    }
+}
+
+/// A value for a reader.
+fn shown(value: &Value) -> String {
+    const LONGEST: usize = 200;
+    match value {
+        Value::Null => "absent".to_owned(),
+        _ => {
+            let text = value.to_string();
+            match text.char_indices().nth(LONGEST) {
+                Some((end, _)) => format!("{}…", &text[..end]),
+                None => text,
+            }
+        }
+    }
+}
