@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use dapple_dap::codec::{CodecError, encode};
 use dapple_dap::testing::{Recorder, TestClient};
-use dapple_dap::transport::listen::{Reach, TcpServer, UnixServer};
+use dapple_dap::transport::listen::{AcceptError, Reach, TcpServer, UnixServer};
 use dapple_dap::transport::{Closed, Direction, Options, Outgoing};
 use dapple_dap::types::*;
 use dapple_dap::{Client, ClientError, Connection, Incoming, Server};
@@ -91,6 +91,35 @@ fn two_sessions_over_tcp_have_their_own_state_and_numbers() {
         );
     }
     assert_eq!(sessions.join().expect("no panic"), [3, 3]);
+}
+
+#[test]
+fn a_connection_of_another_user_is_refused_and_the_next_is_served() {
+    // Only root can be somebody else.
+    if !rustix::process::geteuid().is_root() {
+        return println!(
+            "skipped: this needs a process of another user, which only root can start"
+        );
+    }
+    const NOBODY: u32 = 65534;
+    let server = TcpServer::bind(loopback(), Reach::Loopback).expect("loopback is there");
+    let address = server.address().expect("bound");
+    let connect = format!("exec 3<>/dev/tcp/127.0.0.1/{} && cat <&3", address.port());
+    let mut stranger = Command::new("bash")
+        .args(["-c", &connect])
+        .uid(NOBODY)
+        .spawn()
+        .expect("a shell");
+    let refused = server.accept(Options::new()).expect_err("it is nobody's");
+    assert!(
+        matches!(refused, AcceptError::OtherUser { uid: NOBODY, .. }),
+        "{refused}"
+    );
+    // Its connection is closed, so it ends.
+    assert!(stranger.wait().expect("it is our child").success());
+    let client = TcpStream::connect(address).expect("it listens");
+    server.accept(Options::new()).expect("the same user");
+    drop(client);
 }
 
 #[test]

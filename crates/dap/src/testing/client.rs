@@ -24,6 +24,46 @@ use crate::types::{
 };
 
 /// A client for tests. Everything that a [`Client`] does is there too.
+///
+/// ```
+/// use dapple_dap::Server;
+/// use dapple_dap::testing::TestClient;
+/// use dapple_dap::types::*;
+///
+/// let stopped_at = |line| StackFrame::new(1, "main", line, 1).with_source(Source::new().with_path("/src/a.txt"));
+/// let server = Server::builder()
+///     .on::<LaunchRequest>(|_, _, context| {
+///         context.outbox().event::<InitializedEvent>(Empty);
+///         Ok(Empty)
+///     })
+///     .on::<SetBreakpointsRequest>(|line: &mut i64, arguments, _| {
+///         *line = arguments.breakpoints.unwrap_or_default()[0].line;
+///         Ok(SetBreakpointsResponse::new(vec![Breakpoint::new(true).with_line(*line)]))
+///     })
+///     .on::<ConfigurationDoneRequest>(|_, _, context| {
+///         let stopped = StoppedEventBody::new(StoppedEventReason::Breakpoint).with_thread_id(1);
+///         context.outbox().event::<OutputEvent>(OutputEventBody::new("here we are\n"));
+///         context.outbox().event::<StoppedEvent>(stopped);
+///         Ok(Empty)
+///     })
+///     .on::<StackTraceRequest>(move |line, _, _| Ok(StackTraceResponse::new(vec![stopped_at(*line)])))
+///     .on::<ContinueRequest>(|_, _, context| {
+///         context.outbox().event::<TerminatedEvent>(TerminatedEventBody::new());
+///         Ok(ContinueResponse::new())
+///     })
+///     .build();
+///
+/// let (client, session) = TestClient::of(&server, 0);
+/// client.hit_breakpoint(LaunchRequestArguments::new(), "a.txt", 7);
+/// client.assert_output("console", "here we are");
+/// assert_eq!(client.top_frame(1).name, "main");
+/// client.resume(1);
+/// client.wait_for::<TerminatedEvent>();
+/// assert_eq!(client.fails::<PauseRequest>(PauseArguments::new(1)), "the request `pause` is not supported here");
+/// client.disconnect();
+/// client.assert_no_violations();
+/// session.join().unwrap();
+/// ```
 #[derive(Debug)]
 pub struct TestClient {
     client: Client,
