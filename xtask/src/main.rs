@@ -1,6 +1,7 @@
 //! Project chores: `cargo xtask CHORE`.
 //!
 //! - `bench`: measures starting and stepping next to other debuggers.
+//! - `bench protocol`: measures reading and writing the protocol's messages next to other crates.
 //! - `codegen [--check]`: writes the protocol's types from the definition, or says whether they are up to date.
 //! - `schema diff A [B]`: how two definitions of the protocol differ in structure.
 //! - `tidy`: checks the invariants of ARCHITECTURE.md.
@@ -16,6 +17,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask CHORE
   bench               measure starting and stepping, next to lldb-dap and gdb where they are installed
+  bench protocol      measure decoding and encoding next to other crates
   codegen [--check]   write crates/dap/src/types.rs from crates/schema/protocol.json (or check that it is up to date)
   schema diff A [B]   list the structural differences of two definitions (B: crates/schema/protocol.json)
   tidy                check the invariants of ARCHITECTURE.md that a program can check";
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
         ["bench"] => bench::run(&root()),
+        ["bench", "protocol"] => bench::protocol(&root()),
         ["codegen"] => codegen::write(&root()),
         ["codegen", "--check"] => codegen::check(&root()),
         ["schema", "diff", first] => schema::compare(&root(), first, None),

@@ -9,6 +9,8 @@
 
 use serde::Serialize;
 
+use crate::envelope::{Envelope, Kind};
+
 /// The longest message accepted unless told otherwise: 64 MiB.
 pub const DEFAULT_LIMIT: usize = 64 << 20;
 
@@ -350,16 +352,108 @@ fn excerpt(bytes: &[u8]) -> String {
 /// # Errors
 /// What the value's `Serialize` reports, such as a map with keys that are not strings.
 pub fn encode(message: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
-    // Room for the longest header; the body is written behind it and the gap closed once the length is known.
-    const ROOM: usize = "Content-Length: 18446744073709551615\r\n\r\n".len();
-    let mut bytes = Vec::with_capacity(ROOM + 256);
-    bytes.resize(ROOM, 0);
-    serde_json::to_writer(&mut bytes, message)?;
-    let header = header(bytes.len() - ROOM);
-    let start = ROOM - header.len();
-    bytes[start..ROOM].copy_from_slice(header.as_bytes());
-    bytes.drain(..start);
+    let mut bytes = Vec::with_capacity(256);
+    encode_into(&mut bytes, message)?;
     Ok(bytes)
+}
+
+/// As [`encode`], behind what `bytes` has already: for a buffer that is used again and again. After an error it is as before.
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_into(bytes: &mut Vec<u8>, message: &impl Serialize) -> Result<(), serde_json::Error> {
+    framed(bytes, |bytes| serde_json::to_writer(bytes, message))
+}
+
+/// A whole message around a typed payload, behind what `bytes` has already; the payload is written straight to its place. One
+/// that is written as `null`, such as [`Empty`](crate::message::Empty), is left out. After an error `bytes` is as before.
+///
+/// ```
+/// use dapple_dap::codec::encode_envelope;
+/// use dapple_dap::envelope::{Envelope, Kind};
+/// use dapple_dap::types::{StoppedEventBody, StoppedEventReason};
+///
+/// let body = StoppedEventBody::new(StoppedEventReason::Step);
+/// let stopped = Envelope { seq: 7, kind: Kind::Event { event: "stopped".into(), body: Some(&body) } };
+/// let mut bytes = Vec::new();
+/// encode_envelope(&mut bytes, &stopped)?;
+/// assert!(bytes.ends_with(br#"{"seq":7,"type":"event","event":"stopped","body":{"reason":"step"}}"#));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_envelope<P: Serialize>(
+    bytes: &mut Vec<u8>,
+    envelope: &Envelope<'_, P>,
+) -> Result<(), serde_json::Error> {
+    framed(bytes, |bytes| {
+        bytes.extend_from_slice(b"{\"seq\":");
+        serde_json::to_writer(&mut *bytes, &envelope.seq)?;
+        let (key, payload) = match &envelope.kind {
+            Kind::Request { command, arguments } => {
+                bytes.extend_from_slice(b",\"type\":\"request\",\"command\":");
+                serde_json::to_writer(&mut *bytes, command)?;
+                (&b",\"arguments\":"[..], arguments)
+            }
+            Kind::Response {
+                request_seq,
+                success,
+                command,
+                message,
+                body,
+            } => {
+                bytes.extend_from_slice(b",\"type\":\"response\",\"request_seq\":");
+                serde_json::to_writer(&mut *bytes, request_seq)?;
+                bytes.extend_from_slice(match success {
+                    true => b",\"success\":true,\"command\":",
+                    false => b",\"success\":false,\"command\":",
+                });
+                serde_json::to_writer(&mut *bytes, command)?;
+                if let Some(message) = message {
+                    bytes.extend_from_slice(b",\"message\":");
+                    serde_json::to_writer(&mut *bytes, message)?;
+                }
+                (&b",\"body\":"[..], body)
+            }
+            Kind::Event { event, body } => {
+                bytes.extend_from_slice(b",\"type\":\"event\",\"event\":");
+                serde_json::to_writer(&mut *bytes, event)?;
+                (&b",\"body\":"[..], body)
+            }
+        };
+        if let Some(payload) = payload {
+            let before = bytes.len();
+            bytes.extend_from_slice(key);
+            serde_json::to_writer(&mut *bytes, payload)?;
+            if &bytes[before + key.len()..] == b"null" {
+                bytes.truncate(before);
+            }
+        }
+        bytes.push(b'}');
+        Ok(())
+    })
+}
+
+/// Puts a header before what `write` writes.
+fn framed(
+    bytes: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), serde_json::Error>,
+) -> Result<(), serde_json::Error> {
+    // Room for the longest header; the gap is closed once the length is known.
+    const ROOM: usize = "Content-Length: 18446744073709551615\r\n\r\n".len();
+    let start = bytes.len();
+    let body = start + ROOM;
+    bytes.resize(body, 0);
+    if let Err(error) = write(bytes) {
+        bytes.truncate(start);
+        return Err(error);
+    }
+    let header = header(bytes.len() - body);
+    bytes[start..start + header.len()].copy_from_slice(header.as_bytes());
+    bytes.copy_within(body.., start + header.len());
+    bytes.truncate(bytes.len() - (ROOM - header.len()));
+    Ok(())
 }
 
 /// The header block for a body of `length` bytes.

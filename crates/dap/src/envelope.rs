@@ -11,25 +11,27 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// A message with its payload not yet decoded.
+use crate::json;
+
+/// A message with its payload not yet decoded, or, to be [sent](crate::codec::encode_envelope), with any that can be written.
 #[derive(Debug, Clone)]
-pub struct Envelope<'a> {
+pub struct Envelope<'a, P = &'a RawValue> {
     /// The sender's number for this message. Senders should count from 1; what came is kept as it is.
     pub seq: i64,
     /// The rest, by the kind of message.
-    pub kind: Kind<'a>,
+    pub kind: Kind<'a, P>,
 }
 
 /// A message's `type`, with the fields of that type.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Kind<'a> {
+pub enum Kind<'a, P = &'a RawValue> {
     /// Asks the other side for something; it is to be answered with one response.
     Request {
         /// What is asked for.
         command: Cow<'a, str>,
-        /// The arguments' text. `null` counts as absent.
-        arguments: Option<&'a RawValue>,
+        /// The arguments; their text where the message was received. `null` counts as absent.
+        arguments: Option<P>,
     },
     /// Answers a request.
     Response {
@@ -41,15 +43,15 @@ pub enum Kind<'a> {
         command: Cow<'a, str>,
         /// The error in short, where there is one.
         message: Option<Cow<'a, str>>,
-        /// The body's text. `null` counts as absent.
-        body: Option<&'a RawValue>,
+        /// The body; its text where the message was received. `null` counts as absent.
+        body: Option<P>,
     },
     /// Tells that something happened.
     Event {
         /// What happened.
         event: Cow<'a, str>,
-        /// The body's text. `null` counts as absent.
-        body: Option<&'a RawValue>,
+        /// The body; its text where the message was received. `null` counts as absent.
+        body: Option<P>,
     },
 }
 
@@ -75,7 +77,7 @@ pub enum EnvelopeError {
     },
 }
 
-/// The fast way: everything is as it should be.
+/// What an envelope may have, when each field is as it should be.
 #[derive(Deserialize)]
 struct Wire<'a> {
     seq: i64,
@@ -133,12 +135,17 @@ impl<'a> Envelope<'a> {
                 reason: "expected `{` at the start".to_owned(),
             });
         }
+        if let Some(wire) = Wire::quick(text) {
+            return wire.into_envelope();
+        }
         match serde_json::from_str::<Wire<'a>>(text) {
             Ok(wire) => wire.into_envelope(),
             Err(error) => Err(explain(text, &error)),
         }
     }
+}
 
+impl<P> Envelope<'_, P> {
     /// The command or event this is about.
     pub fn name(&self) -> &str {
         match &self.kind {
@@ -149,6 +156,36 @@ impl<'a> Envelope<'a> {
 }
 
 impl<'a> Wire<'a> {
+    /// Reads what has nothing unusual; `None` where serde_json has to decide.
+    fn quick(text: &'a str) -> Option<Self> {
+        let (mut seq, mut kind, mut command, mut event) = (None, None, None, None);
+        let (mut request_seq, mut success) = (None, None);
+        let (mut message, mut arguments, mut body) = (None, None, None);
+        json::read_object(text, |reader, key| match key {
+            "seq" => reader.fill(&mut seq),
+            "type" => reader.fill_string(&mut kind),
+            "command" => reader.fill_string(&mut command),
+            "arguments" => reader.fill::<&RawValue>(&mut arguments),
+            "request_seq" => reader.fill(&mut request_seq),
+            "success" => reader.fill(&mut success),
+            "message" => reader.fill_string(&mut message),
+            "event" => reader.fill_string(&mut event),
+            "body" => reader.fill::<&RawValue>(&mut body),
+            _ => reader.skip().map(drop),
+        })?;
+        Some(Self {
+            seq: seq?,
+            kind: kind?,
+            command: command.map(Text),
+            arguments,
+            request_seq,
+            success,
+            message: message.map(Text),
+            event: event.map(Text),
+            body,
+        })
+    }
+
     fn into_envelope(self) -> Result<Envelope<'a>, EnvelopeError> {
         let seq = self.seq;
         let kind = &*self.kind;

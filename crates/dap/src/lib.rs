@@ -123,6 +123,7 @@ pub mod cancel;
 pub mod client;
 pub mod codec;
 pub mod envelope;
+mod json;
 pub mod lifecycle;
 pub mod message;
 pub mod server;

@@ -49,6 +49,8 @@ use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::fmt;
 
+use crate::json;
+
 /// A request: its name, what it carries and what answers it.
 pub trait Request: 'static {
     /// The command on the wire.
@@ -294,7 +296,11 @@ impl fmt::Display for DecodeError {
 /// # Errors
 /// Where it does not have `T`'s shape; the error names the field.
 pub fn decode<T: DeserializeOwned>(raw: &RawValue) -> Result<T, DecodeError> {
-    serde_json::from_str(raw.get()).map_err(|error| explain::<T>(raw.get(), &error))
+    let text = raw.get();
+    match json::read(text) {
+        Some(value) => Ok(value),
+        None => serde_json::from_str(text).map_err(|error| explain::<T>(text, &error)),
+    }
 }
 
 /// Decodes a payload that may be absent: absent and `null` are the same as `{}`, so whatever has nothing required is
@@ -365,9 +371,9 @@ macro_rules! read_object {
 
                     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
                         $(let mut $field = None;)*
-                        while let Some(key) = map.next_key_seed($crate::message::Key(&[$($wire),*]))? {
+                        while let Some(key) = map.next_key_seed($crate::message::Key(|name| match name { $($wire => $index,)* _ => usize::MAX }))? {
                             match key {
-                                $(Some($index) => $field = $crate::message::read_object!(@next $presence map),)*
+                                $($index => $field = $crate::message::read_object!(@next $presence map),)*
                                 _ => drop(map.next_value::<serde::de::IgnoredAny>()?),
                             }
                         }
@@ -387,26 +393,28 @@ macro_rules! read_object {
 }
 pub(crate) use read_object;
 
-/// A field's number in a list of names; `None` for a name that is not there.
-pub(crate) struct Key(pub &'static [&'static str]);
+/// A field's name, read in place and turned into its number.
+pub(crate) struct Key<F: FnOnce(&str) -> usize>(pub F);
 
-impl<'de> de::DeserializeSeed<'de> for Key {
-    type Value = Option<usize>;
+impl<'de, F: FnOnce(&str) -> usize> de::DeserializeSeed<'de> for Key<F> {
+    type Value = usize;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<usize>, D::Error> {
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
         deserializer.deserialize_identifier(self)
     }
 }
 
-impl de::Visitor<'_> for Key {
-    type Value = Option<usize>;
+impl<F: FnOnce(&str) -> usize> de::Visitor<'_> for Key<F> {
+    type Value = usize;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a field's name")
     }
 
-    fn visit_str<E>(self, name: &str) -> Result<Option<usize>, E> {
-        Ok(self.0.iter().position(|known| *known == name))
+    #[inline]
+    fn visit_str<E>(self, name: &str) -> Result<usize, E> {
+        Ok((self.0)(name))
     }
 }
 

@@ -9303,6 +9303,60 @@ impl AnyRequest {
     }
 }
 
+/// Writes the arguments; `null` where there is nothing to carry.
+impl Serialize for AnyRequest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Cancel(value) => value.serialize(serializer),
+            Self::RunInTerminal(value) => value.serialize(serializer),
+            Self::StartDebugging(value) => value.serialize(serializer),
+            Self::Initialize(value) => value.serialize(serializer),
+            Self::ConfigurationDone(value) => value.serialize(serializer),
+            Self::Launch(value) => value.serialize(serializer),
+            Self::Attach(value) => value.serialize(serializer),
+            Self::Restart(value) => value.serialize(serializer),
+            Self::Disconnect(value) => value.serialize(serializer),
+            Self::Terminate(value) => value.serialize(serializer),
+            Self::BreakpointLocations(value) => value.serialize(serializer),
+            Self::SetBreakpoints(value) => value.serialize(serializer),
+            Self::SetFunctionBreakpoints(value) => value.serialize(serializer),
+            Self::SetExceptionBreakpoints(value) => value.serialize(serializer),
+            Self::DataBreakpointInfo(value) => value.serialize(serializer),
+            Self::SetDataBreakpoints(value) => value.serialize(serializer),
+            Self::SetInstructionBreakpoints(value) => value.serialize(serializer),
+            Self::Continue(value) => value.serialize(serializer),
+            Self::Next(value) => value.serialize(serializer),
+            Self::StepIn(value) => value.serialize(serializer),
+            Self::StepOut(value) => value.serialize(serializer),
+            Self::StepBack(value) => value.serialize(serializer),
+            Self::ReverseContinue(value) => value.serialize(serializer),
+            Self::RestartFrame(value) => value.serialize(serializer),
+            Self::Goto(value) => value.serialize(serializer),
+            Self::Pause(value) => value.serialize(serializer),
+            Self::StackTrace(value) => value.serialize(serializer),
+            Self::Scopes(value) => value.serialize(serializer),
+            Self::Variables(value) => value.serialize(serializer),
+            Self::SetVariable(value) => value.serialize(serializer),
+            Self::Source(value) => value.serialize(serializer),
+            Self::Threads(value) => value.serialize(serializer),
+            Self::TerminateThreads(value) => value.serialize(serializer),
+            Self::Modules(value) => value.serialize(serializer),
+            Self::LoadedSources(value) => value.serialize(serializer),
+            Self::Evaluate(value) => value.serialize(serializer),
+            Self::SetExpression(value) => value.serialize(serializer),
+            Self::StepInTargets(value) => value.serialize(serializer),
+            Self::GotoTargets(value) => value.serialize(serializer),
+            Self::Completions(value) => value.serialize(serializer),
+            Self::ExceptionInfo(value) => value.serialize(serializer),
+            Self::ReadMemory(value) => value.serialize(serializer),
+            Self::WriteMemory(value) => value.serialize(serializer),
+            Self::Disassemble(value) => value.serialize(serializer),
+            Self::Locations(value) => value.serialize(serializer),
+            Self::Other { raw, .. } => raw.serialize(serializer),
+        }
+    }
+}
+
 /// The body of any successful response.
 ///
 /// What is not in the protocol is kept as it came, to be passed on.
@@ -9585,6 +9639,60 @@ impl AnyResponse {
     }
 }
 
+/// Writes the body; `null` where there is nothing to carry.
+impl Serialize for AnyResponse {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Cancel(value) => value.serialize(serializer),
+            Self::RunInTerminal(value) => value.serialize(serializer),
+            Self::StartDebugging(value) => value.serialize(serializer),
+            Self::Initialize(value) => value.serialize(serializer),
+            Self::ConfigurationDone(value) => value.serialize(serializer),
+            Self::Launch(value) => value.serialize(serializer),
+            Self::Attach(value) => value.serialize(serializer),
+            Self::Restart(value) => value.serialize(serializer),
+            Self::Disconnect(value) => value.serialize(serializer),
+            Self::Terminate(value) => value.serialize(serializer),
+            Self::BreakpointLocations(value) => value.serialize(serializer),
+            Self::SetBreakpoints(value) => value.serialize(serializer),
+            Self::SetFunctionBreakpoints(value) => value.serialize(serializer),
+            Self::SetExceptionBreakpoints(value) => value.serialize(serializer),
+            Self::DataBreakpointInfo(value) => value.serialize(serializer),
+            Self::SetDataBreakpoints(value) => value.serialize(serializer),
+            Self::SetInstructionBreakpoints(value) => value.serialize(serializer),
+            Self::Continue(value) => value.serialize(serializer),
+            Self::Next(value) => value.serialize(serializer),
+            Self::StepIn(value) => value.serialize(serializer),
+            Self::StepOut(value) => value.serialize(serializer),
+            Self::StepBack(value) => value.serialize(serializer),
+            Self::ReverseContinue(value) => value.serialize(serializer),
+            Self::RestartFrame(value) => value.serialize(serializer),
+            Self::Goto(value) => value.serialize(serializer),
+            Self::Pause(value) => value.serialize(serializer),
+            Self::StackTrace(value) => value.serialize(serializer),
+            Self::Scopes(value) => value.serialize(serializer),
+            Self::Variables(value) => value.serialize(serializer),
+            Self::SetVariable(value) => value.serialize(serializer),
+            Self::Source(value) => value.serialize(serializer),
+            Self::Threads(value) => value.serialize(serializer),
+            Self::TerminateThreads(value) => value.serialize(serializer),
+            Self::Modules(value) => value.serialize(serializer),
+            Self::LoadedSources(value) => value.serialize(serializer),
+            Self::Evaluate(value) => value.serialize(serializer),
+            Self::SetExpression(value) => value.serialize(serializer),
+            Self::StepInTargets(value) => value.serialize(serializer),
+            Self::GotoTargets(value) => value.serialize(serializer),
+            Self::Completions(value) => value.serialize(serializer),
+            Self::ExceptionInfo(value) => value.serialize(serializer),
+            Self::ReadMemory(value) => value.serialize(serializer),
+            Self::WriteMemory(value) => value.serialize(serializer),
+            Self::Disassemble(value) => value.serialize(serializer),
+            Self::Locations(value) => value.serialize(serializer),
+            Self::Other { raw, .. } => raw.serialize(serializer),
+        }
+    }
+}
+
 /// The body of any event.
 ///
 /// What is not in the protocol is kept as it came, to be passed on.
@@ -9717,6 +9825,32 @@ impl AnyEvent {
             Self::Invalidated(value) => message::encode(value),
             Self::Memory(value) => message::encode(value),
             Self::Other { raw, .. } => Ok(raw.clone()),
+        }
+    }
+}
+
+/// Writes the body; `null` where there is nothing to carry.
+impl Serialize for AnyEvent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Initialized(value) => value.serialize(serializer),
+            Self::Stopped(value) => value.serialize(serializer),
+            Self::Continued(value) => value.serialize(serializer),
+            Self::Exited(value) => value.serialize(serializer),
+            Self::Terminated(value) => value.serialize(serializer),
+            Self::Thread(value) => value.serialize(serializer),
+            Self::Output(value) => value.serialize(serializer),
+            Self::Breakpoint(value) => value.serialize(serializer),
+            Self::Module(value) => value.serialize(serializer),
+            Self::LoadedSource(value) => value.serialize(serializer),
+            Self::Process(value) => value.serialize(serializer),
+            Self::Capabilities(value) => value.serialize(serializer),
+            Self::ProgressStart(value) => value.serialize(serializer),
+            Self::ProgressUpdate(value) => value.serialize(serializer),
+            Self::ProgressEnd(value) => value.serialize(serializer),
+            Self::Invalidated(value) => value.serialize(serializer),
+            Self::Memory(value) => value.serialize(serializer),
+            Self::Other { raw, .. } => raw.serialize(serializer),
         }
     }
 }

@@ -70,6 +70,23 @@ pub fn run(root: &Path) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Builds and runs the comparison of the protocol's crates. It is a package of its own, outside of the workspace, so that
+/// what it compares with is in nobody else's lock file.
+pub fn protocol(root: &Path) -> anyhow::Result<ExitCode> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
+        .current_dir(root)
+        .args(["run", "--release", "--locked", "--quiet"])
+        .args(["--manifest-path", "benches/protocol/Cargo.toml"])
+        .args(["--target-dir", "target/bench-protocol"])
+        .status()?;
+    Ok(if status.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
 fn build(root: &Path) -> anyhow::Result<std::path::PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)

@@ -588,4 +588,23 @@ fn family(out: &mut String, family: &Family, variants: &[(&str, &str, &str)]) {
         out,
         "Self::Other {{ raw, .. }} => Ok(raw.clone()),\n}} }}\n}}\n"
     );
+    w!(
+        out,
+        "/// Writes the {payload}; `null` where there is nothing to carry."
+    );
+    w!(out, "impl Serialize for {name} {{");
+    w!(
+        out,
+        "fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {{ match self {{"
+    );
+    for (variant, _, _) in variants {
+        w!(
+            out,
+            "Self::{variant}(value) => value.serialize(serializer),"
+        );
+    }
+    w!(
+        out,
+        "Self::Other {{ raw, .. }} => raw.serialize(serializer),\n}} }}\n}}\n"
+    );
 }
