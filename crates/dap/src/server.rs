@@ -3,6 +3,64 @@
 //! A [`Server`] is the table of handlers; [`Server::start`] makes a [`Session`] of it for each client. What is advertised
 //! exists: a request's capability is set by registering its handler. The rules of a session are kept by the session,
 //! not by the handlers; see [`crate::lifecycle`].
+//!
+//! | a handler wants | it uses |
+//! | --- | --- |
+//! | to answer now | [`ServerBuilder::on`] and its return value |
+//! | to answer later, or from another thread | [`ServerBuilder::on_deferred`] and the [`Responder`] |
+//! | to send an event, or ask the client for something | the [`Outbox`] of its [`Context`] |
+//! | to stop when nobody wants the result any more | [`Context::cancelled`] |
+//! | to show that it is still at work | a [`Progress`] |
+//! | numbers for frames and variables | [`References`] |
+//! | to name lines, columns and files as the client does | [`ClientConventions`] |
+//!
+//! Not responsible for bytes and connections ([`crate::transport`]), nor for what a request means: whether there is a
+//! thread 7, and what becomes of a breakpoint, is the adapter's affair. Handlers run one after the other on the thread that calls
+//! [`Session::run`]; whatever takes long belongs on a thread of the adapter's, which keeps the responder:
+//!
+//! ```
+//! use std::time::Duration;
+//! use dapple_dap::server::{Failure, Progress, Server};
+//! use dapple_dap::testing::TestClient;
+//! use dapple_dap::types::*;
+//!
+//! let server = Server::<()>::builder()
+//!     .on_deferred::<EvaluateRequest>(|_, arguments, responder, context| {
+//!         let mut progress = Progress::start(context.outbox(), "Counting");
+//!         std::thread::spawn(move || {
+//!             for percent in 0..100 {
+//!                 if responder.cancelled().is_cancelled() {
+//!                     return responder.fail(Failure::cancelled());
+//!                 }
+//!                 // Most of these do not leave: a client gets ten in a second at most.
+//!                 progress.update(None, Some(f64::from(percent)));
+//!             }
+//!             responder.respond(EvaluateResponse::new(arguments.expression.len().to_string(), 0));
+//!         });
+//!     })
+//!     .on::<LaunchRequest>(|_, _, context| {
+//!         let outbox = context.outbox().clone();
+//!         let terminal = RunInTerminalRequestArguments::new("/", vec!["./program".to_owned()]);
+//!         context.outbox().request_within::<RunInTerminalRequest>(Duration::from_secs(60), terminal, move |answer| {
+//!             let text = match answer {
+//!                 Ok(answer) => format!("it runs as {:?}", answer.process_id),
+//!                 Err(error) => format!("no terminal: {error}"),
+//!             };
+//!             outbox.event::<OutputEvent>(OutputEventBody::new(text));
+//!         });
+//!         Ok(Empty)
+//!     })
+//!     .build();
+//!
+//! let (client, session) = TestClient::of(&server, ());
+//! client.initialize();
+//! assert_eq!(client.ok::<EvaluateRequest>(EvaluateArguments::new("four")).result, "4");
+//! client.ok::<LaunchRequest>(LaunchRequestArguments::new());
+//! client.assert_output("console", "no terminal: the client does not support `runInTerminal`");
+//! client.disconnect();
+//! client.assert_no_violations();
+//! session.join().unwrap();
+//! ```
 
 mod conventions;
 mod dispatch;
