@@ -7,7 +7,8 @@
 //! returns, in the nearest caller that has the user's source, in the middle of its line where something is left to do there.
 //! Calls, and calls that were inlined, belong to the line. A step **into** ends there too, unless the line calls a function
 //! with the user's source: then after that function's prologue, or at the first statement of an inlined one. Linkage stubs
-//! are followed to what they call. A step **out** ends after the return, or after the inlined code. Code is the user's when
+//! are followed to what they call. A step **out** ends after the return, or after the inlined code. Where an exception or a
+//! panic leaves what the step runs past, each of them ends at the code that catches it. Code is the user's when
 //! it has lines in a source that is on this machine and isn't a standard library's; who starts in a library steps through library code like any other.
 //!
 //! The trick: an activation is told from its recursive twins by the stack pointer. A call is stepped over by running to its
@@ -48,7 +49,8 @@ pub struct Context<'a> {
 pub enum Action {
     /// Execute one instruction.
     SingleStep,
-    /// Run, with all threads, until this thread is at `address` with its stack pointer greater than `above`.
+    /// Run, with all threads, until this thread is at `address` with its stack pointer greater than `above`; or, with such a
+    /// stack pointer, where it takes an exception that keeps it from getting there: that is told by [`Step::landed`].
     RunTo {
         /// Where.
         address: Address,

@@ -18,6 +18,16 @@ pub enum Place {
     Function(String),
 }
 
+impl Place {
+    /// The file it is in, where that was asked for.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Place::Line(file, _) | Place::Definition(file, _) => Some(file),
+            Place::Function(_) => None,
+        }
+    }
+}
+
 /// How long a breakpoint stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stay {
@@ -167,10 +177,10 @@ impl Breakpoints {
     pub fn files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for breakpoint in &self.list {
-            if let Place::Line(path, _) | Place::Definition(path, _) = &breakpoint.place
-                && !files.contains(path)
+            if let Some(path) = breakpoint.place.file()
+                && !files.iter().any(|known| known == path)
             {
-                files.push(path.clone());
+                files.push(path.to_owned());
             }
         }
         files
@@ -221,9 +231,9 @@ impl Breakpoints {
     }
 
     fn at<'a>(&'a self, file: &'a Path) -> impl Iterator<Item = &'a Breakpoint> {
-        self.list.iter().filter(
-            move |breakpoint| matches!(&breakpoint.place, Place::Line(path, _) | Place::Definition(path, _) if path == file),
-        )
+        self.list
+            .iter()
+            .filter(move |breakpoint| breakpoint.place.file() == Some(file))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where to stop.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
@@ -61,10 +61,7 @@ pub fn set(session: &mut Session, argument: &str, stay: Stay) -> anyhow::Result<
     {
         bail!("this adapter has no conditional breakpoints");
     }
-    let file = match &place {
-        Place::Line(file, _) | Place::Definition(file, _) => Some(file.clone()),
-        Place::Function(_) => None,
-    };
+    let file = place.file().map(Path::to_owned);
     let number = session.breakpoints.add(place, stay, condition);
     let told = match &file {
         Some(file) => session.tell_breakpoints(file),

@@ -9,7 +9,6 @@ use dapple_dap::types::{
 };
 
 use super::Session;
-use crate::debug::breakpoints::Place;
 
 impl Session {
     /// Tells the adapter the breakpoints of a file.
@@ -49,9 +48,9 @@ impl Session {
             .breakpoints
             .remove(number)
             .with_context(|| format!("there is no breakpoint {number}"))?;
-        match removed.place {
-            Place::Line(file, _) | Place::Definition(file, _) => self.tell_breakpoints(&file),
-            Place::Function(_) => self.tell_function_breakpoints(),
+        match removed.place.file() {
+            Some(file) => self.tell_breakpoints(file),
+            None => self.tell_function_breakpoints(),
         }
     }
 }
