@@ -1,9 +1,10 @@
 //! Server sessions over the in-memory pair: what is answered to whatever comes, and in which order.
 
+mod wire;
+
 use std::sync::mpsc;
 use std::time::Duration;
 
-use dapple_dap::envelope::{Envelope, Kind};
 use dapple_dap::server::{Exhausted, Progress, References, RequestError};
 use dapple_dap::testing::TestClient;
 use dapple_dap::transport::Closed;
@@ -12,6 +13,7 @@ use dapple_dap::{
     CancelToken, Connection, Context, Failure, Flow, Incoming, Outbox, Request, Responder, Server,
     Session,
 };
+use wire::{INITIALIZE, request, short};
 
 /// A session driven by hand: what the client writes is handled when the test says so.
 struct Wire<S> {
@@ -79,46 +81,6 @@ impl<S: 'static> Wire<S> {
     }
 }
 
-const INITIALIZE: &str =
-    r#"{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}"#;
-
-fn request(seq: i64, command: &str) -> String {
-    format!(r#"{{"seq":{seq},"type":"request","command":"{command}"}}"#)
-}
-
-/// `SEQ: COMMAND ok BODY`, `SEQ: COMMAND failed: MESSAGE`, or `event NAME`.
-fn short(text: &str) -> String {
-    let envelope = Envelope::parse(text).expect("the session sends messages");
-    match envelope.kind {
-        Kind::Response {
-            request_seq,
-            success: true,
-            command,
-            body,
-            ..
-        } => format!(
-            "{request_seq}: {command} ok {}",
-            body.map_or("", |body| body.get())
-        )
-        .trim_end()
-        .to_owned(),
-        Kind::Response {
-            request_seq,
-            command,
-            message,
-            ..
-        } => {
-            format!(
-                "{request_seq}: {command} failed: {}",
-                message.unwrap_or_default()
-            )
-        }
-        Kind::Event { event, .. } => format!("event {event}"),
-        Kind::Request { command, .. } => format!("request {command}"),
-        _ => unreachable!("there are three kinds"),
-    }
-}
-
 fn output(outbox: &Outbox, text: &str) {
     outbox.event::<OutputEvent>(OutputEventBody::new(text));
 }
@@ -176,10 +138,10 @@ fn requests_before_initialize_and_a_second_one_are_answered_with_an_error() {
     let mut wire = Wire::new(&plain(), ());
     let again = INITIALIZE.replace("\"seq\":1", "\"seq\":3");
     let answers = wire.say(&[
-        &request(9, "threads"),
+        &request(9, "threads", "{}"),
         INITIALIZE,
         &again,
-        &request(4, "threads"),
+        &request(4, "threads", "{}"),
     ]);
     assert_eq!(
         answers[0],
@@ -254,7 +216,10 @@ fn events_before_initialize_wait_and_those_after_terminated_are_dropped() {
     output(&outbox, "late");
     outbox.event::<TerminatedEvent>(TerminatedEventBody::new());
     assert_eq!(wire.read(), ["event terminated"]);
-    assert_eq!(wire.say(&[&request(2, "disconnect")]), ["2: disconnect ok"]);
+    assert_eq!(
+        wire.say(&[&request(2, "disconnect", "{}")]),
+        ["2: disconnect ok"]
+    );
 }
 
 #[test]
@@ -262,12 +227,12 @@ fn unknown_commands_and_bad_arguments_are_answered_and_the_session_goes_on() {
     let mut wire = Wire::new(&plain(), ());
     wire.initialize();
     let answers = wire.say(&[
-        &request(2, "fly"),
-        &request(3, "continue"),
-        r#"{"seq":4,"type":"request","command":"continue","arguments":{"threadId":"one"}}"#,
-        r#"{"seq":5,"type":"request","command":"continue","arguments":3}"#,
-        &request(6, "pause").replace('}', r#","arguments":{"threadId":1}}"#),
-        &request(7, "threads"),
+        &request(2, "fly", "{}"),
+        r#"{"seq":3,"type":"request","command":"continue"}"#,
+        &request(4, "continue", r#"{"threadId":"one"}"#),
+        &request(5, "continue", "3"),
+        &request(6, "pause", r#"{"threadId":1}"#),
+        &request(7, "threads", "{}"),
     ]);
     assert_eq!(
         answers,
@@ -296,7 +261,7 @@ fn garbage_is_skipped_or_answered_and_the_session_goes_on() {
         r#"{"seq":4,"type":"wish","command":"threads"}"#,
         r#"{"seq":5,"type":"response","request_seq":99,"success":true,"command":"x"}"#,
         r#"{"seq":6,"type":"event","event":"stopped"}"#,
-        &request(7, "threads"),
+        &request(7, "threads", "{}"),
     ]);
     assert_eq!(
         answers,
@@ -314,7 +279,7 @@ fn ten_thousand_pipelined_requests_are_answered_in_order() {
     let mut wire = Wire::new(&plain(), ());
     wire.initialize();
     for seq in 2..10_002 {
-        wire.write(&request(seq, "threads"));
+        wire.write(&request(seq, "threads", "{}"));
     }
     assert_eq!(wire.handle(), Flow::Continue);
     let answers = wire.read();
@@ -354,7 +319,7 @@ fn evaluate(seq: i64, expression: &str) -> String {
 fn a_deferred_request_is_answered_later_from_any_thread() {
     let mut wire = Wire::new(&deferring(), Vec::new());
     wire.initialize();
-    let answers = wire.say(&[&evaluate(2, "x"), &request(3, "threads")]);
+    let answers = wire.say(&[&evaluate(2, "x"), &request(3, "threads", "{}")]);
     assert_eq!(answers, ["event output", "3: threads ok {\"threads\":[]}"]);
     let (responder, _) = wire.state.pop().expect("it waits");
     std::thread::spawn(move || responder.respond(EvaluateResponse::new("7", 0)))
@@ -446,9 +411,9 @@ fn a_disconnect_is_answered_and_so_is_a_second_one() {
     let mut wire = Wire::new(&plain(), ());
     wire.initialize();
     for text in [
-        request(2, "disconnect"),
-        request(3, "disconnect"),
-        request(4, "threads"),
+        request(2, "disconnect", "{}"),
+        request(3, "disconnect", "{}"),
+        request(4, "threads", "{}"),
     ] {
         wire.write(&text);
     }
@@ -666,7 +631,7 @@ fn progress_is_seen_and_cancelled_while_its_handler_runs() {
 fn a_disconnect_before_initialize_is_an_error_and_ends_nothing() {
     let mut wire = Wire::new(&counting(), Vec::new());
     let answers = wire.say(&[
-        &request(1, "disconnect"),
+        &request(1, "disconnect", "{}"),
         &INITIALIZE.replace("\"seq\":1", "\"seq\":2"),
     ]);
     assert!(
