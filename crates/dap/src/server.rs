@@ -74,7 +74,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::message::{Direction, Empty, Request};
-use crate::transport::Connection;
+use crate::transport::listen::{AcceptError, Listener, serve_each};
+use crate::transport::{Connection, Options};
 use crate::types::{CancelRequest, Capabilities, DisconnectRequest, InitializeRequestArguments};
 
 pub use conventions::{
@@ -135,6 +136,52 @@ impl<S: 'static> Server<S> {
     /// Starts a session with the client at the other end of a connection.
     pub fn start(&self, connection: &Connection) -> Session<S> {
         Session::new(self, connection)
+    }
+
+    /// Serves each client of a listener on a thread of its own, with a state of its own, until the listener is stopped and the last
+    /// session has ended. Clients that are refused or lost end nothing; see [`serve_each`], which is also the way to serve
+    /// with options, or by a loop of your own.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use dapple_dap::transport::listen::{Reach, TcpServer};
+    /// use dapple_dap::types::*;
+    /// use dapple_dap::{Client, Server};
+    ///
+    /// let server = Server::<i64>::builder()
+    ///     .on::<ThreadsRequest>(|asked, _, _| {
+    ///         *asked += 1;
+    ///         Ok(ThreadsResponse::new(vec![Thread::new(*asked, "main")]))
+    ///     })
+    ///     .build();
+    /// let listener = Arc::new(TcpServer::bind("127.0.0.1:0".parse()?, Reach::Loopback)?);
+    /// let serving = {
+    ///     let listener = listener.clone();
+    ///     std::thread::spawn(move || server.serve(&*listener, || 0))
+    /// };
+    /// for _ in 0..2 {
+    ///     let client = Client::connect(listener.address()?)?;
+    ///     client.request::<InitializeRequest>(InitializeRequestArguments::new("any"))?;
+    ///     assert_eq!(client.request::<ThreadsRequest>(Empty)?.threads[0].id, 1);
+    /// }
+    /// listener.stop();
+    /// serving.join().unwrap()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The system gives no more connections.
+    pub fn serve(
+        &self,
+        listener: &impl Listener,
+        state: impl Fn() -> S + Send + Sync + 'static,
+    ) -> Result<(), AcceptError> {
+        let server = self.clone();
+        serve_each(
+            listener,
+            |_| Options::new(),
+            move |_, connection| server.start(&connection).run(&mut state()),
+        )
     }
 
     /// What is offered to clients, before adjustments to one.

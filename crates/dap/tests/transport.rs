@@ -93,13 +93,11 @@ fn two_sessions_over_tcp_have_their_own_state_and_numbers() {
     assert_eq!(sessions.join().expect("no panic"), [3, 3]);
 }
 
+/// Only root can be somebody else; for everybody, the tests within `listen` make up whose a connection is.
 #[test]
-fn a_connection_of_another_user_is_refused_and_the_next_is_served() {
-    // Only root can be somebody else.
+fn root_refuses_a_process_of_another_user_and_serves_the_next() {
     if !rustix::process::geteuid().is_root() {
-        return println!(
-            "skipped: this needs a process of another user, which only root can start"
-        );
+        return;
     }
     const NOBODY: u32 = 65534;
     let server = TcpServer::bind(loopback(), Reach::Loopback).expect("loopback is there");

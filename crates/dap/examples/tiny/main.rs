@@ -13,9 +13,14 @@ use std::process::ExitCode;
 
 use dapple_dap::Connection;
 use dapple_dap::transport::Options;
-use dapple_dap::transport::listen::{AcceptError, Reach, TcpServer};
+use dapple_dap::transport::listen::{Reach, TcpServer, serve_each};
 
 fn main() -> ExitCode {
+    // Standard output carries the protocol; what the library has to say goes beside it.
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_max_level(tracing::Level::WARN)
+        .init();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
@@ -39,11 +44,10 @@ fn main() -> ExitCode {
 fn listen(address: &str) -> Result<(), Box<dyn std::error::Error>> {
     let server = TcpServer::bind(address.parse()?, Reach::Loopback)?;
     eprintln!("listening on {}", server.address()?);
-    loop {
-        match server.accept(Options::new()) {
-            Ok(connection) => drop(std::thread::spawn(move || adapter::serve(&connection))),
-            Err(AcceptError::Io(error)) => return Err(error.into()),
-            Err(refused) => eprintln!("{refused}"),
-        }
-    }
+    serve_each(
+        &server,
+        |_| Options::new(),
+        |_, connection| adapter::serve(&connection),
+    )?;
+    Ok(())
 }

@@ -1,25 +1,39 @@
-//! Who may connect.
+//! Listening, and who may connect.
+//!
+//! A [`TcpServer`] or [`UnixServer`] takes connections one by one; [`serve_each`] gives each a thread of its own, and
+//! [`Server::serve`](crate::Server::serve) a session. What is said on a connection is not looked at here.
 //!
 //! A debug adapter runs programs for whoever talks to it, so listening is loopback only unless told otherwise, and a peer
 //! on the same machine must belong to the same user (or be root). For TCP the kernel's socket table says whose the
 //! other end is; a Unix socket carries its peer's credentials.
 
+mod sessions;
+
 use std::fs;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::io::Errno;
+use rustix::net::Shutdown;
 
 use super::{Connection, Options};
+
+pub use sessions::{Listener, serve_each};
 
 /// Why a connection was not accepted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AcceptError {
-    /// The system call failed. If this repeats, stop listening.
+    /// The system call failed.
     #[error("cannot accept connections: {0}")]
     Io(#[from] io::Error),
+    /// The listener was stopped.
+    #[error("no connections are accepted any more: listening was stopped")]
+    Stopped,
     /// The peer is of another user. It was turned away; others can still connect.
     #[error(
         "refused a connection from {peer}: it belongs to user {uid}, and only user {own} may connect"
@@ -38,6 +52,45 @@ pub enum AcceptError {
         /// Where it came from.
         peer: String,
     },
+}
+
+impl AcceptError {
+    /// True if this is about one connection or one moment, and others can still connect.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::OtherUser { .. } | Self::UnknownUser { .. } => true,
+            Self::Stopped => false,
+            // The first line is of a connection that was gone before it was accepted, the next two of its network: accept(2).
+            Self::Io(error) => {
+                self.is_shortage()
+                    || matches!(
+                        Errno::from_io_error(error),
+                        Some(
+                            Errno::CONNABORTED
+                                | Errno::CONNRESET
+                                | Errno::INTR
+                                | Errno::NOTCONN
+                                | Errno::NETDOWN
+                                | Errno::PROTO
+                                | Errno::NOPROTOOPT
+                                | Errno::HOSTDOWN
+                                | Errno::NONET
+                                | Errno::HOSTUNREACH
+                                | Errno::OPNOTSUPP
+                                | Errno::NETUNREACH
+                        )
+                    )
+            }
+        }
+    }
+
+    /// True if the process or the system has no more descriptors or memory just now.
+    fn is_shortage(&self) -> bool {
+        matches!(self, Self::Io(error) if matches!(
+            Errno::from_io_error(error),
+            Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM)
+        ))
+    }
 }
 
 /// Why an address cannot be listened on.
@@ -83,6 +136,7 @@ pub enum Reach {
 #[derive(Debug)]
 pub struct TcpServer {
     listener: TcpListener,
+    stopped: AtomicBool,
 }
 
 impl TcpServer {
@@ -95,7 +149,10 @@ impl TcpServer {
             return Err(ListenError::NotLoopback { address });
         }
         match TcpListener::bind(address) {
-            Ok(listener) => Ok(Self { listener }),
+            Ok(listener) => Ok(Self {
+                listener,
+                stopped: AtomicBool::new(false),
+            }),
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(ListenError::InUse {
                 address: address.to_string(),
             }),
@@ -117,14 +174,36 @@ impl TcpServer {
     /// Waits for the next connection.
     ///
     /// # Errors
-    /// Accepting failed, or the peer was refused.
+    /// Accepting failed, the peer was refused, or listening was stopped.
     pub fn accept(&self, options: Options) -> Result<Connection, AcceptError> {
-        let (stream, peer) = self.listener.accept()?;
+        self.accept_if(options, tcp_owner)
+    }
+
+    /// Accepts a connection if its peer's user may connect; `owner` is told the peer's end and ours.
+    fn accept_if(
+        &self,
+        options: Options,
+        owner: impl Fn(SocketAddr, SocketAddr) -> Option<u32>,
+    ) -> Result<Connection, AcceptError> {
+        let (stream, peer) = unless_stopped(&self.stopped, || self.listener.accept())?;
         if is_loopback(peer.ip()) {
             let local = stream.local_addr()?;
-            check(tcp_owner(peer, local), &peer.to_string())?;
+            check(owner(peer, local), own_user(), &peer.to_string())?;
         }
         Ok(options.tcp(stream)?)
+    }
+
+    /// Ends listening, whichever thread waits in [`accept`](Self::accept). Connections that were accepted stay.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+        // Wakes the threads that wait.
+        rustix::net::shutdown(&self.listener, Shutdown::Both).ok();
+    }
+}
+
+impl Listener for TcpServer {
+    fn accept(&self, options: Options) -> Result<Connection, AcceptError> {
+        self.accept(options)
     }
 }
 
@@ -132,6 +211,7 @@ impl TcpServer {
 #[derive(Debug)]
 pub struct UnixServer {
     listener: UnixListener,
+    stopped: AtomicBool,
     path: PathBuf,
     /// Which file it is: somebody may have put another in its place.
     inode: Option<u64>,
@@ -150,7 +230,7 @@ impl UnixServer {
             .as_ref()
             .is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse)
         {
-            let abandoned = std::os::unix::net::UnixStream::connect(path)
+            let abandoned = UnixStream::connect(path)
                 .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
             if !abandoned {
                 return Err(ListenError::InUse { address: address() });
@@ -164,6 +244,7 @@ impl UnixServer {
         let inode = fs::symlink_metadata(path).ok().map(|data| data.ino());
         Ok(Self {
             listener,
+            stopped: AtomicBool::new(false),
             path: path.to_owned(),
             inode,
         })
@@ -172,14 +253,35 @@ impl UnixServer {
     /// Waits for the next connection.
     ///
     /// # Errors
-    /// Accepting failed, or the peer was refused.
+    /// Accepting failed, the peer was refused, or listening was stopped.
     pub fn accept(&self, options: Options) -> Result<Connection, AcceptError> {
-        let (stream, _) = self.listener.accept()?;
-        let owner = rustix::net::sockopt::socket_peercred(&stream)
-            .ok()
-            .map(|peer| peer.uid.as_raw());
-        check(owner, &format!("a client of {}", self.path.display()))?;
+        self.accept_if(options, unix_owner)
+    }
+
+    /// Accepts a connection if its peer's user may connect.
+    fn accept_if(
+        &self,
+        options: Options,
+        owner: impl Fn(&UnixStream) -> Option<u32>,
+    ) -> Result<Connection, AcceptError> {
+        let (stream, _) = unless_stopped(&self.stopped, || self.listener.accept())?;
+        let peer = format!("a client of {}", self.path.display());
+        check(owner(&stream), own_user(), &peer)?;
         Ok(options.unix(stream)?)
+    }
+
+    /// Ends listening, whichever thread waits in [`accept`](Self::accept). Connections that were accepted stay, and so does the
+    /// socket's file until this is dropped.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+        // Wakes the threads that wait.
+        rustix::net::shutdown(&self.listener, Shutdown::Both).ok();
+    }
+}
+
+impl Listener for UnixServer {
+    fn accept(&self, options: Options) -> Result<Connection, AcceptError> {
+        self.accept(options)
     }
 }
 
@@ -196,15 +298,35 @@ fn is_loopback(ip: IpAddr) -> bool {
     ip.to_canonical().is_loopback()
 }
 
+/// What `accept` gives; what it fails with once the listener is stopped means that.
+fn unless_stopped<T>(
+    stopped: &AtomicBool,
+    accept: impl FnOnce() -> io::Result<T>,
+) -> Result<T, AcceptError> {
+    accept().map_err(|error| match stopped.load(Ordering::SeqCst) {
+        true => AcceptError::Stopped,
+        false => AcceptError::Io(error),
+    })
+}
+
+fn own_user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 /// Root and the own user may connect.
-fn check(owner: Option<u32>, peer: &str) -> Result<(), AcceptError> {
+fn check(owner: Option<u32>, own: u32, peer: &str) -> Result<(), AcceptError> {
     let peer = peer.to_owned();
-    let own = rustix::process::geteuid().as_raw();
     match owner {
         None => Err(AcceptError::UnknownUser { peer }),
         Some(uid) if uid == own || uid == 0 => Ok(()),
         Some(uid) => Err(AcceptError::OtherUser { peer, uid, own }),
     }
+}
+
+/// The user who made the connection.
+fn unix_owner(stream: &UnixStream) -> Option<u32> {
+    let peer = rustix::net::sockopt::socket_peercred(stream).ok()?;
+    Some(peer.uid.as_raw())
 }
 
 /// The user of the socket on this machine whose own end is `peer` and whose other end is `local`.
@@ -261,6 +383,8 @@ fn table_address(text: &str) -> Option<(IpAddr, u16)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read;
+    use std::net::TcpStream;
 
     const TABLE: &str = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n   \
         0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 1 1\n   \
@@ -301,16 +425,58 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_of_another_user_is_refused_and_one_of_nobody_knows_too() {
-        let own = rustix::process::geteuid().as_raw();
-        check(Some(own), "here").expect("the own user");
-        assert!(matches!(
-            check(Some(own + 1), "there"),
-            Err(AcceptError::OtherUser { .. })
-        ));
-        assert!(matches!(
-            check(None, "there"),
-            Err(AcceptError::UnknownUser { .. })
-        ));
+    fn the_own_user_and_root_may_connect_and_nobody_else() {
+        for (owner, own, may) in [
+            (Some(1000), 1000, true),
+            (Some(0), 1000, true),
+            (Some(0), 0, true),
+            (Some(1001), 1000, false),
+            (Some(1000), 0, false),
+            (None, 1000, false),
+            (None, 0, false),
+        ] {
+            let checked = check(owner, own, "a peer");
+            assert_eq!(checked.is_ok(), may, "{owner:?} to {own}: {checked:?}");
+        }
+    }
+
+    /// The peer is refused and sees the end of its connection.
+    fn assert_turned_away(refused: Result<Connection, AcceptError>, mut peer: impl Read) {
+        let error = refused.expect_err("a stranger");
+        assert!(
+            matches!(error, AcceptError::OtherUser { uid, own, .. } if uid == own + 1),
+            "{error}"
+        );
+        assert!(error.is_passing());
+        assert_eq!(peer.read(&mut [0]).expect("the end"), 0);
+    }
+
+    #[test]
+    fn a_stranger_is_turned_away_and_the_next_is_let_in() {
+        let server = TcpServer::bind("127.0.0.1:0".parse().expect("an address"), Reach::Loopback)
+            .expect("a port");
+        let address = server.address().expect("its address");
+        let peer = TcpStream::connect(address).expect("connected");
+        let (at_peer, at_ours) = (peer.local_addr().expect("bound"), address);
+        let refused = server.accept_if(Options::new(), |peer, local| {
+            assert_eq!((peer, local), (at_peer, at_ours));
+            Some(own_user() + 1)
+        });
+        assert_turned_away(refused, peer);
+        let _peer = TcpStream::connect(address).expect("connected");
+        server.accept(Options::new()).expect("the own user");
+    }
+
+    #[test]
+    fn a_stranger_at_a_unix_socket_is_turned_away_and_the_next_is_let_in() {
+        let path = std::env::temp_dir().join(format!("dap-listen-{}", std::process::id()));
+        let server = UnixServer::bind(&path).expect("a socket");
+        let peer = UnixStream::connect(&path).expect("connected");
+        assert_turned_away(
+            server.accept_if(Options::new(), |_| Some(own_user() + 1)),
+            peer,
+        );
+        let _peer = UnixStream::connect(&path).expect("connected");
+        server.accept(Options::new()).expect("the own user");
     }
 }
