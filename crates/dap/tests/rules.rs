@@ -259,12 +259,24 @@ fn end_nothing_but_responses_follows_terminated_and_progress_is_ended_before_it(
 #[test]
 fn end_disconnect_is_answered_before_the_end_and_a_second_one_too() {
     let mut wire = wire();
-    let bytes: Vec<_> = [2, 3]
-        .map(|seq| frame(&request(seq, "disconnect", "{}")))
-        .concat();
-    wire.bytes(&bytes);
+    // Both are read before either is handled: the session is busy until what stands behind them is read.
+    wire.write(&request(
+        2,
+        "evaluate",
+        r#"{"expression":"wait for its cancellation"}"#,
+    ));
+    wire.write(&request(3, "disconnect", "{}"));
+    wire.write(&request(4, "disconnect", "{}"));
+    wire.write(&cancel(5, 2));
     let (order, program) = wire.end();
-    assert_eq!(order, ["2: disconnect ok", "3: disconnect ok"]);
+    assert_eq!(
+        order[..3],
+        [
+            "2: evaluate failed: cancelled",
+            "3: disconnect ok",
+            "4: disconnect ok"
+        ]
+    );
     assert_eq!(program.disconnects, 1);
 }
 
