@@ -65,14 +65,14 @@ use std::time::Duration;
 
 use rustix::process::Pid;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpStream, ToSocketAddrs, UnixStream};
+use tokio::net::{TcpStream, ToSocketAddrs, UnixStream, lookup_host};
 use tokio::process::{Child, Command};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, spawn_blocking};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::client::core::{self, NoEvent, Reply};
-use crate::client::{ClientError, DEFAULT_TIMEOUT, EventMessage, spawn};
+use crate::client::{ClientError, DEFAULT_TIMEOUT, EventMessage, connect, spawn};
 use crate::lifecycle::Violation;
 use crate::message::{Event, Request};
 use crate::server::Failure;
@@ -126,6 +126,30 @@ impl<R: Request> AsyncPending<R> {
                 what: R::COMMAND,
                 after: patience,
             }),
+        }
+    }
+}
+
+/// Tries to connect until it succeeds, fails in a way that does not pass, or the time is over.
+async fn retried<T, F>(patience: Duration, mut attempt: impl FnMut() -> F) -> std::io::Result<T>
+where
+    F: Future<Output = std::io::Result<T>>,
+{
+    let mut last = None;
+    let tries = async {
+        loop {
+            match attempt().await {
+                Err(error) if connect::may_be_starting(&error) => last = Some(error),
+                outcome => return outcome,
+            }
+            sleep(connect::PAUSE).await;
+        }
+    };
+    match timeout(patience, tries).await {
+        Ok(outcome) => outcome,
+        Err(elapsed) => {
+            let error = last.unwrap_or_else(|| elapsed.into());
+            Err(connect::given_up(&error, patience))
         }
     }
 }
@@ -225,11 +249,35 @@ impl AsyncClient {
     /// # Errors
     /// Nobody listens there, or does not answer within [`DEFAULT_TIMEOUT`].
     pub async fn connect(address: impl ToSocketAddrs) -> std::io::Result<Self> {
-        let stream = timeout(DEFAULT_TIMEOUT, TcpStream::connect(address)).await??;
-        // Messages are small and each is waited for.
-        stream.set_nodelay(true).ok();
-        let (input, output) = stream.into_split();
-        Ok(Self::new(input, output))
+        timeout(DEFAULT_TIMEOUT, Self::connect_tcp(&address)).await?
+    }
+
+    /// Connects to an adapter that listens on TCP or soon will, such as one that was just started with a port: as long as nobody
+    /// listens, it is tried again.
+    ///
+    /// # Errors
+    /// Nobody listened there in time, or the address cannot be reached.
+    pub async fn connect_within(
+        address: impl ToSocketAddrs,
+        patience: Duration,
+    ) -> std::io::Result<Self> {
+        retried(patience, || Self::connect_tcp(&address)).await
+    }
+
+    async fn connect_tcp(address: &impl ToSocketAddrs) -> std::io::Result<Self> {
+        let mut refused = None;
+        for address in lookup_host(address).await? {
+            match TcpStream::connect(address).await {
+                Ok(stream) => {
+                    // Messages are small and each is waited for.
+                    stream.set_nodelay(true).ok();
+                    let (input, output) = stream.into_split();
+                    return Ok(Self::new(input, output));
+                }
+                Err(error) => refused = Some(connect::cannot_connect(address, &error)),
+            }
+        }
+        Err(refused.unwrap_or_else(connect::no_address))
     }
 
     /// Connects to an adapter that listens on a Unix socket.
@@ -237,8 +285,23 @@ impl AsyncClient {
     /// # Errors
     /// Nobody listens there.
     pub async fn connect_unix(path: impl AsRef<Path>) -> std::io::Result<Self> {
-        let (input, output) = UnixStream::connect(path).await?.into_split();
+        let path = path.as_ref();
+        let stream = UnixStream::connect(path).await;
+        let stream = stream.map_err(|error| connect::cannot_connect(path.display(), &error))?;
+        let (input, output) = stream.into_split();
         Ok(Self::new(input, output))
+    }
+
+    /// Connects to an adapter that listens on a Unix socket or soon will: as long as there is no such socket, or nobody listens on
+    /// it, it is tried again.
+    ///
+    /// # Errors
+    /// Nobody listened there in time, or the socket may not be used.
+    pub async fn connect_unix_within(
+        path: impl AsRef<Path>,
+        patience: Duration,
+    ) -> std::io::Result<Self> {
+        retried(patience, || Self::connect_unix(path.as_ref())).await
     }
 
     /// Sets how long requests wait for their response.

@@ -11,13 +11,13 @@
 //! Worth knowing: subscribe before sending what causes the events, or use [`Client::wait_for`], which looks at those
 //! that came since it last looked.
 
+pub(crate) mod connect;
 pub(crate) mod core;
 mod dispatch;
 pub(crate) mod spawn;
 
 use std::fmt;
-use std::net::{TcpStream, ToSocketAddrs};
-use std::os::unix::net::UnixStream;
+use std::net::ToSocketAddrs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -257,14 +257,21 @@ impl Client {
     /// # Errors
     /// Nobody listens there, or does not answer within [`DEFAULT_TIMEOUT`].
     pub fn connect(address: impl ToSocketAddrs) -> std::io::Result<Self> {
-        let mut refused = None;
-        for address in address.to_socket_addrs()? {
-            match TcpStream::connect_timeout(&address, DEFAULT_TIMEOUT) {
-                Ok(stream) => return Ok(Self::new(Connection::tcp(stream)?)),
-                Err(error) => refused = Some(error),
-            }
-        }
-        Err(refused.unwrap_or_else(|| std::io::Error::other("the name has no address")))
+        let stream = connect::tcp(address, DEFAULT_TIMEOUT)?;
+        Ok(Self::new(Connection::tcp(stream)?))
+    }
+
+    /// Connects to an adapter that listens on TCP or soon will, such as one that was just started with a port: as long as nobody
+    /// listens, it is tried again.
+    ///
+    /// # Errors
+    /// Nobody listened there in time, or the address cannot be reached.
+    pub fn connect_within(
+        address: impl ToSocketAddrs,
+        patience: Duration,
+    ) -> std::io::Result<Self> {
+        let stream = connect::retried(patience, |left| connect::tcp(&address, left))?;
+        Ok(Self::new(Connection::tcp(stream)?))
     }
 
     /// Connects to an adapter that listens on a Unix socket.
@@ -272,7 +279,21 @@ impl Client {
     /// # Errors
     /// Nobody listens there.
     pub fn connect_unix(path: impl AsRef<Path>) -> std::io::Result<Self> {
-        Ok(Self::new(Connection::unix(UnixStream::connect(path)?)?))
+        let stream = connect::unix(path.as_ref())?;
+        Ok(Self::new(Connection::unix(stream)?))
+    }
+
+    /// Connects to an adapter that listens on a Unix socket or soon will: as long as there is no such socket, or nobody listens on
+    /// it, it is tried again.
+    ///
+    /// # Errors
+    /// Nobody listened there in time, or the socket may not be used.
+    pub fn connect_unix_within(
+        path: impl AsRef<Path>,
+        patience: Duration,
+    ) -> std::io::Result<Self> {
+        let stream = connect::retried(patience, |_| connect::unix(path.as_ref()))?;
+        Ok(Self::new(Connection::unix(stream)?))
     }
 
     /// Sets how long requests wait for their response.

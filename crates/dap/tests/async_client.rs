@@ -3,7 +3,8 @@
 
 use std::future::Future;
 use std::io::{BufRead, BufReader};
-use std::os::unix::net::UnixStream;
+use std::net::TcpListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -301,5 +302,35 @@ fn closing_gives_a_spawned_adapter_time_to_end_and_kills_it_then() {
         let (client, processes) = stubborn();
         client.close(Duration::from_millis(50)).await;
         assert_gone(&processes);
+    });
+}
+
+#[test]
+fn connecting_waits_for_an_adapter_but_not_for_ever() {
+    run(async {
+        let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = free.local_addr().expect("bound");
+        drop(free);
+        let late = AsyncClient::connect_within(address, Duration::from_millis(1)).await;
+        assert_eq!(
+            late.expect_err("nobody listens").to_string(),
+            format!(
+                "cannot connect to {address}: Connection refused (os error 111); tried for 1ms"
+            )
+        );
+        let connecting = tokio::spawn(AsyncClient::connect_within(address, PATIENCE));
+        // The task gets its turn: the first try may have failed by then.
+        tokio::task::yield_now().await;
+        let listener = TcpListener::bind(address).expect("the port is free");
+        connecting.await.expect("no panic").expect("it listens");
+        drop(listener);
+
+        let path = std::env::temp_dir().join(format!("dapple-async-{}", std::process::id()));
+        let connecting = tokio::spawn(AsyncClient::connect_unix_within(path.clone(), PATIENCE));
+        tokio::task::yield_now().await;
+        let listener = UnixListener::bind(&path).expect("the path is free");
+        connecting.await.expect("no panic").expect("it listens");
+        drop(listener);
+        std::fs::remove_file(&path).expect("the socket's file");
     });
 }

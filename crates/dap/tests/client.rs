@@ -1,7 +1,9 @@
 //! What a client's user sees: requests, events, reverse requests, and the end of an adapter that was spawned.
 
+use std::cell::Cell;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -259,6 +261,64 @@ fn adapters_are_reached_over_tcp_and_over_a_unix_socket() {
     thread.join().expect("the session ended");
     let nobody = Client::connect_unix(&path).expect_err("nobody is there");
     assert_eq!(nobody.kind(), std::io::ErrorKind::NotFound);
+}
+
+/// A name for a port on which somebody listens from the second time it is looked up.
+struct Starting {
+    address: SocketAddr,
+    lookups: Cell<usize>,
+    listener: Cell<Option<TcpListener>>,
+}
+
+impl ToSocketAddrs for Starting {
+    type Iter = std::option::IntoIter<SocketAddr>;
+
+    fn to_socket_addrs(&self) -> std::io::Result<Self::Iter> {
+        self.lookups.set(self.lookups.get() + 1);
+        if self.lookups.get() == 2 {
+            self.listener.set(Some(TcpListener::bind(self.address)?));
+        }
+        Ok(Some(self.address).into_iter())
+    }
+}
+
+#[test]
+fn connecting_is_tried_again_until_somebody_listens() {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = free.local_addr().expect("bound");
+    drop(free);
+    let nobody = Client::connect(address).expect_err("nobody listens");
+    assert_eq!(
+        nobody.to_string(),
+        format!("cannot connect to {address}: Connection refused (os error 111)")
+    );
+    let starting = Starting {
+        address,
+        lookups: Cell::new(0),
+        listener: Cell::new(None),
+    };
+    Client::connect_within(&starting, PATIENCE).expect("it listens the second time");
+    assert_eq!(starting.lookups.get(), 2);
+}
+
+#[test]
+fn connecting_waits_for_a_unix_socket_but_not_for_ever() {
+    let path = std::env::temp_dir().join(format!("dapple-client-waits-{}", std::process::id()));
+    let late = Client::connect_unix_within(&path, Duration::from_millis(1));
+    let late = late.expect_err("nobody is there").to_string();
+    assert!(
+        late.starts_with(&format!("cannot connect to {}: ", path.display())),
+        "{late}"
+    );
+    assert!(late.ends_with("; tried for 1ms"), "{late}");
+    let waiting = {
+        let path = path.clone();
+        std::thread::spawn(move || Client::connect_unix_within(path, PATIENCE))
+    };
+    let listener = UnixListener::bind(&path).expect("the path is free");
+    waiting.join().expect("no panic").expect("it listens");
+    drop(listener);
+    fs::remove_file(&path).expect("the socket's file");
 }
 
 /// An adapter that does not end when its client does, with a child in its process group, one in another session, and one

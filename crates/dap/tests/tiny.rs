@@ -1,9 +1,11 @@
 //! The example adapter as a process, driven by the test kit and by the other example. Each message is checked.
 
 use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use dapple_dap::client::Client;
 use dapple_dap::testing::{Recorder, TestClient, launch_arguments};
@@ -269,6 +271,24 @@ fn two_clients_are_served_at_once_on_a_socket() {
         client.disconnect();
         client.assert_no_violations();
     }
+    server.kill().expect("it listens on");
+    server.wait().expect("it ended");
+}
+
+#[test]
+fn a_client_waits_until_an_adapter_that_was_just_started_listens() {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = free.local_addr().expect("bound");
+    drop(free);
+    let mut server = example("tiny")
+        .args(["--listen", &address.to_string()])
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it was built");
+    let client = Client::connect_within(address, Duration::from_secs(60)).expect("it listens");
+    let client = TestClient::from(client);
+    client.initialize();
+    client.disconnect();
     server.kill().expect("it listens on");
     server.wait().expect("it ended");
 }
