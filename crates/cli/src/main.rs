@@ -6,6 +6,7 @@
 mod dap;
 mod debug;
 mod schema;
+mod wire_log;
 
 use std::process::ExitCode;
 

@@ -1,9 +1,12 @@
 //! `dapple dap` as editors run it: a child process on stdio, or a server on a port.
 
 use dapple_dap::client::Client;
-use dapple_dap::testing::{TestClient, launch_arguments};
+use dapple_dap::lifecycle::Side;
+use dapple_dap::testing::{Recording, Replay, TestClient, launch_arguments};
+use dapple_dap::transport;
 use dapple_dap::types::*;
 use serde_json::json;
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
@@ -19,8 +22,13 @@ fn dapple() -> Command {
 
 /// A server on a free port, and where it listens.
 fn listening() -> (Child, String) {
+    listening_with(&[])
+}
+
+fn listening_with(arguments: &[&OsStr]) -> (Child, String) {
     let mut child = dapple()
         .args(["--listen", "127.0.0.1:0"])
+        .args(arguments)
         .stderr(Stdio::piped())
         .spawn()
         .expect("dapple runs");
@@ -70,8 +78,81 @@ fn a_session_on_stdio_logs_its_messages_where_only_the_user_can_read_them() {
     let mode = std::fs::metadata(&log).expect("a log").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let text = std::fs::read_to_string(&log).expect("a log");
-    let starts: Vec<&str> = text.lines().map(|line| &line[..4]).collect();
-    assert_eq!(starts, ["1 <-", "1 ->", "1 <-", "1 ->"], "{text}");
+    let recording = Recording::parse(&text).expect("a recording");
+    let from: Vec<Side> = recording.entries.iter().map(|entry| entry.from).collect();
+    assert_eq!(from, [Side::Client, Side::Adapter].repeat(2), "{text}");
+}
+
+#[test]
+fn a_log_is_checked_by_the_schema_tools_and_replayed() {
+    let log = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("replayed.log");
+    std::fs::remove_file(&log).ok();
+    // Twice, as an editor appends session after session.
+    for _ in 0..2 {
+        let client = Client::spawn(dapple().arg("--log").arg(&log)).expect("dapple runs");
+        let client = TestClient::from(client);
+        client.initialize();
+        client.request::<ThreadsRequest>(Empty).ok();
+        client.fails::<LaunchRequest>(launch_arguments(&json!({"program": "/no/such"})));
+        client.disconnect();
+        client.wait_closed(PATIENCE).expect("dapple ends");
+    }
+    let checked = Command::new(env!("CARGO_BIN_EXE_dapple"))
+        .args(["schema", "validate"])
+        .arg(&log)
+        .output()
+        .expect("dapple runs");
+    assert!(checked.status.success(), "{checked:?}");
+    let text = std::fs::read_to_string(&log).expect("a log");
+    let recordings = Recording::parse_all(&text).expect("recordings");
+    assert_eq!(recordings.len(), 2, "{text}");
+    for recording in recordings {
+        assert!(recording.entries.len() >= 8, "{recording}");
+        let mut child = dapple()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("dapple runs");
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let connection = transport::Options::new().streams(
+            output.expect("a pipe"),
+            input.expect("a pipe"),
+            || {},
+        );
+        let differences = Replay::new(recording).as_client(connection);
+        assert_eq!(differences, []);
+        child.wait().expect("dapple ends");
+    }
+}
+
+#[test]
+fn each_session_of_a_server_is_told_from_the_others_in_its_log() {
+    let log = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("server.log");
+    std::fs::remove_file(&log).ok();
+    let (mut server, address) = listening_with(&["--log".as_ref(), log.as_os_str()]);
+    let clients = [0, 1].map(|_| TestClient::from(Client::connect(&*address).expect("connected")));
+    for client in &clients {
+        client.initialize();
+    }
+    for client in &clients {
+        client.disconnect();
+        client.wait_closed(PATIENCE).expect("the session ends");
+    }
+    signal("-TERM", server.id());
+    server.wait().expect("the server ends");
+    let text = std::fs::read_to_string(&log).expect("a log");
+    let recordings = Recording::parse_all(&text).expect("recordings");
+    let sessions: Vec<_> = recordings
+        .iter()
+        .map(|recording| {
+            (
+                recording.session.clone().unwrap_or_default(),
+                recording.entries.len(),
+            )
+        })
+        .collect();
+    let expected = [1, 2].map(|number| (format!("{}-{number}", server.id()), 4));
+    assert_eq!(sessions, expected, "{text}");
 }
 
 #[test]

@@ -5,8 +5,10 @@ mod support;
 use std::io::Write;
 use std::process::Stdio;
 
+use dapple_dap::lifecycle::Side;
+use dapple_dap::testing::Recording;
 use expect_test::expect;
-use support::{Run, batch, dapple, normalised, write};
+use support::{Run, batch, dapple, normalised, scratch, write};
 
 #[test]
 fn the_tour_from_its_start_to_its_exit_code() {
@@ -153,6 +155,33 @@ fn another_process_with_the_adapter_shows_the_same() {
         "{}",
         other.stderr
     );
+}
+
+#[test]
+fn the_log_has_each_run_with_both_its_sides() {
+    let own = Vec::new();
+    let other = vec![format!("--adapter={} dap", env!("CARGO_BIN_EXE_dapple"))];
+    for (name, adapter) in [("own.log", own), ("other.log", other)] {
+        let log = scratch("logs").join(name);
+        std::fs::remove_file(&log).ok();
+        let mut command = dapple();
+        command.args(["debug", "--batch", "--log"]).arg(&log);
+        command.args(adapter).args(["--ex", "run", "--ex", "run"]);
+        let run = Run::of(command.arg("/bin/true"));
+        assert_eq!(run.code, Some(0), "{run:#?}");
+        let text = std::fs::read_to_string(&log).expect("a log");
+        let runs = Recording::parse_all(&text).expect("recordings");
+        assert_eq!(runs.len(), 2, "{text}");
+        for run in runs {
+            let ends = [run.entries.first(), run.entries.last()];
+            let ends = ends.map(|entry| entry.expect("an entry"));
+            assert_eq!(ends.map(|entry| entry.from), [Side::Client, Side::Adapter]);
+            assert!(ends[0].time.is_zero());
+            for (entry, command) in ends.iter().zip(["initialize", "disconnect"]) {
+                assert!(entry.text.contains(command), "{}", entry.text);
+            }
+        }
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crossbeam_channel::Sender;
 use dapple_adapter::{OwnStdin, ProcessGroup, ServeOptions};
 use dapple_dap::client::{Client, Pending};
 use dapple_dap::message::{Raw, Request};
-use dapple_dap::transport::Connection;
+use dapple_dap::transport;
 use dapple_dap::types::{
     Capabilities, InitializeRequest, InitializeRequestArguments, LaunchRequest,
     LaunchRequestArguments,
@@ -71,14 +71,15 @@ impl Link {
     /// The adapter can't be started, or does not take our greeting.
     pub fn open(
         adapter: &Adapter,
+        options: transport::Options,
         program: &Program,
         stdin: ProgramStdin,
         run: u32,
         events: &Sender<Event>,
     ) -> anyhow::Result<Self> {
         let (client, host) = match adapter {
-            Adapter::Own => host_own()?,
-            Adapter::Command(command) => (spawn(command)?, None),
+            Adapter::Own => host_own(options)?,
+            Adapter::Command(command) => (spawn(command, options)?, None),
         };
         let link = Self {
             client,
@@ -162,8 +163,8 @@ fn forward_answer(launch: Pending<LaunchRequest>, run: u32, events: Sender<Event
 }
 
 /// The program shares our terminal, and so our process group.
-fn host_own() -> anyhow::Result<(Client, Option<JoinHandle<()>>)> {
-    let (ours, theirs) = Connection::memory();
+fn host_own(options: transport::Options) -> anyhow::Result<(Client, Option<JoinHandle<()>>)> {
+    let (ours, theirs) = options.memory();
     let options = ServeOptions {
         process_group: ProcessGroup::Shared,
         own_stdin: OwnStdin::Free,
@@ -179,13 +180,14 @@ fn host_own() -> anyhow::Result<(Client, Option<JoinHandle<()>>)> {
 }
 
 /// In a process group of its own: Ctrl-C is for the program, not for its adapter.
-fn spawn(command: &str) -> anyhow::Result<Client> {
+fn spawn(command: &str, options: transport::Options) -> anyhow::Result<Client> {
     let mut shell = Command::new("sh");
     shell
         .arg("-c")
         .arg(format!("exec {command}"))
         .process_group(0);
-    Client::spawn(&mut shell).with_context(|| format!("can't start the adapter `{command}`"))
+    Client::spawn_with(&mut shell, options)
+        .with_context(|| format!("can't start the adapter `{command}`"))
 }
 
 /// `program`, `args`, `cwd` and `stopOnEntry` mean the same to every native adapter known; `stdin` is ours.

@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use crossbeam_channel::Sender;
+use dapple_dap::lifecycle::Side;
 
 use compile::Language;
 use complete::Completer;
@@ -31,6 +32,8 @@ use link::{Adapter, Program};
 use screen::Screen;
 use session::{Event, Session};
 use style::{Color, Role, Style};
+
+use crate::wire_log::WireLog;
 
 /// What `dapple debug` can be told.
 #[derive(Args)]
@@ -50,6 +53,10 @@ pub struct Options {
     /// Drive another debug adapter, started by this shell command
     #[arg(long, value_name = "COMMAND")]
     pub adapter: Option<String>,
+
+    /// Append every message between us and the adapter to this file, which only you can read
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
 
     /// The program to debug, or a .rs, .c or .cpp file to compile and debug; and its arguments, passed on as they are
     // One list: only so do options behind the program belong to the program.
@@ -80,6 +87,7 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
     }
     let program = find_program(&given, words.collect(), &mut screen)?;
     let adapter = options.adapter.map_or(Adapter::Own, Adapter::Command);
+    let log = WireLog::open_if(options.log.as_deref(), Side::Client)?;
     let (sender, events) = crossbeam_channel::unbounded();
     forward_interrupts(sender.clone())?;
     let completer = Completer::default();
@@ -93,7 +101,15 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
         let greeting = greeting(&program, screen.style);
         screen.say(&greeting);
     }
-    let mut session = Session::new(screen, program, adapter, input, completer, (sender, events));
+    let mut session = Session::new(
+        screen,
+        program,
+        adapter,
+        log,
+        input,
+        completer,
+        (sender, events),
+    );
     session.run()?;
     Ok(session
         .exit_code

@@ -6,8 +6,9 @@
 //! {"time":0.001204,"from":"client","message":{"seq":1,"type":"request","command":"threads"}}
 //! ```
 //!
-//! `time` is in seconds since the recorder was made, `from` is `client` or `adapter`. What a conversation means is not decided here:
-//! see [`Replay`](super::Replay).
+//! `time` is in seconds since the recorder was made, `from` is `client` or `adapter`. Where a file has several sessions, as a
+//! [`Log`](super::Log) writes it, each entry names its `session`. What a conversation means is not decided here: see
+//! [`Replay`](super::Replay).
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -94,6 +95,7 @@ impl Recorder {
             text: message.text,
         });
         Recording {
+            session: None,
             entries: entries.collect(),
         }
     }
@@ -130,6 +132,8 @@ pub struct Entry {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recording {
+    /// Which session of its file it is, if the file has several.
+    pub session: Option<String>,
     /// The messages, in order.
     pub entries: Vec<Entry>,
 }
@@ -146,7 +150,9 @@ pub struct RecordingError {
 
 /// An entry as it is written.
 #[derive(Serialize, Deserialize)]
-struct Line<M> {
+struct Line<S, M> {
+    #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
+    session: Option<S>,
     time: f64,
     from: From,
     message: M,
@@ -163,20 +169,59 @@ impl Recording {
     /// Reads a recording. Empty lines are skipped.
     ///
     /// # Errors
-    /// A line is no entry of a recording.
+    /// A line is no entry of a recording, or is of another session than those before it.
     pub fn parse(text: &str) -> Result<Self, RecordingError> {
-        let mut entries = Vec::new();
-        for (index, line) in text.lines().enumerate() {
-            if line.trim().is_empty() {
-                continue;
+        let mut recording: Option<Self> = None;
+        for line in lines(text) {
+            let (line, session, entry) = line?;
+            let recording = recording.get_or_insert_with(|| Self {
+                session: session.clone(),
+                entries: Vec::new(),
+            });
+            if recording.session != session {
+                let reason = "another session begins: this is a file of several".to_owned();
+                return Err(RecordingError { line, reason });
             }
+            recording.entries.push(entry);
+        }
+        Ok(recording.unwrap_or_default())
+    }
+
+    /// Reads all recordings of a file, in the order in which their sessions begin. Empty lines are skipped.
+    ///
+    /// # Errors
+    /// A line is no entry of a recording.
+    pub fn parse_all(text: &str) -> Result<Vec<Self>, RecordingError> {
+        let mut recordings: Vec<Self> = Vec::new();
+        for line in lines(text) {
+            let (_, session, entry) = line?;
+            match recordings.iter_mut().find(|one| one.session == session) {
+                Some(recording) => recording.entries.push(entry),
+                None => recordings.push(Self {
+                    session,
+                    entries: vec![entry],
+                }),
+            }
+        }
+        Ok(recordings)
+    }
+}
+
+type Parsed = Result<(usize, Option<String>, Entry), RecordingError>;
+
+/// The entries of a text with the numbers of their lines and their sessions.
+fn lines(text: &str) -> impl Iterator<Item = Parsed> {
+    let numbered = (1..).zip(text.lines());
+    numbered
+        .filter(|(_, text)| !text.trim().is_empty())
+        .map(|(number, text)| {
             let wrong = |reason: String| RecordingError {
-                line: index + 1,
+                line: number,
                 reason,
             };
-            let line: Line<&RawValue> =
-                serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
-            entries.push(Entry {
+            let line: Line<String, &RawValue> =
+                serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+            let entry = Entry {
                 time: Duration::try_from_secs_f64(line.time)
                     .map_err(|error| wrong(error.to_string()))?,
                 from: match line.from {
@@ -184,33 +229,39 @@ impl Recording {
                     From::Adapter => Side::Adapter,
                 },
                 text: line.message.get().to_owned(),
-            });
-        }
-        Ok(Self { entries })
-    }
+            };
+            Ok((number, line.session, entry))
+        })
 }
 
 impl fmt::Display for Recording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for entry in &self.entries {
-            // Newlines in JSON stand between tokens only. What was no JSON is kept as a string.
-            let message = Raw::from_text(entry.text.replace(['\n', '\r'], " "))
-                .or_else(|_| Raw::new(&entry.text))
-                .map_err(|_| fmt::Error)?;
-            let line = Line {
-                time: entry.time.as_secs_f64(),
-                from: match entry.from {
-                    Side::Client => From::Client,
-                    Side::Adapter => From::Adapter,
-                },
-                message: message.as_raw_value(),
-            };
-            writeln!(
-                f,
-                "{}",
-                serde_json::to_string(&line).map_err(|_| fmt::Error)?
-            )?;
-        }
-        Ok(())
+        let session = self.session.as_deref();
+        self.entries
+            .iter()
+            .try_for_each(|entry| write_line(f, session, entry))
     }
+}
+
+/// Writes an entry as a line.
+pub(super) fn write_line(
+    out: &mut impl fmt::Write,
+    session: Option<&str>,
+    entry: &Entry,
+) -> fmt::Result {
+    // Newlines in JSON stand between tokens only. What was no JSON is kept as a string.
+    let message = Raw::from_text(entry.text.replace(['\n', '\r'], " "))
+        .or_else(|_| Raw::new(&entry.text))
+        .map_err(|_| fmt::Error)?;
+    let line = Line {
+        session,
+        time: entry.time.as_secs_f64(),
+        from: match entry.from {
+            Side::Client => From::Client,
+            Side::Adapter => From::Adapter,
+        },
+        message: message.as_raw_value(),
+    };
+    let line = serde_json::to_string(&line).map_err(|_| fmt::Error)?;
+    writeln!(out, "{line}")
 }

@@ -26,6 +26,7 @@ use super::input::{Input, Line, Next, PROMPT};
 use super::link::{Adapter, Link, Program};
 use super::screen::Screen;
 use super::source_view::Sources;
+use crate::wire_log::WireLog;
 
 pub use stops::Stop;
 
@@ -80,6 +81,7 @@ pub struct Session {
     /// How the program ended; `None` as long as it has not.
     pub exit_code: Option<i64>,
     adapter: Adapter,
+    log: WireLog,
     link: Option<Link>,
     run: u32,
     launch: Result<(), String>,
@@ -99,6 +101,7 @@ impl Session {
         screen: Screen,
         program: Program,
         adapter: Adapter,
+        log: WireLog,
         input: Input,
         completer: Completer,
         (sender, events): (Sender<Event>, Receiver<Event>),
@@ -112,6 +115,7 @@ impl Session {
             listed: None,
             exit_code: None,
             adapter,
+            log,
             link: None,
             run: 0,
             launch: Ok(()),
@@ -235,6 +239,7 @@ impl Session {
         self.launch = Ok(());
         let link = Link::open(
             &self.adapter,
+            self.log.options(self.run.into()),
             &self.program,
             self.input.program_stdin(),
             self.run,
