@@ -12,7 +12,7 @@ use serde::Deserialize;
 use crate::envelope::{Envelope, Kind};
 use crate::message::decode_or_default;
 
-/// Tells a request's handler that the client no longer wants its result.
+/// Tells the handler of a request, or the work behind a progress, that the client no longer wants its result.
 #[derive(Debug, Clone, Default)]
 pub struct CancelToken(Arc<AtomicBool>);
 
@@ -22,7 +22,7 @@ impl CancelToken {
         Self::default()
     }
 
-    /// True once the client cancelled the request.
+    /// True once the client cancelled it.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }

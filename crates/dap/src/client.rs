@@ -4,8 +4,15 @@
 //! adapter's own requests. It may be used from several threads at once. A thread of its own takes what comes in, in
 //! order: an event that precedes a response is with its subscribers before the response is returned.
 //!
-//! It does not know how a debugging session goes: which requests to send, and when, is its user's business; `testing`
-//! has verbs for the usual ways. What may not be sent at all at some point of a session it refuses; what an adapter may
+//! | an adapter that | is reached with |
+//! | --- | --- |
+//! | speaks on its standard input and output | [`Client::spawn`], which also ends it |
+//! | listens | [`Client::connect`], [`Client::connect_unix`] |
+//! | was just started and is to listen | [`Client::connect_within`], [`Client::connect_unix_within`] |
+//! | runs in this process | [`Connection::memory`] and [`Client::new`] |
+//!
+//! It does not know how a debugging session goes: which requests to send, and when, is its user's business;
+//! [`testing`](crate::testing) has verbs for the usual ways. What may not be sent at all at some point of a session it refuses; what an adapter may
 //! not do is kept as a [violation](Client::violations).
 //!
 //! Worth knowing: subscribe before sending what causes the events, or use [`Client::wait_for`], which looks at those

@@ -1,10 +1,13 @@
 //! The Debug Adapter Protocol: everything for writing a debug adapter or a client of one, and nothing of debugging.
 //!
+//! Messages have types, generated from the protocol's definition, and both ends of a conversation keep its rules and notice where the
+//! other does not. What a request means, and in which order a debugger is driven, is up to you. It works on Linux.
+//!
 //! # An adapter
 //!
-//! Handlers are registered by request type; a request's capability is set by registering it. The session keeps the
-//! protocol's rules: it answers each request once, unknown and malformed ones with an error, and what a handler sends
-//! leaves after its response.
+//! Handlers are registered by request type, and what has a handler is what the adapter says it can do. Each request is
+//! answered once: by its handler, or with an error if there is none or the arguments are malformed. What a handler sends leaves
+//! after its response.
 //!
 //! ```
 //! use dapple_dap::{Connection, Failure, Server};
@@ -53,7 +56,12 @@
 //! # thread.join().unwrap();
 //! ```
 //!
+//! With `serve(Connection::stdio())` as its `main` this is a debug adapter that an editor can start. [`Server::serve`] serves many
+//! clients on a port, [`server`] tells what else handlers can do, and [`testing::TestClient::of`] tries an adapter within a test.
+//!
 //! # A client
+//!
+//! Requests are sent by type too, and the events that come are kept until somebody asks for them.
 //!
 //! ```
 //! use std::time::Duration;
@@ -61,7 +69,7 @@
 //! use dapple_dap::types::*;
 //!
 //! fn threads_at_first_stop(connection: Connection) -> Result<Vec<Thread>, ClientError> {
-//!     let client = Client::new(connection); // or Client::spawn(&mut Command::new("an-adapter"))
+//!     let client = Client::new(connection);
 //!     client.request::<InitializeRequest>(InitializeRequestArguments::new("any"))?;
 //!     // An adapter may answer `launch` after the configuration.
 //!     let launch = client.send::<LaunchRequest>(LaunchRequestArguments::new())?;
@@ -91,10 +99,13 @@
 //! # thread.join().unwrap();
 //! ```
 //!
+//! An adapter that is a program is started with [`Client::spawn`], one that listens is reached with [`Client::connect`]; see
+//! [`client`].
+//!
 //! # Whole programs
 //!
 //! Two examples go further: `tiny` is a complete adapter for a tiny language, `first_stop` a client that drives any adapter
-//! to its first stop. The one can be tried on the other:
+//! to its first stop. The one can be tried on the other, in the project's folder:
 //!
 //! ```text
 //! cargo build -p dapple-dap --examples
@@ -105,17 +116,18 @@
 //!
 //! | module | |
 //! | --- | --- |
-//! | [`types`], [`message`] | what is sent: a type for each definition, generated; the traits to add your own |
+//! | [`types`], [`message`] | what is sent: a type for each definition, generated; how to add requests and events of your own |
 //! | [`codec`], [`envelope`] | bytes to messages and their payloads, without I/O |
 //! | [`transport`] | connections over stdio, sockets and memory; who may connect |
 //! | [`lifecycle`] | when what may be sent, as a pure state machine |
+//! | [`cancel`] | how a handler learns that nobody wants its result |
 //! | [`server`] | handlers, sessions, references, the client's conventions |
 //! | [`client`] | requests, events, capabilities; starting an adapter |
 //! | `async_client` | the same for asynchronous programs, with the feature `tokio` |
 //! | [`testing`] | verbs for tests of adapters, scripts for either side, recordings and their replay |
 //!
-//! There is no async runtime in here unless the feature `tokio` asks for the asynchronous client: threads and channels.
-//! [`codec`] and [`envelope`] can be used from any.
+//! There are threads and channels in here, and no async runtime unless the feature `tokio` asks for the asynchronous client.
+//! [`codec`], [`envelope`] and [`lifecycle`] do no I/O and so work with any.
 
 #[cfg(feature = "tokio")]
 pub mod async_client;

@@ -17,6 +17,31 @@
 //! | a progress starts once, and has nothing before its start and behind its end | [`Violation::ProgressTwice`], [`Violation::NoSuchProgress`] |
 //! | a progress that starts ends | [`Lifecycle::open_progress`] |
 //! | after `terminated` the adapter sends only responses | [`Violation::AfterTerminated`] |
+//!
+//! Whoever writes a proxy or looks through a log can use it as it is:
+//!
+//! ```
+//! use dapple_dap::envelope::Envelope;
+//! use dapple_dap::lifecycle::{Facts, Lifecycle, Side};
+//!
+//! let mut session = Lifecycle::new();
+//! let mut broken = Vec::new();
+//! for (from, text) in [
+//!     (Side::Client, r#"{"seq":1,"type":"request","command":"initialize"}"#),
+//!     (Side::Adapter, r#"{"seq":1,"type":"event","event":"initialized"}"#),
+//!     (Side::Adapter, r#"{"seq":3,"type":"response","request_seq":1,"success":true,"command":"initialize"}"#),
+//! ] {
+//!     let envelope = Envelope::parse(text)?;
+//!     broken.extend(session.sequence(from, envelope.seq).err());
+//!     broken.extend(session.message(from, Facts::of(&envelope)).err());
+//! }
+//! let broken: Vec<String> = broken.iter().map(ToString::to_string).collect();
+//! assert_eq!(
+//!     broken,
+//!     ["`initialized` was sent before the response to `initialize`", "`seq` is 3, expected 2"]
+//! );
+//! # Ok::<(), dapple_dap::envelope::EnvelopeError>(())
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 

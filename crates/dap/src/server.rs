@@ -1,14 +1,15 @@
 //! The SDK for adapters: handlers by request type, and sessions that call them.
 //!
-//! A [`Server`] is the table of handlers; [`Server::start`] makes a [`Session`] of it for each client. What is advertised
-//! exists: a request's capability is set by registering its handler. The rules of a session are kept by the session,
-//! not by the handlers; see [`crate::lifecycle`].
+//! A [`Server`] is the table of handlers; [`Server::start`] makes a [`Session`] of it with one client, [`Server::serve`] one with each
+//! client of a listener. A request's capability is set by registering its handler, so that what is advertised exists. The rules of a
+//! session are kept by the session, not by the handlers; see [`crate::lifecycle`].
 //!
 //! | a handler wants | it uses |
 //! | --- | --- |
 //! | to answer now | [`ServerBuilder::on`] and its return value |
 //! | to answer later, or from another thread | [`ServerBuilder::on_deferred`] and the [`Responder`] |
 //! | to send an event, or ask the client for something | the [`Outbox`] of its [`Context`] |
+//! | to do something once its answer has left | [`Context::after_response`] |
 //! | to stop when nobody wants the result any more | [`Context::cancelled`] |
 //! | to show that it is still at work | a [`Progress`] |
 //! | numbers for frames and variables | [`References`] |

@@ -103,6 +103,17 @@ pub enum Direction {
 pub type Tap = Arc<dyn Fn(Direction, &[u8]) + Send + Sync>;
 
 /// How a connection is to be made, for those that need more than [`Connection`]'s own constructors.
+///
+/// ```
+/// use dapple_dap::transport::{Direction, Options};
+///
+/// let (sender, seen) = std::sync::mpsc::channel();
+/// let tap = move |direction, message: &[u8]| sender.send((direction, message.to_vec())).unwrap();
+/// let (connection, peer) = Options::new().limit(1 << 20).tap(tap).memory();
+/// connection.outgoing.send_text("{}").unwrap();
+/// assert_eq!(seen.recv().unwrap(), (Direction::Sent, b"{}".to_vec()));
+/// # drop(peer);
+/// ```
 #[derive(Clone)]
 pub struct Options {
     tap: Option<Tap>,
@@ -139,7 +150,7 @@ impl Options {
         Self::default()
     }
 
-    /// Shows each message in either direction to `tap`: for logs, recorders and validators.
+    /// Shows each message in either direction to `tap`: for recorders and validators. There is one tap; a second takes its place.
     pub fn tap(mut self, tap: impl Fn(Direction, &[u8]) + Send + Sync + 'static) -> Self {
         self.tap = Some(Arc::new(tap));
         self

@@ -3,6 +3,17 @@
 //! Structure is what a program depends on: which definitions and properties there are, what extends what, what is required, types,
 //! references, formats, limits, and enumerations with their kind (open or closed). Order, titles and prose are not.
 //! Reading already refuses keywords that the model has no place for, so nothing can differ unseen.
+//!
+//! ```
+//! use dapple_schema::{Model, diff};
+//!
+//! let with_line = |ty| Model::parse(&format!(
+//!     r#"{{"definitions": {{"Place": {{"type": "object", "properties": {{"line": {{"type": "{ty}"}}}}}}}}}}"#
+//! ));
+//! let differences = diff::diff(&with_line("integer")?, &with_line("string")?);
+//! assert_eq!(differences[0].to_string(), "Place.line: an integer against a string");
+//! # Ok::<(), dapple_schema::SchemaError>(())
+//! ```
 
 mod text;
 

@@ -1,13 +1,24 @@
 //! The Debug Adapter Protocol's definition as data.
 //!
-//! Responsible for reading a DAP JSON schema into a small ordered [`Model`], and for what follows from a model alone:
-//! Rust types ([`rust`]), TypeScript declarations ([`typescript`]), the specification as a document ([`markdown`]), the
-//! difference of two definitions ([`diff`](mod@diff)), and the check of a message against the definition ([`validate`]). Not responsible for speaking the protocol: it has no transport, no session, and
-//! does not depend on the types it generates. The trick worth knowing: the file's order is kept everywhere, so generated
-//! output reads like the definition and its diffs stay small.
+//! Responsible for reading a DAP JSON schema, the official one or one's own, into a small ordered [`Model`], and for what follows from a
+//! model alone:
+//!
+//! | module | |
+//! | --- | --- |
+//! | [`model`] | the definitions, requests and events as plain data |
+//! | [`typescript`] | declarations: for the official schema, those that are published |
+//! | [`markdown`] | the specification as a document: for the official schema, the page that is published |
+//! | [`rust`] | types with serialization: those of `dapple-dap` |
+//! | [`diff`](mod@diff) | how two definitions differ, in structure and in text |
+//! | [`validate`] | whether a message is as defined, and where not |
+//!
+//! Not responsible for speaking the protocol: it has no transport, no session, and does not depend on the types it generates. The trick
+//! worth knowing: the file's order is kept everywhere, so generated output reads like the definition and its diffs stay small.
+//!
+//! From a definition of one's own come types and a document:
 //!
 //! ```
-//! use dapple_schema::{Model, typescript};
+//! use dapple_schema::{Model, markdown, typescript};
 //!
 //! let model = Model::parse(
 //!     r#"{"definitions": {"Thread": {
@@ -16,9 +27,20 @@
 //!         "properties": {"id": {"type": "integer", "description": "Its number."}}
 //!     }}}"#,
 //! )?;
-//! let text = typescript::generate(&model, &typescript::Options::default())?;
-//! assert!(text.contains("/** Its number. */\n\t\tid: number;"));
+//! let declarations = typescript::generate(&model, &typescript::Options::default())?;
+//! assert!(declarations.contains("/** Its number. */\n\t\tid: number;"));
+//! let page = markdown::generate(&model, &markdown::Options::default())?;
+//! assert!(page.contains("### <a name=\"Types_Thread\" class=\"anchor\"></a>"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The protocol itself is built in:
+//!
+//! ```
+//! let model = dapple_schema::Model::protocol()?;
+//! let threads = model.requests().find(|request| request.command == "threads").unwrap();
+//! assert_eq!(threads.response.unwrap().name, "ThreadsResponse");
+//! # Ok::<(), dapple_schema::SchemaError>(())
 //! ```
 
 pub mod diff;

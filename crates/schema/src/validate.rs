@@ -4,6 +4,15 @@
 //! closed enumerations and integer ranges. Not for when a message may be sent; that is the session's business. Open
 //! enumerations take any string, and properties that the definition does not list are let through, as the protocol wants.
 //! It is made for tests and tools, so it works on a parsed value and reports everything it finds, not just the first problem.
+//!
+//! ```
+//! use dapple_schema::validate::Validator;
+//!
+//! let validator = Validator::protocol()?;
+//! let problems = validator.line(br#"{"seq":1,"type":"event","event":"exited","body":{"exitCode":"0"}}"#);
+//! assert_eq!(problems[0].to_string(), "`body.exitCode`: expected an integer, found \"0\"");
+//! # Ok::<(), dapple_schema::SchemaError>(())
+//! ```
 
 mod line;
 

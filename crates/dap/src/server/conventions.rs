@@ -7,8 +7,21 @@ use std::path::{Path, PathBuf};
 
 use crate::types::{InitializeRequestArguments, InitializeRequestArgumentsPathFormat};
 
-/// How the client counts lines and columns and names files. Here lines and columns count from 1 and files are named by
-/// path.
+/// How the client counts lines and columns and names files, and the way from that to ours and back. Ours count from 1 and name files
+/// by path.
+///
+/// ```
+/// use dapple_dap::server::{ClientConventions, PathFormat};
+///
+/// let zero_based = ClientConventions {
+///     lines_start_at_1: false,
+///     columns_start_at_1: false,
+///     path_format: PathFormat::Uri,
+/// };
+/// assert_eq!(zero_based.line_to_client(7), 6);
+/// assert_eq!(zero_based.path_to_client("/src/a b.c".as_ref()), "file:///src/a%20b.c");
+/// assert_eq!(zero_based.path_from_client("file:///src/a%20b.c"), std::path::Path::new("/src/a b.c"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientConventions {
     /// Its first line is 1, not 0.

@@ -8,6 +8,16 @@ use crate::types::{ErrorResponse, Message};
 /// Why a request failed, for its error response: a sentence for people, and sometimes a word for programs.
 ///
 /// Any [`std::error::Error`] turns into one with `?`, its sources appended.
+///
+/// ```
+/// use dapple_dap::Failure;
+///
+/// fn launch(path: &str) -> Result<String, Failure> {
+///     Ok(std::fs::read_to_string(path)?)
+/// }
+/// let failure = launch("/no/such/file").unwrap_err();
+/// assert!(failure.sentence().starts_with("No such file"));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure {
     /// For programs: what the response's `message` says instead of the sentence.

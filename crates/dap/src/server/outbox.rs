@@ -23,7 +23,10 @@ use crate::types::{
     ProgressStartEvent, ProgressUpdateEvent, TerminatedEvent,
 };
 
-/// Sends events and reverse requests to the client. Clones send to the same one.
+/// Sends events and reverse requests to the client, from any thread. Clones send to the same client.
+///
+/// It keeps the order that clients rely on: what is sent while a request is being handled leaves after that request's response, and
+/// nothing but responses leaves before `initialize` is answered or after `terminated`.
 #[derive(Clone)]
 pub struct Outbox {
     shared: Arc<Shared>,

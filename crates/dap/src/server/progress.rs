@@ -20,7 +20,10 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// Tells the progresses of this process apart.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// Work that goes on.
+/// Work that goes on, shown by the client.
+///
+/// It ends when it is dropped, so that no client shows one forever. Updates may come as often as the work likes; they leave at most ten
+/// times a second. For a client that does not show progress all of this does nothing.
 #[derive(Debug)]
 #[must_use = "it ends when it is dropped"]
 pub struct Progress {

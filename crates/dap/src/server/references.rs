@@ -16,7 +16,10 @@ pub enum ReferenceError {
     Unknown(i64),
 }
 
-/// A table of things that a client names by number: greater than 0, at most `i32::MAX`, ascending.
+/// A table of things that a client names by number, such as frames and variables.
+///
+/// Numbers are greater than 0, at most `i32::MAX`, and ascend. One is never given to two things, so that one that is out of date is told
+/// from one that never was and does not mean something else.
 ///
 /// ```
 /// use dapple_dap::server::{ReferenceError, References};

@@ -29,6 +29,42 @@ pub enum Flow {
 }
 
 /// A session with one client.
+///
+/// It takes what comes in, in order, and calls the handlers of its [`Server`]. It answers by itself what no handler is needed for:
+/// `initialize`, `cancel`, unknown requests, requests at the wrong time or with bad arguments.
+///
+/// [`run`](Self::run) is for adapters that have nothing else to wait for. One that also waits for its debuggee has a loop of its
+/// own and calls [`handle`](Self::handle):
+///
+/// ```
+/// use dapple_dap::{Connection, Flow, Server, Session};
+///
+/// fn serve(server: &Server<i64>, connection: &Connection, news: &crossbeam_channel::Receiver<i64>) {
+///     let mut session: Session<i64> = server.start(connection);
+///     let mut state = 0;
+///     loop {
+///         crossbeam_channel::select! {
+///             recv(connection.incoming) -> incoming => {
+///                 let Ok(incoming) = incoming else { return };
+///                 if session.handle(&mut state, incoming) == Flow::Closed {
+///                     return;
+///                 }
+///             }
+///             recv(news) -> news => match news {
+///                 Ok(news) => state += news,
+///                 Err(_) => return session.disconnect(&mut state),
+///             },
+///         }
+///     }
+/// }
+/// # let (client, adapter) = Connection::memory();
+/// # let (sender, news) = crossbeam_channel::unbounded();
+/// # let server = Server::builder().build();
+/// # sender.send(1).unwrap();
+/// # drop(sender);
+/// # serve(&server, &adapter, &news);
+/// # drop(client);
+/// ```
 pub struct Session<S> {
     server: Arc<Inner<S>>,
     context: Context,

@@ -118,6 +118,9 @@ pub struct Entry {
 
 /// A conversation. It is written with `to_string`, and read with [`parse`](Self::parse).
 ///
+/// Each line of it is a JSON object with a message. `time` is in seconds since the start, `from` is `client` or `adapter`; `session` is
+/// there where a file has several, as a [`Log`](super::Log) writes it.
+///
 /// ```
 /// use dapple_dap::testing::Recording;
 ///

@@ -1,9 +1,7 @@
 //! A conversation that happened, had again with one of its sides.
 //!
-//! A [`Replay`] plays one side of a [`Recording`]: the client's, to see whether an adapter still says the same, or the adapter's, to try a
-//! client without one. It sends what its side sent, each message once what was recorded before it has come, and tells how what came
-//! [differs](Difference). Numbers and references are the peer's own affair: they are not compared but translated, so a client's request
-//! names the frame that the adapter has now, not the one it had then. When things were sent is not played back.
+//! [`Replay`] says what it does for its user. Worth knowing: what the peer names by a number or a string is kept under
+//! the kind and value that were recorded, with the value that the peer gives it now.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -42,7 +40,12 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Plays one side of a recording.
+/// Plays one side of a recording: the client's, to see whether an adapter still says the same, or the adapter's, to try a client without
+/// one.
+///
+/// It sends what its side sent, each message once what was recorded before it has come, and tells how what came [differs](Difference).
+/// Numbers and references are the peer's own affair: they are not compared but translated, so a client's request names the frame
+/// that the adapter has now. When things were sent is not played back.
 ///
 /// ```
 /// use dapple_dap::lifecycle::Side;

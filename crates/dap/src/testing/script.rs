@@ -209,7 +209,10 @@ fn succeeded<T>(
     }
 }
 
-/// An adapter that follows a script, to test clients.
+/// An adapter that follows a script, to test clients: a list of steps, made with one call for each, which a thread goes through.
+///
+/// What comes earlier than its step waits for it; what does not come ends the script with a panic that says which step it was and what
+/// came instead. For an adapter that reacts, write a [`Server`](crate::Server).
 ///
 /// ```
 /// use dapple_dap::{Client, Connection, Failure};
@@ -306,7 +309,8 @@ impl FakeAdapter {
     }
 }
 
-/// A client that follows a script, to test adapters.
+/// A client that follows a script, to test adapters: the counterpart of [`FakeAdapter`]. For a client that reacts, use a
+/// [`TestClient`](super::TestClient).
 ///
 /// ```
 /// use dapple_dap::{Connection, Server};
