@@ -17,6 +17,45 @@
 //!
 //! Worth knowing: subscribe before sending what causes the events, or use [`Client::wait_for`], which looks at those
 //! that came since it last looked.
+//!
+//! ```
+//! use std::time::Duration;
+//! use dapple_dap::{Client, Connection};
+//! use dapple_dap::types::*;
+//!
+//! # let (connection, adapter) = Connection::memory();
+//! # let thread = std::thread::spawn(move || {
+//! #     let server = dapple_dap::Server::<()>::builder()
+//! #         .on::<LaunchRequest>(|_, _, context| {
+//! #             let outbox = context.outbox().clone();
+//! #             let terminal = RunInTerminalRequestArguments::new("/", vec!["./program".to_owned()]);
+//! #             context.outbox().request::<RunInTerminalRequest>(terminal, move |answer| {
+//! #                 let said = format!("process {}\n", answer.unwrap().process_id.unwrap());
+//! #                 outbox.event::<OutputEvent>(OutputEventBody::new(said));
+//! #             });
+//! #             Ok(Empty)
+//! #         })
+//! #         .build();
+//! #     server.start(&adapter).run(&mut ());
+//! # });
+//! let client = Client::new(connection);
+//! // What the adapter may ask of this client, which says in `initialize` that it can answer.
+//! client.on::<RunInTerminalRequest>(|asked| {
+//!     assert_eq!(asked.args, ["./program"]);
+//!     Ok(RunInTerminalResponse::new().with_process_id(4711))
+//! });
+//! let who = InitializeRequestArguments::new("any").with_supports_run_in_terminal_request(true);
+//! client.request::<InitializeRequest>(who)?;
+//! let events = client.subscribe();
+//! client.request::<LaunchRequest>(LaunchRequestArguments::new())?;
+//! let output = client.wait_for::<OutputEvent>(Duration::from_secs(30), |_| true)?;
+//! assert_eq!(output.output, "process 4711\n");
+//! // Subscribers have it too, and everything else that comes.
+//! assert!(events.recv().unwrap().is::<OutputEvent>());
+//! # drop(client);
+//! # thread.join().unwrap();
+//! # Ok::<(), dapple_dap::ClientError>(())
+//! ```
 
 pub(crate) mod connect;
 pub(crate) mod core;

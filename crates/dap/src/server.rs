@@ -134,7 +134,8 @@ impl<S: 'static> Server<S> {
         }
     }
 
-    /// Starts a session with the client at the other end of a connection.
+    /// Starts a session with the client at the other end of a connection. That has to be kept as long as the session is used: dropping
+    /// it closes it.
     pub fn start(&self, connection: &Connection) -> Session<S> {
         Session::new(self, connection)
     }

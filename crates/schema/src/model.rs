@@ -2,7 +2,7 @@
 //!
 //! It covers the subset of JSON schema (draft 4) that protocol definitions are written in, with the two extensions they
 //! use: `_enum` (an open enumeration) and `enumDescriptions`. Everything keeps the order of the file. It knows the three
-//! message families (`XRequest` with `XResponse`, `XEvent`) by their base definition. Reading is in `read`.
+//! message families (`XRequest` with `XResponse`, `XEvent`) by their base definition. [`Model::parse`] reads it.
 
 use std::collections::HashMap;
 

@@ -91,7 +91,7 @@ impl<S> Drop for Session<S> {
 }
 
 impl<S> Session<S> {
-    /// Starts a session on a connection. The connection has to be kept as long as the session is used.
+    /// Starts a session on a connection; see [`Server::start`].
     pub fn new(server: &Server<S>, connection: &Connection) -> Self {
         let outbox = Outbox::new(
             connection.outgoing.clone(),
