@@ -10,6 +10,7 @@
 use serde::Serialize;
 
 use crate::envelope::{Envelope, Kind};
+use crate::json;
 
 /// The longest message accepted unless told otherwise: 64 MiB.
 pub const DEFAULT_LIMIT: usize = 64 << 20;
@@ -362,7 +363,7 @@ pub fn encode(message: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
 /// # Errors
 /// As [`encode`].
 pub fn encode_into(bytes: &mut Vec<u8>, message: &impl Serialize) -> Result<(), serde_json::Error> {
-    framed(bytes, |bytes| serde_json::to_writer(bytes, message))
+    framed(bytes, |bytes| json::write(bytes, message))
 }
 
 /// A whole message around a typed payload, behind what `bytes` has already; the payload is written straight to its place. One
@@ -389,11 +390,11 @@ pub fn encode_envelope<P: Serialize>(
 ) -> Result<(), serde_json::Error> {
     framed(bytes, |bytes| {
         bytes.extend_from_slice(b"{\"seq\":");
-        serde_json::to_writer(&mut *bytes, &envelope.seq)?;
+        json::write_integer(bytes, envelope.seq);
         let (key, payload) = match &envelope.kind {
             Kind::Request { command, arguments } => {
                 bytes.extend_from_slice(b",\"type\":\"request\",\"command\":");
-                serde_json::to_writer(&mut *bytes, command)?;
+                json::write_string(bytes, command);
                 (&b",\"arguments\":"[..], arguments)
             }
             Kind::Response {
@@ -404,28 +405,28 @@ pub fn encode_envelope<P: Serialize>(
                 body,
             } => {
                 bytes.extend_from_slice(b",\"type\":\"response\",\"request_seq\":");
-                serde_json::to_writer(&mut *bytes, request_seq)?;
+                json::write_integer(bytes, *request_seq);
                 bytes.extend_from_slice(match success {
                     true => b",\"success\":true,\"command\":",
                     false => b",\"success\":false,\"command\":",
                 });
-                serde_json::to_writer(&mut *bytes, command)?;
+                json::write_string(bytes, command);
                 if let Some(message) = message {
                     bytes.extend_from_slice(b",\"message\":");
-                    serde_json::to_writer(&mut *bytes, message)?;
+                    json::write_string(bytes, message);
                 }
                 (&b",\"body\":"[..], body)
             }
             Kind::Event { event, body } => {
                 bytes.extend_from_slice(b",\"type\":\"event\",\"event\":");
-                serde_json::to_writer(&mut *bytes, event)?;
+                json::write_string(bytes, event);
                 (&b",\"body\":"[..], body)
             }
         };
         if let Some(payload) = payload {
             let before = bytes.len();
             bytes.extend_from_slice(key);
-            serde_json::to_writer(&mut *bytes, payload)?;
+            json::write(bytes, payload)?;
             if &bytes[before + key.len()..] == b"null" {
                 bytes.truncate(before);
             }
@@ -440,23 +441,28 @@ fn framed(
     bytes: &mut Vec<u8>,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), serde_json::Error>,
 ) -> Result<(), serde_json::Error> {
-    // Room for the longest header; the gap is closed once the length is known.
-    const ROOM: usize = "Content-Length: 18446744073709551615\r\n\r\n".len();
+    // Most messages have hundreds of bytes; others are moved once their length is known.
+    const GUESS: &[u8] = b"Content-Length: 100\r\n\r\n";
     let start = bytes.len();
-    let body = start + ROOM;
-    bytes.resize(body, 0);
+    let body = start + GUESS.len();
+    bytes.extend_from_slice(GUESS);
     if let Err(error) = write(bytes) {
         bytes.truncate(start);
         return Err(error);
     }
-    let header = header(bytes.len() - body);
-    bytes[start..start + header.len()].copy_from_slice(header.as_bytes());
-    bytes.copy_within(body.., start + header.len());
-    bytes.truncate(bytes.len() - (ROOM - header.len()));
+    let mut header = Vec::with_capacity(GUESS.len() + 17);
+    write_header(&mut header, bytes.len() - body);
+    if header.len() == GUESS.len() {
+        bytes[start..body].copy_from_slice(&header);
+    } else {
+        bytes.splice(start..body, header);
+    }
     Ok(())
 }
 
-/// The header block for a body of `length` bytes.
-pub(crate) fn header(length: usize) -> String {
-    format!("Content-Length: {length}\r\n\r\n")
+/// Writes the header block for a body of `length` bytes.
+pub(crate) fn write_header(bytes: &mut Vec<u8>, length: usize) {
+    bytes.extend_from_slice(b"Content-Length: ");
+    json::write_integer(bytes, length);
+    bytes.extend_from_slice(b"\r\n\r\n");
 }

@@ -48,6 +48,7 @@ use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, IgnoredAny};
 use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::fmt;
+use std::marker::PhantomData;
 
 use crate::json;
 
@@ -109,7 +110,7 @@ impl Raw {
     /// # Errors
     /// Where `value` cannot be written as JSON, such as a map with keys that are not strings.
     pub fn new<T: Serialize + ?Sized>(value: &T) -> Result<Raw, serde_json::Error> {
-        serde_json::value::to_raw_value(value).map(Raw)
+        json::raw(value).map(Raw)
     }
 
     /// Checks that `text` is one JSON value and keeps it.
@@ -356,7 +357,8 @@ fn without_position(message: &str) -> String {
 /// Reads a struct from an object, and from nothing else (derived code also takes an array of the fields in order).
 ///
 /// Each field has its number, its name in Rust and on the wire, and what absence and `null` mean: `required` (`null` only
-/// where its type takes it), `optional` (`null` is absent), `any` (may be absent; `null` is a value).
+/// where its type takes it), `optional` (`null` is absent), `any` (may be absent; `null` is a value). `list` and `optional_list`
+/// are `required` and `optional` for lists, which are filled in place.
 macro_rules! read_object {
     ($name:ident { $($index:literal $field:ident $wire:literal $presence:ident,)* }) => {
         impl<'de> serde::Deserialize<'de> for $name {
@@ -385,10 +387,13 @@ macro_rules! read_object {
         }
     };
     (@next optional $map:ident) => { $map.next_value()? };
+    (@next list $map:ident) => { Some($map.next_value_seed($crate::message::List(std::marker::PhantomData))?) };
+    (@next optional_list $map:ident) => { $map.next_value_seed($crate::message::OptionalList(std::marker::PhantomData))? };
     (@next $presence:ident $map:ident) => { Some($map.next_value()?) };
     (@done required $field:ident $wire:literal) => {
         $field.ok_or_else(|| <A::Error as serde::de::Error>::missing_field($wire))?
     };
+    (@done list $field:ident $wire:literal) => { $crate::message::read_object!(@done required $field $wire) };
     (@done $presence:ident $field:ident $wire:literal) => { $field };
 }
 pub(crate) use read_object;
@@ -415,6 +420,80 @@ impl<F: FnOnce(&str) -> usize> de::Visitor<'_> for Key<F> {
     #[inline]
     fn visit_str<E>(self, name: &str) -> Result<usize, E> {
         Ok((self.0)(name))
+    }
+}
+
+/// Reads a list. What `Vec` does by itself moves each item twice more, and the items of the protocol are large.
+pub(crate) struct List<T>(pub PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> de::DeserializeSeed<'de> for List<T> {
+    type Value = Vec<T>;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<T>, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> de::Visitor<'de> for List<T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a sequence")
+    }
+
+    fn visit_seq<A: de::SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
+        // Whatever the hint says, no more than 64 KB before there is an item.
+        let most = (64 << 10) / size_of::<T>().max(1);
+        let mut list = Vec::with_capacity(items.size_hint().unwrap_or(0).min(most));
+        while items.next_element_seed(Item(&mut list))?.is_some() {}
+        Ok(list)
+    }
+}
+
+/// As [`List`]; `null` is none.
+pub(crate) struct OptionalList<T>(pub PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> de::DeserializeSeed<'de> for OptionalList<T> {
+    type Value = Option<Vec<T>>;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_option(self)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> de::Visitor<'de> for OptionalList<T> {
+    type Value = Option<Vec<T>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("option")
+    }
+
+    fn visit_none<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    #[inline]
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_seq(List(PhantomData)).map(Some)
+    }
+}
+
+/// Reads an item of a list to its end.
+struct Item<'l, T>(&'l mut Vec<T>);
+
+impl<'de, T: Deserialize<'de>> de::DeserializeSeed<'de> for Item<'_, T> {
+    type Value = ();
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        self.0.push(T::deserialize(deserializer)?);
+        Ok(())
     }
 }
 

@@ -440,7 +440,7 @@ read_object! {
         3 preserve_focus_hint "preserveFocusHint" optional,
         4 text "text" optional,
         5 all_threads_stopped "allThreadsStopped" optional,
-        6 hit_breakpoint_ids "hitBreakpointIds" optional,
+        6 hit_breakpoint_ids "hitBreakpointIds" optional_list,
     }
 }
 
@@ -1327,7 +1327,7 @@ impl InvalidatedEventBody {
 
 read_object! {
     InvalidatedEventBody {
-        0 areas "areas" optional,
+        0 areas "areas" optional_list,
         1 thread_id "threadId" optional,
         2 stack_frame_id "stackFrameId" optional,
     }
@@ -1479,7 +1479,7 @@ read_object! {
         0 kind "kind" optional,
         1 title "title" optional,
         2 cwd "cwd" required,
-        3 args "args" required,
+        3 args "args" list,
         4 env "env" optional,
         5 args_can_be_interpreted_by_shell "argsCanBeInterpretedByShell" optional,
     }
@@ -2364,7 +2364,7 @@ impl BreakpointLocationsResponse {
 
 read_object! {
     BreakpointLocationsResponse {
-        0 breakpoints "breakpoints" required,
+        0 breakpoints "breakpoints" list,
     }
 }
 
@@ -2434,8 +2434,8 @@ impl SetBreakpointsArguments {
 read_object! {
     SetBreakpointsArguments {
         0 source "source" required,
-        1 breakpoints "breakpoints" optional,
-        2 lines "lines" optional,
+        1 breakpoints "breakpoints" optional_list,
+        2 lines "lines" optional_list,
         3 source_modified "sourceModified" optional,
     }
 }
@@ -2457,7 +2457,7 @@ impl SetBreakpointsResponse {
 
 read_object! {
     SetBreakpointsResponse {
-        0 breakpoints "breakpoints" required,
+        0 breakpoints "breakpoints" list,
     }
 }
 
@@ -2490,7 +2490,7 @@ impl SetFunctionBreakpointsArguments {
 
 read_object! {
     SetFunctionBreakpointsArguments {
-        0 breakpoints "breakpoints" required,
+        0 breakpoints "breakpoints" list,
     }
 }
 
@@ -2511,7 +2511,7 @@ impl SetFunctionBreakpointsResponse {
 
 read_object! {
     SetFunctionBreakpointsResponse {
-        0 breakpoints "breakpoints" required,
+        0 breakpoints "breakpoints" list,
     }
 }
 
@@ -2568,9 +2568,9 @@ impl SetExceptionBreakpointsArguments {
 
 read_object! {
     SetExceptionBreakpointsArguments {
-        0 filters "filters" required,
-        1 filter_options "filterOptions" optional,
-        2 exception_options "exceptionOptions" optional,
+        0 filters "filters" list,
+        1 filter_options "filterOptions" optional_list,
+        2 exception_options "exceptionOptions" optional_list,
     }
 }
 
@@ -2601,7 +2601,7 @@ impl SetExceptionBreakpointsResponse {
 
 read_object! {
     SetExceptionBreakpointsResponse {
-        0 breakpoints "breakpoints" optional,
+        0 breakpoints "breakpoints" optional_list,
     }
 }
 
@@ -2754,7 +2754,7 @@ read_object! {
     DataBreakpointInfoResponse {
         0 data_id "dataId" required,
         1 description "description" required,
-        2 access_types "accessTypes" optional,
+        2 access_types "accessTypes" optional_list,
         3 can_persist "canPersist" optional,
     }
 }
@@ -2788,7 +2788,7 @@ impl SetDataBreakpointsArguments {
 
 read_object! {
     SetDataBreakpointsArguments {
-        0 breakpoints "breakpoints" required,
+        0 breakpoints "breakpoints" list,
     }
 }
 
@@ -2809,7 +2809,7 @@ impl SetDataBreakpointsResponse {
 
 read_object! {
     SetDataBreakpointsResponse {
-        0 breakpoints "breakpoints" required,
+        0 breakpoints "breakpoints" list,
     }
 }
 
@@ -2842,7 +2842,7 @@ impl SetInstructionBreakpointsArguments {
 
 read_object! {
     SetInstructionBreakpointsArguments {
-        0 breakpoints "breakpoints" required,
+        0 breakpoints "breakpoints" list,
     }
 }
 
@@ -2863,7 +2863,7 @@ impl SetInstructionBreakpointsResponse {
 
 read_object! {
     SetInstructionBreakpointsResponse {
-        0 breakpoints "breakpoints" required,
+        0 breakpoints "breakpoints" list,
     }
 }
 
@@ -3510,7 +3510,7 @@ impl StackTraceResponse {
 
 read_object! {
     StackTraceResponse {
-        0 stack_frames "stackFrames" required,
+        0 stack_frames "stackFrames" list,
         1 total_frames "totalFrames" optional,
     }
 }
@@ -3566,7 +3566,7 @@ impl ScopesResponse {
 
 read_object! {
     ScopesResponse {
-        0 scopes "scopes" required,
+        0 scopes "scopes" list,
     }
 }
 
@@ -3688,7 +3688,7 @@ impl VariablesResponse {
 
 read_object! {
     VariablesResponse {
-        0 variables "variables" required,
+        0 variables "variables" list,
     }
 }
 
@@ -3973,7 +3973,7 @@ impl ThreadsResponse {
 
 read_object! {
     ThreadsResponse {
-        0 threads "threads" required,
+        0 threads "threads" list,
     }
 }
 
@@ -4015,7 +4015,7 @@ impl TerminateThreadsArguments {
 
 read_object! {
     TerminateThreadsArguments {
-        0 thread_ids "threadIds" optional,
+        0 thread_ids "threadIds" optional_list,
     }
 }
 
@@ -4109,7 +4109,7 @@ impl ModulesResponse {
 
 read_object! {
     ModulesResponse {
-        0 modules "modules" required,
+        0 modules "modules" list,
         1 total_modules "totalModules" optional,
     }
 }
@@ -4159,7 +4159,7 @@ impl LoadedSourcesResponse {
 
 read_object! {
     LoadedSourcesResponse {
-        0 sources "sources" required,
+        0 sources "sources" list,
     }
 }
 
@@ -4643,7 +4643,7 @@ impl StepInTargetsResponse {
 
 read_object! {
     StepInTargetsResponse {
-        0 targets "targets" required,
+        0 targets "targets" list,
     }
 }
 
@@ -4719,7 +4719,7 @@ impl GotoTargetsResponse {
 
 read_object! {
     GotoTargetsResponse {
-        0 targets "targets" required,
+        0 targets "targets" list,
     }
 }
 
@@ -4808,7 +4808,7 @@ impl CompletionsResponse {
 
 read_object! {
     CompletionsResponse {
-        0 targets "targets" required,
+        0 targets "targets" list,
     }
 }
 
@@ -5215,7 +5215,7 @@ impl DisassembleResponse {
 
 read_object! {
     DisassembleResponse {
-        0 instructions "instructions" required,
+        0 instructions "instructions" list,
     }
 }
 
@@ -6570,9 +6570,9 @@ read_object! {
         2 source_reference "sourceReference" optional,
         3 presentation_hint "presentationHint" optional,
         4 origin "origin" optional,
-        5 sources "sources" optional,
+        5 sources "sources" optional_list,
         6 adapter_data "adapterData" any,
-        7 checksums "checksums" optional,
+        7 checksums "checksums" optional_list,
     }
 }
 
@@ -7105,7 +7105,7 @@ impl VariablePresentationHint {
 read_object! {
     VariablePresentationHint {
         0 kind "kind" optional,
-        1 attributes "attributes" optional,
+        1 attributes "attributes" optional_list,
         2 visibility "visibility" optional,
         3 lazy "lazy" optional,
     }
@@ -8319,7 +8319,7 @@ impl ExceptionOptions {
 
 read_object! {
     ExceptionOptions {
-        0 path "path" optional,
+        0 path "path" optional_list,
         1 break_mode "breakMode" required,
     }
 }
@@ -8371,7 +8371,7 @@ impl ExceptionPathSegment {
 read_object! {
     ExceptionPathSegment {
         0 negate "negate" optional,
-        1 names "names" required,
+        1 names "names" list,
     }
 }
 
@@ -8455,7 +8455,7 @@ read_object! {
         2 full_type_name "fullTypeName" optional,
         3 evaluate_name "evaluateName" optional,
         4 stack_trace "stackTrace" optional,
-        5 inner_exception "innerException" optional,
+        5 inner_exception "innerException" optional_list,
     }
 }
 
@@ -8662,7 +8662,7 @@ read_object! {
         0 mode "mode" required,
         1 label "label" required,
         2 description "description" optional,
-        3 applies_to "appliesTo" required,
+        3 applies_to "appliesTo" list,
     }
 }
 

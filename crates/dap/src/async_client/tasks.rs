@@ -84,7 +84,7 @@ async fn write(mut output: impl AsyncWrite + Unpin, mut queued: mpsc::Receiver<S
     while queued.recv_many(&mut texts, QUEUE).await > 0 {
         bytes.clear();
         for text in texts.drain(..) {
-            bytes.extend_from_slice(codec::header(text.len()).as_bytes());
+            codec::write_header(&mut bytes, text.len());
             bytes.extend_from_slice(text.as_bytes());
         }
         let written = async {

@@ -1,4 +1,6 @@
-//! The quick way held against serde_json.
+//! The quick ways held against serde_json.
+
+mod writing;
 
 use super::read;
 use crate::envelope::Envelope;
@@ -157,7 +159,7 @@ fn near_json() -> impl Strategy<Value = String> {
 }
 
 /// Well-formed texts of any shape.
-fn json() -> impl Strategy<Value = Value> {
+pub(super) fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),

@@ -289,9 +289,7 @@ impl Writer {
             }
             return;
         }
-        state
-            .bytes
-            .extend_from_slice(codec::header(json.len()).as_bytes());
+        codec::write_header(&mut state.bytes, json.len());
         state.bytes.extend_from_slice(json.as_bytes());
         self.queue.0.filled.notify_one();
     }

@@ -257,8 +257,11 @@ fn constructor(out: &mut String, item: &Struct) {
 fn read_object(out: &mut String, Struct { name, fields, .. }: &Struct) {
     w!(out, "read_object! {{\n    {name} {{");
     for (i, field) in fields.iter().enumerate() {
+        let list = field.ty.starts_with("Vec<");
         let presence = match field.presence {
+            Presence::Required if list => "list",
             Presence::Required | Presence::RequiredNullable => "required",
+            Presence::Optional if list => "optional_list",
             Presence::Optional => "optional",
             Presence::OptionalKeepsNull => "any",
         };
