@@ -52,6 +52,8 @@ use std::marker::PhantomData;
 
 use crate::json;
 
+mod excerpt;
+
 /// A request: its name, what it carries and what answers it.
 pub trait Request: 'static {
     /// The command on the wire.
@@ -273,12 +275,13 @@ pub(crate) fn optional_number<S: Serializer>(
     }
 }
 
-/// Why a payload does not have the shape its message says.
+/// Why a payload does not have the shape its message says. It stays readable whatever the payload: long values and paths are not
+/// told whole.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct DecodeError {
-    /// The field at fault, such as `breakpoints[0].line`; empty for the payload as a whole.
+    /// The field at fault, such as `breakpoints[0].line`; empty for the payload as a whole. A long one lacks its middle.
     pub path: String,
-    /// What was found and what was expected.
+    /// What was found and what was expected. Of a long value it has the start.
     pub message: String,
 }
 
@@ -330,28 +333,28 @@ pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Option<Raw>, serde_jso
 fn explain<T: DeserializeOwned>(text: &str, first: &serde_json::Error) -> DecodeError {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
-        Ok(_) => DecodeError {
-            path: String::new(),
-            message: without_position(&first.to_string()),
+        Ok(_) => shown("", &first.to_string()),
+        Err(error) => shown(&error.path().to_string(), &error.inner().to_string()),
+    }
+}
+
+/// The error for a path and a message as the decoders give them.
+fn shown(path: &str, message: &str) -> DecodeError {
+    DecodeError {
+        path: if path == "." {
+            String::new()
+        } else {
+            excerpt::of_path(path)
         },
-        Err(error) => {
-            let path = Some(error.path().to_string())
-                .filter(|path| path != ".")
-                .unwrap_or_default();
-            DecodeError {
-                path,
-                message: without_position(&error.inner().to_string()),
-            }
-        }
+        message: excerpt::of_message(without_position(message)),
     }
 }
 
 /// serde_json's message without its position, which counts within the payload and means nothing to the reader.
-fn without_position(message: &str) -> String {
+fn without_position(message: &str) -> &str {
     message
         .rfind(" at line ")
         .map_or(message, |at| &message[..at])
-        .to_owned()
 }
 
 /// Reads a struct from an object, and from nothing else (derived code also takes an array of the fields in order).

@@ -1,0 +1,62 @@
+//! What an error shows of a payload, which may be megabytes long: all of what is short, and of the rest enough to know it by.
+
+/// How many bytes of a quoted value are shown.
+const VALUE: usize = 60;
+
+/// How many bytes of a message are shown: its start, and its end.
+const MESSAGE: (usize, usize) = (220, 100);
+
+/// The same of a path.
+const PATH: (usize, usize) = (100, 60);
+
+/// A decoder's message, its quoted values shortened.
+pub(super) fn of_message(text: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some(open) = rest.find(['"', '`']) {
+        let (before, quoted) = rest.split_at(open + 1);
+        let Some(close) = closing(quoted, rest.as_bytes()[open]) else {
+            break;
+        };
+        shown.push_str(before);
+        shown.push_str(start(&quoted[..close], VALUE));
+        if close > VALUE {
+            shown.push('…');
+        }
+        shown.push_str(&quoted[close..=close]);
+        rest = &quoted[close + 1..];
+    }
+    shown.push_str(rest);
+    ends(&shown, MESSAGE)
+}
+
+/// A path, without its middle where it is long.
+pub(super) fn of_path(text: &str) -> String {
+    ends(text, PATH)
+}
+
+/// Where a quotation ends. Double quotes have escapes within them, backticks have not.
+fn closing(quoted: &str, quote: u8) -> Option<usize> {
+    let mut escaped = false;
+    quoted.bytes().position(|byte| {
+        let ends = byte == quote && !escaped;
+        escaped = byte == b'\\' && quote == b'"' && !escaped;
+        ends
+    })
+}
+
+/// As much from the start as whole characters allow.
+fn start(text: &str, bytes: usize) -> &str {
+    let mut ends = (0..=bytes.min(text.len())).rev();
+    let end = ends.find(|&at| text.is_char_boundary(at));
+    &text[..end.unwrap_or(0)]
+}
+
+fn ends(text: &str, (head, tail): (usize, usize)) -> String {
+    if text.len() <= head + tail {
+        return text.to_owned();
+    }
+    let from = (text.len() - tail..=text.len()).find(|&at| text.is_char_boundary(at));
+    let end = from.map_or("", |at| &text[at..]);
+    format!("{}…{end}", start(text, head))
+}
