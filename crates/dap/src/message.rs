@@ -1,11 +1,13 @@
 //! What every typed message shares: the [`Request`] and [`Event`] traits, raw payloads, and decoding them.
 //!
-//! The generated types (`types`) implement these traits; users implement them for messages of their own. Not responsible
-//! for framing or for the envelope around a payload. The trick worth knowing: a payload stays raw text ([`Raw`]) until
+//! The generated [`types`](crate::types) implement these traits; you implement them for messages of your own. Not responsible
+//! for [framing](crate::codec) or for the [envelope](crate::envelope) around a payload. The trick worth knowing: a payload stays raw text ([`Raw`]) until
 //! somebody asks for its type, and is then decoded straight from that text; only when that fails is it decoded once more
 //! by a slower way that knows which field was at fault.
 //!
-//! A request of one's own is a marker type; server, client and tests take it like any other:
+//! # A request of your own
+//!
+//! It is a marker type; server, client and tests take it like any other. Give it a name that the protocol will not use.
 //!
 //! ```
 //! use dapple_dap::{Client, Connection, Request, Server};
@@ -43,6 +45,47 @@
 //! # thread.join().unwrap();
 //! # Ok::<(), dapple_dap::ClientError>(())
 //! ```
+//!
+//! # An event of your own
+//!
+//! A marker type as well. Clients that do not know it ignore it, as they do all events they do not know.
+//!
+//! ```
+//! use std::time::Duration;
+//! use dapple_dap::{Client, Connection, Event, Server};
+//! use dapple_dap::types::*;
+//! use serde::{Deserialize, Serialize};
+//!
+//! /// The debuggee's heap has grown.
+//! struct HeapGrownEvent;
+//!
+//! #[derive(Debug, Serialize, Deserialize)]
+//! struct HeapGrownBody {
+//!     bytes: u64,
+//! }
+//!
+//! impl Event for HeapGrownEvent {
+//!     const EVENT: &'static str = "vendor/heapGrown";
+//!     type Body = HeapGrownBody;
+//! }
+//!
+//! let server = Server::<()>::builder()
+//!     .on::<ConfigurationDoneRequest>(|_, _, context| {
+//!         context.outbox().event::<HeapGrownEvent>(HeapGrownBody { bytes: 8192 });
+//!         Ok(Empty)
+//!     })
+//!     .build();
+//! let (client, adapter) = Connection::memory();
+//! let thread = std::thread::spawn(move || server.start(&adapter).run(&mut ()));
+//! let client = Client::new(client);
+//! client.request::<InitializeRequest>(InitializeRequestArguments::new("any"))?;
+//! client.request::<ConfigurationDoneRequest>(ConfigurationDoneArguments::new())?;
+//! let grown = client.wait_for::<HeapGrownEvent>(Duration::from_secs(30), |body| body.bytes > 4096)?;
+//! assert_eq!(grown.bytes, 8192);
+//! # drop(client);
+//! # thread.join().unwrap();
+//! # Ok::<(), dapple_dap::ClientError>(())
+//! ```
 
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, IgnoredAny};
 use serde::ser::{Serialize, Serializer};
@@ -54,7 +97,7 @@ use crate::json;
 
 mod excerpt;
 
-/// A request: its name, what it carries and what answers it.
+/// A request: its name, what it carries and what answers it. The module shows [one of your own](self#a-request-of-your-own).
 pub trait Request: 'static {
     /// The command on the wire.
     const COMMAND: &'static str;
@@ -69,7 +112,7 @@ pub trait Request: 'static {
     type Response: Serialize + DeserializeOwned + fmt::Debug + Send + 'static;
 }
 
-/// An event: its name and what it carries.
+/// An event: its name and what it carries. The module shows [one of your own](self#an-event-of-your-own).
 pub trait Event: 'static {
     /// The event's name on the wire.
     const EVENT: &'static str;

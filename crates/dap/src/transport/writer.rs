@@ -68,7 +68,10 @@ pub enum Outgoing {
 #[error("the connection is closed")]
 pub struct SendError;
 
-/// Sends messages on a connection. Clones send on the same one.
+/// Sends messages on a connection, from any thread. Clones send on the same one.
+///
+/// Messages are numbered as they are queued, so that numbers and order agree. A peer that does not read fills the queue, and then whoever
+/// sends waits; a peer that is gone makes sending fail, and nothing else.
 #[derive(Clone)]
 pub struct Writer {
     queue: Arc<Closing>,

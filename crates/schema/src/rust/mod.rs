@@ -1,4 +1,4 @@
-//! Rust types from the model: the text of `crates/dap/src/types.rs`.
+//! Rust types from the model: of the built-in definition, those of `dapple-dap`.
 //!
 //! Works in two steps: `plan` turns definitions into items (structs with fields, enumerations, markers), deciding all names and
 //! types; `emit` writes the items as Rust. The output is correct Rust but not laid out: pipe it through rustfmt.
