@@ -17,8 +17,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
-use dapple_dap::Connection;
 use dapple_dap::envelope::{Envelope, Kind};
+use dapple_dap::{AnyMessage, Connection};
 use serde_json::Value;
 
 use corpus::Corpus;
@@ -80,12 +80,17 @@ fn compare() -> Result<ExitCode> {
     target(
         "decode adapter messages",
         2.0,
-        decode(&corpus.adapter, "typed", |text| ours::decode(text).ok())?,
+        decode(&corpus.adapter, "typed", |text| {
+            AnyMessage::decode(text).ok()
+        })?,
     );
-    let commands = commands(&corpus.adapter)?;
+    foreign(&corpus.adapter, "in two stages", |_, text| {
+        ours::decode_in_two_stages(text).ok()
+    });
     foreign(&corpus.adapter, "dap", |_, text| {
         contenders::dap_adapter(text)
     });
+    let commands = commands(&corpus.adapter)?;
     foreign(&corpus.adapter, "dapts", |i, text| {
         contenders::dapts_adapter(text, commands[i].as_deref())
     });
@@ -94,8 +99,13 @@ fn compare() -> Result<ExitCode> {
     target(
         "decode requests",
         2.0,
-        decode(&corpus.requests, "typed", |text| ours::decode(text).ok())?,
+        decode(&corpus.requests, "typed", |text| {
+            AnyMessage::decode(text).ok()
+        })?,
     );
+    foreign(&corpus.requests, "in two stages", |_, text| {
+        ours::decode_in_two_stages(text).ok()
+    });
     foreign(&corpus.requests, "dap", |_, text| {
         contenders::dap_request(text)
     });
@@ -186,9 +196,13 @@ fn decode<'a, T>(
     Ok(times[0].ratio)
 }
 
-/// Measures another crate on what it can decode.
-fn foreign<T>(messages: &[String], name: &'static str, read: impl Fn(usize, &str) -> Option<T>) {
-    let readable: Vec<(usize, &String)> = messages
+/// Measures another way, or another crate, on what it can decode.
+fn foreign<'a, T>(
+    messages: &'a [String],
+    name: &'static str,
+    read: impl Fn(usize, &'a str) -> Option<T>,
+) {
+    let readable: Vec<(usize, &'a String)> = messages
         .iter()
         .enumerate()
         .filter(|(i, message)| read(*i, message).is_some())
@@ -231,14 +245,14 @@ fn commands(messages: &[String]) -> Result<Vec<Option<String>>> {
 fn encode(messages: &[String]) -> Result<f64> {
     let typed = messages
         .iter()
-        .map(|message| ours::decode(message))
-        .collect::<Result<Vec<_>>>()?;
+        .map(|message| AnyMessage::decode(message))
+        .collect::<Result<Vec<_>, _>>()?;
     let values: Vec<Value> = messages.iter().map(|message| as_value(message)).collect();
     let mut bytes = Vec::new();
     for (message, value) in typed.iter().zip(&values) {
         // An empty pass would be fast.
         bytes.clear();
-        message.encode(&mut bytes)?;
+        message.encode_into(&mut bytes)?;
         let size = serde_json::to_string(value)?.len();
         anyhow::ensure!(bytes.len() > size / 2, "a message was not encoded: {value}");
     }
@@ -246,7 +260,7 @@ fn encode(messages: &[String]) -> Result<f64> {
         way("typed", || {
             for message in &typed {
                 bytes.clear();
-                message.encode(&mut bytes).ok();
+                message.encode_into(&mut bytes).ok();
                 black_box(&bytes);
             }
         }),

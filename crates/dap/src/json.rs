@@ -15,7 +15,7 @@ use serde::{de, ser};
 use std::fmt;
 use wide::u8x16;
 
-pub(crate) use read::{read, read_object};
+pub(crate) use read::{Reader, read, read_object};
 pub(crate) use write::{raw, write, write_integer, write_string};
 
 /// Under this name serde_json's `RawValue` asks a deserializer for a value's text, and gives it to a serializer. Should a version
@@ -53,7 +53,7 @@ impl de::Error for GiveUp {
     }
 }
 
-type Result<T> = std::result::Result<T, GiveUp>;
+pub(crate) type Result<T> = std::result::Result<T, GiveUp>;
 
 impl ser::Error for GiveUp {
     fn custom<T: fmt::Display>(_: T) -> Self {

@@ -118,6 +118,7 @@
 //! | --- | --- |
 //! | [`types`], [`message`] | what is sent: a type for each definition, generated; how to add requests and events of your own |
 //! | [`codec`], [`envelope`] | bytes to messages and their payloads, without I/O |
+//! | [`any_message`] | any message as one typed value |
 //! | [`transport`] | connections over stdio, sockets and memory; who may connect |
 //! | [`lifecycle`] | when what may be sent, as a pure state machine |
 //! | [`cancel`] | how a handler learns that nobody wants its result |
@@ -129,6 +130,7 @@
 //! There are threads and channels in here, and no async runtime unless the feature `tokio` asks for the asynchronous client.
 //! [`codec`], [`envelope`] and [`lifecycle`] do no I/O and so work with any.
 
+pub mod any_message;
 #[cfg(feature = "tokio")]
 pub mod async_client;
 pub mod cancel;
@@ -143,6 +145,7 @@ pub mod testing;
 pub mod transport;
 pub mod types;
 
+pub use any_message::AnyMessage;
 pub use cancel::CancelToken;
 pub use client::{Client, ClientError};
 pub use message::{Event, Request};

@@ -9195,6 +9195,88 @@ impl AnyRequest {
         })
     }
 
+    /// Reads the arguments of the command called `name`, which have to be there.
+    ///
+    /// # Errors
+    /// Where the arguments of a known command does not have its shape.
+    pub fn read<'de, D: Deserializer<'de>>(name: &str, arguments: D) -> Result<Self, D::Error> {
+        Ok(match name {
+            "cancel" => Self::Cancel(CancelArguments::deserialize(arguments)?),
+            "runInTerminal" => {
+                Self::RunInTerminal(RunInTerminalRequestArguments::deserialize(arguments)?)
+            }
+            "startDebugging" => {
+                Self::StartDebugging(StartDebuggingRequestArguments::deserialize(arguments)?)
+            }
+            "initialize" => Self::Initialize(InitializeRequestArguments::deserialize(arguments)?),
+            "configurationDone" => {
+                Self::ConfigurationDone(ConfigurationDoneArguments::deserialize(arguments)?)
+            }
+            "launch" => Self::Launch(LaunchRequestArguments::deserialize(arguments)?),
+            "attach" => Self::Attach(AttachRequestArguments::deserialize(arguments)?),
+            "restart" => Self::Restart(RestartArguments::deserialize(arguments)?),
+            "disconnect" => Self::Disconnect(DisconnectArguments::deserialize(arguments)?),
+            "terminate" => Self::Terminate(TerminateArguments::deserialize(arguments)?),
+            "breakpointLocations" => {
+                Self::BreakpointLocations(BreakpointLocationsArguments::deserialize(arguments)?)
+            }
+            "setBreakpoints" => {
+                Self::SetBreakpoints(SetBreakpointsArguments::deserialize(arguments)?)
+            }
+            "setFunctionBreakpoints" => Self::SetFunctionBreakpoints(
+                SetFunctionBreakpointsArguments::deserialize(arguments)?,
+            ),
+            "setExceptionBreakpoints" => Self::SetExceptionBreakpoints(
+                SetExceptionBreakpointsArguments::deserialize(arguments)?,
+            ),
+            "dataBreakpointInfo" => {
+                Self::DataBreakpointInfo(DataBreakpointInfoArguments::deserialize(arguments)?)
+            }
+            "setDataBreakpoints" => {
+                Self::SetDataBreakpoints(SetDataBreakpointsArguments::deserialize(arguments)?)
+            }
+            "setInstructionBreakpoints" => Self::SetInstructionBreakpoints(
+                SetInstructionBreakpointsArguments::deserialize(arguments)?,
+            ),
+            "continue" => Self::Continue(ContinueArguments::deserialize(arguments)?),
+            "next" => Self::Next(NextArguments::deserialize(arguments)?),
+            "stepIn" => Self::StepIn(StepInArguments::deserialize(arguments)?),
+            "stepOut" => Self::StepOut(StepOutArguments::deserialize(arguments)?),
+            "stepBack" => Self::StepBack(StepBackArguments::deserialize(arguments)?),
+            "reverseContinue" => {
+                Self::ReverseContinue(ReverseContinueArguments::deserialize(arguments)?)
+            }
+            "restartFrame" => Self::RestartFrame(RestartFrameArguments::deserialize(arguments)?),
+            "goto" => Self::Goto(GotoArguments::deserialize(arguments)?),
+            "pause" => Self::Pause(PauseArguments::deserialize(arguments)?),
+            "stackTrace" => Self::StackTrace(StackTraceArguments::deserialize(arguments)?),
+            "scopes" => Self::Scopes(ScopesArguments::deserialize(arguments)?),
+            "variables" => Self::Variables(VariablesArguments::deserialize(arguments)?),
+            "setVariable" => Self::SetVariable(SetVariableArguments::deserialize(arguments)?),
+            "source" => Self::Source(SourceArguments::deserialize(arguments)?),
+            "threads" => Self::Threads(Empty::deserialize(arguments)?),
+            "terminateThreads" => {
+                Self::TerminateThreads(TerminateThreadsArguments::deserialize(arguments)?)
+            }
+            "modules" => Self::Modules(ModulesArguments::deserialize(arguments)?),
+            "loadedSources" => Self::LoadedSources(LoadedSourcesArguments::deserialize(arguments)?),
+            "evaluate" => Self::Evaluate(EvaluateArguments::deserialize(arguments)?),
+            "setExpression" => Self::SetExpression(SetExpressionArguments::deserialize(arguments)?),
+            "stepInTargets" => Self::StepInTargets(StepInTargetsArguments::deserialize(arguments)?),
+            "gotoTargets" => Self::GotoTargets(GotoTargetsArguments::deserialize(arguments)?),
+            "completions" => Self::Completions(CompletionsArguments::deserialize(arguments)?),
+            "exceptionInfo" => Self::ExceptionInfo(ExceptionInfoArguments::deserialize(arguments)?),
+            "readMemory" => Self::ReadMemory(ReadMemoryArguments::deserialize(arguments)?),
+            "writeMemory" => Self::WriteMemory(WriteMemoryArguments::deserialize(arguments)?),
+            "disassemble" => Self::Disassemble(DisassembleArguments::deserialize(arguments)?),
+            "locations" => Self::Locations(LocationsArguments::deserialize(arguments)?),
+            _ => Self::Other {
+                name: name.into(),
+                raw: Some(Raw::deserialize(arguments)?),
+            },
+        })
+    }
+
     /// The command's name on the wire.
     pub fn name(&self) -> &str {
         match self {
@@ -9531,6 +9613,80 @@ impl AnyResponse {
         })
     }
 
+    /// Reads the body of the command called `name`, which have to be there.
+    ///
+    /// # Errors
+    /// Where the body of a known command does not have its shape.
+    pub fn read<'de, D: Deserializer<'de>>(name: &str, body: D) -> Result<Self, D::Error> {
+        Ok(match name {
+            "cancel" => Self::Cancel(CancelResponse::deserialize(body)?),
+            "runInTerminal" => Self::RunInTerminal(RunInTerminalResponse::deserialize(body)?),
+            "startDebugging" => Self::StartDebugging(StartDebuggingResponse::deserialize(body)?),
+            "initialize" => Self::Initialize(InitializeResponse::deserialize(body)?),
+            "configurationDone" => {
+                Self::ConfigurationDone(ConfigurationDoneResponse::deserialize(body)?)
+            }
+            "launch" => Self::Launch(LaunchResponse::deserialize(body)?),
+            "attach" => Self::Attach(AttachResponse::deserialize(body)?),
+            "restart" => Self::Restart(RestartResponse::deserialize(body)?),
+            "disconnect" => Self::Disconnect(DisconnectResponse::deserialize(body)?),
+            "terminate" => Self::Terminate(TerminateResponse::deserialize(body)?),
+            "breakpointLocations" => {
+                Self::BreakpointLocations(BreakpointLocationsResponse::deserialize(body)?)
+            }
+            "setBreakpoints" => Self::SetBreakpoints(SetBreakpointsResponse::deserialize(body)?),
+            "setFunctionBreakpoints" => {
+                Self::SetFunctionBreakpoints(SetFunctionBreakpointsResponse::deserialize(body)?)
+            }
+            "setExceptionBreakpoints" => {
+                Self::SetExceptionBreakpoints(SetExceptionBreakpointsResponse::deserialize(body)?)
+            }
+            "dataBreakpointInfo" => {
+                Self::DataBreakpointInfo(DataBreakpointInfoResponse::deserialize(body)?)
+            }
+            "setDataBreakpoints" => {
+                Self::SetDataBreakpoints(SetDataBreakpointsResponse::deserialize(body)?)
+            }
+            "setInstructionBreakpoints" => Self::SetInstructionBreakpoints(
+                SetInstructionBreakpointsResponse::deserialize(body)?,
+            ),
+            "continue" => Self::Continue(ContinueResponse::deserialize(body)?),
+            "next" => Self::Next(NextResponse::deserialize(body)?),
+            "stepIn" => Self::StepIn(StepInResponse::deserialize(body)?),
+            "stepOut" => Self::StepOut(StepOutResponse::deserialize(body)?),
+            "stepBack" => Self::StepBack(StepBackResponse::deserialize(body)?),
+            "reverseContinue" => Self::ReverseContinue(ReverseContinueResponse::deserialize(body)?),
+            "restartFrame" => Self::RestartFrame(RestartFrameResponse::deserialize(body)?),
+            "goto" => Self::Goto(GotoResponse::deserialize(body)?),
+            "pause" => Self::Pause(PauseResponse::deserialize(body)?),
+            "stackTrace" => Self::StackTrace(StackTraceResponse::deserialize(body)?),
+            "scopes" => Self::Scopes(ScopesResponse::deserialize(body)?),
+            "variables" => Self::Variables(VariablesResponse::deserialize(body)?),
+            "setVariable" => Self::SetVariable(SetVariableResponse::deserialize(body)?),
+            "source" => Self::Source(SourceResponse::deserialize(body)?),
+            "threads" => Self::Threads(ThreadsResponse::deserialize(body)?),
+            "terminateThreads" => {
+                Self::TerminateThreads(TerminateThreadsResponse::deserialize(body)?)
+            }
+            "modules" => Self::Modules(ModulesResponse::deserialize(body)?),
+            "loadedSources" => Self::LoadedSources(LoadedSourcesResponse::deserialize(body)?),
+            "evaluate" => Self::Evaluate(EvaluateResponse::deserialize(body)?),
+            "setExpression" => Self::SetExpression(SetExpressionResponse::deserialize(body)?),
+            "stepInTargets" => Self::StepInTargets(StepInTargetsResponse::deserialize(body)?),
+            "gotoTargets" => Self::GotoTargets(GotoTargetsResponse::deserialize(body)?),
+            "completions" => Self::Completions(CompletionsResponse::deserialize(body)?),
+            "exceptionInfo" => Self::ExceptionInfo(ExceptionInfoResponse::deserialize(body)?),
+            "readMemory" => Self::ReadMemory(ReadMemoryResponse::deserialize(body)?),
+            "writeMemory" => Self::WriteMemory(WriteMemoryResponse::deserialize(body)?),
+            "disassemble" => Self::Disassemble(DisassembleResponse::deserialize(body)?),
+            "locations" => Self::Locations(LocationsResponse::deserialize(body)?),
+            _ => Self::Other {
+                name: name.into(),
+                raw: Some(Raw::deserialize(body)?),
+            },
+        })
+    }
+
     /// The command's name on the wire.
     pub fn name(&self) -> &str {
         match self {
@@ -9773,6 +9929,36 @@ impl AnyEvent {
             _ => Self::Other {
                 name: name.into(),
                 raw: raw.map(Raw::from),
+            },
+        })
+    }
+
+    /// Reads the body of the event called `name`, which have to be there.
+    ///
+    /// # Errors
+    /// Where the body of a known event does not have its shape.
+    pub fn read<'de, D: Deserializer<'de>>(name: &str, body: D) -> Result<Self, D::Error> {
+        Ok(match name {
+            "initialized" => Self::Initialized(Empty::deserialize(body)?),
+            "stopped" => Self::Stopped(StoppedEventBody::deserialize(body)?),
+            "continued" => Self::Continued(ContinuedEventBody::deserialize(body)?),
+            "exited" => Self::Exited(ExitedEventBody::deserialize(body)?),
+            "terminated" => Self::Terminated(TerminatedEventBody::deserialize(body)?),
+            "thread" => Self::Thread(ThreadEventBody::deserialize(body)?),
+            "output" => Self::Output(OutputEventBody::deserialize(body)?),
+            "breakpoint" => Self::Breakpoint(BreakpointEventBody::deserialize(body)?),
+            "module" => Self::Module(ModuleEventBody::deserialize(body)?),
+            "loadedSource" => Self::LoadedSource(LoadedSourceEventBody::deserialize(body)?),
+            "process" => Self::Process(ProcessEventBody::deserialize(body)?),
+            "capabilities" => Self::Capabilities(CapabilitiesEventBody::deserialize(body)?),
+            "progressStart" => Self::ProgressStart(ProgressStartEventBody::deserialize(body)?),
+            "progressUpdate" => Self::ProgressUpdate(ProgressUpdateEventBody::deserialize(body)?),
+            "progressEnd" => Self::ProgressEnd(ProgressEndEventBody::deserialize(body)?),
+            "invalidated" => Self::Invalidated(InvalidatedEventBody::deserialize(body)?),
+            "memory" => Self::Memory(MemoryEventBody::deserialize(body)?),
+            _ => Self::Other {
+                name: name.into(),
+                raw: Some(Raw::deserialize(body)?),
             },
         })
     }

@@ -89,6 +89,15 @@ impl<'de> Reader<'de> {
         Ok(())
     }
 
+    /// Reads a `null`, if there is one.
+    pub(crate) fn null(&mut self) -> Result<bool> {
+        let null = self.next() == b'n';
+        if null {
+            self.word("null")?;
+        }
+        Ok(null)
+    }
+
     /// The byte here, or 0, which no JSON has outside of a string, nor within.
     #[inline(always)]
     fn here(&self) -> u8 {

@@ -566,6 +566,28 @@ fn family(out: &mut String, family: &Family, variants: &[(&str, &str, &str)]) {
         out,
         "_ => Self::Other {{ name: name.into(), raw: raw.map(Raw::from) }},\n}}) }}\n"
     );
+    w!(
+        out,
+        "/// Reads the {payload} of the {named} called `name`, which have to be there."
+    );
+    w!(
+        out,
+        "///\n/// # Errors\n/// Where the {payload} of a known {named} does not have its shape."
+    );
+    w!(
+        out,
+        "pub fn read<'de, D: Deserializer<'de>>(name: &str, {payload}: D) -> Result<Self, D::Error> {{ Ok(match name {{"
+    );
+    for (variant, wire, ty) in variants {
+        w!(
+            out,
+            "\"{wire}\" => Self::{variant}({ty}::deserialize({payload})?),"
+        );
+    }
+    w!(
+        out,
+        "_ => Self::Other {{ name: name.into(), raw: Some(Raw::deserialize({payload})?) }},\n}}) }}\n"
+    );
     w!(out, "/// The {named}'s name on the wire.");
     w!(out, "pub fn name(&self) -> &str {{ match self {{");
     for (variant, wire, _) in variants {
