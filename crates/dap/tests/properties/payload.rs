@@ -1,16 +1,49 @@
-//! What is decoded and encoded again is the same when it is decoded once more.
+//! What is decoded and encoded again is the same when it is decoded once more, and a message is the same whether it is read at
+//! once or in two stages.
 
+use dapple_dap::AnyMessage;
 use dapple_dap::envelope::{Envelope, EnvelopeError, Kind};
 use dapple_dap::message::{Raw, decode_or_default};
 use dapple_dap::types::{AnyEvent, AnyRequest, AnyResponse, ErrorResponse};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 /// Takes the text of one message through its envelope and its type.
 pub fn decoding_is_stable(text: &str) {
+    let whole = AnyMessage::decode(text);
     let envelope = match Envelope::parse(text) {
         Ok(envelope) => envelope,
-        Err(error) => return readable(&error.to_string(), &error),
+        Err(error) => {
+            assert!(whole.is_err(), "{whole:?}");
+            return readable(&error.to_string(), &error);
+        }
     };
+    let payload = payload_is_stable(&envelope);
+    match &whole {
+        Ok(whole) => {
+            assert_eq!(whole.seq(), envelope.seq);
+            assert_eq!(whole.name(), envelope.name());
+            let found = payload.unwrap_or_else(|| panic!("no payload of {whole:?}"));
+            let shown = match whole {
+                AnyMessage::Request { request, .. } => format!("{request:?}"),
+                AnyMessage::Response { response, .. } => format!("{response:?}"),
+                AnyMessage::Failure { error, .. } => format!("{error:?}"),
+                AnyMessage::Event { event, .. } => format!("{event:?}"),
+                _ => unreachable!("there are three kinds"),
+            };
+            assert_eq!(shown, found);
+            let mut bytes = Vec::new();
+            whole.encode_into(&mut bytes).expect("it can be written");
+            let text = String::from_utf8(bytes).expect("JSON is UTF-8");
+            let (_, text) = text.split_once("\r\n\r\n").expect("it has a header");
+            assert_eq!(AnyMessage::decode(text).as_ref(), Ok(whole));
+        }
+        Err(_) => assert_eq!(payload, None),
+    }
+}
+
+/// The payload as it is shown, if it can be decoded.
+fn payload_is_stable(envelope: &Envelope<'_>) -> Option<String> {
     match &envelope.kind {
         Kind::Request { command, arguments } => stable(
             *arguments,
@@ -27,40 +60,41 @@ pub fn decoding_is_stable(text: &str) {
             |raw| AnyResponse::decode(command, raw),
             AnyResponse::encode,
         ),
-        Kind::Response { body, .. } => {
-            stable(
-                *body,
-                decode_or_default::<ErrorResponse>,
-                dapple_dap::message::encode,
-            );
-        }
+        Kind::Response { body, .. } => stable(
+            *body,
+            decode_or_default::<ErrorResponse>,
+            dapple_dap::message::encode,
+        ),
         Kind::Event { event, body } => {
-            stable(*body, |raw| AnyEvent::decode(event, raw), AnyEvent::encode);
+            stable(*body, |raw| AnyEvent::decode(event, raw), AnyEvent::encode)
         }
         _ => unreachable!("there are three kinds"),
     }
 }
 
-fn stable<T: PartialEq + std::fmt::Debug>(
+fn stable<T: PartialEq + std::fmt::Debug + Serialize>(
     raw: Option<&RawValue>,
     decode: impl Fn(Option<&RawValue>) -> Result<T, dapple_dap::message::DecodeError>,
     encode: impl Fn(&T) -> Result<Option<Raw>, serde_json::Error>,
-) {
+) -> Option<String> {
     let first = match decode(raw) {
         Ok(first) => first,
         Err(error) => {
             assert!(!error.message.is_empty(), "it says what was expected");
-            return;
+            return None;
         }
     };
     let encoded = encode(&first).expect("what was decoded can be encoded");
     let encoded = encoded.as_ref().map(Raw::as_raw_value);
+    let by_serde_json = serde_json::to_string(&first).expect("what was decoded can be encoded");
+    assert_eq!(encoded.map_or("null", RawValue::get), by_serde_json);
     let second = decode(encoded)
         .unwrap_or_else(|error| panic!("{encoded:?} was written and cannot be read: {error}"));
     assert_eq!(first, second);
     let again = encode(&second).expect("what was decoded can be encoded");
     let texts = [encoded, again.as_ref().map(Raw::as_raw_value)].map(|raw| raw.map(RawValue::get));
     assert_eq!(texts[0], texts[1]);
+    Some(format!("{first:?}"))
 }
 
 /// An error message says something, and not all of what came.
