@@ -1,7 +1,7 @@
 //! `codegen`: the protocol's types from the definition file.
 
 use anyhow::{Context, Result, bail};
-use dapple_schema::Model;
+use dapple_schema::{Model, rust};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -11,6 +11,16 @@ use std::process::{Command, ExitCode, Stdio};
 pub(crate) const DEFINITION: &str = "crates/schema/protocol.json";
 /// What is made of it.
 pub(crate) const TYPES: &str = "crates/dap/src/types.rs";
+
+/// What stands above the types.
+const PREAMBLE: &str = "\
+//! The protocol's types, one item for each definition.
+//!
+//! Written by `cargo xtask codegen` from the definition file of the `schema` crate: change that file, not this one.
+//! An `XRequest` or `XEvent` is a marker that implements [`Request`] or [`Event`]; an `XResponse` is the response's body.
+//! [`AnyRequest`], [`AnyResponse`] and [`AnyEvent`] hold a message of whatever kind comes.
+
+";
 
 /// Writes the types.
 pub(crate) fn write(root: &Path) -> Result<ExitCode> {
@@ -62,7 +72,10 @@ fn generate(root: &Path) -> Result<String> {
     let text =
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let model = Model::parse(&text).with_context(|| format!("cannot read {DEFINITION}"))?;
-    rustfmt(root, &dapple_schema::rust::generate(&model)?)
+    let options = rust::Options {
+        preamble: Some(PREAMBLE.to_owned()),
+    };
+    rustfmt(root, &rust::generate(&model, &options)?)
 }
 
 /// Lays out `source` with the project's settings.

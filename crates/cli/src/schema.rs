@@ -119,9 +119,9 @@ fn generate(options: &Generate) -> Result<ExitCode> {
     let name = name_of(&options.file);
     let text = match options.language {
         Language::Rust => {
-            let source =
-                rust::generate(&model).with_context(|| format!("no Rust can be made of {name}"))?;
-            preamble.unwrap_or_default() + &laid_out(source)?
+            let source = rust::generate(&model, &rust::Options { preamble })
+                .with_context(|| format!("no Rust can be made of {name}"))?;
+            laid_out(source)?
         }
         Language::Typescript => {
             let mut chosen = typescript::Options {

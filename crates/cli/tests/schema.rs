@@ -132,6 +132,9 @@ fn rust_is_generated() {
     file("greet.json", GREET);
     let run = Run::of(&mut schema(&["generate", "rust", "greet.json"]));
     assert_eq!(run.code, Some(0), "{run:#?}");
+    let origin =
+        "//! Written by `dapple schema generate rust`: change the definition, not this file.\n";
+    assert!(run.stdout.contains(origin), "{run:#?}");
     assert!(
         run.stdout.contains("pub struct GreetArguments {"),
         "{run:#?}"

@@ -10,7 +10,7 @@ fn used(file: &str, ours: &Model) -> bool {
         return false;
     };
     // Any of them may refuse.
-    let _ = rust::generate(&model);
+    let _ = rust::generate(&model, &rust::Options::default());
     let _ = typescript::generate(&model, &typescript::Options::default());
     let _ = markdown::generate(&model, &markdown::Options::default());
     diff(&model, ours);

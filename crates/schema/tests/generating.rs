@@ -7,7 +7,8 @@ use dapple_schema::{Model, rust};
 fn generated(definitions: &str) -> Result<String, String> {
     let model = Model::parse(&format!("{{\"definitions\": {{{definitions}}}}}"))
         .expect("the test's definitions are well-formed");
-    let text = rust::generate(&model).map_err(|error| error.to_string())?;
+    let text =
+        rust::generate(&model, &rust::Options::default()).map_err(|error| error.to_string())?;
     Ok(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 

@@ -9,13 +9,7 @@ use std::fmt::Write as _;
 /// The column at which documentation wraps.
 const WIDTH: usize = 100;
 
-const HEADER: &str = "\
-//! The protocol's types, one item for each definition.
-//!
-//! Written by `cargo xtask codegen` from the definition file of the `schema` crate: change that file, not this one.
-//! An `XRequest` or `XEvent` is a marker that implements [`Request`] or [`Event`]; an `XResponse` is the response's body.
-//! [`AnyRequest`], [`AnyResponse`] and [`AnyEvent`] hold a message of whatever kind comes.
-
+const IMPORTS: &str = "\
 use crate::message::{self, DecodeError, Direction, Event, Request, read_object, string_enum};
 pub use crate::message::{Empty, IntegerOrString, Raw};
 use serde::de::{MapAccess, Visitor};
@@ -32,8 +26,9 @@ macro_rules! w {
     ($out:expr, $($arg:tt)*) => {{ let _ = writeln!($out, $($arg)*); }};
 }
 
-pub(super) fn emit(model: &Model, items: &[Item]) -> String {
-    let mut out = HEADER.to_owned();
+/// What begins with `preamble`.
+pub(super) fn emit(preamble: &str, model: &Model, items: &[Item]) -> String {
+    let mut out = preamble.to_owned() + IMPORTS;
     for item in items {
         match item {
             Item::Struct(item) => structure(&mut out, item),
