@@ -49,6 +49,7 @@ use serde_json::value::RawValue;
 
 use crate::envelope::{Envelope, Kind};
 use crate::message::decode_or_default;
+use crate::message::excerpt::of_name;
 
 /// Which end of a connection a message comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -105,7 +106,10 @@ pub enum Threads {
 #[non_exhaustive]
 pub enum Violation {
     /// A request came before `initialize`.
-    #[error("`{command}` came before `initialize`; the first request must be `initialize`")]
+    #[error(
+        "`{}` came before `initialize`; the first request must be `initialize`",
+        of_name(command)
+    )]
     BeforeInitialize {
         /// The request's command.
         command: Box<str>,
@@ -131,7 +135,10 @@ pub enum Violation {
         found: i64,
     },
     /// A response to a request that was never sent or is answered already.
-    #[error("a response to request {request_seq} (`{command}`), which is not waiting for one")]
+    #[error(
+        "a response to request {request_seq} (`{}`), which is not waiting for one",
+        of_name(command)
+    )]
     ResponseToNothing {
         /// The number the response names.
         request_seq: i64,
@@ -139,7 +146,10 @@ pub enum Violation {
         command: Box<str>,
     },
     /// A response that names another command than its request.
-    #[error("the response to request {request_seq} (`{expected}`) names the command `{found}`")]
+    #[error(
+        "the response to request {request_seq} (`{expected}`) names the command `{}`",
+        of_name(found)
+    )]
     WrongCommand {
         /// The request's number.
         request_seq: i64,
@@ -149,7 +159,10 @@ pub enum Violation {
         found: Box<str>,
     },
     /// An event from the client.
-    #[error("the client sent the event `{event}`; only the adapter sends events")]
+    #[error(
+        "the client sent the event `{}`; only the adapter sends events",
+        of_name(event)
+    )]
     EventFromClient {
         /// The event's name.
         event: Box<str>,

@@ -95,7 +95,7 @@ use std::marker::PhantomData;
 
 use crate::json;
 
-mod excerpt;
+pub(crate) mod excerpt;
 
 /// A request: its name, what it carries and what answers it. The module shows [one of your own](self#a-request-of-your-own).
 pub trait Request: 'static {

@@ -230,7 +230,12 @@ fn an_unknown_command_is_answered() {
     );
     let long = "x".repeat(100_000);
     let answer = wire.say(&request(3, &long, "{}"));
-    assert!(answer.starts_with("3: xxx"), "{answer}");
+    // The answer has to repeat the command; the sentence shows its start.
+    let sentence = answer.strip_prefix(&format!("3: {long} failed: "));
+    let shown = sentence.expect("the request failed");
+    assert!(shown.starts_with("the request `xxx"), "{shown}");
+    assert!(shown.ends_with("xxx…` is not supported here"), "{shown}");
+    assert!(shown.len() < 200, "{shown}");
     assert_alive(&mut wire);
 }
 
@@ -241,6 +246,9 @@ fn a_request_before_initialize_and_a_second_initialize_are_errors() {
         wire.say(&request(1, "threads", "{}")),
         "1: threads failed: `threads` came before `initialize`; the first request must be `initialize`"
     );
+    let long = "x".repeat(100_000);
+    let answer = wire.say(&request(1, &long, "{}"));
+    assert!(answer.len() < long.len() + 200, "{answer}");
     assert!(wire.say(INITIALIZE).starts_with("1: initialize ok"));
     assert_eq!(
         wire.say(INITIALIZE),

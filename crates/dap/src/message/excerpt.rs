@@ -1,4 +1,6 @@
-//! What an error shows of a payload, which may be megabytes long: all of what is short, and of the rest enough to know it by.
+//! What an error shows of what came, which may be megabytes long: all of what is short, and of the rest enough to know it by.
+
+use std::borrow::Cow;
 
 /// How many bytes of a quoted value are shown.
 const VALUE: usize = 60;
@@ -19,10 +21,7 @@ pub(super) fn of_message(text: &str) -> String {
             break;
         };
         shown.push_str(before);
-        shown.push_str(start(&quoted[..close], VALUE));
-        if close > VALUE {
-            shown.push('…');
-        }
+        shown.push_str(&of_name(&quoted[..close]));
         shown.push_str(&quoted[close..=close]);
         rest = &quoted[close + 1..];
     }
@@ -33,6 +32,14 @@ pub(super) fn of_message(text: &str) -> String {
 /// A path, without its middle where it is long.
 pub(super) fn of_path(text: &str) -> String {
     ends(text, PATH)
+}
+
+/// A command's or event's name, or a value.
+pub(crate) fn of_name(text: &str) -> Cow<'_, str> {
+    if text.len() <= VALUE {
+        return text.into();
+    }
+    format!("{}…", start(text, VALUE)).into()
 }
 
 /// Where a quotation ends. Double quotes have escapes within them, backticks have not.

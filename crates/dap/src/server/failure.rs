@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::message::Raw;
+use crate::message::excerpt::of_name;
 use crate::types::{ErrorResponse, Message};
 
 /// Why a request failed, for its error response: a sentence for people, and sometimes a word for programs.
@@ -55,6 +56,7 @@ impl Failure {
 
     /// The request's command is not known.
     pub(crate) fn unknown_command(command: &str) -> Self {
+        let command = of_name(command);
         Self::new(format!("the request `{command}` is not supported here"))
     }
 

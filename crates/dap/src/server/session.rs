@@ -14,6 +14,7 @@ use super::outbox::{NOT_FROM_CLIENT, Outbox, RequestError, failure_text};
 use super::{Inner, Server};
 use crate::cancel::CancelToken;
 use crate::envelope::{Envelope, EnvelopeError, Kind};
+use crate::message::excerpt::of_name;
 use crate::message::{self, Raw, Request};
 use crate::transport::{Closed, Connection, Incoming, Message};
 use crate::types::{DisconnectRequest, InitializeRequest, InitializeRequestArguments};
@@ -201,7 +202,8 @@ impl<S> Session<S> {
                 Ok(NO_BODY)
             } else {
                 Err(Failure::new(format!(
-                    "`{command}` came after the session had ended"
+                    "`{}` came after the session had ended",
+                    of_name(&command)
                 )))
             };
             self.reject(seq, &command, result);
