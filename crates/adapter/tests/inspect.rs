@@ -130,6 +130,50 @@ fn scopes_are_arguments_locals_statics_and_registers() {
 }
 
 #[test]
+fn a_program_with_split_debug_information_stops_and_shows_its_locals() {
+    for (name, mark, local) in [
+        ("tour.c", "mean", "sum: double = 95.5"),
+        ("tour.cpp", "total", "range: "),
+    ] {
+        let plain = shown_at(&Fixture::new(name), mark);
+        let split = shown_at(&Fixture::split(name), mark);
+        assert!(
+            plain.iter().any(|shown| shown.starts_with(local)),
+            "{plain:?}"
+        );
+        assert_eq!(plain, split, "{name}");
+    }
+}
+
+/// The frames' names and the top frame's arguments and locals, where a debuggee is marked.
+fn shown_at(fixture: &Fixture, mark: &str) -> Vec<String> {
+    let session = Session::started(fixture, json!({}), &[mark]);
+    let stop = session.stopped_at(fixture, mark, StoppedEventReason::Breakpoint);
+    let stack = session.stack(stop.thread);
+    let mut shown: Vec<String> = stack.into_iter().map(|frame| frame.name).collect();
+    for scope in ["Arguments", "Locals"] {
+        let scopes = session
+            .ok::<ScopesRequest>(ScopesArguments::new(stop.top.id))
+            .scopes;
+        if !scopes.iter().any(|found| found.name == scope) {
+            continue;
+        }
+        let scope = session.scope(&stop.top, scope).variables_reference;
+        for variable in session.variables(scope) {
+            let of = variable.r#type.unwrap_or_default();
+            // An address is another in each program.
+            let value = match variable.value.contains("0x") {
+                true => "at some address",
+                false => &variable.value,
+            };
+            shown.push(format!("{}: {of} = {value}", variable.name));
+        }
+    }
+    session.disconnect();
+    shown
+}
+
+#[test]
 fn a_large_array_comes_in_pages() {
     let fixture = Fixture::new("values.c");
     let session = Session::started(&fixture, json!({}), &[]);

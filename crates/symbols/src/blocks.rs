@@ -72,7 +72,7 @@ impl Blocks {
     ) -> Result<(), (usize, String)> {
         let start = UnitOffset(function);
         let mut raw = unit
-            .dw
+            .dw()
             .entries_raw(Some(start))
             .map_err(|error| (function, error.to_string()))?;
         let mut attributes = Vec::new();
@@ -117,7 +117,7 @@ impl Blocks {
                 (Some(kind), _) => {
                     raw.read_attributes(abbreviation.attributes(), &mut attributes)
                         .map_err(broken)?;
-                    let ranges = dwarf.code_ranges(unit, &attributes);
+                    let ranges = dwarf.code_ranges(unit.part(), &attributes);
                     if abbreviation.has_children() {
                         open.push((self.blocks.len() as u32, depth));
                     }
@@ -154,9 +154,9 @@ impl Blocks {
                         )
                     });
                     let after = after.and_then(|after| {
-                        let address = dwarf
-                            .sections
-                            .attr_address(&unit.dw, after.value())
+                        let address = unit
+                            .sections()
+                            .attr_address(unit.dw(), after.value())
                             .ok()
                             .flatten();
                         address.or_else(|| unsigned(&after.value()))

@@ -4,6 +4,10 @@
 //! for thousands of units). A unit's root entry, abbreviations and line-program header are read when the unit
 //! is first touched, everything else when first asked for; all of it is kept. A unit that can't be read is
 //! noted in the module's warnings and then behaves as if it weren't there.
+//!
+//! What a unit *has* may be elsewhere than what it *covers*: a skeleton unit's addresses and lines are in the
+//! module, its entries in a split unit ([`crate::split`]), opened when the first of them is asked for. So a
+//! [`Unit`] has a part of its own, for addresses and lines, and [`Unit::part`], for entries.
 
 use crate::Error;
 use crate::blocks::Blocks;
@@ -12,6 +16,7 @@ use crate::functions::Language;
 use crate::index::Index;
 use crate::lines::Lines;
 use crate::paths::join;
+use crate::split::{SplitFiles, SplitObject, SplitUnit};
 use crate::types::Type;
 use gimli::{AttributeValue, EndianSlice, LittleEndian, SectionId, UnitOffset, constants as dw};
 use rustc_hash::FxHashMap;
@@ -29,26 +34,65 @@ pub(crate) const DEPTH_LIMIT: isize = 256;
 /// All units.
 pub(crate) struct Dwarf<'a> {
     pub files: &'a Files,
-    pub sections: gimli::Dwarf<Reader<'a>>,
+    source: Arc<Source<'a>>,
     slots: Vec<Slot<'a>>,
+    /// Units met later in other files; they are numbered after those above.
+    more: boxcar::Vec<Slot<'a>>,
+    split: Arc<SplitFiles<'a>>,
     addresses: OnceLock<AddressMap>,
     signatures: OnceLock<FxHashMap<u64, (u32, usize)>>,
+    package_types: Mutex<FxHashMap<u64, Option<(u32, usize)>>>,
+}
+
+/// The sections that units are read from.
+pub(crate) struct Source<'a> {
+    pub sections: gimli::Dwarf<Reader<'a>>,
+    /// The file they are in.
+    pub path: &'a Path,
+}
+
+/// Which other units a unit can refer to.
+#[derive(Clone)]
+pub(crate) enum Origin<'a> {
+    /// All of the module's.
+    Module,
+    /// The type units of the object file it is in.
+    SplitObject(Arc<SplitObject<'a>>),
+    /// The type units of the package it is in.
+    Package,
+}
+
+/// A unit as one file has it.
+pub(crate) struct Part<'a> {
+    pub source: Arc<Source<'a>>,
+    pub origin: Origin<'a>,
+    pub dw: gimli::Unit<Reader<'a>>,
 }
 
 /// A unit that may not have been read yet.
 struct Slot<'a> {
     header: gimli::UnitHeader<Reader<'a>>,
+    source: Arc<Source<'a>>,
+    origin: Origin<'a>,
     unit: OnceLock<Option<Box<Unit<'a>>>>,
+}
+
+/// What a unit's root entry says about how it was compiled.
+struct Compilation {
+    language: Language,
+    /// What gcc's recorded switches say; `None` where there are none.
+    optimised: Option<bool>,
 }
 
 /// A unit with what was decoded of it so far.
 pub(crate) struct Unit<'a> {
     pub index: u32,
-    pub dw: gimli::Unit<Reader<'a>>,
-    pub language: Language,
+    /// Where its addresses and lines are.
+    pub own: Part<'a>,
+    /// Where its entries are, if they are elsewhere.
+    split: Option<SplitUnit<'a>>,
     pub directory: PathBuf,
-    /// What gcc's recorded switches say; `None` where there are none.
-    pub optimised: Option<bool>,
+    compilation: OnceLock<Compilation>,
     files: OnceLock<Vec<Arc<Path>>>,
     lines: OnceLock<Lines>,
     entries: OnceLock<Index<'a>>,
@@ -56,7 +100,46 @@ pub(crate) struct Unit<'a> {
     pub types: Mutex<FxHashMap<usize, Arc<Type>>>,
 }
 
-impl Unit<'_> {
+impl<'a> Unit<'a> {
+    /// Where its entries are. Opens the split unit's file the first time; where that can't be had, a skeleton's own
+    /// few entries are all there are.
+    pub fn part(&self) -> &Part<'a> {
+        let split = self.split.as_ref();
+        split
+            .and_then(|split| split.part(&self.own))
+            .unwrap_or(&self.own)
+    }
+
+    /// The unit that has the entries.
+    pub fn dw(&self) -> &gimli::Unit<Reader<'a>> {
+        &self.part().dw
+    }
+
+    /// The sections that its entries refer to.
+    pub fn sections(&self) -> &gimli::Dwarf<Reader<'a>> {
+        &self.part().source.sections
+    }
+
+    pub fn language(&self) -> Language {
+        self.compilation().language
+    }
+
+    /// What gcc's recorded switches say; `None` where there are none.
+    pub fn optimised(&self) -> Option<bool> {
+        self.compilation().optimised
+    }
+
+    fn compilation(&self) -> &Compilation {
+        self.compilation
+            .get_or_init(|| Compilation::read(self.part()))
+    }
+
+    /// The text of a value in its line-program header.
+    pub fn line_text(&self, value: AttributeValue<Reader<'a>>) -> Option<&'a [u8]> {
+        let text = self.own.source.sections.attr_string(&self.own.dw, value);
+        text.ok().map(|text| text.slice())
+    }
+
     /// The blocks of a function, parsed once.
     pub fn blocks(&self, function: usize, parse: impl FnOnce() -> Blocks) -> Arc<Blocks> {
         let kept = self
@@ -88,77 +171,83 @@ impl<'a> Dwarf<'a> {
             // `load` above has no error; an empty one is as good as none.
             gimli::DwarfSections::<&[u8]>::default().borrow(|_| EndianSlice::new(&[], LittleEndian))
         });
-        let slots = read_unit_headers(files, &sections);
+        let source = Arc::new(Source {
+            sections,
+            path: &files.with_dwarf().elf.path,
+        });
+        let headers = read_unit_headers(files, &source);
+        let slots = headers
+            .into_iter()
+            .map(|header| Slot::new(header, source.clone(), Origin::Module))
+            .collect();
         Dwarf {
             files,
-            sections,
+            source,
             slots,
+            more: boxcar::Vec::new(),
+            split: Arc::new(SplitFiles::new(files)),
             addresses: OnceLock::new(),
             signatures: OnceLock::new(),
+            package_types: Mutex::default(),
         }
     }
 
-    /// How many units there are, readable or not.
+    /// How many units the module has itself, readable or not.
     pub fn unit_count(&self) -> u32 {
         self.slots.len() as u32
     }
 
+    /// A unit by its number, of the module or of one of the files opened for it.
     pub fn unit(&self, index: u32) -> Option<&Unit<'a>> {
-        let slot = self.slots.get(index as usize)?;
+        let number = index as usize;
+        let slot = match self.slots.get(number) {
+            Some(slot) => slot,
+            None => self.more.get(number - self.slots.len())?,
+        };
         slot.unit
             .get_or_init(|| self.read_unit(index, slot))
             .as_deref()
     }
 
+    /// The module's units.
     pub fn units(&self) -> impl Iterator<Item = &Unit<'a>> {
         (0..self.unit_count()).filter_map(|index| self.unit(index))
     }
 
+    /// Adds a unit of another file; its number.
+    fn add_unit(
+        &self,
+        header: gimli::UnitHeader<Reader<'a>>,
+        source: Arc<Source<'a>>,
+        origin: Origin<'a>,
+    ) -> u32 {
+        let index = self.more.push(Slot::new(header, source, origin));
+        (self.slots.len() + index) as u32
+    }
+
     fn read_unit(&self, index: u32, slot: &Slot<'a>) -> Option<Box<Unit<'a>>> {
-        let dw = match self.sections.unit(slot.header) {
-            Ok(dw) => dw,
+        let own = match Part::read(slot.header, slot.source.clone(), slot.origin.clone()) {
+            Ok(own) => own,
             Err(error) => {
-                let (section, offset) = place(&slot.header);
-                self.warn(section, offset, format!("this unit is left out: {error}"));
+                let reason = format!("this unit is left out: {error}");
+                self.files.warn(slot.source.error(&slot.header, 0, reason));
                 return None;
             }
         };
-        let (mut language, mut optimised) = (Language::Other, None);
-        if let Ok(root) = dw.entry(dw.header.root_offset()) {
-            if let Some(AttributeValue::Language(code)) = root.attr_value(dw::DW_AT_language) {
-                language = language_of(code);
-            }
-            let producer = root.attr_value(dw::DW_AT_producer);
-            let producer =
-                producer.and_then(|producer| self.sections.attr_string(&dw, producer).ok());
-            optimised = producer.and_then(|producer| is_optimised(producer.slice()));
-            let split = [dw::DW_AT_dwo_name, dw::DW_AT_GNU_dwo_name];
-            if let Some(name) = split.iter().find_map(|&name| root.attr_value(name)) {
-                let name = self
-                    .sections
-                    .attr_string(&dw, name)
-                    .map(|name| name.to_string_lossy().into_owned());
-                let (section, offset) = place(&slot.header);
-                self.warn(
-                    section,
-                    offset,
-                    format!(
-                        "the unit's debug information is in {}, split DWARF is not read",
-                        name.unwrap_or_default()
-                    ),
-                );
-            }
-        }
-        let directory = match dw.comp_dir {
+        let split = match slot.origin {
+            Origin::Module => SplitUnit::of(&own, &self.split),
+            _ => None,
+        };
+        let directory = match own.dw.comp_dir {
             Some(directory) => path_of(directory).to_owned(),
             None => PathBuf::new(),
         };
         Some(Box::new(Unit {
             index,
-            dw,
-            language,
+            own,
+            split,
             directory,
-            optimised,
+            compilation: OnceLock::new(),
             files: OnceLock::new(),
             lines: OnceLock::new(),
             entries: OnceLock::new(),
@@ -167,7 +256,23 @@ impl<'a> Dwarf<'a> {
         }))
     }
 
-    /// The unit whose `.debug_info` contribution holds `offset`, and the offset inside it.
+    /// The entry at an offset of the section that `unit` is in.
+    fn referred_entry(
+        &self,
+        unit: &Unit<'a>,
+        offset: gimli::DebugInfoOffset<usize>,
+    ) -> Option<(&Unit<'a>, UnitOffset<usize>)> {
+        let part = unit.part();
+        if matches!(part.origin, Origin::Module) {
+            return self.unit_at_offset(offset);
+        }
+        Some((
+            self.unit(unit.index)?,
+            offset.to_unit_offset(&part.dw.header)?,
+        ))
+    }
+
+    /// The module's unit whose `.debug_info` contribution holds `offset`, and the offset inside it.
     pub fn unit_at_offset(
         &self,
         offset: gimli::DebugInfoOffset<usize>,
@@ -185,29 +290,69 @@ impl<'a> Dwarf<'a> {
         Some((self.unit(index as u32)?, inside))
     }
 
-    /// The type a type unit is for.
-    pub fn type_with_signature(&self, signature: u64) -> Option<(&Unit<'a>, UnitOffset<usize>)> {
+    /// The type a type unit is for, as `unit` refers to it.
+    pub fn type_with_signature(
+        &self,
+        unit: &Unit<'a>,
+        signature: u64,
+    ) -> Option<(&Unit<'a>, UnitOffset<usize>)> {
+        let part = unit.part();
+        let (unit, offset) = match &part.origin {
+            Origin::Module => self.module_type(signature),
+            Origin::SplitObject(object) => self
+                .object_type(object, signature)
+                .or_else(|| self.module_type(signature)),
+            Origin::Package => self.package_type(signature),
+        }?;
+        Some((self.unit(unit)?, UnitOffset(offset)))
+    }
+
+    fn module_type(&self, signature: u64) -> Option<(u32, usize)> {
         let signatures = self.signatures.get_or_init(|| {
             let mut map = FxHashMap::default();
             for (index, slot) in self.slots.iter().enumerate() {
-                let (gimli::UnitType::Type {
-                    type_signature,
-                    type_offset,
+                if let Some((signature, offset)) = type_of_unit(&slot.header) {
+                    map.entry(signature).or_insert((index as u32, offset));
                 }
-                | gimli::UnitType::SplitType {
-                    type_signature,
-                    type_offset,
-                }) = slot.header.type_()
-                else {
-                    continue;
-                };
-                map.entry(type_signature.0)
-                    .or_insert((index as u32, type_offset.0));
             }
             map
         });
-        let &(unit, offset) = signatures.get(&signature)?;
-        Some((self.unit(unit)?, UnitOffset(offset)))
+        signatures.get(&signature).copied()
+    }
+
+    /// A type of an object file, whose type units are added the first time.
+    fn object_type(&self, object: &Arc<SplitObject<'a>>, signature: u64) -> Option<(u32, usize)> {
+        let types = object.types.get_or_init(|| {
+            let mut types = FxHashMap::default();
+            let source = &object.source;
+            for header in read_unit_headers(self.files, source) {
+                let Some((signature, offset)) = type_of_unit(&header) else {
+                    continue;
+                };
+                types.entry(signature).or_insert_with(|| {
+                    let origin = Origin::SplitObject(object.clone());
+                    (self.add_unit(header, source.clone(), origin), offset)
+                });
+            }
+            types
+        });
+        types.get(&signature).copied()
+    }
+
+    /// A type of the module's package.
+    fn package_type(&self, signature: u64) -> Option<(u32, usize)> {
+        let mut known = self
+            .package_types
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *known.entry(signature).or_insert_with(|| {
+            let source = self.split.package_type(signature, &self.source)?;
+            let header = read_unit_headers(self.files, &source)
+                .into_iter()
+                .find(|header| type_of_unit(header).is_some_and(|(found, _)| found == signature))?;
+            let (_, offset) = type_of_unit(&header)?;
+            Some((self.add_unit(header, source, Origin::Package), offset))
+        })
     }
 
     /// The units that have code at `address`.
@@ -231,18 +376,16 @@ impl<'a> Dwarf<'a> {
     ) -> Option<(&Unit<'a>, UnitOffset<usize>)> {
         match value {
             AttributeValue::UnitRef(offset) => Some((self.unit(unit.index)?, offset)),
-            AttributeValue::DebugInfoRef(offset) => self.unit_at_offset(offset),
-            AttributeValue::DebugTypesRef(signature) => self.type_with_signature(signature.0),
+            AttributeValue::DebugInfoRef(offset) => self.referred_entry(unit, offset),
+            AttributeValue::DebugTypesRef(signature) => self.type_with_signature(unit, signature.0),
             _ => None,
         }
     }
 
     /// The text of a string attribute.
     pub fn text(&self, unit: &Unit<'a>, value: AttributeValue<Reader<'a>>) -> Option<&'a [u8]> {
-        self.sections
-            .attr_string(&unit.dw, value)
-            .ok()
-            .map(|text| text.slice())
+        let text = unit.sections().attr_string(unit.dw(), value);
+        text.ok().map(|text| text.slice())
     }
 
     /// Notes a problem in a section.
@@ -263,9 +406,8 @@ impl<'a> Dwarf<'a> {
         offset: UnitOffset<usize>,
         reason: impl Into<String>,
     ) -> Error {
-        let (section, start) = place(&unit.dw.header);
-        self.files
-            .malformed(section, start.saturating_add(offset.0) as u64, reason)
+        let part = unit.part();
+        part.source.error(&part.dw.header, offset.0, reason)
     }
 
     /// What a unit has.
@@ -281,14 +423,14 @@ impl<'a> Dwarf<'a> {
     /// A unit's files by the numbers its line table and entries use.
     pub fn unit_files<'s>(&'s self, unit: &'s Unit<'a>) -> &'s [Arc<Path>] {
         unit.files.get_or_init(|| {
-            let Some(program) = &unit.dw.line_program else {
+            let Some(program) = &unit.own.dw.line_program else {
                 return Vec::new();
             };
             let header = program.header();
             let first = if header.version() >= 5 { 0 } else { 1 };
             let mut paths: Vec<Arc<Path>> = Vec::with_capacity(header.file_names().len() + 1);
             if first == 1 {
-                let name = unit.dw.name.map(path_of).unwrap_or(Path::new(""));
+                let name = unit.own.dw.name.map(path_of).unwrap_or(Path::new(""));
                 paths.push(join(&[&unit.directory, name]).into());
             }
             for file in header.file_names() {
@@ -301,11 +443,11 @@ impl<'a> Dwarf<'a> {
     /// One file of a unit's line-program header.
     pub fn file_path(&self, unit: &Unit<'a>, file: &gimli::FileEntry<Reader<'a>>) -> PathBuf {
         let text = |value| {
-            self.text(unit, value)
+            unit.line_text(value)
                 .map(bytes_path)
                 .unwrap_or(Path::new(""))
         };
-        let folder = match &unit.dw.line_program {
+        let folder = match &unit.own.dw.line_program {
             Some(program) => file
                 .directory(program.header())
                 .map(text)
@@ -319,15 +461,83 @@ impl<'a> Dwarf<'a> {
     pub fn file_numbered(&self, unit: &Unit<'a>, number: u64) -> Option<Arc<Path>> {
         let number = usize::try_from(number).ok()?;
         // DWARF 4: 0 means none.
-        if number == 0 && unit.dw.header.version() < 5 {
+        if number == 0 && unit.own.dw.header.version() < 5 {
             return None;
         }
         self.unit_files(unit).get(number).cloned()
     }
 }
 
+impl<'a> Slot<'a> {
+    fn new(
+        header: gimli::UnitHeader<Reader<'a>>,
+        source: Arc<Source<'a>>,
+        origin: Origin<'a>,
+    ) -> Slot<'a> {
+        Slot {
+            header,
+            source,
+            origin,
+            unit: OnceLock::new(),
+        }
+    }
+}
+
+impl<'a> Part<'a> {
+    /// Reads a unit's root entry and abbreviations.
+    pub fn read(
+        header: gimli::UnitHeader<Reader<'a>>,
+        source: Arc<Source<'a>>,
+        origin: Origin<'a>,
+    ) -> Result<Part<'a>, gimli::Error> {
+        let dw = source.sections.unit(header)?;
+        Ok(Part { source, origin, dw })
+    }
+}
+
+impl<'a> Source<'a> {
+    /// A problem in one of its units.
+    pub fn error(
+        &self,
+        header: &gimli::UnitHeader<Reader<'a>>,
+        offset: usize,
+        reason: impl Into<String>,
+    ) -> Error {
+        let (section, start) = place(header);
+        self.malformed(section, start.saturating_add(offset), reason)
+    }
+
+    fn malformed(&self, section: &'static str, offset: usize, reason: impl Into<String>) -> Error {
+        Error::Malformed {
+            path: self.path.to_owned(),
+            section,
+            offset: offset as u64,
+            reason: reason.into(),
+        }
+    }
+}
+
+impl Compilation {
+    fn read(part: &Part<'_>) -> Compilation {
+        let (mut language, mut optimised) = (Language::Other, None);
+        if let Ok(root) = part.dw.entry(part.dw.header.root_offset()) {
+            if let Some(AttributeValue::Language(code)) = root.attr_value(dw::DW_AT_language) {
+                language = language_of(code);
+            }
+            let producer = root
+                .attr_value(dw::DW_AT_producer)
+                .and_then(|producer| part.source.sections.attr_string(&part.dw, producer).ok());
+            optimised = producer.and_then(|producer| is_optimised(producer.slice()));
+        }
+        Compilation {
+            language,
+            optimised,
+        }
+    }
+}
+
 /// The section and offset of a unit.
-fn place(header: &gimli::UnitHeader<Reader<'_>>) -> (&'static str, usize) {
+pub(crate) fn place(header: &gimli::UnitHeader<Reader<'_>>) -> (&'static str, usize) {
     match (header.debug_info_offset(), header.debug_types_offset()) {
         (Some(offset), _) => (".debug_info", offset.0),
         (None, Some(offset)) => (".debug_types", offset.0),
@@ -335,39 +545,52 @@ fn place(header: &gimli::UnitHeader<Reader<'_>>) -> (&'static str, usize) {
     }
 }
 
-fn read_unit_headers<'a>(files: &Files, sections: &gimli::Dwarf<Reader<'a>>) -> Vec<Slot<'a>> {
-    let mut slots = Vec::new();
-    let mut push = |header: gimli::UnitHeader<Reader<'a>>| {
-        slots.push(Slot {
-            header,
-            unit: OnceLock::new(),
-        });
-    };
-    let mut units = sections.units();
+/// The signature a type unit is known by and where in it the type is.
+fn type_of_unit(header: &gimli::UnitHeader<Reader<'_>>) -> Option<(u64, usize)> {
+    match header.type_() {
+        gimli::UnitType::Type {
+            type_signature,
+            type_offset,
+        }
+        | gimli::UnitType::SplitType {
+            type_signature,
+            type_offset,
+        } => Some((type_signature.0, type_offset.0)),
+        _ => None,
+    }
+}
+
+/// The headers of all units up to what can't be read.
+pub(crate) fn read_unit_headers<'a>(
+    files: &Files,
+    source: &Source<'a>,
+) -> Vec<gimli::UnitHeader<Reader<'a>>> {
+    let mut headers = Vec::new();
+    let mut units = source.sections.units();
     loop {
         match units.next() {
-            Ok(Some(header)) => push(header),
+            Ok(Some(header)) => headers.push(header),
             Ok(None) => break,
             Err(error) => {
                 let reason = format!("the units from here on are left out: {error}");
-                files.warn(files.malformed(".debug_info", 0, reason));
+                files.warn(source.malformed(".debug_info", 0, reason));
                 break;
             }
         }
     }
-    let mut units = sections.type_units();
+    let mut units = source.sections.type_units();
     loop {
         match units.next() {
-            Ok(Some(header)) => push(header),
+            Ok(Some(header)) => headers.push(header),
             Ok(None) => break,
             Err(error) => {
                 let reason = format!("the type units from here on are left out: {error}");
-                files.warn(files.malformed(".debug_types", 0, reason));
+                files.warn(source.malformed(".debug_types", 0, reason));
                 break;
             }
         }
     }
-    slots
+    headers
 }
 
 pub(crate) fn bytes_path(bytes: &[u8]) -> &Path {
@@ -443,7 +666,7 @@ impl AddressMap {
             .enumerate()
             .filter_map(|(index, slot)| Some((slot.header.debug_info_offset()?.0, index as u32)))
             .collect();
-        let mut headers = dwarf.sections.debug_aranges.headers();
+        let mut headers = dwarf.source.sections.debug_aranges.headers();
         while let Ok(Some(header)) = headers.next() {
             let Some(&unit) = by_offset.get(&header.debug_info_offset().0) else {
                 continue;
@@ -462,10 +685,10 @@ impl AddressMap {
             let Some(unit) = dwarf.unit(index) else {
                 continue;
             };
-            let Ok(root) = unit.dw.entry(unit.dw.header.root_offset()) else {
+            let Ok(root) = unit.own.dw.entry(unit.own.dw.header.root_offset()) else {
                 continue;
             };
-            for range in dwarf.code_ranges(unit, root.attrs()) {
+            for range in dwarf.code_ranges(&unit.own, root.attrs()) {
                 add(range.start, range.end, index);
             }
         }

@@ -58,6 +58,17 @@ impl Elf {
     /// Reads the headers of `data`.
     pub fn parse(path: &Path, data: &[u8]) -> Result<Elf, Error> {
         let header = check_header(path, data)?;
+        check_loadable(path, header)?;
+        Elf::read(path, data, header)
+    }
+
+    /// As [`Elf::parse`], for files that only have debug information: `.dwo` files are object files.
+    pub fn parse_companion(path: &Path, data: &[u8]) -> Result<Elf, Error> {
+        let header = check_header(path, data)?;
+        Elf::read(path, data, header)
+    }
+
+    fn read(path: &Path, data: &[u8], header: &Header) -> Result<Elf, Error> {
         let malformed = |section, offset, reason: String| Error::Malformed {
             path: path.to_owned(),
             section,
@@ -282,8 +293,17 @@ fn check_header<'d>(path: &Path, data: &'d [u8]) -> Result<&'d Header, Error> {
             "is an ELF file for {name}; only x86-64 is supported"
         )));
     }
+    Ok(header)
+}
+
+/// That the file is a program or a library.
+fn check_loadable(path: &Path, header: &Header) -> Result<(), Error> {
+    let unsupported = |reason: String| Error::Unsupported {
+        path: path.to_owned(),
+        reason,
+    };
     match header.e_type(LE) {
-        elf::ET_EXEC | elf::ET_DYN => Ok(header),
+        elf::ET_EXEC | elf::ET_DYN => Ok(()),
         elf::ET_REL => Err(unsupported(
             "is an object file; link it to a program first".to_owned(),
         )),

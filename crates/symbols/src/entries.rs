@@ -1,6 +1,6 @@
 //! Reading single entries: attributes, the chains that say "as over there", ranges, names with their namespaces.
 
-use crate::dwarf::{CHAIN_LIMIT, Dwarf, Reader, Unit};
+use crate::dwarf::{CHAIN_LIMIT, Dwarf, Part, Reader, Unit};
 use crate::functions::{Language, SourcePosition};
 use gimli::{Attribute, AttributeValue, UnitOffset, constants as dw};
 use std::ops::Range;
@@ -35,7 +35,7 @@ impl<'s, 'a> Chain<'s, 'a> {
 impl<'a> Dwarf<'a> {
     /// The entry at an offset of a unit; broken ones are noted.
     pub fn entry(&self, unit: &Unit<'a>, offset: UnitOffset<usize>) -> Option<Entry<'a>> {
-        match unit.dw.entry(offset) {
+        match unit.dw().entry(offset) {
             Ok(entry) => Some(entry),
             Err(error) => {
                 self.warn_unit(unit, offset, format!("this entry is left out: {error}"));
@@ -113,10 +113,11 @@ impl<'a> Dwarf<'a> {
     /// The code an entry's attributes claim, the entry's range first; what the linker dropped is left out.
     pub fn code_ranges(
         &self,
-        unit: &Unit<'a>,
+        part: &Part<'a>,
         attributes: &[Attribute<Reader<'a>>],
     ) -> Vec<Range<u64>> {
-        let address = |value| self.sections.attr_address(&unit.dw, value).ok().flatten();
+        let sections = &part.source.sections;
+        let address = |value| sections.attr_address(&part.dw, value).ok().flatten();
         let (mut low, mut high, mut size) = (None, None, None);
         for attribute in attributes {
             let value = attribute.value();
@@ -126,7 +127,7 @@ impl<'a> Dwarf<'a> {
                     AttributeValue::Udata(length) => size = Some(length),
                     value => high = address(value),
                 },
-                dw::DW_AT_ranges => return self.range_list(unit, value),
+                dw::DW_AT_ranges => return self.range_list(part, value),
                 _ => {}
             }
         }
@@ -138,9 +139,9 @@ impl<'a> Dwarf<'a> {
         real.then_some(low..high).into_iter().collect()
     }
 
-    fn range_list(&self, unit: &Unit<'a>, value: AttributeValue<Reader<'a>>) -> Vec<Range<u64>> {
+    fn range_list(&self, part: &Part<'a>, value: AttributeValue<Reader<'a>>) -> Vec<Range<u64>> {
         let mut ranges = Vec::new();
-        let Ok(Some(mut list)) = self.sections.attr_ranges(&unit.dw, value) else {
+        let Ok(Some(mut list)) = part.source.sections.attr_ranges(&part.dw, value) else {
             return ranges;
         };
         while let Ok(Some(range)) = list.next() {
@@ -168,7 +169,7 @@ impl<'a> Dwarf<'a> {
 
     /// The names of the namespaces, types and functions around an entry, joined.
     pub fn namespace_of(&self, unit: &Unit<'a>, offset: UnitOffset<usize>) -> String {
-        if matches!(unit.language, Language::C | Language::Other) {
+        if matches!(unit.language(), Language::C | Language::Other) {
             return String::new();
         }
         let mut names: Vec<String> = Vec::new();

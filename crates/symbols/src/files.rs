@@ -2,10 +2,12 @@
 //! apart, the one that has it. Hands out sections' bytes, inflated where they are compressed.
 
 use crate::Error;
+use crate::companions::{Companion, Outcome, Search};
 use crate::elf::{Elf, Section};
 use crate::mapping::Bytes;
 use object::elf;
 use object::read::{CompressedData, CompressionFormat};
+use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// One file with its headers read.
@@ -14,6 +16,8 @@ pub(crate) struct ElfFile {
     pub elf: Elf,
     /// By section index: the inflated bytes of compressed ones, once they were asked for.
     inflated: Vec<OnceLock<Vec<u8>>>,
+    /// The bytes of sections that share a name, one behind the other, once they were asked for.
+    joined: boxcar::Vec<(&'static str, Vec<u8>)>,
 }
 
 impl ElfFile {
@@ -23,7 +27,23 @@ impl ElfFile {
             bytes,
             elf,
             inflated,
+            joined: boxcar::Vec::new(),
         }
+    }
+
+    /// Opens a file that goes with another.
+    pub fn open_companion(path: &Path) -> Result<ElfFile, Outcome> {
+        if !path.exists() {
+            return Err(Outcome::Missing);
+        }
+        let unusable = |error: Error| {
+            let text = error.to_string();
+            let reason = text.strip_prefix(&format!("{}: ", path.display()));
+            Outcome::Unusable(reason.unwrap_or(&text).to_owned())
+        };
+        let bytes = Bytes::open(path).map_err(unusable)?;
+        let elf = Elf::parse_companion(path, &bytes).map_err(unusable)?;
+        Ok(ElfFile::new(bytes, elf))
     }
 
     fn find(&self, name: &str) -> Option<(usize, &Section)> {
@@ -41,9 +61,44 @@ impl ElfFile {
     }
 
     fn data(&self, name: &'static str) -> Result<&[u8], Error> {
-        let Some((index, section)) = self.find(name) else {
-            return Ok(&[]);
+        match self.find(name) {
+            Some((index, section)) => self.section_data(name, index, section),
+            None => Ok(&[]),
+        }
+    }
+
+    /// As [`ElfFile::data`], of all sections of that name: an object file has one for each of its type units.
+    fn joined_data(&self, name: &'static str) -> Result<&[u8], Error> {
+        let sections = self.elf.sections.iter().enumerate();
+        let same: Vec<_> = sections
+            .filter(|(_, section)| section.name == name)
+            .collect();
+        let [_, _, ..] = same[..] else {
+            return self.data(name);
         };
+        if let Some((_, (_, known))) = self.joined.iter().find(|(_, (of, _))| *of == name) {
+            return Ok(known);
+        }
+        let mut joined = Vec::new();
+        let mut left = self.bytes.len();
+        for (index, section) in same {
+            // Sections of a broken file may all be the same bytes.
+            let Some(rest) = left.checked_sub(section.file.len()) else {
+                break;
+            };
+            left = rest;
+            joined.extend_from_slice(self.section_data(name, index, section)?);
+        }
+        let index = self.joined.push((name, joined));
+        Ok(self.joined.get(index).map_or(&[], |(_, data)| data))
+    }
+
+    fn section_data(
+        &self,
+        name: &'static str,
+        index: usize,
+        section: &Section,
+    ) -> Result<&[u8], Error> {
         let raw = self.bytes.get(section.file.clone()).unwrap_or(&[]);
         if section.flags & elf::SHF_COMPRESSED.0 == 0 {
             return Ok(raw);
@@ -65,6 +120,9 @@ impl ElfFile {
 pub(crate) struct Files {
     pub main: ElfFile,
     pub debug: Option<ElfFile>,
+    /// Files opened later, when something in them was needed.
+    opened: boxcar::Vec<ElfFile>,
+    searches: Mutex<Vec<Search>>,
     warnings: Mutex<Vec<Error>>,
 }
 
@@ -72,11 +130,13 @@ pub(crate) struct Files {
 const WARNINGS_LIMIT: usize = 200;
 
 impl Files {
-    pub fn new(main: ElfFile, debug: Option<ElfFile>) -> Files {
+    pub fn new(main: ElfFile, debug: Option<ElfFile>, searches: Vec<Search>) -> Files {
         let warnings = Mutex::new(main.elf.problems.clone());
         Files {
             main,
             debug,
+            opened: boxcar::Vec::new(),
+            searches: Mutex::new(searches),
             warnings,
         }
     }
@@ -108,6 +168,41 @@ impl Files {
             section,
             self.main.bytes.get(section.file.clone()).unwrap_or(&[]),
         ))
+    }
+
+    /// Opens another file, which is kept as long as these.
+    pub fn open(&self, path: &Path) -> Result<&ElfFile, Outcome> {
+        let file = ElfFile::open_companion(path)?;
+        let index = self.opened.push(file);
+        let unusable = || Outcome::Unusable("too many files".to_owned());
+        self.opened.get(index).ok_or_else(unusable)
+    }
+
+    /// The bytes of all sections of a name in one of those files; empty, with a warning, where they can't be had.
+    pub fn companion_section<'f>(&self, file: &'f ElfFile, name: &'static str) -> &'f [u8] {
+        match file.joined_data(name) {
+            Ok(data) => data,
+            Err(error) => {
+                self.warn(error);
+                &[]
+            }
+        }
+    }
+
+    /// Notes a place that was looked at.
+    pub fn note(&self, what: Companion, path: &Path, outcome: Outcome) {
+        let path = path.to_owned();
+        let mut searches = self.searches.lock().unwrap_or_else(PoisonError::into_inner);
+        searches.push(Search {
+            what,
+            path,
+            outcome,
+        });
+    }
+
+    pub fn searches(&self) -> Vec<Search> {
+        let searches = self.searches.lock();
+        searches.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Notes a problem, once.

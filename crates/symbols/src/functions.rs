@@ -96,7 +96,7 @@ impl<'a> Dwarf<'a> {
                 ranges: entry.ranges.iter().map(file_range).collect(),
                 entry: FileAddress(entry.ranges.first().map_or(0, |range| range.start)),
                 declaration: self.declaration(&chain),
-                language: unit.language,
+                language: unit.language(),
             })
         })
     }
@@ -305,7 +305,7 @@ impl Module {
             dwarf
                 .units_at(address.0)
                 .next()
-                .map_or(Language::Other, |unit| unit.language)
+                .map_or(Language::Other, |unit| unit.language())
         })
     }
 }

@@ -161,7 +161,7 @@ impl<'a> Walk<'a> {
         index: &mut Index<'a>,
     ) -> Result<(), (usize, String)> {
         let mut raw = unit
-            .dw
+            .dw()
             .entries_raw(None)
             .map_err(|error| (0, error.to_string()))?;
         while !raw.is_empty() {
@@ -182,7 +182,7 @@ impl<'a> Walk<'a> {
                     if says(dw::DW_AT_low_pc) || says(dw::DW_AT_ranges) {
                         raw.read_attributes(specs, &mut self.attributes)
                             .map_err(broken)?;
-                        let ranges = dwarf.code_ranges(unit, &self.attributes);
+                        let ranges = dwarf.code_ranges(unit.part(), &self.attributes);
                         if !ranges.is_empty() {
                             let function = OnceLock::new();
                             index.functions.push(FunctionEntry {

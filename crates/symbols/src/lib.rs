@@ -7,6 +7,7 @@
 mod address;
 mod blocks;
 pub mod cfi;
+pub mod companions;
 mod demangle;
 mod dwarf;
 mod elf;
@@ -23,6 +24,7 @@ mod mapping;
 pub mod module;
 mod paths;
 pub mod scopes;
+mod split;
 mod symbols;
 mod type_entries;
 mod type_names;

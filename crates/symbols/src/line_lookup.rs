@@ -53,7 +53,7 @@ enum Instance {
 /// arithmetic panics comes later, and is none. A brace has one column (a function's returns from the one
 /// behind it), parts of a statement have several.
 fn is_copy(lowest: &Candidate<'_, '_>, run: &Candidate<'_, '_>, lines: &Lines) -> bool {
-    if !run.begins_run || run.named.unit.language != Language::Rust {
+    if !run.begins_run || run.named.unit.language() != Language::Rust {
         return false;
     }
     let Some(sequence) = lines.sequence_at(run.row.address) else {
@@ -127,13 +127,13 @@ impl<'a> Dwarf<'a> {
     fn files_called(&self, base: &[u8]) -> Vec<(&Unit<'a>, u32, PathBuf)> {
         let mut found = Vec::new();
         for unit in self.units() {
-            let Some(program) = &unit.dw.line_program else {
+            let Some(program) = &unit.own.dw.line_program else {
                 continue;
             };
             let header = program.header();
             let first = if header.version() >= 5 { 0 } else { 1 };
             for (index, file) in header.file_names().iter().enumerate() {
-                let name = self.text(unit, file.path_name()).unwrap_or(&[]);
+                let name = unit.line_text(file.path_name()).unwrap_or(&[]);
                 if name.rsplit(|&byte| byte == b'/').next() == Some(base) {
                     found.push((unit, index as u32 + first, self.file_path(unit, file)));
                 }
@@ -344,7 +344,7 @@ impl<'a> Dwarf<'a> {
             return marked.address;
         }
         let optimised = unit
-            .optimised
+            .optimised()
             .unwrap_or_else(|| !self.sets_up_frame_pointer(entry));
         if optimised {
             return entry;

@@ -90,7 +90,7 @@ impl Lines {
     /// Runs the unit's line program. What a broken program gave before its error is kept.
     pub fn decode<'a>(dwarf: &Dwarf<'a>, unit: &Unit<'a>) -> Lines {
         let mut lines = Lines::default();
-        let Some(program) = unit.dw.line_program.clone() else {
+        let Some(program) = unit.own.dw.line_program.clone() else {
             return lines;
         };
         let offset = program.header().offset().0;

@@ -1,28 +1,45 @@
 //! Finding the separate file with a module's debug information, where distributions put it.
 
-use crate::elf::Elf;
+use crate::companions::{Companion, Outcome, Search};
 use crate::files::ElfFile;
-use crate::mapping::Bytes;
 use std::path::{Path, PathBuf};
 
 const ROOT: &str = "/usr/lib/debug";
 
 /// The file with the debug information of `main`, by its build id or its `.gnu_debuglink`.
 /// One that belongs to another build is passed over.
-pub(crate) fn separate_debug_file(main: &ElfFile) -> Option<ElfFile> {
+pub(crate) fn separate_debug_file(main: &ElfFile, searches: &mut Vec<Search>) -> Option<ElfFile> {
     if main.has(".debug_info") {
         return None;
     }
     candidates(main).into_iter().find_map(|path| {
-        if !path.is_file() || path == main.elf.path {
+        if path == main.elf.path {
             return None;
         }
-        let bytes = Bytes::open(&path).ok()?;
-        let elf = Elf::parse(&path, &bytes).ok()?;
-        let same_build = elf.build_id.is_none() || elf.build_id == main.elf.build_id;
-        let file = ElfFile::new(bytes, elf);
-        (same_build && (file.has(".debug_info") || file.has(".symtab"))).then_some(file)
+        let (outcome, file) = match debug_file_at(main, &path) {
+            Ok(file) => (Outcome::Found, Some(file)),
+            Err(outcome) => (outcome, None),
+        };
+        searches.push(Search {
+            what: Companion::DebugFile,
+            path,
+            outcome,
+        });
+        file
     })
+}
+
+fn debug_file_at(main: &ElfFile, path: &Path) -> Result<ElfFile, Outcome> {
+    let file = ElfFile::open_companion(path)?;
+    if file.elf.build_id.is_some() && file.elf.build_id != main.elf.build_id {
+        let reason = "of another build: its build id is not the program's".to_owned();
+        return Err(Outcome::Mismatched(reason));
+    }
+    if !file.has(".debug_info") && !file.has(".symtab") {
+        let reason = "it has no debug information".to_owned();
+        return Err(Outcome::Unusable(reason));
+    }
+    Ok(file)
 }
 
 fn candidates(main: &ElfFile) -> Vec<PathBuf> {

@@ -124,7 +124,7 @@ impl<'a> Evaluator<'_, 'a> {
             |error: gimli::Error| unsupported(format!("the location is malformed: {error}"));
         let encoding = self
             .around
-            .map_or(ENCODING, |around| around.unit.dw.header.encoding());
+            .map_or(ENCODING, |around| around.unit.dw().header.encoding());
         let mut evaluation = expression.evaluation(encoding);
         evaluation.set_max_iterations(ITERATIONS_LIMIT);
         if let Some(initial) = initial {
@@ -188,9 +188,9 @@ impl<'a> Evaluator<'_, 'a> {
                         .around
                         .ok_or_else(|| unsupported("an address index without a unit"))?;
                     let address = around
-                        .dwarf
-                        .sections
-                        .address(&around.unit.dw, index)
+                        .unit
+                        .sections()
+                        .address(around.unit.dw(), index)
                         .map_err(broken)?;
                     evaluation.resume_with_indexed_address(if relocate {
                         self.relocated(address)
@@ -335,7 +335,7 @@ impl<'a> Evaluator<'_, 'a> {
     /// What an expression was on entry to the function. Only that of a register is ever written by compilers.
     fn entry_value(&self, expression: Expression<Reader<'a>>) -> Result<u64, Unavailable> {
         let around = self.around.ok_or(Unavailable::OptimizedOut)?;
-        let mut operations = expression.operations(around.unit.dw.header.encoding());
+        let mut operations = expression.operations(around.unit.dw().header.encoding());
         let register = match (operations.next(), operations.next()) {
             (Ok(Some(gimli::Operation::Register { register })), Ok(None)) => register.0,
             _ => return Err(Unavailable::OptimizedOut),
@@ -411,9 +411,9 @@ impl<'a> Surroundings<'_, 'a> {
         let broken =
             |error: gimli::Error| unsupported(format!("the location list is malformed: {error}"));
         let list = self
-            .dwarf
-            .sections
-            .attr_locations(&self.unit.dw, value)
+            .unit
+            .sections()
+            .attr_locations(self.unit.dw(), value)
             .map_err(broken)?;
         let mut list = list.ok_or_else(|| unsupported("the location has an unknown form"))?;
         let mut any = false;
@@ -459,14 +459,14 @@ impl<'a> Surroundings<'_, 'a> {
 
 /// The expression for the value passed in `register` at a call site.
 fn passed_in<'a>(unit: &Unit<'a>, site: usize, register: u16) -> Option<Expression<Reader<'a>>> {
-    let mut tree = unit.dw.entries_tree(Some(UnitOffset(site))).ok()?;
+    let mut tree = unit.dw().entries_tree(Some(UnitOffset(site))).ok()?;
     let mut children = tree.root().ok()?.children();
     while let Ok(Some(child)) = children.next() {
         let entry = child.entry();
         let Some(AttributeValue::Exprloc(location)) = entry.attr_value(dw::DW_AT_location) else {
             continue;
         };
-        let mut operations = location.operations(unit.dw.header.encoding());
+        let mut operations = location.operations(unit.dw().header.encoding());
         if !matches!(operations.next(), Ok(Some(gimli::Operation::Register { register: found })) if found.0 == register)
         {
             continue;

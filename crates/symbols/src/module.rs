@@ -118,8 +118,9 @@ impl Module {
         let bytes = Bytes::open(path)?;
         let elf = Elf::parse(path, &bytes)?;
         let main = ElfFile::new(bytes, elf);
-        let debug = locate::separate_debug_file(&main);
-        Ok(Module::new(Files::new(main, debug)))
+        let mut searches = Vec::new();
+        let debug = locate::separate_debug_file(&main, &mut searches);
+        Ok(Module::new(Files::new(main, debug, searches)))
     }
 
     /// A module from bytes that are in no file, such as the vDSO read from a process. `name` is used in messages.
@@ -129,7 +130,7 @@ impl Module {
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Module, Error> {
         let elf = Elf::parse(Path::new(name), &bytes)?;
         let main = ElfFile::new(Bytes::Owned(bytes.into_boxed_slice()), elf);
-        Ok(Module::new(Files::new(main, None)))
+        Ok(Module::new(Files::new(main, None, Vec::new())))
     }
 
     fn new(files: Files) -> Module {

@@ -90,7 +90,7 @@ impl<'a> Dwarf<'a> {
                 else {
                     continue;
                 };
-                if !declared_later(&variable, here.as_ref(), unit.language) {
+                if !declared_later(&variable, here.as_ref(), unit.language()) {
                     variables.push(variable);
                 }
             }

@@ -69,7 +69,7 @@ impl<'a> Dwarf<'a> {
 
     fn type_entry(&self, unit: &Unit<'a>, id: TypeId) -> Result<Entry<'a>, Error> {
         let offset = UnitOffset(id.offset);
-        unit.dw.entry(offset).map_err(|error| {
+        unit.dw().entry(offset).map_err(|error| {
             self.unit_error(unit, offset, format!("a type can't be read: {error}"))
         })
     }
@@ -96,7 +96,7 @@ impl<'a> Dwarf<'a> {
         if let Some(AttributeValue::DebugTypesRef(signature)) =
             entry.attr_value(dw::DW_AT_signature)
         {
-            let (unit, offset) = self.type_with_signature(signature.0)?;
+            let (unit, offset) = self.type_with_signature(unit, signature.0)?;
             return Some(TypeId {
                 unit: unit.index,
                 offset: offset.0,
@@ -185,7 +185,7 @@ impl<'a> Dwarf<'a> {
             id,
             name: self.type_name(id).into(),
             size: self.type_size(id),
-            language: unit.language,
+            language: unit.language(),
             kind,
         })
     }
@@ -196,7 +196,7 @@ impl<'a> Dwarf<'a> {
         let mut count: u64 = 1;
         for _ in 0..NESTING_LIMIT {
             let unit = self.unit(next.unit)?;
-            let entry = unit.dw.entry(UnitOffset(next.offset)).ok()?;
+            let entry = unit.dw().entry(UnitOffset(next.offset)).ok()?;
             if let Some(size) = entry.attr_value(dw::DW_AT_byte_size) {
                 return unsigned(&size)?.checked_mul(count);
             }
@@ -250,7 +250,7 @@ impl<'a> Dwarf<'a> {
             return found;
         }
         let mut read = || -> Result<(), gimli::Error> {
-            let mut tree = unit.dw.entries_tree(Some(entry.offset()))?;
+            let mut tree = unit.dw().entries_tree(Some(entry.offset()))?;
             let mut children = tree.root()?.children();
             while let Some(child) = children.next()? {
                 if found.len() >= CHILDREN_LIMIT {
@@ -337,7 +337,7 @@ impl<'a> Dwarf<'a> {
         let mut next = id;
         for _ in 0..NESTING_LIMIT {
             let unit = self.unit(next.unit)?;
-            let entry = unit.dw.entry(UnitOffset(next.offset)).ok()?;
+            let entry = unit.dw().entry(UnitOffset(next.offset)).ok()?;
             match entry.tag() {
                 dw::DW_TAG_base_type => return Some(encoding_of(&entry)),
                 dw::DW_TAG_typedef | dw::DW_TAG_const_type | dw::DW_TAG_volatile_type => {
@@ -568,7 +568,7 @@ fn is_declaration(entry: &Entry<'_>) -> bool {
 
 /// DWARF 2's way to say a constant: `DW_OP_plus_uconst N`. A virtual base's is longer, and no constant.
 fn constant_offset(unit: &Unit<'_>, expression: gimli::Expression<Reader<'_>>) -> Option<u64> {
-    let mut operations = expression.operations(unit.dw.header.encoding());
+    let mut operations = expression.operations(unit.dw().header.encoding());
     match (operations.next(), operations.next()) {
         (Ok(Some(gimli::Operation::PlusConstant { value })), Ok(None)) => Some(value),
         _ => None,

@@ -65,9 +65,9 @@ impl<'a> Naming<'_, 'a> {
         let target = entry
             .attr_value(dw::DW_AT_type)
             .and_then(|value| dwarf.type_id(unit, value));
-        let language = Some(unit.language);
+        let language = Some(unit.language());
         match entry.tag() {
-            dw::DW_TAG_pointer_type if unit.language == Language::Rust => {
+            dw::DW_TAG_pointer_type if unit.language() == Language::Rust => {
                 format!("*{}", self.declarator(target, String::new(), language))
             }
             dw::DW_TAG_pointer_type => self.pointer(target, "*", inner, language),
@@ -85,7 +85,7 @@ impl<'a> Naming<'_, 'a> {
                 let length = |length: &Option<u64>| {
                     length.map_or(String::new(), |length| length.to_string())
                 };
-                if unit.language == Language::Rust {
+                if unit.language() == Language::Rust {
                     let element = self.declarator(target, String::new(), language);
                     return dimensions.iter().rev().fold(element, |element, dimension| {
                         match dimension {
@@ -131,7 +131,7 @@ impl<'a> Naming<'_, 'a> {
             .dwarf
             .qualified_name(&chain)
             .filter(|name| !name.is_empty())?;
-        let keyword = match (unit.language, tag) {
+        let keyword = match (unit.language(), tag) {
             (Language::C, dw::DW_TAG_structure_type) => "struct ",
             (Language::C, dw::DW_TAG_union_type) => "union ",
             (Language::C, dw::DW_TAG_enumeration_type) => "enum ",
@@ -177,7 +177,7 @@ impl<'a> Naming<'_, 'a> {
         result: Option<TypeId>,
         inner: String,
     ) -> String {
-        let language = Some(unit.language);
+        let language = Some(unit.language());
         let mut parameters = Vec::new();
         for (parameter, artificial) in self.dwarf.parameters(unit, entry) {
             // A method's `this`.
@@ -186,7 +186,7 @@ impl<'a> Naming<'_, 'a> {
             }
         }
         let parameters = parameters.join(", ");
-        if unit.language == Language::Rust {
+        if unit.language() == Language::Rust {
             return match result {
                 Some(_) => format!(
                     "fn({parameters}) -> {}",
@@ -201,7 +201,7 @@ impl<'a> Naming<'_, 'a> {
     fn tag_of(&self, id: Option<TypeId>) -> Option<gimli::DwTag> {
         let id = id?;
         let unit = self.dwarf.unit(id.unit)?;
-        Some(unit.dw.entry(UnitOffset(id.offset)).ok()?.tag())
+        Some(unit.dw().entry(UnitOffset(id.offset)).ok()?.tag())
     }
 }
 

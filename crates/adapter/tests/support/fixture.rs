@@ -40,10 +40,30 @@ impl Fixture {
         let text = std::fs::read_to_string(&source)
             .unwrap_or_else(|error| panic!("{}: {error}", source.display()));
         let (compiler, flags) = command_line(&source, optimization, linking);
+        Fixture::compiled(name, source, text, compiler, &flags)
+    }
+
+    /// Compiles `fixtures/NAME`, a C or C++ source, with its debug information in a file of its own.
+    pub fn split(name: &str) -> Fixture {
+        let source = workspace().join("fixtures").join(name);
+        let text = std::fs::read_to_string(&source)
+            .unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+        let (compiler, mut flags) = command_line(&source, Optimization::None, Linking::Pie);
+        flags.push("-gsplit-dwarf");
+        Fixture::compiled(name, source, text, compiler, &flags)
+    }
+
+    fn compiled(
+        name: &str,
+        source: PathBuf,
+        text: String,
+        compiler: &str,
+        flags: &[&str],
+    ) -> Fixture {
         let mut hasher = DefaultHasher::new();
-        (&text, compiler, &flags).hash(&mut hasher);
+        (&text, compiler, flags).hash(&mut hasher);
         let binary = fixtures_folder().join(format!("{name}-{:016x}", hasher.finish()));
-        compile(compiler, &flags, &source, &binary);
+        compile(compiler, flags, &source, &binary);
         Fixture {
             source,
             binary,
@@ -134,8 +154,9 @@ fn compile(compiler: &str, flags: &[&str], source: &Path, binary: &Path) {
     if binary.exists() {
         return;
     }
-    // Other test binaries run at the same time: compile aside, then rename.
-    let part = binary.with_extension(format!("part-{}", std::process::id()));
+    // Other test binaries run at the same time: compile aside, then rename. Files of split debug information keep
+    // the name that is made of this one.
+    let part = PathBuf::from(format!("{}-part-{}", binary.display(), std::process::id()));
     let output = Command::new(compiler)
         .args(flags)
         .arg(source)

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, missing_docs)]
 
+pub mod seen;
+
 use dapple_symbols::Module;
 use dapple_symbols::lines::LineLookup;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -92,6 +94,60 @@ pub fn compile(name: &str, text: &str, flags: &[&str]) -> Fixture {
         source,
         binary,
         text: text.to_owned(),
+    }
+}
+
+/// A folder of a test's own with its sources in it, empty but for those.
+pub struct Workshop {
+    pub folder: PathBuf,
+}
+
+impl Workshop {
+    /// `name` is the test's.
+    pub fn new(name: &str) -> Workshop {
+        let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/fixtures");
+        std::fs::create_dir_all(&target).unwrap();
+        let folder = target
+            .canonicalize()
+            .unwrap()
+            .join(format!("workshop-{name}"));
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder).unwrap();
+        }
+        std::fs::create_dir_all(&folder).unwrap();
+        Workshop { folder }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), contents).unwrap();
+    }
+
+    /// Runs a tool in the folder; its standard output.
+    pub fn run(&self, tool: &str, arguments: &[&str]) -> String {
+        let output = Command::new(tool)
+            .args(arguments)
+            .current_dir(&self.folder)
+            .output()
+            .unwrap_or_else(|error| panic!("{tool} is needed for this test: {error}"));
+        assert!(
+            output.status.success(),
+            "{tool} {arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// The marked source `source`, compiled to `binary` by whatever the test ran.
+    pub fn fixture(&self, source: &str, binary: &str) -> Fixture {
+        Fixture {
+            source: self.path(source),
+            binary: self.path(binary),
+            text: std::fs::read_to_string(self.path(source)).unwrap(),
+        }
     }
 }
 
