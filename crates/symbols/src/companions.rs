@@ -13,6 +13,8 @@ pub enum Companion {
     SplitUnit(PathBuf),
     /// All split units of a program in one file (`.dwp`).
     Package,
+    /// What `dwz` moved out of several files into one (DWARF 5 §7.3.6).
+    Supplementary,
 }
 
 /// What came of looking at one place.

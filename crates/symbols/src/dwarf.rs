@@ -17,6 +17,7 @@ use crate::index::Index;
 use crate::lines::Lines;
 use crate::paths::join;
 use crate::split::{SplitFiles, SplitObject, SplitUnit};
+use crate::supplementary;
 use crate::types::Type;
 use gimli::{AttributeValue, EndianSlice, LittleEndian, SectionId, UnitOffset, constants as dw};
 use rustc_hash::FxHashMap;
@@ -35,7 +36,10 @@ pub(crate) const DEPTH_LIMIT: isize = 256;
 pub(crate) struct Dwarf<'a> {
     pub files: &'a Files,
     source: Arc<Source<'a>>,
+    /// The module's units and, behind them, those of its supplementary file.
     slots: Vec<Slot<'a>>,
+    /// How many of them are the module's.
+    own_count: usize,
     /// Units met later in other files; they are numbered after those above.
     more: boxcar::Vec<Slot<'a>>,
     split: Arc<SplitFiles<'a>>,
@@ -54,8 +58,10 @@ pub(crate) struct Source<'a> {
 /// Which other units a unit can refer to.
 #[derive(Clone)]
 pub(crate) enum Origin<'a> {
-    /// All of the module's.
+    /// All of the module's and its supplementary file's.
     Module,
+    /// All of the supplementary file that it is in.
+    Supplementary,
     /// The type units of the object file it is in.
     SplitObject(Arc<SplitObject<'a>>),
     /// The type units of the package it is in.
@@ -93,6 +99,8 @@ pub(crate) struct Unit<'a> {
     split: Option<SplitUnit<'a>>,
     pub directory: PathBuf,
     compilation: OnceLock<Compilation>,
+    partial: bool,
+    served: OnceLock<Language>,
     files: OnceLock<Vec<Arc<Path>>>,
     lines: OnceLock<Lines>,
     entries: OnceLock<Index<'a>>,
@@ -121,7 +129,23 @@ impl<'a> Unit<'a> {
     }
 
     pub fn language(&self) -> Language {
-        self.compilation().language
+        match self.compilation().language {
+            Language::Other => self.served.get().copied().unwrap_or(Language::Other),
+            known => known,
+        }
+    }
+
+    /// Takes part in another unit, which refers to this one. What `dwz` moves to partial units has no language there:
+    /// it is the one of the first unit that is seen to need it.
+    pub fn serve(&self, other: &Unit<'a>) {
+        if self.partial && self.index != other.index && other.language() != Language::Other {
+            self.served.get_or_init(|| other.language());
+        }
+    }
+
+    /// Whether it is a part of other units: it has their line table, but no code of its own.
+    pub fn is_partial(&self) -> bool {
+        self.partial
     }
 
     /// What gcc's recorded switches say; `None` where there are none.
@@ -167,23 +191,31 @@ impl<'a> Dwarf<'a> {
                 LittleEndian,
             ))
         };
-        let sections = gimli::Dwarf::load(load).unwrap_or_else(|_| {
+        let mut sections = gimli::Dwarf::load(load).unwrap_or_else(|_| {
             // `load` above has no error; an empty one is as good as none.
             gimli::DwarfSections::<&[u8]>::default().borrow(|_| EndianSlice::new(&[], LittleEndian))
         });
+        let supplementary = supplementary::open(files, &mut sections);
         let source = Arc::new(Source {
             sections,
             path: &files.with_dwarf().elf.path,
         });
         let headers = read_unit_headers(files, &source);
-        let slots = headers
+        let mut slots: Vec<Slot> = headers
             .into_iter()
             .map(|header| Slot::new(header, source.clone(), Origin::Module))
             .collect();
+        let own_count = slots.len();
+        if let Some(source) = supplementary {
+            for header in read_unit_headers(files, &source) {
+                slots.push(Slot::new(header, source.clone(), Origin::Supplementary));
+            }
+        }
         Dwarf {
             files,
             source,
             slots,
+            own_count,
             more: boxcar::Vec::new(),
             split: Arc::new(SplitFiles::new(files)),
             addresses: OnceLock::new(),
@@ -194,7 +226,7 @@ impl<'a> Dwarf<'a> {
 
     /// How many units the module has itself, readable or not.
     pub fn unit_count(&self) -> u32 {
-        self.slots.len() as u32
+        self.own_count as u32
     }
 
     /// A unit by its number, of the module or of one of the files opened for it.
@@ -212,6 +244,11 @@ impl<'a> Dwarf<'a> {
     /// The module's units.
     pub fn units(&self) -> impl Iterator<Item = &Unit<'a>> {
         (0..self.unit_count()).filter_map(|index| self.unit(index))
+    }
+
+    /// The module's units and those of its supplementary file.
+    pub fn all_units(&self) -> impl Iterator<Item = &Unit<'a>> {
+        (0..self.slots.len() as u32).filter_map(|index| self.unit(index))
     }
 
     /// Adds a unit of another file; its number.
@@ -242,8 +279,14 @@ impl<'a> Dwarf<'a> {
             Some(directory) => path_of(directory).to_owned(),
             None => PathBuf::new(),
         };
+        let partial = own
+            .dw
+            .entry(own.dw.header.root_offset())
+            .is_ok_and(|root| root.tag() == dw::DW_TAG_partial_unit);
         Some(Box::new(Unit {
             index,
+            partial,
+            served: OnceLock::new(),
             own,
             split,
             directory,
@@ -263,8 +306,10 @@ impl<'a> Dwarf<'a> {
         offset: gimli::DebugInfoOffset<usize>,
     ) -> Option<(&Unit<'a>, UnitOffset<usize>)> {
         let part = unit.part();
-        if matches!(part.origin, Origin::Module) {
-            return self.unit_at_offset(offset);
+        match part.origin {
+            Origin::Module => return self.unit_at_offset(offset),
+            Origin::Supplementary => return self.supplementary_unit_at_offset(offset),
+            _ => {}
         }
         Some((
             self.unit(unit.index)?,
@@ -277,17 +322,32 @@ impl<'a> Dwarf<'a> {
         &self,
         offset: gimli::DebugInfoOffset<usize>,
     ) -> Option<(&Unit<'a>, UnitOffset<usize>)> {
+        self.unit_among(0..self.own_count, offset)
+    }
+
+    /// As [`Dwarf::unit_at_offset`], in the supplementary file.
+    fn supplementary_unit_at_offset(
+        &self,
+        offset: gimli::DebugInfoOffset<usize>,
+    ) -> Option<(&Unit<'a>, UnitOffset<usize>)> {
+        self.unit_among(self.own_count..self.slots.len(), offset)
+    }
+
+    fn unit_among(
+        &self,
+        range: Range<usize>,
+        offset: gimli::DebugInfoOffset<usize>,
+    ) -> Option<(&Unit<'a>, UnitOffset<usize>)> {
         let start_of = |slot: &Slot| {
             slot.header
                 .debug_info_offset()
                 .map_or(usize::MAX, |start| start.0)
         };
-        let after = self
-            .slots
-            .partition_point(|slot| start_of(slot) <= offset.0);
+        let slots = self.slots.get(range.clone())?;
+        let after = slots.partition_point(|slot| start_of(slot) <= offset.0);
         let index = after.checked_sub(1)?;
-        let inside = offset.to_unit_offset(&self.slots[index].header)?;
-        Some((self.unit(index as u32)?, inside))
+        let inside = offset.to_unit_offset(&slots[index].header)?;
+        Some((self.unit((range.start + index) as u32)?, inside))
     }
 
     /// The type a type unit is for, as `unit` refers to it.
@@ -298,7 +358,7 @@ impl<'a> Dwarf<'a> {
     ) -> Option<(&Unit<'a>, UnitOffset<usize>)> {
         let part = unit.part();
         let (unit, offset) = match &part.origin {
-            Origin::Module => self.module_type(signature),
+            Origin::Module | Origin::Supplementary => self.module_type(signature),
             Origin::SplitObject(object) => self
                 .object_type(object, signature)
                 .or_else(|| self.module_type(signature)),
@@ -374,12 +434,15 @@ impl<'a> Dwarf<'a> {
         unit: &Unit<'a>,
         value: AttributeValue<Reader<'a>>,
     ) -> Option<(&Unit<'a>, UnitOffset<usize>)> {
-        match value {
-            AttributeValue::UnitRef(offset) => Some((self.unit(unit.index)?, offset)),
+        let (found, offset) = match value {
+            AttributeValue::UnitRef(offset) => return Some((self.unit(unit.index)?, offset)),
             AttributeValue::DebugInfoRef(offset) => self.referred_entry(unit, offset),
+            AttributeValue::DebugInfoRefSup(offset) => self.supplementary_unit_at_offset(offset),
             AttributeValue::DebugTypesRef(signature) => self.type_with_signature(unit, signature.0),
             _ => None,
-        }
+        }?;
+        found.serve(unit);
+        Some((found, offset))
     }
 
     /// The text of a string attribute.
@@ -659,10 +722,11 @@ impl AddressMap {
                 });
             }
         };
-        let mut listed = vec![false; dwarf.slots.len()];
+        let mut listed = vec![false; dwarf.own_count];
         let by_offset: FxHashMap<usize, u32> = dwarf
             .slots
             .iter()
+            .take(dwarf.own_count)
             .enumerate()
             .filter_map(|(index, slot)| Some((slot.header.debug_info_offset()?.0, index as u32)))
             .collect();

@@ -114,6 +114,10 @@ impl Elf {
             }
         }
         segments.sort_by_key(|segment| segment.address);
+        // Files with nothing but debug information have no segments.
+        if build_id.is_none() {
+            build_id = section_build_id(header, data);
+        }
 
         let sections = match read_sections(header, data) {
             Ok(sections) => sections,
@@ -233,6 +237,19 @@ fn find_build_id(
         }
     }
     None
+}
+
+fn section_build_id(header: &Header, data: &[u8]) -> Option<Vec<u8>> {
+    let sections = header.sections(LE, data).ok()?;
+    sections.iter().find_map(|section| {
+        let mut notes = section.notes(LE, data).ok()??;
+        while let Ok(Some(note)) = notes.next() {
+            if note.name() == elf::ELF_NOTE_GNU && note.n_type(LE) == elf::NT_GNU_BUILD_ID {
+                return Some(note.desc().to_vec());
+            }
+        }
+        None
+    })
 }
 
 fn check_header<'d>(path: &Path, data: &'d [u8]) -> Result<&'d Header, Error> {

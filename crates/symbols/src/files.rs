@@ -60,7 +60,7 @@ impl ElfFile {
             .is_some_and(|(_, section)| !section.file.is_empty())
     }
 
-    fn data(&self, name: &'static str) -> Result<&[u8], Error> {
+    pub fn data(&self, name: &'static str) -> Result<&[u8], Error> {
         match self.find(name) {
             Some((index, section)) => self.section_data(name, index, section),
             None => Ok(&[]),
@@ -198,6 +198,17 @@ impl Files {
             path,
             outcome,
         });
+    }
+
+    /// Warns of files that were passed over.
+    pub fn warn_of_mismatches(&self) {
+        for search in self.searches() {
+            if let Outcome::Mismatched(reason) = search.outcome {
+                let path = search.path;
+                let reason = format!("is passed over as debug information: {reason}");
+                self.warn(Error::Unsupported { path, reason });
+            }
+        }
     }
 
     pub fn searches(&self) -> Vec<Search> {

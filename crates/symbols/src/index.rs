@@ -21,6 +21,8 @@ pub(crate) struct Index<'a> {
     function_ranges: Vec<FunctionRange>,
     /// Offsets of variables with static storage outside functions.
     pub statics: Vec<usize>,
+    /// Offsets of the entries that take another unit's as this one's.
+    pub imports: Vec<usize>,
     /// Offsets of structs, classes, unions and enums that are not just declared.
     complete_types: Vec<usize>,
     definitions: OnceLock<FxHashMap<&'a [u8], Vec<usize>>>,
@@ -204,6 +206,10 @@ impl<'a> Walk<'a> {
                     if placed && self.function.is_none() {
                         index.statics.push(offset);
                     }
+                }
+                dw::DW_TAG_imported_unit => {
+                    raw.skip_attributes(specs).map_err(broken)?;
+                    index.imports.push(offset);
                 }
                 dw::DW_TAG_structure_type
                 | dw::DW_TAG_class_type

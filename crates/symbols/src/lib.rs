@@ -25,6 +25,7 @@ pub mod module;
 mod paths;
 pub mod scopes;
 mod split;
+mod supplementary;
 mod symbols;
 mod type_entries;
 mod type_names;

@@ -130,6 +130,10 @@ impl<'a> Dwarf<'a> {
             let Some(program) = &unit.own.dw.line_program else {
                 continue;
             };
+            // It has the table of those it is a part of.
+            if unit.is_partial() {
+                continue;
+            }
             let header = program.header();
             let first = if header.version() >= 5 { 0 } else { 1 };
             for (index, file) in header.file_names().iter().enumerate() {

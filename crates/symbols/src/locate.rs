@@ -31,9 +31,14 @@ pub(crate) fn separate_debug_file(main: &ElfFile, searches: &mut Vec<Search>) ->
 
 fn debug_file_at(main: &ElfFile, path: &Path) -> Result<ElfFile, Outcome> {
     let file = ElfFile::open_companion(path)?;
-    if file.elf.build_id.is_some() && file.elf.build_id != main.elf.build_id {
-        let reason = "of another build: its build id is not the program's".to_owned();
-        return Err(Outcome::Mismatched(reason));
+    match (&file.elf.build_id, &main.elf.build_id) {
+        (Some(its), Some(wanted)) if its == wanted => {}
+        (Some(_), Some(_)) => {
+            let reason = "of another build: its build id is not the program's".to_owned();
+            return Err(Outcome::Mismatched(reason));
+        }
+        // A checksum takes reading the whole file, so it is only asked for where nothing else tells.
+        _ => check_link(main, &file)?,
     }
     if !file.has(".debug_info") && !file.has(".symtab") {
         let reason = "it has no debug information".to_owned();
@@ -42,29 +47,62 @@ fn debug_file_at(main: &ElfFile, path: &Path) -> Result<ElfFile, Outcome> {
     Ok(file)
 }
 
+fn check_link(main: &ElfFile, file: &ElfFile) -> Result<(), Outcome> {
+    let mismatched = |reason| Err(Outcome::Mismatched(reason));
+    let Some(link) = debug_link(main) else {
+        return mismatched("nothing says that it is of the same build".to_owned());
+    };
+    let checksum = crc32fast::hash(&file.bytes);
+    if checksum != link.checksum {
+        return mismatched(format!(
+            "of another build: its checksum is {checksum:08x}, wanted is {:08x}",
+            link.checksum
+        ));
+    }
+    Ok(())
+}
+
 fn candidates(main: &ElfFile) -> Vec<PathBuf> {
     let mut paths = Vec::new();
-    if let Some((first, rest)) = main.elf.build_id.as_deref().and_then(<[u8]>::split_first) {
-        let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
-        paths.push(PathBuf::from(format!(
-            "{ROOT}/.build-id/{first:02x}/{rest}.debug"
-        )));
-    }
-    if let (Some(name), Some(folder)) = (debug_link(main), main.elf.path.parent()) {
-        paths.push(folder.join(&name));
-        paths.push(folder.join(".debug").join(&name));
+    paths.extend(main.elf.build_id.as_deref().and_then(build_id_path));
+    if let (Some(link), Some(folder)) = (debug_link(main), main.elf.path.parent()) {
+        paths.push(folder.join(&link.name));
+        paths.push(folder.join(".debug").join(&link.name));
         if let Ok(inside) = folder.strip_prefix("/") {
-            paths.push(Path::new(ROOT).join(inside).join(&name));
+            paths.push(Path::new(ROOT).join(inside).join(&link.name));
         }
     }
     paths
 }
 
-/// The file name in `.gnu_debuglink`, up to its terminating zero.
-fn debug_link(main: &ElfFile) -> Option<String> {
+/// Where distributions keep the debug information of a build.
+pub(crate) fn build_id_path(build_id: &[u8]) -> Option<PathBuf> {
+    let (first, rest) = build_id.split_first()?;
+    let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let path = format!("{ROOT}/.build-id/{first:02x}/{rest}.debug");
+    Some(PathBuf::from(path))
+}
+
+/// Where a path that may be a link leads to.
+pub(crate) fn real_path(path: &Path) -> Option<PathBuf> {
+    std::fs::canonicalize(path).ok()
+}
+
+/// What `.gnu_debuglink` says: a file name up to its terminating zero and, at the next multiple of four, the
+/// CRC-32 of the whole file.
+struct DebugLink {
+    name: String,
+    checksum: u32,
+}
+
+fn debug_link(main: &ElfFile) -> Option<DebugLink> {
     let section = main.elf.section(".gnu_debuglink")?;
     let bytes = main.bytes.get(section.file.clone())?;
     let end = bytes.iter().position(|&byte| byte == 0)?;
     let name = std::str::from_utf8(&bytes[..end]).ok()?;
-    (!name.is_empty() && !name.contains('/')).then(|| name.to_owned())
+    let checksum = bytes.get((end + 1).next_multiple_of(4)..)?.first_chunk()?;
+    (!name.is_empty() && !name.contains('/')).then(|| DebugLink {
+        name: name.to_owned(),
+        checksum: u32::from_le_bytes(*checksum),
+    })
 }

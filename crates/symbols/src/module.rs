@@ -120,7 +120,9 @@ impl Module {
         let main = ElfFile::new(bytes, elf);
         let mut searches = Vec::new();
         let debug = locate::separate_debug_file(&main, &mut searches);
-        Ok(Module::new(Files::new(main, debug, searches)))
+        let files = Files::new(main, debug, searches);
+        files.warn_of_mismatches();
+        Ok(Module::new(files))
     }
 
     /// A module from bytes that are in no file, such as the vDSO read from a process. `name` is used in messages.

@@ -6,6 +6,7 @@ use crate::functions::{FunctionId, Language, SourcePosition, WantedName};
 use crate::types::TypeId;
 use crate::{FileAddress, Module};
 use gimli::{AttributeValue, UnitOffset, constants as dw};
+use rustc_hash::FxHashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -175,17 +176,44 @@ impl<'a> Dwarf<'a> {
     }
 
     fn statics_of(&self, unit: &Unit<'a>) -> Vec<Variable> {
-        let statics = &self.index(unit).statics;
-        statics
-            .iter()
-            .filter_map(|&offset| self.variable(unit, offset, VariableKind::Static, 0, None))
+        let statics = |unit| self.index(unit).statics.iter().map(move |&at| (unit, at));
+        self.with_imports(unit)
+            .into_iter()
+            .flat_map(statics)
+            .filter_map(|(unit, at)| self.variable(unit, at, VariableKind::Static, 0, None))
             .collect()
+    }
+
+    /// A unit and those it takes entries from (DWARF 5 §3.2.5), each once. `dwz` moves whatever has no address of
+    /// its own to such, thread-locals and constants among it.
+    fn with_imports<'s>(&'s self, unit: &'s Unit<'a>) -> Vec<&'s Unit<'a>> {
+        let mut units = vec![unit];
+        let mut seen: FxHashSet<u32> = [unit.index].into_iter().collect();
+        let mut next = 0;
+        while let Some(&unit) = units.get(next) {
+            next += 1;
+            for &offset in &self.index(unit).imports {
+                let import = self.entry(unit, UnitOffset(offset));
+                let import = import.and_then(|entry| entry.attr_value(dw::DW_AT_import));
+                if let Some((imported, _)) = import.and_then(|import| self.resolve(unit, import))
+                    && seen.insert(imported.index)
+                {
+                    units.push(imported);
+                }
+            }
+        }
+        units
     }
 
     fn statics_named(&self, name: &str) -> Vec<Variable> {
         let wanted = WantedName::new(name);
         let mut found = Vec::new();
-        for unit in self.units() {
+        let mut seen: FxHashSet<u32> = FxHashSet::default();
+        let importers = self.units().filter(|unit| !unit.is_partial());
+        for unit in importers.flat_map(|unit| self.with_imports(unit)) {
+            if !seen.insert(unit.index) {
+                continue;
+            }
             for &offset in &self.index(unit).statics {
                 let chain = self.chain(unit, UnitOffset(offset));
                 let base = self

@@ -107,7 +107,9 @@ impl<'a> Dwarf<'a> {
         }
         let name = self.text(unit, entry.attr_value(dw::DW_AT_name)?)?;
         let namespace = self.namespace_of(unit, entry.offset());
+        let user = unit;
         let in_unit = |unit: &Unit<'a>| {
+            unit.serve(user);
             let mut offsets = self.index(unit).definitions(self, unit, name).iter();
             let offset = *offsets.find(|&&offset| {
                 let chain = self.chain(unit, UnitOffset(offset));
@@ -121,7 +123,7 @@ impl<'a> Dwarf<'a> {
             })
         };
         in_unit(unit).or_else(|| {
-            self.units()
+            self.all_units()
                 .filter(|other| other.index != unit.index)
                 .find_map(in_unit)
         })

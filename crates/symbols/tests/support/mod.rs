@@ -3,6 +3,7 @@
 #![allow(dead_code, missing_docs)]
 
 pub mod seen;
+pub mod shapes;
 
 use dapple_symbols::Module;
 use dapple_symbols::lines::LineLookup;

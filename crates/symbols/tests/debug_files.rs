@@ -1,0 +1,57 @@
+//! Debug information in a file apart, found by `.gnu_debuglink` and its checksum.
+
+mod support;
+
+use dapple_symbols::companions::{Companion, Outcome};
+use dapple_symbols::module::DebugInfo;
+use support::shapes::{all_seen, both, build, sources};
+use support::{Workshop, shapes};
+
+/// A stripped program `left` with its debug information in `left.debug`, and the whole one as `plain`.
+fn stripped(name: &str, flags: &[&str]) -> Workshop {
+    let workshop = sources(name);
+    build(&workshop, "plain", flags);
+    std::fs::copy(workshop.path("plain"), workshop.path("left")).unwrap();
+    workshop.run("objcopy", &["--only-keep-debug", "left", "left.debug"]);
+    workshop.run("strip", &["-g", "left"]);
+    workshop.run("objcopy", &["--add-gnu-debuglink=left.debug", "left"]);
+    workshop
+}
+
+#[test]
+fn a_linked_debug_file_shows_what_was_stripped() {
+    let workshop = stripped("link-same", &[]);
+    assert_eq!(all_seen(&workshop, "plain"), all_seen(&workshop, "left"));
+    let (main, _) = shapes::both(&workshop, "left");
+    let searches = main.open().searches();
+    let last = searches.last().unwrap();
+    assert_eq!(last.what, Companion::DebugFile);
+    assert_eq!(last.path, workshop.path("left.debug"));
+    assert_eq!(last.outcome, Outcome::Found);
+}
+
+#[test]
+fn a_linked_file_with_another_checksum_is_passed_over_and_told() {
+    let workshop = stripped("link-other", &["-Wl,--build-id=none"]);
+    // Without a build id, the checksum is all that can tell.
+    for name in ["left", "left.debug"] {
+        let path = workshop.path(name);
+        let path = path.to_str().unwrap();
+        workshop.run("objcopy", &["--remove-section=.note.gnu.build-id", path]);
+    }
+    let (main, _) = both(&workshop, "left");
+    let module = main.open();
+    assert_ne!(module.debug_info(), DebugInfo::Dwarf);
+    let warnings: Vec<String> = module.warnings().iter().map(ToString::to_string).collect();
+    let wanted = workshop.path("left.debug").display().to_string();
+    assert!(
+        warnings
+            .iter()
+            .any(|warning| warning.contains(&wanted) && warning.contains("checksum")),
+        "{warnings:?}"
+    );
+    // With the link renewed it is in use.
+    workshop.run("objcopy", &["--remove-section=.gnu_debuglink", "left"]);
+    workshop.run("objcopy", &["--add-gnu-debuglink=left.debug", "left"]);
+    assert_eq!(main.open().debug_info(), DebugInfo::Dwarf);
+}
