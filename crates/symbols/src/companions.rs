@@ -13,6 +13,8 @@ pub enum Companion {
     SplitUnit(PathBuf),
     /// All split units of a program in one file (`.dwp`).
     Package,
+    /// The compressed symbols inside the loaded file (`.gnu_debugdata`).
+    MiniDebugInfo,
     /// What `dwz` moved out of several files into one (DWARF 5 §7.3.6).
     Supplementary,
 }

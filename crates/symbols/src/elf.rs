@@ -24,6 +24,8 @@ pub(crate) struct Section {
     pub flags: u64,
     /// `sh_link`: a symbol table's string table.
     pub link: u32,
+    /// `sh_entsize`: where all entries have one size, that.
+    pub entry_size: u64,
 }
 
 impl Section {
@@ -350,6 +352,7 @@ fn read_sections(header: &Header, data: &[u8]) -> Result<Vec<Section>, String> {
             kind: section.sh_type(LE).0,
             flags: section.sh_flags(LE).0,
             link: section.sh_link(LE),
+            entry_size: section.sh_entsize(LE),
         });
     }
     Ok(sections)

@@ -5,6 +5,7 @@ use crate::Error;
 use crate::companions::{Companion, Outcome, Search};
 use crate::elf::{Elf, Section};
 use crate::mapping::Bytes;
+use crate::mini_debug_info;
 use object::elf;
 use object::read::{CompressedData, CompressionFormat};
 use std::path::Path;
@@ -51,7 +52,7 @@ impl ElfFile {
             .sections
             .iter()
             .enumerate()
-            .find(|(_, section)| section.name == name)
+            .find(|(_, section)| is_called(section, name))
     }
 
     /// Whether a section of that name has bytes in this file.
@@ -71,7 +72,7 @@ impl ElfFile {
     fn joined_data(&self, name: &'static str) -> Result<&[u8], Error> {
         let sections = self.elf.sections.iter().enumerate();
         let same: Vec<_> = sections
-            .filter(|(_, section)| section.name == name)
+            .filter(|(_, section)| is_called(section, name))
             .collect();
         let [_, _, ..] = same[..] else {
             return self.data(name);
@@ -100,18 +101,22 @@ impl ElfFile {
         section: &Section,
     ) -> Result<&[u8], Error> {
         let raw = self.bytes.get(section.file.clone()).unwrap_or(&[]);
-        if section.flags & elf::SHF_COMPRESSED.0 == 0 {
-            return Ok(raw);
-        }
+        let format = match section.flags & elf::SHF_COMPRESSED.0 {
+            0 if !section.name.starts_with(OLD_PREFIX) => return Ok(raw),
+            0 => Compressed::with_old_header,
+            _ => Compressed::with_header,
+        };
         if let Some(done) = self.inflated[index].get() {
             return Ok(done);
         }
-        let inflated = inflate(raw).map_err(|reason| Error::Malformed {
-            path: self.elf.path.clone(),
-            section: name,
-            offset: 0,
-            reason,
-        })?;
+        let inflated = format(raw)
+            .and_then(Compressed::inflate)
+            .map_err(|reason| Error::Malformed {
+                path: self.elf.path.clone(),
+                section: name,
+                offset: 0,
+                reason,
+            })?;
         Ok(self.inflated[index].get_or_init(|| inflated))
     }
 }
@@ -120,6 +125,8 @@ impl ElfFile {
 pub(crate) struct Files {
     pub main: ElfFile,
     pub debug: Option<ElfFile>,
+    /// The file inside the loaded one, once it was asked for.
+    mini: OnceLock<Option<ElfFile>>,
     /// Files opened later, when something in them was needed.
     opened: boxcar::Vec<ElfFile>,
     searches: Mutex<Vec<Search>>,
@@ -135,6 +142,7 @@ impl Files {
         Files {
             main,
             debug,
+            mini: OnceLock::new(),
             opened: boxcar::Vec::new(),
             searches: Mutex::new(searches),
             warnings,
@@ -159,6 +167,28 @@ impl Files {
                 &[]
             }
         }
+    }
+
+    /// The file with symbols that is compressed inside the loaded one.
+    pub fn mini(&self) -> Option<&ElfFile> {
+        let read = || {
+            let (found, outcome) = match mini_debug_info::read(&self.main) {
+                Ok(None) => return None,
+                Ok(found) => (found, Outcome::Found),
+                Err(reason) => {
+                    self.warn(Error::Malformed {
+                        path: self.main.elf.path.clone(),
+                        section: mini_debug_info::SECTION,
+                        offset: 0,
+                        reason: reason.clone(),
+                    });
+                    (None, Outcome::Unusable(reason))
+                }
+            };
+            self.note(Companion::MiniDebugInfo, &self.main.elf.path, outcome);
+            found
+        };
+        self.mini.get_or_init(read).as_ref()
     }
 
     /// The bytes of a loaded section.
@@ -254,37 +284,87 @@ impl Files {
     }
 }
 
-/// Inflates a section that starts with an `Elf64_Chdr`.
-fn inflate(raw: &[u8]) -> Result<Vec<u8>, String> {
-    let (Some(header), Some(data)) = (raw.get(..24), raw.get(24..)) else {
-        return Err("the compressed section ends in its header".to_owned());
-    };
-    let word = |at: usize| {
-        u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
-    };
-    let size = u64::from(word(8)) | u64::from(word(12)) << 32;
-    let (format, ratio) = match word(0) {
-        // Deflate can't do better than 1032 to 1.
-        kind if kind == elf::ELFCOMPRESS_ZLIB.0 => (CompressionFormat::Zlib, 1040),
-        kind if kind == elf::ELFCOMPRESS_ZSTD.0 => (CompressionFormat::Zstandard, 20_000),
-        other => return Err(format!("compression type {other} is not known")),
-    };
-    if size
-        > (data.len() as u64)
-            .saturating_mul(ratio)
-            .saturating_add(1 << 16)
-    {
-        return Err(format!(
-            "{} compressed bytes can't hold the {size} claimed",
-            data.len()
-        ));
+/// What the names of sections compressed in the old way start with.
+const OLD_PREFIX: &str = ".zdebug_";
+
+/// Whether a section has that name, or the one for its old compressed form: `.zdebug_info` is `.debug_info`.
+fn is_called(section: &Section, name: &str) -> bool {
+    section.name == name
+        || section
+            .name
+            .strip_prefix(OLD_PREFIX)
+            .is_some_and(|rest| name.strip_prefix(".debug_") == Some(rest))
+}
+
+/// A compressed section with what its header says.
+struct Compressed<'a> {
+    format: CompressionFormat,
+    data: &'a [u8],
+    size: u64,
+    /// How many bytes one can become at best.
+    ratio: u64,
+}
+
+/// Deflate can't do better than 1032 to 1.
+const ZLIB_RATIO: u64 = 1040;
+/// A block of zstd has 128 KiB at most, and takes four bytes at least if they are all the same.
+const ZSTD_RATIO: u64 = 33_000;
+
+impl<'a> Compressed<'a> {
+    /// One that starts with an `Elf64_Chdr`.
+    fn with_header(raw: &'a [u8]) -> Result<Compressed<'a>, String> {
+        let (Some(header), Some(data)) = (raw.get(..24), raw.get(24..)) else {
+            return Err("the compressed section ends in its header".to_owned());
+        };
+        let word = |at: usize| {
+            u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+        };
+        let size = u64::from(word(8)) | u64::from(word(12)) << 32;
+        let (format, ratio) = match word(0) {
+            kind if kind == elf::ELFCOMPRESS_ZLIB.0 => (CompressionFormat::Zlib, ZLIB_RATIO),
+            kind if kind == elf::ELFCOMPRESS_ZSTD.0 => (CompressionFormat::Zstandard, ZSTD_RATIO),
+            other => return Err(format!("compression type {other} is not known")),
+        };
+        Ok(Compressed {
+            format,
+            data,
+            size,
+            ratio,
+        })
     }
-    CompressedData {
-        format,
-        data,
-        uncompressed_size: size,
+
+    /// One that starts with `ZLIB` and its size, big-endian: GNU's form before there was a standard.
+    fn with_old_header(raw: &'a [u8]) -> Result<Compressed<'a>, String> {
+        let data = raw.strip_prefix(b"ZLIB");
+        let parts = data.and_then(|data| data.split_first_chunk::<8>());
+        let Some((size, data)) = parts else {
+            return Err("the compressed section does not start with `ZLIB` and a size".to_owned());
+        };
+        Ok(Compressed {
+            format: CompressionFormat::Zlib,
+            data,
+            size: u64::from_be_bytes(*size),
+            ratio: ZLIB_RATIO,
+        })
     }
-    .decompress()
-    .map(std::borrow::Cow::into_owned)
-    .map_err(|error| error.to_string())
+
+    /// Its contents. The claimed size is believed as far as the data can bear it out.
+    fn inflate(self) -> Result<Vec<u8>, String> {
+        let most = (self.data.len() as u64).saturating_mul(self.ratio);
+        if self.size > most.saturating_add(1 << 16) {
+            return Err(format!(
+                "{} compressed bytes can't hold the {} claimed",
+                self.data.len(),
+                self.size
+            ));
+        }
+        CompressedData {
+            format: self.format,
+            data: self.data,
+            uncompressed_size: self.size,
+        }
+        .decompress()
+        .map(std::borrow::Cow::into_owned)
+        .map_err(|error| error.to_string())
+    }
 }

@@ -9,7 +9,7 @@ use crate::elf::Elf;
 use crate::files::{ElfFile, Files};
 use crate::mapping::Bytes;
 use crate::symbols::SymbolTable;
-use crate::{Error, FileAddress, locate};
+use crate::{Error, FileAddress, locate, mini_debug_info};
 use std::fmt;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -179,7 +179,7 @@ impl Module {
         };
         if has(".debug_info") {
             DebugInfo::Dwarf
-        } else if has(".symtab") {
+        } else if has(".symtab") || has(mini_debug_info::SECTION) {
             DebugInfo::SymbolsOnly
         } else {
             DebugInfo::Stripped
@@ -225,6 +225,7 @@ impl Module {
     }
 
     /// The symbol that covers `address`, or the nearest function symbol before it in the same section when sizes are missing.
+    /// A stub of the procedure linkage table is named for what it calls: `puts@plt`.
     pub fn symbol_at(&self, address: FileAddress) -> Option<Symbol> {
         let sections = &self.elf().sections;
         let section_of = |address| {

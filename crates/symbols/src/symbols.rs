@@ -1,8 +1,9 @@
-//! The ELF symbol tables, sorted when first asked for.
+//! The ELF symbol tables, and the stubs that have their names from relocations, sorted when first asked for.
 
 use crate::FileAddress;
 use crate::elf::Section;
 use crate::files::{ElfFile, Files};
+use crate::linkage_stubs;
 use crate::module::Symbol;
 use object::elf;
 use rustc_hash::FxHashMap;
@@ -18,6 +19,8 @@ struct Entry<'a> {
     function: bool,
     /// Of symbols at the same address, the one that is preferred.
     rank: u8,
+    /// A stub that leads to what has the name.
+    stub: bool,
 }
 
 /// Both tables' defined symbols by address.
@@ -29,7 +32,7 @@ pub(crate) struct SymbolTable<'a> {
 impl<'a> SymbolTable<'a> {
     pub fn read(files: &'a Files) -> SymbolTable<'a> {
         let mut entries = Vec::new();
-        for file in [Some(&files.main), files.debug.as_ref()]
+        for file in [Some(&files.main), files.debug.as_ref(), files.mini()]
             .into_iter()
             .flatten()
         {
@@ -39,11 +42,24 @@ impl<'a> SymbolTable<'a> {
                 }
             }
         }
+        let stubs = linkage_stubs::read(&files.main);
+        entries.extend(stubs.into_iter().map(|stub| Entry {
+            address: stub.address,
+            size: stub.size,
+            name: stub.target,
+            function: true,
+            rank: 0,
+            stub: true,
+        }));
         entries.sort_by_key(|entry| (entry.address, entry.rank));
         entries.dedup_by_key(|entry| (entry.address, entry.size, entry.name));
         let mut names: FxHashMap<&[u8], u32> = FxHashMap::default();
         for (index, entry) in entries.iter().enumerate() {
             let index = index as u32;
+            // Its name is another's, elsewhere.
+            if entry.stub {
+                continue;
+            }
             names
                 .entry(entry.name)
                 .and_modify(|best| {
@@ -85,8 +101,12 @@ impl<'a> SymbolTable<'a> {
 
 impl Entry<'_> {
     fn to_symbol(self) -> Symbol {
+        let mut name = String::from_utf8_lossy(self.name).into_owned();
+        if self.stub {
+            name.push_str("@plt");
+        }
         Symbol {
-            name: String::from_utf8_lossy(self.name).into_owned(),
+            name,
             address: FileAddress(self.address),
             size: self.size,
             function: self.function,
@@ -128,6 +148,7 @@ fn read_table<'a>(file: &'a ElfFile, table: &Section, entries: &mut Vec<Entry<'a
             name,
             function,
             rank,
+            stub: false,
         });
     }
 }

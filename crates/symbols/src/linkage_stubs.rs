@@ -1,0 +1,140 @@
+//! Names for the stubs through which a file calls into others (procedure linkage table, System V x86-64 ABI §5.2).
+//!
+//! No symbol table has them. A stub jumps through a slot that the dynamic linker fills, so the stub has the name of
+//! the symbol that the slot's relocation is for: `puts@plt`.
+
+use crate::elf::Section;
+use crate::files::ElfFile;
+use object::elf;
+use rustc_hash::FxHashMap;
+
+/// A stub in `.plt` and the like.
+pub(crate) struct LinkageStub<'a> {
+    pub address: u64,
+    pub size: u64,
+    /// The name of what it leads to.
+    pub target: &'a [u8],
+}
+
+const RELOCATION_SIZE: usize = 24;
+const SYMBOL_SIZE: usize = 24;
+const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
+
+/// All stubs whose targets are known.
+pub(crate) fn read(file: &ElfFile) -> Vec<LinkageStub<'_>> {
+    let slots = Slots::read(file);
+    let mut stubs = Vec::new();
+    for section in &file.elf.sections {
+        if !section.name.starts_with(".plt") || !section.loaded() {
+            continue;
+        }
+        let data = file.bytes.get(section.file.clone()).unwrap_or(&[]);
+        let size = match section.entry_size {
+            8 => 8,
+            _ => 16,
+        };
+        for (index, code) in data.chunks_exact(size).enumerate() {
+            let address = section.address.wrapping_add((index * size) as u64);
+            if let Some(target) = slots.target_of(code, address) {
+                stubs.push(LinkageStub {
+                    address,
+                    size: size as u64,
+                    target,
+                });
+            }
+        }
+    }
+    stubs
+}
+
+/// What the dynamic linker fills in.
+struct Slots<'a> {
+    /// By address.
+    names: FxHashMap<u64, &'a [u8]>,
+    /// Of the lazily bound ones, in the order of `.rela.plt`.
+    lazy: Vec<&'a [u8]>,
+}
+
+impl<'a> Slots<'a> {
+    fn read(file: &'a ElfFile) -> Slots<'a> {
+        let mut slots = Slots {
+            names: FxHashMap::default(),
+            lazy: Vec::new(),
+        };
+        for section in &file.elf.sections {
+            if section.kind != elf::SHT_RELA.0 || !section.loaded() {
+                continue;
+            }
+            let symbols = SymbolNames::of(file, section);
+            let data = file.bytes.get(section.file.clone()).unwrap_or(&[]);
+            for record in data.chunks_exact(RELOCATION_SIZE) {
+                let info = u64_at(record, 8);
+                let name = symbols.name((info >> 32) as usize);
+                if section.name == ".rela.plt" {
+                    slots.lazy.push(name);
+                }
+                let kind = info as u32;
+                let fills = kind == elf::R_X86_64_JUMP_SLOT.0 || kind == elf::R_X86_64_GLOB_DAT.0;
+                if fills && !name.is_empty() {
+                    slots.names.insert(u64_at(record, 0), name);
+                }
+            }
+        }
+        slots
+    }
+
+    /// Where the code of a stub leads: `jmp *slot(%rip)`, or `push index` where that jump is in `.plt.sec`.
+    fn target_of(&self, code: &[u8], address: u64) -> Option<&'a [u8]> {
+        let jump = code.windows(2).position(|pair| pair == [0xff, 0x25]);
+        if let Some(at) = jump {
+            let distance = i32::from_le_bytes(*code.get(at + 2..)?.first_chunk()?);
+            let next = address.wrapping_add(at as u64 + 6);
+            let slot = next.wrapping_add_signed(i64::from(distance));
+            return self.names.get(&slot).copied();
+        }
+        let push = code.strip_prefix(&ENDBR64)?.strip_prefix(&[0x68])?;
+        let index = u32::from_le_bytes(*push.first_chunk()?);
+        let name = *self.lazy.get(index as usize)?;
+        (!name.is_empty()).then_some(name)
+    }
+}
+
+/// The symbol table that relocations refer to.
+struct SymbolNames<'a> {
+    symbols: &'a [u8],
+    strings: &'a [u8],
+}
+
+impl<'a> SymbolNames<'a> {
+    fn of(file: &'a ElfFile, relocations: &Section) -> SymbolNames<'a> {
+        let section = |index: u32| file.elf.sections.get(index as usize);
+        let data = |section: Option<&Section>| {
+            section
+                .and_then(|section| file.bytes.get(section.file.clone()))
+                .unwrap_or(&[])
+        };
+        let symbols = section(relocations.link);
+        SymbolNames {
+            symbols: data(symbols),
+            strings: data(symbols.and_then(|symbols| section(symbols.link))),
+        }
+    }
+
+    /// Empty where there is none.
+    fn name(&self, index: usize) -> &'a [u8] {
+        let record = index
+            .checked_mul(SYMBOL_SIZE)
+            .and_then(|at| self.symbols.get(at..)?.first_chunk());
+        let Some(&offset) = record else {
+            return &[];
+        };
+        let text = self.strings.get(u32::from_le_bytes(offset) as usize..);
+        let text = text.unwrap_or(&[]);
+        text.split(|&byte| byte == 0).next().unwrap_or(&[])
+    }
+}
+
+fn u64_at(record: &[u8], at: usize) -> u64 {
+    let bytes = record.get(at..).and_then(|rest| rest.first_chunk());
+    bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}

@@ -1,0 +1,73 @@
+//! Compressed debug sections: every form that linkers and objcopy write.
+
+mod support;
+
+use support::shapes::{all_seen, both, build, sources};
+
+#[test]
+fn every_compression_shows_the_same() {
+    let workshop = sources("compressed-same");
+    build(&workshop, "plain", &[]);
+    for (form, mark) in [("zlib", "C"), ("zlib-gnu", ".zdebug_info"), ("zstd", "C")] {
+        let option = format!("--compress-debug-sections={form}");
+        workshop.run("objcopy", &[&option, "plain", "left"]);
+        let sections = workshop.run("readelf", &["-SW", "left"]);
+        let info = sections.lines().find(|line| line.contains("debug_info"));
+        assert!(
+            info.is_some_and(|info| info.contains(mark)),
+            "{form}: {info:?}"
+        );
+        assert_eq!(
+            all_seen(&workshop, "plain"),
+            all_seen(&workshop, "left"),
+            "{form}"
+        );
+    }
+}
+
+#[test]
+fn compressed_split_units_show_the_same() {
+    let workshop = sources("compressed-split");
+    build(&workshop, "plain", &["-gdwarf-4"]);
+    let flags = ["-gdwarf-4", "-gsplit-dwarf", "-fdebug-types-section"];
+    build(&workshop, "left", &flags);
+    for name in ["main-left.dwo", "far-left.dwo"] {
+        workshop.run("objcopy", &["--compress-debug-sections=zstd", name]);
+    }
+    let sections = workshop.run("readelf", &["-tW", "main-left.dwo"]);
+    assert!(sections.contains("ZSTD"), "{sections}");
+    assert_eq!(all_seen(&workshop, "plain"), all_seen(&workshop, "left"));
+}
+
+#[test]
+fn a_section_that_claims_to_be_huge_is_left_out() {
+    let workshop = sources("compressed-huge");
+    build(&workshop, "plain", &[]);
+    for form in ["zlib", "zlib-gnu", "zstd"] {
+        let option = format!("--compress-debug-sections={form}");
+        workshop.run("objcopy", &[&option, "plain", "left"]);
+        let path = workshop.path("left");
+        let mut bytes = std::fs::read(&path).unwrap();
+        let table = workshop.run("readelf", &["-SW", "left"]);
+        let line = table.lines().find(|line| line.contains("debug_info"));
+        let fields: Vec<&str> = line
+            .unwrap()
+            .split_once(']')
+            .unwrap()
+            .1
+            .split_whitespace()
+            .collect();
+        let start = usize::from_str_radix(fields[3], 16).unwrap();
+        // The size: in an `Elf64_Chdr` behind two words, little-endian; in the old form behind `ZLIB`, big-endian.
+        match form {
+            "zlib-gnu" => bytes[start + 4..start + 12].copy_from_slice(&(1u64 << 60).to_be_bytes()),
+            _ => bytes[start + 8..start + 16].copy_from_slice(&(1u64 << 60).to_le_bytes()),
+        }
+        std::fs::write(&path, bytes).unwrap();
+        let (main, _) = both(&workshop, "left");
+        let module = main.open();
+        module.function_at(module.entry());
+        let warnings = format!("{:?}", module.warnings());
+        assert!(warnings.contains("can't hold"), "{form}: {warnings}");
+    }
+}
