@@ -1,8 +1,9 @@
 //! A case for every property and every kind of value that the definition allows, made from the definition itself.
 //!
 //! Each case is a whole message that goes the way of real ones: framed and cut, taken apart as an envelope, its payload
-//! decoded by name and encoded again. What comes out is compared with what went in, as JSON values.
+//! decoded by name and encoded again, and the same at once. What comes out is compared with what went in, as JSON values.
 
+use dapple_dap::AnyMessage;
 use dapple_dap::codec::{self, Decoder};
 use dapple_dap::envelope::{Envelope, Kind};
 use dapple_dap::message;
@@ -501,7 +502,25 @@ fn through_types(text: &str) -> Result<(Value, String), String> {
     if let Some(payload) = payload.map_err(|error| error.to_string())? {
         message[key] = serde_json::from_str(payload.text()).map_err(|error| error.to_string())?;
     }
+    let at_once = at_once(&text)?;
+    if at_once != message {
+        return Err(format!("at once it is {at_once}, in two stages {message}"));
+    }
     Ok((message, typed))
+}
+
+/// Decodes a message as a whole and encodes it again.
+fn at_once(text: &str) -> Result<Value, String> {
+    let message = AnyMessage::decode(text).map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    message
+        .encode_into(&mut bytes)
+        .map_err(|error| error.to_string())?;
+    let mut decoder = Decoder::new();
+    decoder.push(&bytes);
+    let text = decoder.next().map_err(|error| error.to_string())?;
+    let text = text.ok_or("what was written is no message")?;
+    serde_json::from_str(&text).map_err(|error| error.to_string())
 }
 
 /// Decodes a whole message as a `T` and encodes it again.
