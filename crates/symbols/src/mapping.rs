@@ -22,8 +22,8 @@ impl Bytes {
             path: path.to_owned(),
             reason: plain_reason(&error),
         };
-        let file = File::open(path).map_err(open_error)?;
-        let metadata = file.metadata().map_err(open_error)?;
+        // Asked before opening: a path from debug information may lead to a pipe, and opening that would wait.
+        let metadata = std::fs::metadata(path).map_err(open_error)?;
         let unsupported = |reason: &str| {
             Err(Error::Unsupported {
                 path: path.to_owned(),
@@ -39,6 +39,7 @@ impl Bytes {
         if metadata.len() == 0 {
             return unsupported("is empty");
         }
+        let file = File::open(path).map_err(open_error)?;
         // SAFETY: the map is read-only and private and lives as long as `Bytes`. Another process could still
         // truncate or overwrite the file in place, which no debugger can exclude; linkers write a new file instead.
         let map = unsafe { Mmap::map(&file) }.map_err(open_error)?;

@@ -4,8 +4,9 @@ mod support;
 
 use dapple_symbols::Module;
 use dapple_symbols::companions::{Companion, Outcome};
-use support::Fixture;
+use support::seen::seen;
 use support::shapes::{all_seen, both, build, sources};
+use support::{Fixture, Workshop};
 
 #[test]
 fn a_split_program_shows_what_a_plain_one_does() {
@@ -146,6 +147,19 @@ fn a_split_unit_of_another_build_is_passed_over() {
 }
 
 #[test]
+fn a_pipe_in_the_place_of_a_split_unit_is_not_waited_for() {
+    let workshop = sources("split-pipe");
+    build(&workshop, "split", &["-gsplit-dwarf"]);
+    std::fs::remove_file(workshop.path("main-split.dwo")).unwrap();
+    workshop.run("mkfifo", &["main-split.dwo"]);
+    let (main, _) = both(&workshop, "split");
+    let module = main.open();
+    assert!(module.function_at(main.address(&module, "area")).is_none());
+    let warnings = format!("{:?}", module.warnings());
+    assert!(warnings.contains("is not a regular file"), "{warnings}");
+}
+
+#[test]
 fn split_units_are_found_beside_a_program_that_was_moved() {
     let workshop = sources("split-moved");
     build(&workshop, "split", &["-gsplit-dwarf"]);
@@ -183,6 +197,23 @@ fn broken_split_units_do_no_harm() {
     }
 }
 
+#[test]
+fn broken_packages_do_no_harm() {
+    let workshop = sources("split-broken-package");
+    let flags = ["-gdwarf-4", "-gsplit-dwarf", "-fdebug-types-section"];
+    build(&workshop, "split", &flags);
+    workshop.run("dwp", &["-e", "split", "-o", "split.dwp"]);
+    let (main, _) = both(&workshop, "split");
+    let path = workshop.path("split.dwp");
+    let whole = std::fs::read(&path).unwrap();
+    for at in (0..whole.len()).step_by(11) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0xff;
+        std::fs::write(&path, &bytes).unwrap();
+        look(&main);
+    }
+}
+
 fn look(main: &Fixture) {
     let module = main.open();
     for address in main.addresses(&module, "area") {
@@ -191,6 +222,131 @@ fn look(main: &Fixture) {
             if let Some(id) = variable.type_id {
                 let _ = module.type_of(id);
             }
+        }
+    }
+}
+
+#[test]
+fn a_standard_package_is_read_for_the_units_it_has() {
+    let workshop = sources("split-package-5");
+    let flags = ["-gdwarf-5", "-O2"];
+    build(&workshop, "plain", &flags);
+    build(
+        &workshop,
+        "split",
+        &[&flags[..], &["-gsplit-dwarf"]].concat(),
+    );
+    // The linkers' `dwp` writes the index of DWARF 4 only. This one has one of the two units.
+    workshop.write("index", standard_index(&workshop, "main-split.dwo"));
+    let arguments = [
+        "--add-section",
+        ".debug_cu_index=index",
+        "main-split.dwo",
+        "split.dwp",
+    ];
+    workshop.run("objcopy", &arguments);
+    std::fs::remove_file(workshop.path("main-split.dwo")).unwrap();
+    assert_eq!(all_seen(&workshop, "plain"), all_seen(&workshop, "split"));
+    let (main, _) = both(&workshop, "split");
+    let searches = main.open().search_everything();
+    let found: Vec<_> = searches
+        .iter()
+        .filter(|search| search.outcome == Outcome::Found)
+        .map(|search| search.path.file_name().unwrap().to_str().unwrap())
+        .collect();
+    assert_eq!(found, ["split.dwp", "split.dwp", "far-split.dwo"]);
+}
+
+/// The `.debug_cu_index` (DWARF 5 §7.3.5.3) of a package with one unit, the one of `object`.
+fn standard_index(workshop: &Workshop, object: &str) -> Vec<u8> {
+    const SECTIONS: [(&str, u32); 6] = [
+        (".debug_info.dwo", 1),
+        (".debug_abbrev.dwo", 3),
+        (".debug_line.dwo", 4),
+        (".debug_loclists.dwo", 5),
+        (".debug_str_offsets.dwo", 6),
+        (".debug_rnglists.dwo", 8),
+    ];
+    let info = workshop.run("readelf", &["--debug-dump=info", object]);
+    let (_, id) = info.split_once("DWO ID:").unwrap();
+    let id = id.trim_start().trim_start_matches("0x");
+    let id = u64::from_str_radix(id.split_whitespace().next().unwrap(), 16).unwrap();
+    let table = workshop.run("readelf", &["-SW", object]);
+    let size = |name: &str| -> u32 {
+        let line = table
+            .lines()
+            .find(|line| line.contains(&format!("{name} ")));
+        let fields = line.map(|line| line.split_once(']').unwrap().1.split_whitespace());
+        fields.map_or(0, |mut fields| {
+            u32::from_str_radix(fields.nth(4).unwrap(), 16).unwrap()
+        })
+    };
+    let mut words = vec![5, SECTIONS.len() as u32, 1, 2];
+    // Two slots: the unit's is chosen by the lowest bit of its id.
+    let mut slots = [0u64; 2];
+    let mut rows = [0u32; 2];
+    slots[(id & 1) as usize] = id;
+    rows[(id & 1) as usize] = 1;
+    words.extend(slots.iter().flat_map(|id| [*id as u32, (id >> 32) as u32]));
+    words.extend(rows);
+    words.extend(SECTIONS.iter().map(|(_, number)| number));
+    words.extend(SECTIONS.iter().map(|_| 0));
+    words.extend(SECTIONS.iter().map(|(name, _)| size(name)));
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+const RUST: &str = r#"
+use std::hint::black_box;
+pub enum Shape { Circle(f64), Rect { width: u32, height: u32 } }
+pub struct Sheet<T> { pub items: Vec<T>, pub title: &'static str }
+pub static LIMIT: u32 = 12;
+#[inline(always)]
+fn doubled(size: f64) -> f64 {
+    let twice = size * 2.0; // stop: inlined
+    black_box(twice)
+}
+impl Shape {
+    #[inline(never)]
+    fn area(&self) -> f64 {
+        let scale = black_box(3.0);
+        match self {
+            Shape::Circle(radius) => doubled(scale * radius), // stop: circle
+            Shape::Rect { width, height } => f64::from(width * height) * scale, // stop: rect
+        }
+    }
+}
+fn main() {
+    let sheet = Sheet { items: vec![Shape::Circle(1.0), Shape::Rect { width: LIMIT, height: 3 }], title: "s" };
+    let sum: f64 = sheet.items.iter().map(Shape::area).sum();
+    println!("{} {sum}", sheet.title); // stop: print
+}
+"#;
+
+/// LLVM writes split DWARF in ways of its own, and rustc makes packages of both versions.
+#[test]
+fn split_rust_programs_show_what_plain_ones_do() {
+    for version in ["4", "5"] {
+        for optimisation in ["0", "2"] {
+            let workshop = Workshop::new(&format!("split-rust-{version}-{optimisation}"));
+            workshop.write("shapes.rs", RUST);
+            let version = format!("dwarf-version={version}");
+            let level = format!("opt-level={optimisation}");
+            let shown = |kind: &str| {
+                let split = format!("split-debuginfo={kind}");
+                let arguments = ["-g", "-C", &version, "-C", &level, "-C", &split];
+                let files = ["shapes.rs", "-o", kind];
+                workshop.run("rustc", &[&arguments[..], &files].concat());
+                let fixture = workshop.fixture("shapes.rs", kind);
+                let module = fixture.open();
+                let marks = ["inlined", "circle", "rect", "print"];
+                let text = seen(&module, &fixture, &marks);
+                assert_eq!(module.warnings().len(), 0, "{:?}", module.warnings());
+                text
+            };
+            let plain = shown("off");
+            assert!(plain.contains("Sheet<"), "{plain}");
+            assert_eq!(plain, shown("unpacked"), "{version} {level}");
+            assert_eq!(plain, shown("packed"), "{version} {level}, packed");
         }
     }
 }
