@@ -7,11 +7,21 @@ pub fn demangle(name: &str) -> String {
     if name.len() > LONGEST {
         return name.to_owned();
     }
-    // A linker's version or a compiler's clone suffix: `foo@@GLIBC_2.2`, `_Zfoo.constprop.0`.
+    // A linker's version, or the mark of a stub: `_ZNSolsEi@@GLIBCXX_3.4`, `_ZNSolsEi@plt`.
+    if let Some((base, suffix)) = name.split_once('@')
+        && base.starts_with("_")
+    {
+        return format!("{}@{suffix}", demangle_base(base));
+    }
+    demangle_base(name)
+}
+
+fn demangle_base(name: &str) -> String {
     if let Ok(demangled) = rustc_demangle::try_demangle(name) {
         return format!("{demangled:#}");
     }
     if name.starts_with("_Z") {
+        // A compiler's clone: `_Zfoo.constprop.0`.
         let (base, clone) = match name.find('.') {
             Some(dot) => name.split_at(dot),
             None => (name, ""),
@@ -41,6 +51,13 @@ mod tests {
             ("_RNvCs1234_7mycrate3foo", "mycrate::foo"),
             ("_ZN2ns5Shape4areaEi", "ns::Shape::area(int)"),
             ("_ZN2ns4workEv.constprop.0", "ns::work() [constprop.0]"),
+            ("_ZN2ns5Shape4areaEi@plt", "ns::Shape::area(int)@plt"),
+            ("_RNvCs1234_7mycrate3foo@plt", "mycrate::foo@plt"),
+            (
+                "_ZNSolsEi@@GLIBCXX_3.4",
+                "std::ostream::operator<<(int)@@GLIBCXX_3.4",
+            ),
+            ("puts@plt", "puts@plt"),
             ("main", "main"),
             ("_Z", "_Z"),
             ("", ""),
