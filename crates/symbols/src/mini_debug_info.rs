@@ -8,7 +8,7 @@ use lzma_rust2::XzReader;
 use std::io::Read;
 
 /// More than the symbols of any file.
-const SIZE_LIMIT: u64 = 256 << 20;
+const SIZE_LIMIT: u64 = 128 << 20;
 /// Dictionaries of the strongest presets take 64 MiB.
 const MEMORY_LIMIT_KIB: u32 = 80 << 10;
 

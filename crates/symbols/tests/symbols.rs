@@ -137,3 +137,19 @@ fn the_kernels_own_library_has_names() {
     let name = module.symbol_at(inside).unwrap().name;
     assert!(name.ends_with("clock_gettime"), "{name}");
 }
+
+#[test]
+fn compressed_symbols_without_an_end_are_left_out() {
+    let workshop = Workshop::new("symbols-bomb");
+    workshop.write("calls.c", CALLS);
+    workshop.run("gcc", &["calls.c", "-o", "calls"]);
+    workshop.run("strip", &["calls"]);
+    workshop.run("truncate", &["--size=130M", "mini"]);
+    workshop.run("xz", &["-0", "mini"]);
+    let arguments = ["--add-section", ".gnu_debugdata=mini.xz", "calls"];
+    workshop.run("objcopy", &arguments);
+    let module = Module::open(&workshop.path("calls")).unwrap();
+    assert_eq!(module.symbol_named("main"), None);
+    let warnings = format!("{:?}", module.warnings());
+    assert!(warnings.contains("take more than"), "{warnings}");
+}
