@@ -1,0 +1,426 @@
+//! Every line row, function and inlined call of the fixtures, as we tell them and as LLVM's tools do.
+//!
+//! The fixtures are compiled in all the ways of [`VARIANTS`]; for each program the tests walk what the tools print and
+//! ask us, and walk our answers for what the tools don't have.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod entries;
+mod llvm;
+mod rows;
+
+use dapple_symbols::lines::LineRow;
+use dapple_symbols::module::demangle;
+use dapple_symbols::{FileAddress, Module};
+use entries::{Entries, Entry, Place};
+use rows::{Row, Sequence};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::Path;
+use support::{Fixture, compile};
+
+/// Ways of compiling, by what the debug information is written by and for. Split DWARF has its place here, too.
+struct Variant {
+    name: &'static str,
+    gcc: &'static [&'static str],
+    rustc: &'static [&'static str],
+}
+
+const VARIANTS: [Variant; 5] = [
+    Variant {
+        name: "DWARF 4, -O0",
+        gcc: &["-gdwarf-4", "-O0"],
+        rustc: &["-Cdwarf-version=4"],
+    },
+    Variant {
+        name: "DWARF 4, -O2",
+        gcc: &["-gdwarf-4", "-O2"],
+        rustc: &["-Cdwarf-version=4", "-Copt-level=2"],
+    },
+    Variant {
+        name: "DWARF 5, -O0",
+        gcc: &["-gdwarf-5", "-O0"],
+        rustc: &["-Cdwarf-version=5"],
+    },
+    Variant {
+        name: "DWARF 5, -O2",
+        gcc: &["-gdwarf-5", "-O2"],
+        rustc: &["-Cdwarf-version=5", "-Copt-level=2"],
+    },
+    Variant {
+        name: "DWARF 5, -O2, compressed, a section for each function",
+        gcc: &[
+            "-gdwarf-5",
+            "-O2",
+            "-gz",
+            "-ffunction-sections",
+            "-Wl,--gc-sections",
+        ],
+        rustc: &[
+            "-Cdwarf-version=5",
+            "-Copt-level=2",
+            "-Clink-arg=-Wl,--compress-debug-sections=zlib",
+        ],
+    },
+];
+
+/// The repository's fixture, compiled.
+fn build(name: &str, variant: &Variant) -> Fixture {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../fixtures")
+        .join(name);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    // The standard library of Rust stays outside, so that a program's own code is what is compared.
+    let rust = ["-g", "--edition=2024", "-Cprefer-dynamic"];
+    let flags: Vec<&str> = match name.ends_with(".rs") {
+        true => rust.iter().chain(variant.rustc).copied().collect(),
+        false => variant.gcc.to_vec(),
+    };
+    compile(name, &text, &flags)
+}
+
+/// A program with what LLVM's tools say of it.
+struct Compared {
+    /// For messages.
+    name: String,
+    fixture: Fixture,
+    module: Module,
+    entries: Entries,
+    sequences: Vec<Sequence>,
+    failures: RefCell<Vec<String>>,
+}
+
+impl Compared {
+    fn new(name: &str, variant: &Variant) -> Compared {
+        let fixture = build(name, variant);
+        let module = fixture.open();
+        let entries = Entries::parse(&llvm::dump(&fixture.binary, "--debug-info"));
+        let lines = llvm::dump(&fixture.binary, "--debug-line");
+        let mut sequences = rows::parse(&lines, &entries);
+        // What the linker threw away starts at 0 or at another address without code.
+        sequences.retain(|sequence| {
+            sequence.range.start < sequence.range.end && is_code(&module, sequence.range.start)
+        });
+        Compared {
+            name: format!("{name}, {}", variant.name),
+            fixture,
+            module,
+            entries,
+            sequences,
+            failures: RefCell::default(),
+        }
+    }
+
+    fn report(&self, what: &str, compared: usize, least: usize, differences: &[String]) {
+        let mut failures = self.failures.borrow_mut();
+        if !differences.is_empty() {
+            let shown = differences[..differences.len().min(8)].join("\n  ");
+            let (name, count) = (&self.name, differences.len());
+            failures.push(format!(
+                "{name}: {count} of {compared} {what} differ:\n  {shown}"
+            ));
+        }
+        if compared < least {
+            failures.push(format!(
+                "{}: only {compared} {what} were compared",
+                self.name
+            ));
+        }
+    }
+
+    fn compare_rows(&self) {
+        let everywhere = FileAddress(0)..FileAddress(u64::MAX);
+        let ours: Vec<Row> = self.module.rows_in(everywhere).iter().map(row).collect();
+        let all = self.sequences.iter().flat_map(|sequence| &sequence.rows);
+        let theirs: Vec<Row> = all.cloned().collect();
+        let mut differences: Vec<String> = ours
+            .iter()
+            .zip(&theirs)
+            .filter(|(ours, theirs)| ours != theirs)
+            .map(|(ours, theirs)| format!("ours: {ours:?}, theirs: {theirs:?}"))
+            .collect();
+        if ours.len() != theirs.len() {
+            differences.push(format!("we have {}, they {}", ours.len(), theirs.len()));
+        }
+        self.report("line rows", theirs.len(), 20, &differences);
+    }
+
+    /// Where answers can change: the borders of rows, units, functions and inlined calls, and the bytes on both sides.
+    /// Between them no two bytes differ, so these stand for every instruction.
+    fn borders(&self) -> Vec<u64> {
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        for tag in ["compile_unit", "subprogram", "inlined_subroutine"] {
+            let entries = self.entries.tagged(tag);
+            ranges.extend(entries.flat_map(|entry| code_only(&self.module, entry.ranges())));
+        }
+        let rows = self.sequences.iter().flat_map(|sequence| &sequence.rows);
+        ranges.extend(rows.map(|row| row.address..row.end));
+        let mut addresses: Vec<u64> = ranges
+            .into_iter()
+            .flat_map(|range| [range.start, range.end])
+            .flat_map(|border| [border - 1, border, border + 1])
+            .collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        addresses
+    }
+
+    /// The row of an address, against a walk over all rows. A table goes on over the padding between functions; what
+    /// counts is what units claim as their code (DWARF 5 §2.17).
+    fn compare_row_look_ups(&self, addresses: &[u64]) {
+        let units = self.entries.tagged("compile_unit");
+        let mut claimed: Vec<Range<u64>> = units.flat_map(Entry::ranges).collect();
+        claimed.sort_by_key(|range| range.start);
+        let mut differences = Vec::new();
+        for &address in addresses {
+            let ours = self.module.row_at(FileAddress(address)).as_ref().map(row);
+            let theirs = claimed
+                .iter()
+                .any(|range| range.contains(&address))
+                .then(|| rows::row_at(&self.sequences, address))
+                .flatten();
+            if ours != theirs {
+                differences.push(format!("{address:#x}: {ours:?}, a walk: {theirs:?}"));
+            }
+        }
+        self.report("rows looked up", addresses.len(), 40, &differences);
+    }
+
+    fn compare_functions(&self) {
+        let mut differences = Vec::new();
+        let mut entries = BTreeSet::new();
+        for entry in self.entries.tagged("subprogram") {
+            let ranges = code_only(&self.module, entry.ranges());
+            let Some(first) = ranges.first().cloned() else {
+                continue;
+            };
+            entries.insert(first.start);
+            let Some(ours) = self.module.function_at(FileAddress(first.start)) else {
+                differences.push(format!("we have no function at {:#x}", first.start));
+                continue;
+            };
+            let name = full_name(&self.entries, entry);
+            let linkage = self.entries.linkage_name(entry);
+            let ours_ranges: Vec<Range<u64>> = ours.ranges.iter().map(plain).collect();
+            let same = ours_ranges == ranges
+                && ours.entry.0 == first.start
+                && ours.linkage_name == linkage
+                && ours.name == name;
+            if !same {
+                differences.push(format!(
+                    "ours: {ours:?}, theirs: {name} {linkage:?} {ranges:x?}"
+                ));
+            }
+        }
+        // And we have no others: every byte of code is in one of theirs.
+        for sequence in &self.sequences {
+            for row in &sequence.rows {
+                if let Some(ours) = self.module.function_at(FileAddress(row.address))
+                    && !entries.contains(&ours.entry.0)
+                {
+                    differences.push(format!("they have no function {ours:?}"));
+                }
+            }
+        }
+        self.report("functions", entries.len(), 1, &differences);
+    }
+
+    /// Every inlined call with code, where it is and where it was written.
+    fn compare_inlined_calls(&self) -> usize {
+        type Call = (Vec<(u64, u64)>, String, Option<Place>);
+        let mut ours: BTreeSet<Call> = BTreeSet::new();
+        let mut theirs: BTreeSet<Call> = BTreeSet::new();
+        let pairs = |ranges: Vec<Range<u64>>| -> Vec<(u64, u64)> {
+            ranges
+                .iter()
+                .map(|range| (range.start, range.end))
+                .collect()
+        };
+        for entry in self.entries.tagged("subprogram") {
+            for range in code_only(&self.module, entry.ranges()) {
+                let range = FileAddress(range.start)..FileAddress(range.end);
+                for call in self.module.inlined_in(range) {
+                    let site = call.call_site.map(|site| {
+                        let file = site.file.to_path_buf();
+                        (file, site.line, site.column)
+                    });
+                    let ranges = pairs(call.ranges.iter().map(plain).collect());
+                    ours.insert((ranges, call.name, site));
+                }
+            }
+        }
+        for entry in self.entries.tagged("inlined_subroutine") {
+            let ranges = code_only(&self.module, entry.ranges());
+            if !ranges.is_empty() {
+                let name = full_name(&self.entries, entry);
+                theirs.insert((pairs(ranges), name, entry.call_site()));
+            }
+        }
+        let differences: Vec<String> = ours
+            .symmetric_difference(&theirs)
+            .map(|call| match ours.contains(call) {
+                true => format!("only we have {call:x?}"),
+                false => format!("only they have {call:x?}"),
+            })
+            .collect();
+        self.report("inlined calls", theirs.len(), 0, &differences);
+        theirs.len()
+    }
+
+    /// The stack of inlined calls with names and places.
+    fn compare_frames(&self, addresses: &[u64]) {
+        let known = |address: &u64| self.module.function_at(FileAddress(*address)).is_some();
+        let addresses: Vec<u64> = addresses.iter().copied().filter(known).collect();
+        let theirs = llvm::symbolize(&self.fixture.binary, &addresses);
+        let mut differences = Vec::new();
+        for (&address, theirs) in addresses.iter().zip(&theirs) {
+            let ours = frames(&self.module, address);
+            if !self.same_frames(address, &ours, theirs) {
+                differences.push(format!("{address:#x}: {ours:?}, theirs: {theirs:?}"));
+            }
+        }
+        self.report("addresses", addresses.len(), 40, &differences);
+    }
+
+    fn same_frames(&self, address: u64, ours: &[OurFrame], theirs: &[llvm::Frame]) -> bool {
+        let places = |(level, (ours, theirs)): (usize, (&OurFrame, &llvm::Frame))| {
+            let same = ours.place == (theirs.file.clone(), theirs.line, theirs.column);
+            let name = is_name(&ours.name, &theirs.name, &theirs.linkage);
+            name && (same || (level == 0 && self.is_statement_shown(address, &ours.place)))
+        };
+        ours.len() == theirs.len() && ours.iter().zip(theirs).enumerate().all(places)
+    }
+
+    /// Of several rows at an address the symbolizer takes the last. So do we, but where it is no statement and another
+    /// one is (DWARF 5 §6.2.2, `is_stmt`): gcc's -O2 has such lists, and the statement is where a person is.
+    fn is_statement_shown(&self, address: u64, ours: &Place) -> bool {
+        let walked = rows::row_at(&self.sequences, address);
+        walked.is_some_and(|row| {
+            row.is_stmt && row.address <= address && (row.file, row.line, row.column) == *ours
+        })
+    }
+}
+
+fn is_code(module: &Module, address: u64) -> bool {
+    let within = |start: u64, size: u64| address >= start && address - start < size;
+    let mut segments = module.segments().iter();
+    segments.any(|segment| segment.executable && within(segment.address.0, segment.size))
+}
+
+/// Without what the linker threw away.
+fn code_only(module: &Module, ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    let ranges = ranges.into_iter();
+    ranges
+        .filter(|range| is_code(module, range.start))
+        .collect()
+}
+
+fn plain(range: &Range<FileAddress>) -> Range<u64> {
+    range.start.0..range.end.0
+}
+
+fn row(row: &LineRow) -> Row {
+    Row {
+        address: row.range.start.0,
+        end: row.range.end.0,
+        file: row.file.to_path_buf(),
+        line: row.line,
+        column: row.column,
+        is_stmt: row.is_stmt,
+        prologue_end: row.prologue_end,
+    }
+}
+
+/// A frame of ours, as the symbolizer would tell it.
+#[derive(Debug)]
+struct OurFrame {
+    name: String,
+    place: Place,
+}
+
+/// The innermost first.
+fn frames(module: &Module, address: u64) -> Vec<OurFrame> {
+    let address = FileAddress(address);
+    let row = module.row_at(address);
+    let mut place = row.map_or_else(Place::default, |row| {
+        (row.file.to_path_buf(), row.line, row.column)
+    });
+    let mut frames = Vec::new();
+    for call in module.inlined_at(address).into_iter().rev() {
+        let site = call.call_site.map_or_else(Place::default, |site| {
+            (site.file.to_path_buf(), site.line, site.column)
+        });
+        let place = std::mem::replace(&mut place, site);
+        frames.push(OurFrame {
+            name: call.name,
+            place,
+        });
+    }
+    let function = module.function_at(address);
+    frames.push(OurFrame {
+        name: function.map_or_else(String::new, |function| function.name.clone()),
+        place,
+    });
+    frames
+}
+
+/// The name we have to give. In Rust, implementations have numbers for a namespace, so there it is the linker's.
+fn full_name(entries: &Entries, entry: &Entry) -> String {
+    let name = entries.qualified_name(entry).unwrap_or_default();
+    match entries.linkage_name(entry) {
+        Some(linkage) if name.contains("{impl#") => demangle(&linkage),
+        _ => name,
+    }
+}
+
+/// Whether our full name can be of what the entry calls `short` and the linker `linkage`.
+fn is_name(ours: &str, short: &str, linkage: &str) -> bool {
+    let namespace = ours.strip_suffix(short);
+    let is_end = |namespace: &str| namespace.is_empty() || namespace.ends_with("::");
+    namespace.is_some_and(is_end) || ours == demangle(linkage)
+}
+
+fn compare_all(names: &[&str]) {
+    let mut inlined = 0;
+    let mut failures = Vec::new();
+    for variant in &VARIANTS {
+        for name in names {
+            let compared = Compared::new(name, variant);
+            compared.compare_rows();
+            let borders = compared.borders();
+            compared.compare_row_look_ups(&borders);
+            compared.compare_functions();
+            inlined += compared.compare_inlined_calls();
+            compared.compare_frames(&borders);
+            let warnings = compared.module.warnings();
+            assert!(warnings.is_empty(), "{}: {warnings:?}", compared.name);
+            failures.extend(compared.failures.into_inner());
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(inlined >= 20, "only {inlined} inlined calls were compared");
+}
+
+#[test]
+fn c_programs_are_read_as_llvm_reads_them() {
+    compare_all(&[
+        "step.c",
+        "values.c",
+        "recursion.c",
+        "threads.c",
+        "tour.c",
+        "signals.c",
+    ]);
+}
+
+#[test]
+fn cpp_programs_are_read_as_llvm_reads_them() {
+    compare_all(&["inline.cpp", "step.cpp", "values.cpp", "tour.cpp"]);
+}
+
+#[test]
+fn rust_programs_are_read_as_llvm_reads_them() {
+    compare_all(&["inline.rs", "step.rs", "values.rs", "tour.rs"]);
+}
