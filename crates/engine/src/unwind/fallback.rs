@@ -30,11 +30,20 @@ pub(super) fn find(
             // A jump into nowhere: the call pushed its return address and nothing ran since.
             return returned(frame, sp, 0, modules, memory);
         }
+        if let Some(words) = pushed_by_stub(frame.pc, modules, memory) {
+            return returned(frame, sp, words, modules, memory);
+        }
         let pushed = match modules.at(frame.pc) {
             Some(_) => pushed_at(frame, byte[0], modules, memory),
             None => Some(0),
         };
-        let found = pushed.and_then(|words| returned(frame, sp, words, modules, memory));
+        let found = pushed.and_then(|words| {
+            let (cfa, mut registers) = returned(frame, sp, words, modules, memory)?;
+            if words > 0 {
+                registers.set(RBP, memory.read_u64(sp).ok());
+            }
+            Some((cfa, registers))
+        });
         if found.is_some() {
             return found;
         }
@@ -69,7 +78,39 @@ fn pushed_at(
     }
 }
 
-/// The return address is at `sp + 8 * words`, below it a saved `rbp` where a word was pushed.
+/// How many words a procedure linkage table's stub has pushed since the call; `None` outside of them. GNU ld writes
+/// call frame information for its stubs, LLVM's linker none. A stub is `jmp *slot; push index; jmp first` (System V ABI
+/// for x86-64, §5.2), the first one of all `push module; jmp *resolver`; with an `endbr64` before and `bnd` on the jumps
+/// where control flow is protected.
+fn pushed_by_stub(pc: Address, modules: &Modules, memory: &dyn Memory) -> Option<u64> {
+    const PUSH_MODULE: [u8; 2] = [0xff, 0x35];
+    const PUSH_INDEX: u8 = 0x68;
+    const JUMP_NEAR: u8 = 0xe9;
+    const BND: u8 = 0xf2;
+    let module = modules.at(pc)?;
+    let section = module.module.section_at(module.to_file(pc))?;
+    if !section.starts_with(".plt") {
+        return None;
+    }
+    let code = |address: Address| {
+        let mut code = [0; 2];
+        memory.read(address, &mut code).ok().map(|()| code)
+    };
+    let mut here = code(pc)?;
+    if here[0] == BND {
+        here = code(pc.offset(1))?;
+    }
+    Some(match here {
+        PUSH_MODULE => 1,
+        [JUMP_NEAR, _] => 1,
+        [PUSH_INDEX, _] => 0,
+        // `jmp *resolver` of the first stub, or of another `jmp *slot`.
+        _ if code(pc.offset(-6)) == Some(PUSH_MODULE) => 2,
+        _ => 0,
+    })
+}
+
+/// The return address is at `sp + 8 * words`.
 fn returned(
     frame: &PhysicalFrame,
     sp: Address,
@@ -84,9 +125,6 @@ fn returned(
     }
     let cfa = Address(slot.0.checked_add(8)?);
     let mut registers = kept(frame);
-    if words > 0 {
-        registers.set(RBP, memory.read_u64(sp).ok());
-    }
     registers.set(RSP, Some(cfa.0));
     registers.set(RIP, Some(target.0));
     Some((cfa, registers))
