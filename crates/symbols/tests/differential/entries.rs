@@ -73,6 +73,11 @@ impl Entries {
         self.all.iter().filter(move |entry| entry.tag == tag)
     }
 
+    /// The units' own entries, skeletons of split ones among them.
+    pub fn units(&self) -> impl Iterator<Item = &Entry> {
+        self.all.iter().filter(|entry| entry.tag.ends_with("_unit"))
+    }
+
     /// The entry that this one says more of (DWARF 5 §2.13.2, §3.3.8).
     fn continued(&self, entry: &Entry) -> Option<&Entry> {
         let origin = entry

@@ -21,7 +21,7 @@ use std::ops::Range;
 use std::path::Path;
 use support::{Fixture, compile};
 
-/// Ways of compiling, by what the debug information is written by and for. Split DWARF has its place here, too.
+/// Ways of compiling, by what the debug information is written by and for.
 struct Variant {
     name: &'static str,
     gcc: &'static [&'static str],
@@ -63,6 +63,21 @@ const VARIANTS: [Variant; 5] = [
             "-Copt-level=2",
             "-Clink-arg=-Wl,--compress-debug-sections=zlib",
         ],
+    },
+];
+
+/// With the entries in files of their own. `llvm-dwarfdump` can't print those with their addresses, which are in the
+/// program; so what is compared of them is what `llvm-symbolizer` says.
+const SPLIT: [Variant; 2] = [
+    Variant {
+        name: "DWARF 4, -O2, split",
+        gcc: &["-gdwarf-4", "-O2", "-gsplit-dwarf"],
+        rustc: &[],
+    },
+    Variant {
+        name: "DWARF 5, -O2, split",
+        gcc: &["-gdwarf-5", "-O2", "-gsplit-dwarf"],
+        rustc: &[],
     },
 ];
 
@@ -151,8 +166,11 @@ impl Compared {
     /// Between them no two bytes differ, so these stand for every instruction.
     fn borders(&self) -> Vec<u64> {
         let mut ranges: Vec<Range<u64>> = Vec::new();
-        for tag in ["compile_unit", "subprogram", "inlined_subroutine"] {
-            let entries = self.entries.tagged(tag);
+        let tags = ["subprogram", "inlined_subroutine"].into_iter();
+        let units: Vec<&Entry> = self.entries.units().collect();
+        let inside = tags.map(|tag| self.entries.tagged(tag).collect());
+        for entries in std::iter::once(units).chain(inside) {
+            let entries = entries.into_iter();
             ranges.extend(entries.flat_map(|entry| code_only(&self.module, entry.ranges())));
         }
         let rows = self.sequences.iter().flat_map(|sequence| &sequence.rows);
@@ -170,7 +188,7 @@ impl Compared {
     /// The row of an address, against a walk over all rows. A table goes on over the padding between functions; what
     /// counts is what units claim as their code (DWARF 5 §2.17).
     fn compare_row_look_ups(&self, addresses: &[u64]) {
-        let units = self.entries.tagged("compile_unit");
+        let units = self.entries.units();
         let mut claimed: Vec<Range<u64>> = units.flat_map(Entry::ranges).collect();
         claimed.sort_by_key(|range| range.start);
         let mut differences = Vec::new();
@@ -401,6 +419,29 @@ fn compare_all(names: &[&str]) {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(inlined >= 20, "only {inlined} inlined calls were compared");
+}
+
+#[test]
+fn split_programs_are_read_as_llvm_reads_them() {
+    let mut failures = Vec::new();
+    for variant in &SPLIT {
+        for name in ["step.c", "tour.c", "inline.cpp", "values.cpp"] {
+            let compared = Compared::new(name, variant);
+            assert_eq!(
+                compared.entries.tagged("subprogram").count(),
+                0,
+                "not split"
+            );
+            let borders = compared.borders();
+            compared.compare_rows();
+            compared.compare_row_look_ups(&borders);
+            compared.compare_frames(&borders);
+            let warnings = compared.module.warnings();
+            assert!(warnings.is_empty(), "{}: {warnings:?}", compared.name);
+            failures.extend(compared.failures.into_inner());
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]

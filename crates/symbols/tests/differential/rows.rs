@@ -38,7 +38,7 @@ struct Header {
 /// The sequences of all tables that units refer to, each once.
 pub fn parse(text: &str, entries: &Entries) -> Vec<Sequence> {
     let folders: HashMap<u64, String> = entries
-        .tagged("compile_unit")
+        .units()
         .filter_map(|unit| Some((unit.own_number("stmt_list")?, unit.own_text("comp_dir")?)))
         .collect();
     let mut sequences = Vec::new();
