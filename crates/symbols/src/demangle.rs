@@ -1,7 +1,28 @@
 //! Linkers' names for people.
 
-/// Demangles a Rust (legacy, v0) or C++ (Itanium) name for people: no hash suffix. Others come back as they are.
+/// Demangles a Rust (legacy, v0) or C++ (Itanium) name for people, in full: with a C++ function's parameters and
+/// all template arguments, but without Rust's hash. Others come back as they are.
 pub fn demangle(name: &str) -> String {
+    in_full(name, &cpp_demangle::DemangleOptions::default())
+}
+
+/// As [`demangle`], the path alone: neither parameters nor the result's type.
+pub(crate) fn demangle_path(name: &str) -> String {
+    let options = cpp_demangle::DemangleOptions::default();
+    let path = in_full(name, &options.no_params().no_return_type());
+    match path.rfind(" [") {
+        Some(clone) if path.ends_with(']') => path[..clone].to_owned(),
+        _ => path,
+    }
+}
+
+/// Demangles a name (Rust's and C++'s) to what people read: no hash, no parameters, none of the arguments that the
+/// standard library's templates have by default: see [`crate::names::short_name`].
+pub fn demangle_short(name: &str) -> String {
+    crate::names::short_name(&demangle_path(name))
+}
+
+fn in_full(name: &str, options: &cpp_demangle::DemangleOptions) -> String {
     /// Longer ones exist, but nobody reads them, and the C++ demangler recurses.
     const LONGEST: usize = 16 * 1024;
     if name.len() > LONGEST {
@@ -11,12 +32,12 @@ pub fn demangle(name: &str) -> String {
     if let Some((base, suffix)) = name.split_once('@')
         && base.starts_with("_")
     {
-        return format!("{}@{suffix}", demangle_base(base));
+        return format!("{}@{suffix}", demangle_base(base, options));
     }
-    demangle_base(name)
+    demangle_base(name, options)
 }
 
-fn demangle_base(name: &str) -> String {
+fn demangle_base(name: &str, options: &cpp_demangle::DemangleOptions) -> String {
     if let Ok(demangled) = rustc_demangle::try_demangle(name) {
         return format!("{demangled:#}");
     }
@@ -26,10 +47,9 @@ fn demangle_base(name: &str) -> String {
             Some(dot) => name.split_at(dot),
             None => (name, ""),
         };
-        let options = cpp_demangle::DemangleOptions::default();
         let demangled = cpp_demangle::Symbol::new(base)
             .ok()
-            .and_then(|symbol| symbol.demangle_with_options(&options).ok());
+            .and_then(|symbol| symbol.demangle_with_options(options).ok());
         if let Some(demangled) = demangled {
             return match clone {
                 "" => demangled,
@@ -42,7 +62,7 @@ fn demangle_base(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::demangle;
+    use super::*;
 
     #[test]
     fn names_of_all_manglings_are_shown_without_hashes() {
@@ -64,6 +84,24 @@ mod tests {
         ];
         for (mangled, expected) in cases {
             assert_eq!(demangle(mangled), expected, "{mangled}");
+        }
+    }
+
+    #[test]
+    fn short_names_have_no_parameters_results_and_default_arguments() {
+        let cases = [
+            ("_ZN4tour4area17h0123456789abcdefE", "tour::area"),
+            ("_ZN2ns5Shape4areaEi", "ns::Shape::area"),
+            ("_ZN2ns6largerIiEET_S1_S1_", "ns::larger<int>"),
+            ("_ZN2ns4workEv.constprop.0", "ns::work"),
+            (
+                "_ZNSt6vectorIiSaIiEE9push_backERKi",
+                "std::vector<int>::push_back",
+            ),
+            ("main", "main"),
+        ];
+        for (mangled, expected) in cases {
+            assert_eq!(demangle_short(mangled), expected, "{mangled}");
         }
     }
 }

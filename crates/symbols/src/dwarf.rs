@@ -15,6 +15,7 @@ use crate::files::Files;
 use crate::functions::Language;
 use crate::index::Index;
 use crate::lines::Lines;
+use crate::name_index::UnitNames;
 use crate::paths::join;
 use crate::split::{SplitFiles, SplitObject, SplitUnit};
 use crate::supplementary;
@@ -104,6 +105,7 @@ pub(crate) struct Unit<'a> {
     files: OnceLock<Vec<Arc<Path>>>,
     lines: OnceLock<Lines>,
     entries: OnceLock<Index<'a>>,
+    names: OnceLock<UnitNames<'a>>,
     blocks: Mutex<FxHashMap<usize, Arc<Blocks>>>,
     pub types: Mutex<FxHashMap<usize, Arc<Type>>>,
 }
@@ -294,6 +296,7 @@ impl<'a> Dwarf<'a> {
             files: OnceLock::new(),
             lines: OnceLock::new(),
             entries: OnceLock::new(),
+            names: OnceLock::new(),
             blocks: Mutex::default(),
             types: Mutex::default(),
         }))
@@ -476,6 +479,11 @@ impl<'a> Dwarf<'a> {
     /// What a unit has.
     pub fn index<'s>(&'s self, unit: &'s Unit<'a>) -> &'s Index<'a> {
         unit.entries.get_or_init(|| Index::build(self, unit))
+    }
+
+    /// The base names of what a unit has.
+    pub fn names<'s>(&'s self, unit: &'s Unit<'a>) -> &'s UnitNames<'a> {
+        unit.names.get_or_init(|| UnitNames::build(self, unit))
     }
 
     /// A unit's line table.

@@ -103,7 +103,7 @@ impl<'a> Dwarf<'a> {
 
     /// The name with its namespace. Rust's trait implementations are in namespaces called `{impl#3}`, which say
     /// nothing; the linker's name has the type and the trait.
-    fn function_name(&self, chain: &Chain<'_, 'a>) -> String {
+    pub(crate) fn function_name(&self, chain: &Chain<'_, 'a>) -> String {
         let qualified = self.qualified_name(chain);
         let unclear = qualified
             .as_ref()
@@ -162,116 +162,10 @@ impl<'a> Dwarf<'a> {
             .map(|block| self.inlined_call(unit, &blocks, block))
             .collect()
     }
-
-    fn functions_named(&self, name: &str) -> Vec<Arc<Function>> {
-        let wanted = WantedName::new(name);
-        let mut found = Vec::new();
-        for unit in self.units() {
-            for entry in &self.index(unit).functions {
-                let chain = self.chain(unit, UnitOffset(entry.offset));
-                let base = self
-                    .chain_text(&chain, dw::DW_AT_name)
-                    .map(String::from_utf8_lossy);
-                let linked = || {
-                    self.linkage_name(&chain)
-                        .is_some_and(|linkage| linkage == name)
-                };
-                if !base.is_some_and(|base| wanted.may_end_with(&base)) && !linked() {
-                    continue;
-                }
-                let function = self.function(unit, entry);
-                if wanted.matches(&function.name) || linked() {
-                    found.push(function.clone());
-                }
-            }
-        }
-        found.sort_by_key(|function| function.entry);
-        found.dedup_by_key(|function| function.entry);
-        found
-    }
 }
 
-fn file_range(range: &Range<u64>) -> Range<FileAddress> {
+pub(crate) fn file_range(range: &Range<u64>) -> Range<FileAddress> {
     FileAddress(range.start)..FileAddress(range.end)
-}
-
-/// A name as a user writes it: whole or an end of it, with or without generic arguments.
-pub(crate) struct WantedName<'n> {
-    name: &'n str,
-    generic: bool,
-}
-
-impl<'n> WantedName<'n> {
-    pub fn new(name: &'n str) -> WantedName<'n> {
-        let name = name.trim().trim_start_matches("::");
-        WantedName {
-            name,
-            generic: without_generics(name) != name,
-        }
-    }
-
-    /// Whether a name that ends in the component `base` is worth building.
-    pub fn may_end_with(&self, base: &str) -> bool {
-        match self.generic {
-            true => self.name.ends_with(base),
-            false => {
-                let base = without_generics(base);
-                self.name == base
-                    || self
-                        .name
-                        .strip_suffix(&base)
-                        .is_some_and(|before| before.ends_with("::"))
-            }
-        }
-    }
-
-    /// Whether the full name is meant.
-    pub fn matches(&self, full: &str) -> bool {
-        let is = |full: &str| {
-            full == self.name
-                || full
-                    .strip_suffix(self.name)
-                    .is_some_and(|before| before.ends_with("::"))
-        };
-        if is(full) {
-            return true;
-        }
-        // `<tour::Shape as core::fmt::Display>::fmt` is also `tour::Shape::fmt`.
-        let inherent = full.strip_prefix('<').and_then(|full| {
-            let (subject, rest) = full.split_once(" as ")?;
-            let (_, method) = rest.rsplit_once(">::")?;
-            Some(format!("{subject}::{method}"))
-        });
-        let inherent = inherent.as_deref().unwrap_or(full);
-        match self.generic {
-            true => is(inherent),
-            false => is(&without_generics(inherent)),
-        }
-    }
-}
-
-/// A name without what is in angle brackets: `Vec<i32>::push` → `Vec::push`. Operators keep theirs.
-fn without_generics(name: &str) -> String {
-    let (before, operator) = match name.find("operator") {
-        Some(at) if name[at + "operator".len()..].starts_with(['<', '>', '-']) => name.split_at(at),
-        _ => (name, ""),
-    };
-    let mut plain = String::with_capacity(name.len());
-    let mut depth = 0usize;
-    let mut previous = ' ';
-    for character in before.chars() {
-        match character {
-            '<' => depth += 1,
-            // The arrow of a function type closes nothing.
-            '>' if previous != '-' => depth = depth.saturating_sub(1),
-            _ if depth == 0 => plain.push(character),
-            _ => {}
-        }
-        previous = character;
-    }
-    plain.push_str(operator);
-    // Rust's turbofish leaves its colons: `Vec::<i32>::push`.
-    plain.replace("::::", "::")
 }
 
 impl Module {
@@ -293,12 +187,6 @@ impl Module {
         self.dwarf(|dwarf| dwarf.inlined_in(range.start.0..range.end.0))
     }
 
-    /// Functions whose name is `name` or ends with `::name`, generic arguments ignored where `name` has none,
-    /// by entry. A linker's name is found, too. Searches all units.
-    pub fn functions_named(&self, name: &str) -> Vec<Arc<Function>> {
-        self.dwarf(|dwarf| dwarf.functions_named(name))
-    }
-
     /// The language of the unit that covers `address`.
     pub fn language_at(&self, address: FileAddress) -> Language {
         self.dwarf(|dwarf| {
@@ -307,43 +195,5 @@ impl Module {
                 .next()
                 .map_or(Language::Other, |unit| unit.language())
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_match_by_their_ends() {
-        let cases = [
-            ("area", "tour::area", true),
-            ("tour::area", "tour::area", true),
-            ("ea", "tour::area", false),
-            ("our::area", "tour::area", false),
-            ("max", "ns::max<int>", true),
-            ("max<int>", "ns::max<int>", true),
-            ("max<long>", "ns::max<int>", false),
-            ("Vec::push", "alloc::vec::Vec<T, A>::push", true),
-            (
-                "Shape::fmt",
-                "<tour::Shape as core::fmt::Display>::fmt",
-                true,
-            ),
-            (
-                "Display::fmt",
-                "<tour::Shape as core::fmt::Display>::fmt",
-                false,
-            ),
-            ("operator<", "ns::operator<", true),
-            ("Stack::operator<<", "Stack<int>::operator<<", true),
-        ];
-        for (wanted, full, expected) in cases {
-            assert_eq!(
-                WantedName::new(wanted).matches(full),
-                expected,
-                "{wanted} in {full}"
-            );
-        }
     }
 }

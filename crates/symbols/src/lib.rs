@@ -6,6 +6,7 @@
 
 mod address;
 mod blocks;
+mod breakpoint_locations;
 pub mod cfi;
 pub mod companions;
 mod demangle;
@@ -24,9 +25,14 @@ pub mod location;
 mod mapping;
 mod mini_debug_info;
 pub mod module;
+mod name_index;
+pub mod names;
 mod paths;
+pub mod queries;
 pub mod scopes;
+pub mod sources;
 mod split;
+pub mod summary;
 mod supplementary;
 mod symbols;
 mod type_entries;
@@ -34,5 +40,6 @@ mod type_names;
 pub mod types;
 
 pub use address::FileAddress;
+pub use breakpoint_locations::BreakpointLocation;
 pub use error::Error;
 pub use module::Module;

@@ -123,6 +123,15 @@ impl<'a> Dwarf<'a> {
         found
     }
 
+    /// The units whose line table names `file` best, each with the numbers that it has there.
+    pub(crate) fn units_with_file(&self, file: &Path) -> Vec<(&Unit<'a>, Vec<u32>)> {
+        if !may_name(self.files, file) {
+            return Vec::new();
+        }
+        let named = self.units_naming(file).into_iter();
+        named.map(|named| (named.unit, named.numbers)).collect()
+    }
+
     /// Every file of that base name in the line-program headers.
     fn files_called(&self, base: &[u8]) -> Vec<(&Unit<'a>, u32, PathBuf)> {
         let mut found = Vec::new();
@@ -317,7 +326,7 @@ impl<'a> Dwarf<'a> {
     /// Where the function's frame is set up. LLVM marks that row. gcc doesn't: without optimisation its second row
     /// starts after the prologue (DWARF 4 and 5 alike, as gdb assumes); with optimisation there's no such
     /// place, but location lists hold from the entry on.
-    fn after_prologue(&self, entry: u64) -> u64 {
+    pub(crate) fn after_prologue(&self, entry: u64) -> u64 {
         let found = self.function_entry_at(entry);
         let unit = found
             .map(|(unit, _)| unit)

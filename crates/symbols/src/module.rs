@@ -14,7 +14,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::OnceLock;
 
-pub use crate::demangle::demangle;
+pub use crate::demangle::{demangle, demangle_short};
 
 /// How the file is loaded (ELF `e_type` and program headers).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +102,7 @@ impl<'a> Decoded<'a> {
         self.frames.get_or_init(|| Frames::new(self.files))
     }
 
-    fn symbols(&self) -> &SymbolTable<'a> {
+    pub fn symbols(&self) -> &SymbolTable<'a> {
         self.symbols.get_or_init(|| SymbolTable::read(self.files))
     }
 }

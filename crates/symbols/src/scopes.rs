@@ -2,7 +2,8 @@
 
 use crate::blocks::{BlockKind, Blocks};
 use crate::dwarf::{Dwarf, Unit};
-use crate::functions::{FunctionId, Language, SourcePosition, WantedName};
+use crate::functions::{FunctionId, Language, SourcePosition};
+use crate::names::{NamePattern, base_of};
 use crate::types::TypeId;
 use crate::{FileAddress, Module};
 use gimli::{AttributeValue, UnitOffset, constants as dw};
@@ -127,7 +128,7 @@ impl<'a> Dwarf<'a> {
     }
 
     /// The variable of an entry; `None` for one without a name or that is only declared.
-    fn variable(
+    pub(crate) fn variable(
         &self,
         unit: &Unit<'a>,
         offset: usize,
@@ -206,7 +207,7 @@ impl<'a> Dwarf<'a> {
     }
 
     fn statics_named(&self, name: &str) -> Vec<Variable> {
-        let wanted = WantedName::new(name);
+        let wanted = NamePattern::new(name);
         let mut found = Vec::new();
         let mut seen: FxHashSet<u32> = FxHashSet::default();
         let importers = self.units().filter(|unit| !unit.is_partial());
@@ -219,7 +220,7 @@ impl<'a> Dwarf<'a> {
                 let base = self
                     .chain_text(&chain, dw::DW_AT_name)
                     .map(String::from_utf8_lossy);
-                if !base.is_some_and(|base| wanted.may_end_with(&base)) {
+                if !base.is_some_and(|base| wanted.takes_base(base_of(&base))) {
                     continue;
                 }
                 let variable = self.variable(unit, offset, VariableKind::Static, 0, None);

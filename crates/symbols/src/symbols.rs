@@ -93,6 +93,12 @@ impl<'a> SymbolTable<'a> {
         sizeless.then(|| nearest.to_symbol())
     }
 
+    /// The functions among them, by address: mangled name, address, size.
+    pub fn functions(&self) -> impl Iterator<Item = (&'a [u8], u64, u64)> {
+        let functions = self.entries.iter().filter(|entry| entry.function);
+        functions.map(|entry| (entry.name, entry.address, entry.size))
+    }
+
     pub fn named(&self, name: &str) -> Option<Symbol> {
         let index = *self.names.get(name.as_bytes())?;
         Some(self.entries.get(index as usize)?.to_symbol())

@@ -3,6 +3,7 @@
 mod support;
 
 use dapple_symbols::location::{LocationContext, evaluate_cfi};
+use dapple_symbols::names::NamePattern;
 use dapple_symbols::types::{TypeId, TypeKind};
 use dapple_symbols::{FileAddress, Module};
 use std::path::Path;
@@ -165,6 +166,25 @@ fn interrogate(module: &Module, addresses: &[FileAddress], source: &Path) {
                 .for_each(|id| explore(module, id));
         }
     }
+    for name in [
+        "wor*",
+        "area::**",
+        "work(ns::Shape*, int)",
+        "Box<ns::Shape>",
+        "counter",
+        "wrok",
+    ] {
+        let pattern = NamePattern::new(name);
+        let _ = (module.find_functions(&pattern), module.find_types(&pattern));
+        let _ = (
+            module.find_variables(&pattern),
+            module.similar_names(&pattern),
+        );
+    }
+    let _ = (
+        module.breakpoint_locations(source, 0..=u32::MAX),
+        module.sources(),
+    );
     for line in [0, 6, 9, 10, 12, 13, 20, u32::MAX] {
         let _ = module.lookup_line(source, line);
     }

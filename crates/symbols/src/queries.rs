@@ -1,0 +1,555 @@
+//! Queries by name: functions with every place where they begin, types and variables across all units.
+//!
+//! All of them start from the base name in the [`NameIndex`], compose full names of what has it, and keep what the
+//! [`NamePattern`] means.
+
+use crate::demangle::{demangle, demangle_path};
+use crate::dwarf::{Dwarf, Unit};
+use crate::entries::Chain;
+use crate::functions::{Function, FunctionId, Language, SourcePosition, file_range};
+use crate::module::Decoded;
+use crate::name_index::{EntryKind, EntryPlace, FullWalk, NameIndex};
+use crate::names::{NamePattern, short_name};
+use crate::scopes::{Variable, VariableKind};
+use crate::types::TypeId;
+use crate::{FileAddress, Module};
+use gimli::{AttributeValue, Operation, UnitOffset, constants as dw};
+use rustc_hash::FxHashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What begins at an address that a function's name led to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Instance {
+    /// A function with code of its own; several of a name are overloads, monomorphisations, clones.
+    Function(FunctionId),
+    /// A copy inlined into the function of this name.
+    Inlined {
+        /// The full name of the function that has it.
+        into: String,
+        /// Where the call is written.
+        call_site: Option<SourcePosition>,
+    },
+    /// A function of the symbol table, without debug information.
+    Symbol,
+}
+
+/// A place where a function begins.
+#[derive(Debug, Clone)]
+pub struct FoundFunction {
+    /// The full name, with namespaces and arguments, as [`crate::functions::Function::name`].
+    pub name: String,
+    /// What people call it: see [`short_name`].
+    pub short_name: String,
+    /// The types of its parameters, for C and C++: `int, const char *`. Empty for none, `None` where unknown.
+    pub parameters: Option<String>,
+    /// The linker's (mangled) name.
+    pub linkage_name: Option<String>,
+    /// Its unit's language; for a symbol by its mangling.
+    pub language: Language,
+    /// Where it is declared.
+    pub declaration: Option<SourcePosition>,
+    /// What it is.
+    pub instance: Instance,
+    /// Where it is entered.
+    pub entry: FileAddress,
+    /// Where a breakpoint goes: past the prologue, where its frame is set up. An inlined copy has none.
+    pub breakpoint: FileAddress,
+    /// Its code, by DWARF or by the symbol's size; empty where neither says.
+    pub ranges: Vec<Range<FileAddress>>,
+}
+
+/// A type that a name led to.
+#[derive(Debug, Clone)]
+pub struct FoundType {
+    /// Identifies it in the module.
+    pub id: TypeId,
+    /// The full name, as [`crate::types::Type::name`].
+    pub name: String,
+    /// What people call it: see [`short_name`].
+    pub short_name: String,
+    /// Its unit's language.
+    pub language: Language,
+    /// Size in bytes.
+    pub size: Option<u64>,
+    /// Where it is declared.
+    pub declaration: Option<SourcePosition>,
+    /// No unit has its definition.
+    pub only_declared: bool,
+}
+
+/// A variable of static storage that a name led to.
+#[derive(Debug, Clone)]
+pub struct FoundVariable {
+    /// The variable; its name is the full one.
+    pub variable: Variable,
+    /// Its address, for what is at one: not for thread-locals and constants.
+    pub address: Option<FileAddress>,
+    /// Its unit's language.
+    pub language: Language,
+}
+
+/// More than that many names are not told as similar.
+const SIMILAR_LIMIT: usize = 5;
+/// Functions of a base name that are looked at for similar full names.
+const SIMILAR_PER_BASE: usize = 20;
+
+/// The questions of this module, answered with any index.
+pub(crate) struct Queries<'s, 'a> {
+    pub dwarf: &'s Dwarf<'a>,
+    pub index: &'s dyn NameIndex,
+}
+
+impl<'s, 'a> Queries<'s, 'a> {
+    /// The entries whose base name the pattern takes, in the order of the units.
+    fn candidates(&self, pattern: &NamePattern, kind: EntryKind) -> Vec<(&'s Unit<'a>, usize)> {
+        let mut places = Vec::new();
+        if pattern.has_glob_base() {
+            let mut wanted =
+                |base: &[u8]| std::str::from_utf8(base).is_ok_and(|base| pattern.takes_base(base));
+            for base in self.index.base_names(kind, &mut wanted) {
+                places.extend(self.index.entries_named(&base, kind));
+            }
+            places.sort_unstable();
+        } else {
+            places = self.index.entries_named(pattern.base().as_bytes(), kind);
+        }
+        let dwarf = self.dwarf;
+        let with_unit = |place: EntryPlace| Some((dwarf.unit(place.unit)?, place.offset));
+        places.into_iter().filter_map(with_unit).collect()
+    }
+
+    pub fn functions(&self, pattern: &NamePattern, kinds: &[EntryKind]) -> Vec<FoundFunction> {
+        let mut found = Vec::new();
+        for &kind in kinds {
+            for (unit, offset) in self.candidates(pattern, kind) {
+                let chain = self.dwarf.chain(unit, UnitOffset(offset));
+                let name = self.dwarf.function_name(&chain);
+                if !self.is_meant(pattern, &chain, &name) {
+                    continue;
+                }
+                let parameters = self.parameters(&chain);
+                if pattern.parameters().is_some()
+                    && !self.takes_parameters(pattern, &chain, parameters.as_deref())
+                {
+                    continue;
+                }
+                found.extend(self.found_function(unit, offset, &chain, name, kind, parameters));
+            }
+        }
+        found
+    }
+
+    fn is_meant(&self, pattern: &NamePattern, chain: &Chain<'_, 'a>, name: &str) -> bool {
+        // Rust's old mangling has `Vec<T,A>::push`; only the entry's own name has what T is: `push<i32, Global>`.
+        pattern.matches(name)
+            || chain
+                .links
+                .last()
+                .is_some_and(|(unit, _)| unit.language() == Language::Rust)
+                && self
+                    .dwarf
+                    .chain_text(chain, dw::DW_AT_name)
+                    .is_some_and(|own| {
+                        pattern.matches_instance(name, &String::from_utf8_lossy(own))
+                    })
+    }
+
+    fn takes_parameters(
+        &self,
+        pattern: &NamePattern,
+        chain: &Chain<'_, 'a>,
+        parameters: Option<&str>,
+    ) -> bool {
+        // Compilers and demanglers write types differently; a user may copy either.
+        let demangled = || {
+            let linkage = demangle(&self.dwarf.linkage_name(chain)?);
+            let (_, rest) = linkage.split_once('(')?;
+            let (list, _) = rest.rsplit_once(')')?;
+            Some(list.to_owned())
+        };
+        parameters.is_some_and(|parameters| pattern.takes_parameters(parameters))
+            || demangled().is_some_and(|parameters| pattern.takes_parameters(&parameters))
+    }
+
+    /// The types of a function's parameters, in C and C++.
+    fn parameters(&self, chain: &Chain<'_, 'a>) -> Option<String> {
+        let (unit, entry) = chain.links.last()?;
+        if !matches!(unit.language(), Language::C | Language::Cpp) {
+            return None;
+        }
+        let parameters = self.dwarf.parameters(unit, entry).into_iter();
+        let names = parameters
+            .filter(|(_, artificial)| !artificial)
+            .map(|(id, _)| self.dwarf.type_name(id));
+        Some(names.collect::<Vec<String>>().join(", "))
+    }
+
+    fn found_function(
+        &self,
+        unit: &Unit<'a>,
+        offset: usize,
+        chain: &Chain<'_, 'a>,
+        name: String,
+        kind: EntryKind,
+        parameters: Option<String>,
+    ) -> Option<FoundFunction> {
+        let dwarf = self.dwarf;
+        let (_, own) = chain.links.first()?;
+        let ranges = dwarf.code_ranges(unit.part(), own.attrs());
+        let start = ranges.first()?.start;
+        let (instance, entry, breakpoint) = match kind {
+            EntryKind::InlinedCall => {
+                let into = dwarf
+                    .function_entry_at(start)
+                    .map(|(unit, entry)| dwarf.function(unit, entry).name.clone());
+                let call_site = dwarf.position(
+                    chain,
+                    dw::DW_AT_call_file,
+                    dw::DW_AT_call_line,
+                    dw::DW_AT_call_column,
+                );
+                let instance = Instance::Inlined {
+                    into: into.unwrap_or_default(),
+                    call_site,
+                };
+                let entry = self.inlined_entry(unit, chain, &ranges);
+                (instance, entry, entry)
+            }
+            _ => {
+                let id = FunctionId {
+                    unit: unit.index,
+                    offset,
+                };
+                (Instance::Function(id), start, dwarf.after_prologue(start))
+            }
+        };
+        Some(FoundFunction {
+            short_name: short_name(&name),
+            name,
+            parameters,
+            linkage_name: dwarf.linkage_name(chain),
+            language: unit.language(),
+            declaration: dwarf.declaration(chain),
+            instance,
+            entry: FileAddress(entry),
+            breakpoint: FileAddress(breakpoint),
+            ranges: ranges.iter().map(file_range).collect(),
+        })
+    }
+
+    /// Where an inlined call is entered: `DW_AT_entry_pc`, an address or an offset from the start (DWARF 5 §2.18).
+    fn inlined_entry(&self, unit: &Unit<'a>, chain: &Chain<'_, 'a>, ranges: &[Range<u64>]) -> u64 {
+        let lowest = ranges.iter().map(|range| range.start).min().unwrap_or(0);
+        let own = chain.links.first();
+        let value = own.and_then(|(_, entry)| entry.attr_value(dw::DW_AT_entry_pc));
+        let address = value.and_then(|value| match value.udata_value() {
+            Some(offset) => lowest.checked_add(offset),
+            None => unit
+                .sections()
+                .attr_address(unit.dw(), value)
+                .ok()
+                .flatten(),
+        });
+        address
+            .filter(|address| ranges.iter().any(|range| range.contains(address)))
+            .unwrap_or(lowest)
+    }
+
+    pub fn types(&self, pattern: &NamePattern) -> Vec<FoundType> {
+        let mut found: Vec<FoundType> = Vec::new();
+        let mut seen = FxHashSet::default();
+        for kind in [EntryKind::Type, EntryKind::DeclaredType] {
+            for (unit, offset) in self.candidates(pattern, kind) {
+                let chain = self.dwarf.chain(unit, UnitOffset(offset));
+                let Some(name) = self.dwarf.qualified_name(&chain) else {
+                    continue;
+                };
+                let tag = chain.links.first().map(|(_, entry)| entry.tag().0);
+                let only_declared = kind == EntryKind::DeclaredType;
+                if !pattern.matches(&name)
+                    || (only_declared && found.iter().any(|known| ends_in(&known.name, &name)))
+                {
+                    continue;
+                }
+                let declaration = self.dwarf.declaration(&chain);
+                let place = declaration
+                    .as_ref()
+                    .map(|place| (place.file.clone(), place.line));
+                let size = chain
+                    .links
+                    .first()
+                    .and_then(|(_, entry)| entry.attr_value(dw::DW_AT_byte_size)?.udata_value());
+                // Each unit that includes a header has its types.
+                let place = place.filter(|_| !only_declared);
+                if !seen.insert((name, tag, place, size)) {
+                    continue;
+                }
+                let id = TypeId {
+                    unit: unit.index,
+                    offset,
+                };
+                let name = self.dwarf.type_name(id);
+                let decoded = self.dwarf.strip_aliases(id).ok().flatten();
+                found.push(FoundType {
+                    id,
+                    short_name: short_name(&name),
+                    name,
+                    language: unit.language(),
+                    size: size.or_else(|| decoded.and_then(|decoded| decoded.size)),
+                    declaration,
+                    only_declared,
+                });
+            }
+        }
+        found
+    }
+
+    pub fn variables(&self, pattern: &NamePattern) -> Vec<FoundVariable> {
+        let mut found: Vec<FoundVariable> = Vec::new();
+        let mut seen = FxHashSet::default();
+        for (unit, offset) in self.candidates(pattern, EntryKind::Variable) {
+            let variable = self
+                .dwarf
+                .variable(unit, offset, VariableKind::Static, 0, None);
+            let Some(variable) = variable.filter(|variable| pattern.matches(&variable.name)) else {
+                continue;
+            };
+            let address = self.static_address(unit, offset);
+            let place = variable
+                .declaration
+                .as_ref()
+                .map(|place| (place.file.clone(), place.line));
+            if seen.insert((variable.name.clone(), address, place)) {
+                found.push(FoundVariable {
+                    variable,
+                    address: address.map(FileAddress),
+                    language: unit.language(),
+                });
+            }
+        }
+        found
+    }
+
+    /// The address in a location that is just one.
+    fn static_address(&self, unit: &Unit<'a>, offset: usize) -> Option<u64> {
+        let entry = self.dwarf.entry(unit, UnitOffset(offset))?;
+        let AttributeValue::Exprloc(expression) = entry.attr_value(dw::DW_AT_location)? else {
+            return None;
+        };
+        let mut operations = expression.operations(unit.dw().encoding());
+        let mut address = match operations.next().ok()?? {
+            Operation::Address { address } => address,
+            Operation::AddressIndex { index } => unit.sections().address(unit.dw(), index).ok()?,
+            _ => return None,
+        };
+        while let Some(operation) = operations.next().ok()? {
+            match operation {
+                Operation::PlusConstant { value } => address = address.checked_add(value)?,
+                _ => return None,
+            }
+        }
+        Some(address)
+    }
+
+    /// Full names like the one that was not found, nearest first.
+    fn similar(&self, pattern: &NamePattern) -> Vec<String> {
+        let base = pattern.base();
+        let near = |base: &str, other: &str| {
+            let allowed = base.chars().count() / 3 + 1;
+            let close = base.len().abs_diff(other.len()) <= allowed
+                && other.len() > allowed.min(base.len().saturating_sub(1));
+            close && strsim::osa_distance(&base.to_lowercase(), &other.to_lowercase()) <= allowed
+        };
+        let depth = pattern.text().matches("::").count();
+        let mut found: Vec<(usize, String)> = Vec::new();
+        for kind in [
+            EntryKind::Function,
+            EntryKind::InlinedCall,
+            EntryKind::Type,
+            EntryKind::Variable,
+        ] {
+            let mut wanted =
+                |other: &[u8]| std::str::from_utf8(other).is_ok_and(|other| near(base, other));
+            for other in self.index.base_names(kind, &mut wanted) {
+                let places = self.index.entries_named(&other, kind);
+                for place in places.into_iter().take(SIMILAR_PER_BASE) {
+                    let Some(unit) = self.dwarf.unit(place.unit) else {
+                        continue;
+                    };
+                    let chain = self.dwarf.chain(unit, UnitOffset(place.offset));
+                    let name = match kind {
+                        EntryKind::Function | EntryKind::InlinedCall => {
+                            Some(self.dwarf.function_name(&chain))
+                        }
+                        _ => self.dwarf.qualified_name(&chain),
+                    };
+                    let Some(name) = name.map(|name| short_name(&name)) else {
+                        continue;
+                    };
+                    let end: Vec<&str> = name.rsplitn(depth + 2, "::").collect();
+                    let end: Vec<&str> = end.into_iter().take(depth + 1).rev().collect();
+                    let distance = strsim::osa_distance(pattern.text(), &end.join("::"));
+                    found.push((distance, name));
+                }
+            }
+        }
+        found.sort();
+        found.dedup();
+        let mut names: Vec<String> = found.into_iter().map(|(_, name)| name).collect();
+        let mut seen = FxHashSet::default();
+        names.retain(|name| seen.insert(name.clone()));
+        names.truncate(SIMILAR_LIMIT);
+        names
+    }
+}
+
+/// Whether a type's name, in C with its keyword, is the name.
+fn ends_in(full: &str, name: &str) -> bool {
+    full.strip_suffix(name)
+        .is_some_and(|before| before.is_empty() || before.ends_with(' '))
+}
+
+/// The functions of the symbol table that are meant and that are not among those found by DWARF.
+fn symbol_functions(
+    decoded: &Decoded<'_>,
+    pattern: &NamePattern,
+    known: &FxHashSet<u64>,
+) -> Vec<FoundFunction> {
+    let base = pattern.base();
+    // Mangled names have identifiers as they are.
+    let plain = base
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && !pattern.has_glob_base();
+    let finder = memchr::memmem::Finder::new(base.as_bytes());
+    let is_code = |address| decoded.files().main.elf.is_code(address);
+    let mut found: Vec<FoundFunction> = Vec::new();
+    for (symbol, address, size) in decoded.symbols().functions() {
+        if known.contains(&address) || !is_code(address) || (plain && finder.find(symbol).is_none())
+        {
+            continue;
+        }
+        let symbol = String::from_utf8_lossy(symbol);
+        let path = demangle_path(&symbol);
+        let linkage = *symbol == *pattern.text();
+        if !linkage && !pattern.matches(&path) {
+            continue;
+        }
+        let full = demangle(&symbol);
+        let parameters = full
+            .strip_prefix(&*path)
+            .and_then(|rest| rest.strip_prefix('(')?.rsplit_once(')'))
+            .map(|(parameters, _)| parameters.to_owned());
+        if !linkage
+            && !parameters
+                .as_deref()
+                .is_none_or(|list| pattern.takes_parameters(list))
+        {
+            continue;
+        }
+        // Aliases of one function.
+        if found
+            .last()
+            .is_some_and(|last| last.entry.0 == address && last.name == path)
+        {
+            continue;
+        }
+        let language = match &*symbol {
+            _ if path == *symbol => Language::Other,
+            symbol if symbol.starts_with("_R") || !full.ends_with([')', ']']) => Language::Rust,
+            _ => Language::Cpp,
+        };
+        let end = address.checked_add(size).filter(|_| size > 0);
+        found.push(FoundFunction {
+            short_name: short_name(&path),
+            name: path,
+            parameters,
+            linkage_name: Some(symbol.into_owned()),
+            language,
+            declaration: None,
+            instance: Instance::Symbol,
+            entry: FileAddress(address),
+            breakpoint: FileAddress(decoded.dwarf().after_prologue(address)),
+            ranges: end
+                .map(|end| FileAddress(address)..FileAddress(end))
+                .into_iter()
+                .collect(),
+        });
+    }
+    found
+}
+
+impl Module {
+    fn query<T>(&self, ask: impl for<'s, 'a> FnOnce(&Queries<'s, 'a>) -> T) -> T {
+        self.dwarf(|dwarf| {
+            ask(&Queries {
+                dwarf,
+                index: &FullWalk(dwarf),
+            })
+        })
+    }
+
+    /// Every place where a function of that name begins: functions with code, their copies inlined into others, and
+    /// functions that only the symbol table has; by entry. A linker's name finds what is at its symbol.
+    pub fn find_functions(&self, pattern: &NamePattern) -> Vec<FoundFunction> {
+        self.functions_of_kinds(pattern, &[EntryKind::Function, EntryKind::InlinedCall])
+    }
+
+    /// As [`Module::find_functions`], only what has code of its own, each function once; by entry.
+    pub fn functions_named(&self, name: &str) -> Vec<Arc<Function>> {
+        let found = self.functions_of_kinds(&NamePattern::new(name), &[EntryKind::Function]);
+        let mut functions: Vec<Arc<Function>> = found
+            .into_iter()
+            .filter_map(|found| {
+                let function = self.function_at(found.entry)?;
+                (function.entry == found.entry).then_some(function)
+            })
+            .collect();
+        functions.dedup_by_key(|function| function.entry);
+        functions
+    }
+
+    fn functions_of_kinds(&self, pattern: &NamePattern, kinds: &[EntryKind]) -> Vec<FoundFunction> {
+        let mut found = self.query(|queries| queries.functions(pattern, kinds));
+        let known = found.iter().map(|function| function.entry.0).collect();
+        let symbols = self.decoded(|decoded| symbol_functions(decoded, pattern, &known));
+        for symbol in symbols {
+            let function = self.dwarf(|dwarf| {
+                let (unit, entry) = dwarf.function_entry_at(symbol.entry.0)?;
+                let offset = entry.offset;
+                let chain = dwarf.chain(unit, UnitOffset(offset));
+                let queries = Queries {
+                    dwarf,
+                    index: &FullWalk(dwarf),
+                };
+                let name = dwarf.function_name(&chain);
+                let parameters = queries.parameters(&chain);
+                let kind = EntryKind::Function;
+                queries.found_function(unit, offset, &chain, name, kind, parameters)
+            });
+            // A symbol inside of a function is another entry of it.
+            let same = |function: &FoundFunction| function.entry == symbol.entry;
+            found.push(function.filter(same).unwrap_or(symbol));
+        }
+        found.sort_by_key(|function| function.entry);
+        found
+    }
+
+    /// The types of that name: classes, structs, unions, enums, typedefs and base types, of any unit. One that several
+    /// units define alike is there once; a declaration is there only where no unit has the definition.
+    pub fn find_types(&self, pattern: &NamePattern) -> Vec<FoundType> {
+        self.query(|queries| queries.types(pattern))
+    }
+
+    /// The globals and statics of that name, of any unit, and the statics in functions.
+    pub fn find_variables(&self, pattern: &NamePattern) -> Vec<FoundVariable> {
+        self.query(|queries| queries.variables(pattern))
+    }
+
+    /// For a name that isn't found: short names of functions, types and variables that may have been meant, nearest
+    /// first, a handful at most.
+    pub fn similar_names(&self, pattern: &NamePattern) -> Vec<String> {
+        self.query(|queries| queries.similar(pattern))
+    }
+}
