@@ -1,11 +1,13 @@
 //! The `dapple` binary: reads the command line, hands over to the subcommand, and says what went wrong.
 //!
-//! Nothing is debugged here: `dapple dap` serves the adapter, `dapple debug` is a client of one, `dapple schema` has the tools for definitions. Each subcommand is a
+//! Nothing is debugged here: `dapple dap` serves the adapter, `dapple debug` is a client of one, `dapple schema` has the tools for definitions,
+//! `dapple symbols` shows what debug information says. Each subcommand is a
 //! module with its `Options` and a `run`; every error ends up here, as one sentence on stderr and exit code 1.
 
 mod dap;
 mod debug;
 mod schema;
+mod symbols;
 mod wire_log;
 
 use std::process::ExitCode;
@@ -33,6 +35,8 @@ enum Command {
     Debug(debug::Options),
     /// Generate from, compare and check against definitions of the protocol
     Schema(schema::Options),
+    /// Show what a program's debug information says, and look up addresses, lines and names in it
+    Symbols(symbols::Options),
 }
 
 fn main() -> ExitCode {
@@ -44,6 +48,7 @@ fn main() -> ExitCode {
         Command::Dap(options) => dap::run(options).map(|()| ExitCode::SUCCESS),
         Command::Debug(options) => debug::run(options).map(ExitCode::from),
         Command::Schema(options) => schema::run(options),
+        Command::Symbols(options) => symbols::run(options),
     };
     match outcome {
         Ok(code) => code,
