@@ -43,10 +43,24 @@ pub(crate) trait NameIndex {
 /// The index that walks all units.
 pub(crate) struct FullWalk<'s, 'a>(pub &'s Dwarf<'a>);
 
+impl<'s, 'a> FullWalk<'s, 'a> {
+    /// All units, in the order of their numbers.
+    fn units(&self) -> Vec<&'s Unit<'a>> {
+        let units: Vec<&Unit> = self.0.all_units().collect();
+        // What `dwz` moved to partial units has the language, and so the full names, of those that import it.
+        if units.iter().any(|unit| unit.is_partial()) {
+            for unit in units.iter().filter(|unit| !unit.is_partial()) {
+                self.0.with_imports(unit);
+            }
+        }
+        units
+    }
+}
+
 impl NameIndex for FullWalk<'_, '_> {
     fn entries_named(&self, base: &[u8], kind: EntryKind) -> Vec<EntryPlace> {
         let mut found = Vec::new();
-        for unit in self.0.units() {
+        for unit in self.units() {
             let named = self.0.names(unit).named(base, kind);
             found.extend(named.iter().map(|entry| EntryPlace {
                 unit: unit.index,
@@ -58,7 +72,7 @@ impl NameIndex for FullWalk<'_, '_> {
 
     fn base_names(&self, kind: EntryKind, wanted: &mut dyn FnMut(&[u8]) -> bool) -> Vec<Vec<u8>> {
         let mut found: Vec<&[u8]> = Vec::new();
-        for unit in self.0.units() {
+        for unit in self.units() {
             let entries = &self.0.names(unit).entries;
             let mut last: &[u8] = &[];
             for entry in entries.iter().filter(|entry| entry.kind == kind) {

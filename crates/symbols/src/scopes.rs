@@ -187,7 +187,7 @@ impl<'a> Dwarf<'a> {
 
     /// A unit and those it takes entries from (DWARF 5 §3.2.5), each once. `dwz` moves whatever has no address of
     /// its own to such, thread-locals and constants among it.
-    fn with_imports<'s>(&'s self, unit: &'s Unit<'a>) -> Vec<&'s Unit<'a>> {
+    pub(crate) fn with_imports<'s>(&'s self, unit: &'s Unit<'a>) -> Vec<&'s Unit<'a>> {
         let mut units = vec![unit];
         let mut seen: FxHashSet<u32> = [unit.index].into_iter().collect();
         let mut next = 0;

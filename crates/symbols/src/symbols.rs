@@ -93,9 +93,12 @@ impl<'a> SymbolTable<'a> {
         sizeless.then(|| nearest.to_symbol())
     }
 
-    /// The functions among them, by address: mangled name, address, size.
+    /// The functions among them, stubs left out, by address: mangled name, address, size.
     pub fn functions(&self) -> impl Iterator<Item = (&'a [u8], u64, u64)> {
-        let functions = self.entries.iter().filter(|entry| entry.function);
+        let functions = self
+            .entries
+            .iter()
+            .filter(|entry| entry.function && !entry.stub);
         functions.map(|entry| (entry.name, entry.address, entry.size))
     }
 

@@ -441,3 +441,48 @@ fn names_that_are_not_there_have_similar_ones() {
     );
     assert_eq!(similar("zzzzzzzzzzzzzzzzzz"), Vec::<String>::new());
 }
+
+#[test]
+fn what_dwz_moved_is_found_as_before() {
+    // Two copies of the program's units, so that there is something to share.
+    let part = compile(
+        "shared.cpp",
+        &SHAPES.replace("int main(", "int other("),
+        &["-g", "-c"],
+    );
+    let text = format!("namespace second {{ int run(); }}\n{SHAPES}");
+    let flags = ["-g", "-Wl,-z,muldefs", part.binary.to_str().unwrap()];
+    let fixture = compile("whole.cpp", &text, &flags);
+    let moved = fixture.binary.with_extension("dwz");
+    std::fs::copy(&fixture.binary, &moved).unwrap();
+    run("dwz", &[moved.to_str().unwrap()]);
+    let entries = run("readelf", &["--debug-dump=info", moved.to_str().unwrap()]);
+    assert!(entries.contains("DW_TAG_partial_unit"), "dwz moved nothing");
+    let (before, after) = (fixture.open(), Module::open(&moved).unwrap());
+    for name in [
+        "Shape",
+        "ns::Shape",
+        "std::vector",
+        "int",
+        "ns::Solid",
+        "helper",
+    ] {
+        let pattern = NamePattern::new(name);
+        let types = |module: &Module| -> BTreeSet<(String, Option<u64>)> {
+            let found = module.find_types(&pattern).into_iter();
+            found.map(|found| (found.name, found.size)).collect()
+        };
+        assert_eq!(types(&after), types(&before), "{name}");
+        let functions = |module: &Module| -> BTreeSet<(String, u64)> {
+            let found = find(module, name).into_iter();
+            found.map(|found| (found.name, found.entry.0)).collect()
+        };
+        assert_eq!(functions(&after), functions(&before), "{name}");
+    }
+    let shape = NamePattern::new("ns::Shape");
+    assert_eq!(
+        after.find_types(&shape).len(),
+        before.find_types(&shape).len()
+    );
+    assert!(!after.find_types(&shape).is_empty());
+}

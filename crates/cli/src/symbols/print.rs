@@ -117,6 +117,8 @@ fn companions(out: &mut impl Write, summary: &Summary) -> io::Result<()> {
         let kind = match file.kind {
             "splitUnit" => "split unit",
             "package" => "package of split units",
+            "miniDebugInfo" => "compressed symbols",
+            "supplementary" => "shared entries",
             _ => "debug information",
         };
         write!(out, "  {kind}: {}: ", file.path)?;

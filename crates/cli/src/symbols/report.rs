@@ -72,7 +72,7 @@ pub struct SectionSize {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CompanionFile {
-    /// `debugFile`, `package`, or `splitUnit`.
+    /// `debugFile`, `package`, `splitUnit`, `miniDebugInfo` or `supplementary`.
     pub kind: &'static str,
     pub path: String,
     /// `found`, `missing`, `mismatched` or `unusable`.
@@ -295,6 +295,8 @@ pub fn summary(module: &Module) -> Summary {
                     kind: match search.what {
                         Companion::SplitUnit(_) => "splitUnit",
                         Companion::Package => "package",
+                        Companion::MiniDebugInfo => "miniDebugInfo",
+                        Companion::Supplementary => "supplementary",
                         _ => "debugFile",
                     },
                     path: text(&search.path),
