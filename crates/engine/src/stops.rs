@@ -220,6 +220,10 @@ impl Stops {
             return self.executed(thread, former, actions);
         }
         let Some(known) = self.threads.get_mut(&thread) else {
+            if what == What::Exiting {
+                // It was killed, its maker probably with it: that may never tell of it.
+                actions.push_back(Action::Run(thread, How::Continue, 0));
+            }
             self.aside.entry(thread).or_default().push(what);
             return;
         };
@@ -392,7 +396,10 @@ impl Stops {
 
     fn exited(&mut self, thread: ThreadId, status: ExitStatus, actions: &mut Actions) {
         self.copies.remove(&thread);
-        self.aside.remove(&thread);
+        if let Some(aside) = self.aside.get_mut(&thread) {
+            // Its maker may still tell of it.
+            aside.push(What::Exited(status));
+        }
         if thread == self.leader {
             // The kernel tells of the leader last, whichever thread died last.
             self.threads.clear();

@@ -66,6 +66,44 @@ fn a_thread_that_shows_up_before_it_is_announced_waits_for_that() {
 }
 
 #[test]
+fn a_thread_killed_before_it_is_announced_does_not_wait_for_that() {
+    let killed = ExitStatus::Signal(9);
+    let mut stops = running(&[]);
+    assert_eq!(feed(&mut stops, B, STOP), []);
+    assert_eq!(feed(&mut stops, B, What::Exiting), [run(B)]);
+    assert_eq!(feed(&mut stops, B, What::Exited(killed)), []);
+    feed(&mut stops, A, What::Exiting);
+    assert_eq!(
+        feed(&mut stops, A, What::Exited(killed)),
+        [Action::ProcessEnded(killed)]
+    );
+}
+
+#[test]
+fn a_child_that_died_before_it_is_announced_is_not_waited_for() {
+    let killed = ExitStatus::Signal(9);
+    let told = |maker: What| {
+        let mut stops = running(&[]);
+        feed(&mut stops, B, What::Exiting);
+        feed(&mut stops, B, What::Exited(killed));
+        let actions = feed(&mut stops, A, maker);
+        assert_eq!(stops.live().collect::<Vec<_>>(), [A]);
+        assert_eq!(stop_all(&mut stops), [Action::Interrupt(A)]);
+        assert_eq!(feed(&mut stops, A, STOP), [Action::AllStopped]);
+        actions
+    };
+    assert_eq!(
+        told(What::NewThread(B)),
+        [run(A), Action::Started(B), run(B), Action::Ended(B)]
+    );
+    let lent = What::NewProcess {
+        child: B,
+        shares_memory: true,
+    };
+    assert_eq!(told(lent), [run(B), run(A)]);
+}
+
+#[test]
 fn a_thread_born_while_all_are_being_stopped_is_waited_for() {
     let mut stops = running(&[]);
     assert_eq!(stop_all(&mut stops), [Action::Interrupt(A)]);
