@@ -14,7 +14,7 @@ use dapple_dap::types::{
 };
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::frame::{Frame, FrameId};
-use dapple_engine::session::{BreakpointState, Leave};
+use dapple_engine::session::{Asked, BreakpointState, Leave, Resolution};
 use dapple_engine::values::{NamedValue, Rendered, Value};
 use dapple_engine::{Address, Error, Session, ThreadId};
 use std::collections::HashMap;
@@ -154,7 +154,7 @@ impl Adapter {
                 address: Address(0),
                 reason: StopReason::Entry,
             };
-            outbox.event::<StoppedEvent>(to_dap::stopped(&entry, true, Vec::new()));
+            outbox.event::<StoppedEvent>(to_dap::stopped(&entry, true, Default::default()));
             return Ok(());
         }
         self.debuggee()?
@@ -254,14 +254,18 @@ impl Adapter {
         self.phase = Phase::Stopped;
         self.stopped_thread = Some(first.thread);
         for (index, stop) in stops.into_iter().enumerate() {
-            let ids = match &stop.reason {
+            let ids: Vec<i64> = match &stop.reason {
                 StopReason::Breakpoint(ids) => ids
                     .iter()
                     .map(|id| self.breakpoints.client_id(*id))
                     .collect(),
                 _ => Vec::new(),
             };
-            outbox.event::<StoppedEvent>(to_dap::stopped(stop, index == 0, ids));
+            let hit = to_dap::Hit {
+                all_functions: ids.iter().all(|id| self.breakpoints.is_function(*id)),
+                ids,
+            };
+            outbox.event::<StoppedEvent>(to_dap::stopped(stop, index == 0, hit));
         }
     }
 
@@ -273,7 +277,10 @@ impl Adapter {
         client: &ClientConventions,
     ) {
         let id = self.breakpoints.client_id(state.id);
-        let source = self.breakpoints.source(&state.file);
+        let source = match &state.asked {
+            Asked::Line { file, .. } => self.breakpoints.source(file),
+            Asked::Function { .. } => source_of(state, client),
+        };
         outbox.event::<BreakpointEvent>(BreakpointEventBody::new(
             BreakpointEventReason::Changed,
             to_dap::breakpoint(state, id, source, client),
@@ -324,6 +331,15 @@ impl Adapter {
             Stream::Stderr => &mut self.stderr,
         }
     }
+}
+
+/// The source that a breakpoint is in, as the debug information names it.
+pub fn source_of(state: &BreakpointState, client: &ClientConventions) -> Option<Source> {
+    let Resolution::Resolved { position, .. } = &state.resolution else {
+        return None;
+    };
+    let file = &position.as_ref()?.file;
+    Some(to_dap::source(file, source_exists(file), client))
 }
 
 /// Whether a source can be opened where the debugger runs.

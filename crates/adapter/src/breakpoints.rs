@@ -6,11 +6,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-/// The ids and what was asked for, by file.
+/// The ids and what was asked for: lines by file, and functions.
 #[derive(Debug, Default)]
 pub struct Breakpoints<Source> {
     last_id: i64,
     files: BTreeMap<PathBuf, Wanted<Source>>,
+    /// The functions in the client's order with the ids it was told.
+    functions: Vec<(String, i64)>,
     from_engine: HashMap<i64, i64>,
 }
 
@@ -26,24 +28,48 @@ struct Wanted<Source> {
 impl<Source: Clone> Breakpoints<Source> {
     /// Replaces what is wanted in `file`; the ids in the same order. A line that was wanted before keeps its id.
     pub fn replace(&mut self, file: &Path, source: Source, lines: &[u32]) -> Vec<i64> {
-        let mut before = self
+        let before = self
             .files
             .remove(file)
             .map_or_else(Vec::new, |wanted| wanted.lines);
-        let lines: Vec<(u32, i64)> = lines
-            .iter()
-            .map(|&line| {
-                let kept = before.iter().position(|(other, _)| *other == line);
-                let id = kept.map(|index| before.swap_remove(index).1);
-                (line, id.unwrap_or_else(|| self.new_id()))
-            })
-            .collect();
+        let lines = self.with_ids(lines, before);
         let ids = lines.iter().map(|(_, id)| *id).collect();
         if !lines.is_empty() {
             let wanted = Wanted { source, lines };
             self.files.insert(file.to_owned(), wanted);
         }
         ids
+    }
+
+    /// Replaces the wanted functions; the ids in the same order. A name that was wanted before keeps its id.
+    pub fn replace_functions(&mut self, names: &[String]) -> Vec<i64> {
+        let before = std::mem::take(&mut self.functions);
+        self.functions = self.with_ids(names, before);
+        self.functions.iter().map(|(_, id)| *id).collect()
+    }
+
+    /// Gives what is wanted its id from before, or a new one.
+    fn with_ids<T: Clone + PartialEq>(
+        &mut self,
+        wanted: &[T],
+        mut before: Vec<(T, i64)>,
+    ) -> Vec<(T, i64)> {
+        let mut with_id = |one: &T| {
+            let kept = before.iter().position(|(other, _)| other == one);
+            let id = kept.map(|index| before.swap_remove(index).1);
+            (one.clone(), id.unwrap_or_else(|| self.new_id()))
+        };
+        wanted.iter().map(&mut with_id).collect()
+    }
+
+    /// The wanted functions with their ids.
+    pub fn functions(&self) -> &[(String, i64)] {
+        &self.functions
+    }
+
+    /// Whether the id that the client was told is a function's.
+    pub fn is_function(&self, id: i64) -> bool {
+        self.functions.iter().any(|(_, other)| *other == id)
     }
 
     /// Notes that the engine calls `id` by `engine_id`.
@@ -66,8 +92,8 @@ impl<Source: Clone> Breakpoints<Source> {
         self.files.get(file).map(|wanted| wanted.source.clone())
     }
 
-    /// Everything that is wanted: each file with its lines and their ids.
-    pub fn wanted(&self) -> Vec<(PathBuf, Vec<(u32, i64)>)> {
+    /// All wanted lines: each file with its lines and their ids.
+    pub fn lines(&self) -> Vec<(PathBuf, Vec<(u32, i64)>)> {
         self.files
             .iter()
             .map(|(file, wanted)| (file.clone(), wanted.lines.clone()))
@@ -92,7 +118,7 @@ mod tests {
         assert_eq!(table.replace(file, "a", &[20, 30, 10]), [2, 3, 1]);
         assert_eq!(table.replace(file, "a", &[30]), [3]);
         assert_eq!(table.replace(file, "a", &[10, 30]), [4, 3]);
-        assert_eq!(table.wanted(), [(file.to_owned(), vec![(10, 4), (30, 3)])]);
+        assert_eq!(table.lines(), [(file.to_owned(), vec![(10, 4), (30, 3)])]);
     }
 
     #[test]
@@ -100,6 +126,17 @@ mod tests {
         let mut table = Breakpoints::default();
         assert_eq!(table.replace(Path::new("/a.c"), (), &[5, 5]), [1, 2]);
         assert_eq!(table.replace(Path::new("/a.c"), (), &[5, 5]), [1, 2]);
+    }
+
+    #[test]
+    fn a_function_that_is_wanted_again_keeps_its_id() {
+        let mut table: Breakpoints<()> = Breakpoints::default();
+        let names =
+            |names: &[&str]| -> Vec<String> { names.iter().map(|n| n.to_string()).collect() };
+        assert_eq!(table.replace(Path::new("/a.c"), (), &[5]), [1]);
+        assert_eq!(table.replace_functions(&names(&["f", "g", "f"])), [2, 3, 4]);
+        assert_eq!(table.replace_functions(&names(&["g", "h", "f"])), [3, 5, 2]);
+        assert!(table.is_function(5) && !table.is_function(4) && !table.is_function(1));
     }
 
     #[test]
@@ -123,6 +160,6 @@ mod tests {
         let mut table = Breakpoints::default();
         table.replace(Path::new("/a.c"), (), &[1]);
         table.replace(Path::new("/a.c"), (), &[]);
-        assert!(table.wanted().is_empty());
+        assert!(table.lines().is_empty());
     }
 }

@@ -22,6 +22,7 @@ pub fn server() -> Server<Adapter> {
         .on::<LaunchRequest>(start::launch)
         .on::<ConfigurationDoneRequest>(start::configuration_done)
         .on::<SetBreakpointsRequest>(breakpoints::set_breakpoints)
+        .on::<SetFunctionBreakpointsRequest>(breakpoints::set_function_breakpoints)
         .on::<SetExceptionBreakpointsRequest>(breakpoints::set_exception_breakpoints)
         .on::<ThreadsRequest>(inspect::threads)
         .on::<StackTraceRequest>(inspect::stack_trace)

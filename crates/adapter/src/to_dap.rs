@@ -14,7 +14,7 @@ use dapple_engine::Error;
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::frame::Frame;
 use dapple_engine::modules::{DebugInfo, ModuleInfo};
-use dapple_engine::session::{BreakpointState, ProcessInfo, Resolution, ThreadInfo};
+use dapple_engine::session::{Asked, BreakpointState, ProcessInfo, Resolution, ThreadInfo};
 use dapple_engine::values::{NamedValue, Rendered};
 use std::collections::HashMap;
 use std::path::Path;
@@ -145,24 +145,29 @@ pub fn breakpoint(
 ) -> Breakpoint {
     let shown = match &state.resolution {
         Resolution::Resolved {
-            line,
-            column,
+            position,
             addresses,
         } => {
-            let mut shown =
-                Breakpoint::new(true).with_line(client.line_to_client(i64::from(*line)));
-            if *column > 0 {
-                shown = shown.with_column(client.column_to_client(i64::from(*column)));
+            let mut shown = Breakpoint::new(true);
+            if let Some(position) = position {
+                shown = shown.with_line(client.line_to_client(i64::from(position.line)));
+                if position.column > 0 {
+                    shown = shown.with_column(client.column_to_client(i64::from(position.column)));
+                }
             }
             match addresses.first() {
                 Some(address) => shown.with_instruction_reference(address.to_string()),
                 None => shown,
             }
         }
-        Resolution::Pending(message) => unverified(message, BreakpointReason::Pending)
-            .with_line(client.line_to_client(i64::from(state.requested_line))),
-        Resolution::Failed(message) => unverified(message, BreakpointReason::Failed)
-            .with_line(client.line_to_client(i64::from(state.requested_line))),
+        Resolution::Pending(message) => unverified(message, BreakpointReason::Pending),
+        Resolution::Failed(message) => unverified(message, BreakpointReason::Failed),
+    };
+    let shown = match &state.asked {
+        Asked::Line { line, .. } if !shown.verified => {
+            shown.with_line(client.line_to_client(i64::from(*line)))
+        }
+        _ => shown,
     };
     let shown = shown.with_id(id);
     match source {
@@ -178,10 +183,24 @@ pub fn unverified(message: &str, reason: BreakpointReason) -> Breakpoint {
         .with_reason(reason)
 }
 
+/// The breakpoints that a stop is at.
+#[derive(Debug, Default)]
+pub struct Hit {
+    /// As the client knows them.
+    pub ids: Vec<i64>,
+    /// All of them are on functions.
+    pub all_functions: bool,
+}
+
 /// A thread's stop. Only the `first` of several speaks for all threads; the client's focus stays with it.
-pub fn stopped(stop: &Stop, first: bool, ids: Vec<i64>) -> StoppedEventBody {
+pub fn stopped(stop: &Stop, first: bool, hit: Hit) -> StoppedEventBody {
     let (reason, description, text) = match &stop.reason {
         StopReason::Entry => (StoppedEventReason::Entry, "Stopped at entry", None),
+        StopReason::Breakpoint(_) if hit.all_functions => (
+            StoppedEventReason::FunctionBreakpoint,
+            "Stopped at a function breakpoint",
+            None,
+        ),
         StopReason::Breakpoint(_) => (
             StoppedEventReason::Breakpoint,
             "Stopped at a breakpoint",
@@ -214,8 +233,8 @@ pub fn stopped(stop: &Stop, first: bool, ids: Vec<i64>) -> StoppedEventBody {
     if let Some(text) = text {
         body = body.with_text(text);
     }
-    if !ids.is_empty() {
-        body = body.with_hit_breakpoint_ids(ids);
+    if !hit.ids.is_empty() {
+        body = body.with_hit_breakpoint_ids(hit.ids);
     }
     if !first {
         body = body.with_preserve_focus_hint(true);

@@ -30,7 +30,7 @@ fn the_tour_from_its_start_to_its_exit_code() {
     );
     expect![[r#"
         (dapple) b total
-        breakpoint 1 at fixtures/tour.rs:26
+        breakpoint 1 on total at fixtures/tour.rs:26
         (dapple) run
         stopped at breakpoint 1, thread N "tour"
         tour::total at fixtures/tour.rs:26
@@ -100,7 +100,7 @@ fn the_tour_in_c() {
     );
     expect![[r#"
         (dapple) b main
-        breakpoint 1 at fixtures/tour.c:56
+        breakpoint 1 on main at fixtures/tour.c:56
         (dapple) run
         stopped at breakpoint 1, thread N "tour"
         main at fixtures/tour.c:56

@@ -8,6 +8,7 @@ use crate::target::linux::wait::Waker;
 use crate::values::{NamedValue, Rendered, Value};
 use crate::{Address, Error, Event, ThreadId};
 use crossbeam_channel::Sender;
+pub use dapple_symbols::functions::SourcePosition;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -32,10 +33,19 @@ pub struct LineBreakpoint {
     pub line: u32,
 }
 
+/// What the user asked of a function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionBreakpoint {
+    /// The function, or several: see [`dapple_symbols::names::NamePattern`]. All of a name's overloads, instances and
+    /// inlined copies are meant. Functions that only a symbol table has are taken where no other is of that name;
+    /// `main` is the program's own, in Rust `CRATE::main`.
+    pub name: String,
+}
+
 /// What has become of a breakpoint on an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddressBreakpoint {
-    /// Stable while the breakpoint is; no line breakpoint has it.
+    /// Stable while the breakpoint is; no other breakpoint has it.
     pub id: i64,
     /// Why it can't be set; `None`: it is.
     pub refused: Option<String>,
@@ -44,14 +54,29 @@ pub struct AddressBreakpoint {
 /// What has become of a breakpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BreakpointState {
-    /// Stable while the breakpoint is: the same file and requested line keep it when a file's list is set anew. From 1.
+    /// Stable while the breakpoint is: what is asked for again keeps it when a list is set anew. From 1.
     pub id: i64,
-    /// The file as requested.
-    pub file: PathBuf,
-    /// The line as requested.
-    pub requested_line: u32,
+    /// What it was asked for on.
+    pub asked: Asked,
     /// Where it is.
     pub resolution: Resolution,
+}
+
+/// What a breakpoint was asked for on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// A line.
+    Line {
+        /// The file as requested.
+        file: PathBuf,
+        /// The line as requested.
+        line: u32,
+    },
+    /// A function.
+    Function {
+        /// The name as requested.
+        name: String,
+    },
 }
 
 /// Where a breakpoint is, or why nowhere.
@@ -59,14 +84,13 @@ pub struct BreakpointState {
 pub enum Resolution {
     /// Armed at these addresses.
     Resolved {
-        /// The line that has the code.
-        line: u32,
-        /// Its column; 0 unknown.
-        column: u32,
+        /// The source at the first location: for a line, the one that has the code, in the file as requested. A
+        /// function may have none.
+        position: Option<SourcePosition>,
         /// Every location.
         addresses: Vec<Address>,
     },
-    /// No module knows the file yet; one loaded later may. The text says what was looked for.
+    /// No module knows the file or the function yet; one loaded later may. The text says what was looked for.
     Pending(String),
     /// It can't be: the text says why, and what is near.
     Failed(String),
@@ -186,6 +210,17 @@ impl Session {
     ) -> Result<Vec<BreakpointState>, Error> {
         let file = file.to_owned();
         self.ask(move |owner| owner.set_line_breakpoints(&file, &wanted))
+    }
+    /// Replaces all breakpoints on functions; the answer has the same order and count. Works while running. A module that is
+    /// loaded is asked once for each name, which for a large one takes its time.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn set_function_breakpoints(
+        &self,
+        wanted: Vec<FunctionBreakpoint>,
+    ) -> Result<Vec<BreakpointState>, Error> {
+        self.ask(move |owner| owner.set_function_breakpoints(&wanted))
     }
     /// Replaces all breakpoints on addresses; the answer has the same order and count. Works while running.
     ///

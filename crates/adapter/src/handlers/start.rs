@@ -12,7 +12,7 @@ use dapple_dap::types::{
 };
 use dapple_engine::Session;
 use dapple_engine::launch::Stdin;
-use dapple_engine::session::LineBreakpoint;
+use dapple_engine::session::{FunctionBreakpoint, LineBreakpoint};
 
 /// Starts the program and holds it. A launch that fails ends the session.
 pub fn launch(
@@ -80,7 +80,7 @@ fn set_early_breakpoints(adapter: &mut Adapter, context: &mut Context) -> Result
     if adapter.no_debug {
         return Ok(());
     }
-    for (file, wanted) in adapter.breakpoints.wanted() {
+    for (file, wanted) in adapter.breakpoints.lines() {
         let lines = wanted
             .iter()
             .map(|(line, _)| LineBreakpoint { line: *line });
@@ -92,6 +92,21 @@ fn set_early_breakpoints(adapter: &mut Adapter, context: &mut Context) -> Result
             adapter.breakpoints.bind(state.id, id);
             adapter.tell_breakpoint(state, context.outbox(), context.conventions());
         }
+    }
+    let wanted = adapter.breakpoints.functions().to_vec();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let functions = wanted
+        .iter()
+        .map(|(name, _)| FunctionBreakpoint { name: name.clone() });
+    let states = adapter
+        .debuggee()?
+        .set_function_breakpoints(functions.collect())
+        .map_err(|error| to_dap::failure(&error))?;
+    for (state, (_, id)) in states.iter().zip(wanted) {
+        adapter.breakpoints.bind(state.id, id);
+        adapter.tell_breakpoint(state, context.outbox(), context.conventions());
     }
     Ok(())
 }

@@ -1,12 +1,15 @@
 //! What the user asked for, and where that is in the modules loaded now.
 //!
-//! Each breakpoint remembers what every module said about its line. A module that comes is asked once, one that goes
+//! Each breakpoint remembers what every module said about its line or function. A module that comes is asked once, one that goes
 //! is forgotten, and the resolution is always made of all answers together.
 
 use crate::Address;
+use crate::breakpoints::function::{self, Place};
 use crate::modules::{LoadedModule, Modules};
-use crate::session::{BreakpointState, LineBreakpoint, Resolution};
+use crate::session::{Asked, BreakpointState, FunctionBreakpoint, LineBreakpoint, Resolution};
+use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::lines::LineLookup;
+use dapple_symbols::names::NamePattern;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -14,12 +17,28 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Spec {
     Line { file: PathBuf, line: u32 },
+    Function { name: String },
     Address(Address),
 }
 
-/// What a module said of a line.
+/// What a module said.
 #[derive(Debug)]
-enum Answer {
+struct Answer {
+    module: u64,
+    /// Its debug information is a distribution's.
+    detached: bool,
+    said: Said,
+}
+
+impl Answer {
+    fn is_found(&self) -> bool {
+        matches!(self.said, Said::Found(_) | Said::Functions(_))
+    }
+}
+
+/// What a module said of a line or a function.
+#[derive(Debug)]
+enum Said {
     Found(Vec<Location>),
     NoCode {
         before: Option<u32>,
@@ -27,6 +46,10 @@ enum Answer {
     },
     NoFile {
         similar: Vec<PathBuf>,
+    },
+    Functions(Vec<Place>),
+    NoFunction {
+        similar: Vec<String>,
     },
 }
 
@@ -42,7 +65,7 @@ struct Location {
 struct Breakpoint {
     id: i64,
     spec: Spec,
-    answers: Vec<(u64, Answer)>,
+    answers: Vec<Answer>,
     /// Why a location could not be armed.
     refused: Option<String>,
     state: Option<BreakpointState>,
@@ -55,7 +78,7 @@ pub(crate) struct Model {
     last_id: i64,
 }
 
-/// A breakpoint's location to arm or disarm.
+/// A breakpoint's location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Arm {
     pub(crate) address: Address,
@@ -63,14 +86,14 @@ pub(crate) struct Arm {
 }
 
 impl Model {
-    /// Replaces the breakpoints of `file`; gives their ids in the order of `wanted`, and what is to be disarmed.
-    /// A line that was there before keeps its breakpoint.
+    /// Replaces the breakpoints of `file`; gives their ids in the order of `wanted`. A line that was there before keeps
+    /// its breakpoint.
     pub(crate) fn set_lines(
         &mut self,
         file: &Path,
         wanted: &[LineBreakpoint],
         modules: &Modules,
-    ) -> (Vec<i64>, Vec<Arm>) {
+    ) -> Vec<i64> {
         let specs: Vec<Spec> = wanted
             .iter()
             .map(|w| Spec::Line {
@@ -82,8 +105,27 @@ impl Model {
         self.replace(&specs, here, modules)
     }
 
+    /// Replaces the breakpoints on functions, as [`Model::set_lines`] does those of a file.
+    pub(crate) fn set_functions(
+        &mut self,
+        wanted: &[FunctionBreakpoint],
+        modules: &Modules,
+    ) -> Vec<i64> {
+        let specs: Vec<Spec> = wanted
+            .iter()
+            .map(|w| Spec::Function {
+                name: w.name.clone(),
+            })
+            .collect();
+        self.replace(
+            &specs,
+            |spec| matches!(spec, Spec::Function { .. }),
+            modules,
+        )
+    }
+
     /// Replaces the breakpoints on addresses.
-    pub(crate) fn set_addresses(&mut self, wanted: &[Address]) -> (Vec<i64>, Vec<Arm>) {
+    pub(crate) fn set_addresses(&mut self, wanted: &[Address]) -> Vec<i64> {
         let specs: Vec<Spec> = wanted.iter().map(|a| Spec::Address(*a)).collect();
         self.replace(
             &specs,
@@ -97,15 +139,14 @@ impl Model {
         specs: &[Spec],
         replaced: impl Fn(&Spec) -> bool,
         modules: &Modules,
-    ) -> (Vec<i64>, Vec<Arm>) {
-        let (old, kept) = std::mem::take(&mut self.list)
+    ) -> Vec<i64> {
+        let (mut old, kept): (Vec<Breakpoint>, Vec<Breakpoint>) = std::mem::take(&mut self.list)
             .into_iter()
             .partition(|b| replaced(&b.spec));
         self.list = kept;
-        let mut old: Vec<Breakpoint> = old;
         let mut ids = Vec::new();
         for spec in specs {
-            // The same line twice in one request is two breakpoints at one place.
+            // The same twice in one request is two breakpoints at one place.
             let breakpoint = match old.iter().position(|b| b.spec == *spec) {
                 Some(index) => old.swap_remove(index),
                 None => {
@@ -126,17 +167,7 @@ impl Model {
             ids.push(breakpoint.id);
             self.list.push(breakpoint);
         }
-        let mut disarm: Vec<Arm> = Vec::new();
-        for breakpoint in old {
-            let id = breakpoint.id;
-            disarm.extend(
-                breakpoint
-                    .addresses()
-                    .into_iter()
-                    .map(|address| Arm { address, id }),
-            );
-        }
-        (ids, disarm)
+        ids
     }
 
     /// Asks a module that was just loaded.
@@ -149,11 +180,11 @@ impl Model {
     /// Forgets what a module said.
     pub(crate) fn module_unloaded(&mut self, module: u64) {
         for breakpoint in &mut self.list {
-            breakpoint.answers.retain(|(id, _)| *id != module);
+            breakpoint.answers.retain(|a| a.module != module);
         }
     }
 
-    /// All locations, for arming.
+    /// All locations: what is to be armed, and nothing else.
     pub(crate) fn wanted(&self) -> BTreeSet<Arm> {
         let arms = |b: &Breakpoint| {
             let id = b.id;
@@ -171,7 +202,7 @@ impl Model {
         }
     }
 
-    /// The line breakpoints whose state is another than when last asked.
+    /// The breakpoints on lines and functions whose state is another than when last asked.
     pub(crate) fn changed(&mut self) -> Vec<BreakpointState> {
         let mut changed = Vec::new();
         for breakpoint in &mut self.list {
@@ -184,7 +215,7 @@ impl Model {
         changed
     }
 
-    /// The state of a line breakpoint, as last computed.
+    /// The state of a breakpoint on a line or function, as last computed.
     pub(crate) fn state(&self, id: i64) -> Option<BreakpointState> {
         self.list.iter().find(|b| b.id == id)?.state.clone()
     }
@@ -197,84 +228,115 @@ impl Model {
 
 impl Breakpoint {
     fn ask(&mut self, module: &LoadedModule) {
-        let Spec::Line { file, line } = &self.spec else {
-            return;
-        };
-        // A distribution's library is not built from the user's files. Asking it nevertheless, when the line has been
-        // found, costs more than starting the program: libc's detached debug information is compressed.
-        if module.module.has_detached_debug_info() && !self.locations().is_empty() {
+        // A distribution's library is not built from the user's files. Asking it nevertheless, when the line or function
+        // has been found elsewhere, costs more than starting the program: libc's detached debug information is compressed.
+        let detached = module.module.has_detached_debug_info();
+        if detached && self.answers.iter().any(|a| !a.detached && a.is_found()) {
             return;
         }
-        let answer = match module.module.lookup_line(file, *line) {
-            LineLookup::Found(locations) => Answer::Found(
-                locations
-                    .into_iter()
-                    .map(|l| Location {
-                        address: module.to_process(l.address),
-                        line: l.line,
-                        stop_line: l.stop_line,
-                        column: l.column,
-                    })
-                    .collect(),
-            ),
-            LineLookup::NoCode { before, after } => Answer::NoCode { before, after },
-            LineLookup::NoFile { similar } => Answer::NoFile { similar },
+        let said = match &self.spec {
+            Spec::Line { file, line } => ask_line(module, file, *line),
+            Spec::Function { name } => ask_function(module, name),
+            Spec::Address(_) => return,
         };
-        self.answers.push((module.id, answer));
+        self.answers.push(Answer {
+            module: module.id,
+            detached,
+            said,
+        });
     }
 
     /// The locations of the best line: the one asked for, else the first after it that any module has.
     fn locations(&self) -> Vec<&Location> {
         let all = || {
-            self.answers.iter().flat_map(|(_, answer)| match answer {
-                Answer::Found(locations) => locations.as_slice(),
-                Answer::NoCode { .. } | Answer::NoFile { .. } => &[],
+            self.answers.iter().flat_map(|answer| match &answer.said {
+                Said::Found(locations) => locations.as_slice(),
+                _ => &[],
             })
         };
         let best = all().map(|l| l.line).min();
         all().filter(|l| Some(l.line) == best).collect()
     }
 
+    /// The places of the function.
+    fn places(&self) -> Vec<&Place> {
+        let all = self.answers.iter().flat_map(|answer| match &answer.said {
+            Said::Functions(places) => places.as_slice(),
+            _ => &[],
+        });
+        function::best(all)
+    }
+
     fn addresses(&self) -> Vec<Address> {
-        match self.spec {
+        let mut addresses: Vec<Address> = match self.spec {
             Spec::Address(address) => vec![address],
-            Spec::Line { .. } => {
-                let mut addresses: Vec<Address> =
-                    self.locations().iter().map(|l| l.address).collect();
-                addresses.sort_unstable();
-                addresses.dedup();
-                addresses
-            }
-        }
+            Spec::Line { .. } => self.locations().iter().map(|l| l.address).collect(),
+            Spec::Function { .. } => self.places().iter().map(|p| p.address).collect(),
+        };
+        addresses.sort_unstable();
+        addresses.dedup();
+        addresses
     }
 
     fn resolve(&self) -> Option<BreakpointState> {
-        let Spec::Line { file, line } = &self.spec else {
-            return None;
+        let (asked, position) = match &self.spec {
+            Spec::Line { file, line } => {
+                let position = self.locations().first().map(|first| SourcePosition {
+                    file: file.as_path().into(),
+                    line: first.stop_line,
+                    column: first.column,
+                });
+                let asked = Asked::Line {
+                    file: file.clone(),
+                    line: *line,
+                };
+                (asked, position)
+            }
+            Spec::Function { name } => {
+                let position = self.places().first().and_then(|p| p.position.clone());
+                (Asked::Function { name: name.clone() }, position)
+            }
+            Spec::Address(_) => return None,
         };
-        let resolution = match (self.locations().first(), &self.refused) {
-            (Some(_), Some(why)) => Resolution::Failed(why.clone()),
-            (Some(first), None) => Resolution::Resolved {
-                line: first.stop_line,
-                column: first.column,
-                addresses: self.addresses(),
+        let addresses = self.addresses();
+        let resolution = match &self.refused {
+            _ if addresses.is_empty() => self.unresolved(),
+            Some(why) => Resolution::Failed(why.clone()),
+            None => Resolution::Resolved {
+                position,
+                addresses,
             },
-            (None, _) => self.unresolved(file, *line),
         };
         Some(BreakpointState {
             id: self.id,
-            file: file.clone(),
-            requested_line: *line,
+            asked,
             resolution,
         })
     }
 
-    fn unresolved(&self, file: &Path, line: u32) -> Resolution {
+    fn unresolved(&self) -> Resolution {
+        match &self.spec {
+            Spec::Line { file, line } => self.line_unresolved(file, *line),
+            Spec::Function { name } => match function::problem(name) {
+                Some(problem) => Resolution::Failed(problem),
+                None => {
+                    let similar = self.answers.iter().flat_map(|answer| match &answer.said {
+                        Said::NoFunction { similar } => similar.as_slice(),
+                        _ => &[],
+                    });
+                    Resolution::Pending(function::not_found(name, similar))
+                }
+            },
+            Spec::Address(address) => Resolution::Pending(format!("no memory at {address}")),
+        }
+    }
+
+    fn line_unresolved(&self, file: &Path, line: u32) -> Resolution {
         let name = file.display();
         let mut similar: Vec<String> = Vec::new();
-        for (_, answer) in &self.answers {
-            match answer {
-                Answer::NoCode { before, after } => {
+        for answer in &self.answers {
+            match &answer.said {
+                Said::NoCode { before, after } => {
                     let near = match (before, after) {
                         (Some(b), Some(a)) => {
                             format!("; the nearest lines with code are {b} and {a}")
@@ -286,10 +348,10 @@ impl Breakpoint {
                     };
                     return Resolution::Failed(format!("no code on line {line} of {name}{near}"));
                 }
-                Answer::NoFile { similar: more } => {
+                Said::NoFile { similar: more } => {
                     similar.extend(more.iter().map(|p| p.display().to_string()));
                 }
-                Answer::Found(_) => {}
+                Said::Found(_) | Said::Functions(_) | Said::NoFunction { .. } => {}
             }
         }
         similar.sort_unstable();
@@ -304,4 +366,36 @@ impl Breakpoint {
             "no module that is loaded names a source file {name}{hint}"
         ))
     }
+}
+
+fn ask_line(module: &LoadedModule, file: &Path, line: u32) -> Said {
+    match module.module.lookup_line(file, line) {
+        LineLookup::Found(locations) => Said::Found(
+            locations
+                .into_iter()
+                .map(|l| Location {
+                    address: module.to_process(l.address),
+                    line: l.line,
+                    stop_line: l.stop_line,
+                    column: l.column,
+                })
+                .collect(),
+        ),
+        LineLookup::NoCode { before, after } => Said::NoCode { before, after },
+        LineLookup::NoFile { similar } => Said::NoFile { similar },
+    }
+}
+
+fn ask_function(module: &LoadedModule, name: &str) -> Said {
+    let pattern = NamePattern::new(name);
+    let places = function::places(module, &pattern);
+    if !places.is_empty() {
+        return Said::Functions(places);
+    }
+    // A distribution's library has names like any; the user's are in the user's code.
+    let similar = match module.module.has_detached_debug_info() {
+        true => Vec::new(),
+        false => module.module.similar_names(&pattern),
+    };
+    Said::NoFunction { similar }
 }

@@ -117,6 +117,22 @@ impl PatchedMemory {
         let _ = self.raw.write(address, &[original]);
     }
 
+    /// Takes the user's breakpoints out that `keep` does not want.
+    pub(crate) fn remove_users(&mut self, keep: impl Fn(Address, i64) -> bool) {
+        let mut gone = Vec::new();
+        for (address, site) in &self.sites {
+            let users = site.users().into_iter();
+            gone.extend(
+                users
+                    .filter(|id| !keep(*address, *id))
+                    .map(|id| (*address, id)),
+            );
+        }
+        for (address, id) in gone {
+            self.remove(address, Reason::User(id));
+        }
+    }
+
     /// Takes a reason away everywhere.
     pub(crate) fn remove_everywhere(&mut self, reason: Reason) {
         let sites: Vec<Address> = self

@@ -1,9 +1,9 @@
 //! What can be asked to be done.
 
 use super::Owner;
-use crate::breakpoints::model::Arm;
-use crate::breakpoints::site::Reason;
-use crate::session::{AddressBreakpoint, BreakpointState, Leave, LineBreakpoint};
+use crate::session::{
+    AddressBreakpoint, BreakpointState, FunctionBreakpoint, Leave, LineBreakpoint,
+};
 use crate::stops::Mode;
 use crate::target::linux::{process, ptrace, wait};
 use crate::{Address, Error, Event, ThreadId};
@@ -15,22 +15,31 @@ impl Owner {
         file: &Path,
         wanted: &[LineBreakpoint],
     ) -> Vec<BreakpointState> {
-        let (ids, disarm) = self.breakpoints.set_lines(file, wanted, &self.modules);
-        self.disarm(&disarm);
+        let ids = self.breakpoints.set_lines(file, wanted, &self.modules);
+        self.arm_and_answer(&ids)
+    }
+
+    pub(crate) fn set_function_breakpoints(
+        &mut self,
+        wanted: &[FunctionBreakpoint],
+    ) -> Vec<BreakpointState> {
+        let ids = self.breakpoints.set_functions(wanted, &self.modules);
+        self.arm_and_answer(&ids)
+    }
+
+    fn arm_and_answer(&mut self, ids: &[i64]) -> Vec<BreakpointState> {
         // Of its own breakpoints the command tells in its answer.
         for changed in self.arm_quietly() {
             if !ids.contains(&changed.id) {
                 self.tell(Event::BreakpointChanged(changed));
             }
         }
-        ids.into_iter()
-            .filter_map(|id| self.breakpoints.state(id))
-            .collect()
+        let state = |id: &i64| self.breakpoints.state(*id);
+        ids.iter().filter_map(state).collect()
     }
 
     pub(crate) fn set_address_breakpoints(&mut self, wanted: &[Address]) -> Vec<AddressBreakpoint> {
-        let (ids, disarm) = self.breakpoints.set_addresses(wanted);
-        self.disarm(&disarm);
+        let ids = self.breakpoints.set_addresses(wanted);
         self.arm();
         ids.into_iter()
             .map(|id| AddressBreakpoint {
@@ -38,12 +47,6 @@ impl Owner {
                 refused: self.breakpoints.refusal(id),
             })
             .collect()
-    }
-
-    fn disarm(&mut self, arms: &[Arm]) {
-        for arm in arms {
-            self.memory.remove(arm.address, Reason::User(arm.id));
-        }
     }
 
     pub(crate) fn resume(&mut self) {
