@@ -246,6 +246,12 @@ impl<'a> Frames<'a> {
         self.entry_in(table, &self.eh_frame, address)
     }
 
+    /// The code that the entry for `address` is about, and where its language-specific data area is.
+    pub fn language_data_at(&self, address: u64) -> Option<(Range<u64>, gimli::Pointer)> {
+        let entry = self.eh_entry(address)?;
+        Some((entry.initial_address()..entry.end_address(), entry.lsda()?))
+    }
+
     /// The `.debug_frame` entry for `address`.
     fn debug_entry(&self, address: u64) -> Option<Fde<'a>> {
         let table = self

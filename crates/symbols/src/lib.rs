@@ -22,6 +22,7 @@ pub mod lines;
 mod linkage_stubs;
 mod locate;
 pub mod location;
+pub mod lsda;
 mod mapping;
 mod mini_debug_info;
 pub mod module;
