@@ -11,6 +11,7 @@ use gimli::{
     AttributeValue, Encoding, EvaluationResult, Expression, Format, UnitOffset, Value, ValueType,
 };
 use gimli::{EndianSlice, LittleEndian, constants as dw};
+use std::cell::Cell;
 
 /// What evaluating an expression asks of whoever has the process. Addresses are the process's.
 pub trait LocationContext {
@@ -78,8 +79,8 @@ pub enum Place {
 
 /// Operations in an expression; real ones have a few dozen.
 const ITERATIONS_LIMIT: u32 = 10_000;
-/// Requests an expression makes of its surroundings.
-const REQUESTS_LIMIT: u32 = 10_000;
+/// Requests an expression, with those that it needs, makes of its surroundings.
+const REQUESTS_LIMIT: u32 = 1000;
 /// Frame bases and entry values inside each other.
 const NESTING_LIMIT: u32 = 8;
 
@@ -109,6 +110,8 @@ struct Evaluator<'s, 'a> {
     around: Option<Surroundings<'s, 'a>>,
     context: &'s dyn LocationContext,
     nesting: u32,
+    /// How many more requests may be made, by this and by those it needs.
+    requests: &'s Cell<u32>,
 }
 
 impl<'a> Evaluator<'_, 'a> {
@@ -131,7 +134,12 @@ impl<'a> Evaluator<'_, 'a> {
             evaluation.set_initial_value(initial);
         }
         let mut state = evaluation.evaluate().map_err(broken)?;
-        for _ in 0..REQUESTS_LIMIT {
+        loop {
+            if state != EvaluationResult::Complete {
+                let left = self.requests.get().checked_sub(1);
+                let left = left.ok_or_else(|| unsupported("the location does not end"))?;
+                self.requests.set(left);
+            }
             let next = match state {
                 EvaluationResult::Complete => {
                     return Ok(evaluation
@@ -205,7 +213,6 @@ impl<'a> Evaluator<'_, 'a> {
             };
             state = next.map_err(broken)?;
         }
-        Err(unsupported("the location does not end"))
     }
 
     fn piece(&self, piece: gimli::Piece<Reader<'a>>) -> Piece {
@@ -394,6 +401,7 @@ impl<'a> Evaluator<'_, 'a> {
             around: Some(around),
             context: &*caller,
             nesting: self.nesting + 1,
+            requests: self.requests,
         }
         .number(value, None)
     }
@@ -529,6 +537,7 @@ impl<'a> Dwarf<'a> {
                 around: Some(around),
                 context,
                 nesting: 0,
+                requests: &Cell::new(REQUESTS_LIMIT),
             };
             let mut pieces = evaluator.pieces(around.expression(value)?, None)?;
             let lost = |piece: &Piece| piece.place == Place::Unavailable(Unavailable::OptimizedOut);
@@ -615,6 +624,7 @@ pub fn evaluate_cfi(
         around: None,
         context,
         nesting: 0,
+        requests: &Cell::new(REQUESTS_LIMIT),
     }
     .number(expression, initial)
 }

@@ -1,40 +1,25 @@
 //! Broken files: whatever bytes are lost or changed, every query answers, without panic and in time.
+//!
+//! The fuzz targets look for more of the same; what one finds becomes a file in `fuzz/found`, and so a case of the first test.
 
+mod properties;
 mod support;
 
-use dapple_symbols::location::{LocationContext, evaluate_cfi};
-use dapple_symbols::names::NamePattern;
-use dapple_symbols::types::{TypeId, TypeKind};
-use dapple_symbols::{FileAddress, Module};
+use dapple_symbols::Module;
+use properties::elf_file::places;
+use properties::{cfi, lines, location, module};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use support::compile;
+use support::{Fixture, compile};
 
-const SOURCE: &str = r#"
-#include <cstdio>
-#include <string>
-namespace ns {
-struct Base { virtual ~Base() {} int base; };
-struct Shape : Base { int width : 5; unsigned height : 7; Shape *next; double sides[4]; enum { Small, Large } kind; };
-template <typename T> struct Box { T inside; union { int number; float fraction; }; };
-static thread_local int counter;
-static inline __attribute__((always_inline)) int square(int x) { int y = x * x; return y + counter; }
-__attribute__((noinline)) int work(Shape *shape, int n) {
-    int total = 0;
-    for (int i = 0; i < n; i++) {
-        int part = square(i + shape->width);
-        total += part;
-    }
-    return total;
+const SOURCE: &str = include_str!("../fuzz/seeds/seed.cpp");
+
+/// Small programs: what is changed is seldom something that nobody asks for.
+const SMALL: &[&str] = &["-nostdlib", "-shared", "-fPIC", "-Wl,-z,noseparate-code"];
+
+fn program(flags: &[&str]) -> Fixture {
+    compile("seed.cpp", SOURCE, &[SMALL, flags].concat())
 }
-}
-ns::Box<ns::Shape> box;
-int (*callback)(ns::Shape *, int) = ns::work;
-int main(int argc, char **argv) {
-    std::printf("%d\n", callback(&box.inside, argc));
-    return ns::work(&box.inside, argc + 1);
-}
-"#;
 
 /// The same numbers each time (Knuth's MMIX generator).
 struct Random(u64);
@@ -47,172 +32,72 @@ impl Random {
             .wrapping_add(1442695040888963407);
         ((self.0 >> 33) as usize) % limit.max(1)
     }
-}
 
-/// A process that has something everywhere.
-struct Everything;
-
-impl LocationContext for Everything {
-    fn register(&self, register: u16) -> Option<u64> {
-        Some(0x1000 + u64::from(register))
-    }
-    fn read(&self, address: u64, buffer: &mut [u8]) -> Result<(), u64> {
-        buffer.fill(address as u8);
-        Ok(())
-    }
-    fn cfa(&self) -> Option<u64> {
-        Some(0x7000)
-    }
-    fn load_bias(&self) -> u64 {
-        0x1000
-    }
-    fn thread_local(&self, offset: u64) -> Option<u64> {
-        Some(offset)
-    }
-    fn caller(&self) -> Option<Box<dyn LocationContext + '_>> {
-        Some(Box::new(Everything))
+    /// A byte in place of another.
+    fn instead_of(&mut self, byte: u8) -> u8 {
+        match self.below(4) {
+            0 => 0xff,
+            1 => 0,
+            2 => byte ^ (1 << self.below(8)),
+            _ => self.below(256) as u8,
+        }
     }
 }
 
-/// Follows a type to everything below it.
-fn explore(module: &Module, start: TypeId) {
-    let mut seen = vec![start];
-    let mut next = 0;
-    while let Some(&id) = seen.get(next).filter(|_| next < 60) {
-        next += 1;
-        let _ = module.strip_aliases(id);
-        let Ok(found) = module.type_of(id) else {
+/// Asks, and looks at the clock.
+fn in_time(what: &str, ask: impl FnOnce()) {
+    let start = Instant::now();
+    ask();
+    let spent = start.elapsed();
+    assert!(spent < Duration::from_secs(20), "{what} took {spent:?}");
+}
+
+/// What has to hold for an input.
+type Property = fn(&[u8]);
+
+#[test]
+fn what_a_fuzzer_found_is_mended() {
+    let targets: [(&str, Property); 4] = [
+        ("module", module::any_bytes_are_answered_for),
+        ("lines", lines::any_line_program_is_answered_for),
+        ("cfi", cfi::any_frame_section_is_answered_for),
+        ("location", location::any_expression_ends),
+    ];
+    for (target, property) in targets {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("fuzz/found")
+            .join(target);
+        let Ok(files) = std::fs::read_dir(folder) else {
             continue;
         };
-        assert!(!found.name.is_empty());
-        let below: Vec<TypeId> = match &found.kind {
-            TypeKind::Pointer(_, target) | TypeKind::Alias(_, target) => {
-                target.iter().copied().collect()
-            }
-            TypeKind::Array { element, .. } => vec![*element],
-            TypeKind::Aggregate(aggregate) => aggregate
-                .members
-                .iter()
-                .map(|member| member.type_id)
-                .collect(),
-            TypeKind::Function { parameters, .. } => parameters.clone(),
-            TypeKind::MemberPointer { target, class } => {
-                target.iter().chain(class).copied().collect()
-            }
-            _ => Vec::new(),
-        };
-        for id in below {
-            if !seen.contains(&id) {
-                seen.push(id);
-            }
+        for file in files {
+            // The output of a failed test tells which.
+            let path = file.expect("a file").path();
+            println!("{}", path.display());
+            let input = std::fs::read(&path).expect("it is readable");
+            in_time(&path.display().to_string(), || property(&input));
         }
     }
 }
 
-/// Asks everything there is to ask.
-fn interrogate(module: &Module, addresses: &[FileAddress], source: &Path) {
-    let _ = (
-        module.kind(),
-        module.debug_info(),
-        module.entry(),
-        module.interpreter(),
-        module.dynamic(),
-        module.build_id(),
-    );
-    for &address in addresses {
-        let _ = (
-            module.symbol_at(address),
-            module.section_at(address),
-            module.bytes_at(address, 16),
-        );
-        let _ = (
-            module.row_at(address),
-            module.function_at(address),
-            module.language_at(address),
-        );
-        let _ = (module.after_prologue(address), module.statics_at(address));
-        let until = FileAddress(address.0.saturating_add(64));
-        let _ = (
-            module.rows_in(address..until),
-            module.inlined_in(address..until),
-        );
-        if let Ok(Some(rules)) = module.unwind_rules(address) {
-            for (_, rule) in &rules.registers {
-                if let dapple_symbols::cfi::RegisterRule::Expression(bytes) = rule {
-                    let _ = evaluate_cfi(bytes, Some(1), &Everything);
-                }
-            }
-        }
-        let depth = module.inlined_at(address).len();
-        for inline_depth in 0..=depth.min(5) {
-            for variable in module.variables_at(address, inline_depth) {
-                let _ = module.locate(&variable, address, &Everything);
-                variable
-                    .type_id
-                    .into_iter()
-                    .for_each(|id| explore(module, id));
-            }
-        }
-    }
-    for name in ["work", "ns::square", "main", "nothing"] {
-        let _ = (module.functions_named(name), module.symbol_named(name));
-    }
-    for name in ["box", "callback", "counter"] {
-        for variable in module.statics_named(name) {
-            let _ = module.locate(&variable, addresses[0], &Everything);
-            variable
-                .type_id
-                .into_iter()
-                .for_each(|id| explore(module, id));
-        }
-    }
-    for name in [
-        "wor*",
-        "area::**",
-        "work(ns::Shape*, int)",
-        "Box<ns::Shape>",
-        "counter",
-        "wrok",
-    ] {
-        let pattern = NamePattern::new(name);
-        let _ = (module.find_functions(&pattern), module.find_types(&pattern));
-        let _ = (
-            module.find_variables(&pattern),
-            module.similar_names(&pattern),
-        );
-    }
-    let _ = (
-        module.breakpoint_locations(source, 0..=u32::MAX),
-        module.sources(),
-    );
-    for line in [0, 6, 9, 10, 12, 13, 20, u32::MAX] {
-        let _ = module.lookup_line(source, line);
-    }
-    let _ = (module.source_files(), module.warnings());
-}
-
-/// Where the interesting part of a file is: its debug sections stand together near its end.
+/// Changes bytes of sections and headers, each as often as the others, so that small ones are hit, too.
 fn damage_and_ask(flags: &[&str], rounds: usize) {
-    let fixture = compile("robust.cpp", SOURCE, flags);
+    let fixture = program(flags);
     let bytes = std::fs::read(&fixture.binary).unwrap();
-    let module = fixture.open();
-    let everything = FileAddress(0)..FileAddress(u64::MAX);
-    let mut addresses: Vec<FileAddress> = module
-        .rows_in(everything)
-        .iter()
-        .map(|row| row.range.start)
-        .collect();
-    addresses.dedup();
-    let step = (addresses.len() / 8).max(1);
-    let mut addresses: Vec<FileAddress> = addresses.into_iter().step_by(step).collect();
-    addresses.extend([module.entry(), FileAddress(0), FileAddress(u64::MAX)]);
-    interrogate(&module, &addresses, &fixture.source);
-    assert!(module.warnings().is_empty(), "{:?}", module.warnings());
+    module::any_bytes_are_answered_for(&bytes);
+    let opened = fixture.open();
+    assert!(!opened.rows_in(module::EVERYWHERE).is_empty());
+    assert!(opened.warnings().is_empty(), "{:?}", opened.warnings());
 
     let mut random = Random(42);
-    // Sections are searched, so that small ones are hit as often as large ones.
-    let sections = support::sections(&fixture.binary);
-    let (mut opened, mut slowest) = (0, Duration::ZERO);
+    let headers = 0..64 + 13 * 56;
+    let mut sections: Vec<_> = places(&bytes)
+        .into_iter()
+        .map(|place| place.bytes)
+        .collect();
+    assert!(sections.len() > 8, "{sections:?}");
+    sections.push(headers);
+    let mut opened = 0;
     for round in 0..rounds {
         let mut damaged = bytes.clone();
         match round % 8 {
@@ -221,31 +106,16 @@ fn damage_and_ask(flags: &[&str], rounds: usize) {
                 for _ in 0..kind {
                     let section = &sections[random.below(sections.len())];
                     let at = section.start + random.below(section.len());
-                    damaged[at] = match random.below(4) {
-                        0 => 0xff,
-                        1 => 0,
-                        2 => damaged[at] ^ (1 << random.below(8)),
-                        _ => random.below(256) as u8,
-                    };
+                    damaged[at] = random.instead_of(damaged[at]);
                 }
             }
         }
-        let start = Instant::now();
-        if let Ok(module) = Module::from_bytes("damaged", damaged) {
-            interrogate(&module, &addresses, &fixture.source);
-            opened += 1;
-        }
-        let spent = start.elapsed();
-        slowest = slowest.max(spent);
-        assert!(
-            spent < Duration::from_secs(20),
-            "round {round} took {spent:?}"
-        );
+        opened += usize::from(Module::from_bytes("damaged", damaged.clone()).is_ok());
+        in_time(&format!("round {round}"), || {
+            module::any_bytes_are_answered_for(&damaged);
+        });
     }
-    assert!(
-        opened > rounds / 2,
-        "{opened} of {rounds} could be opened; the slowest took {slowest:?}"
-    );
+    assert!(opened > rounds / 2, "{opened} of {rounds} could be opened");
 }
 
 #[test]
@@ -260,13 +130,94 @@ fn damaged_files_of_dwarf_5_are_survived() {
 
 #[test]
 fn damaged_files_with_type_units_are_survived() {
-    damage_and_ask(
-        &["-gdwarf-4", "-O1", "-fdebug-types-section", "-no-pie"],
-        600,
-    );
+    damage_and_ask(&["-gdwarf-4", "-O1", "-fdebug-types-section"], 600);
 }
 
 #[test]
 fn damaged_compressed_sections_are_survived() {
     damage_and_ask(&["-gdwarf-5", "-O2", "-gz"], 400);
+}
+
+/// A section's bytes with a byte before them that says how a property takes it.
+fn section_of(flags: &[&str], name: &str, choice: u8) -> Vec<u8> {
+    let fixture = program(flags);
+    let bytes = std::fs::read(&fixture.binary).unwrap();
+    let place = places(&bytes)
+        .into_iter()
+        .find(|place| place.name == name)
+        .unwrap_or_else(|| panic!("no {name}"));
+    [&[choice], &bytes[place.bytes]].concat()
+}
+
+/// Changes some bytes, takes some out, puts some in.
+fn edit_and_ask(input: &[u8], rounds: usize, property: Property) {
+    property(input);
+    let mut random = Random(7);
+    for round in 0..rounds {
+        let mut edited = input.to_vec();
+        for _ in 0..=round % 6 {
+            let at = random.below(edited.len());
+            match random.below(4) {
+                0 => drop(edited.drain(at..(at + 1 + random.below(4)).min(edited.len()))),
+                1 => {
+                    let inserted: Vec<u8> = (0..4).map(|_| random.instead_of(0)).collect();
+                    edited.splice(at..at, inserted);
+                }
+                _ => {
+                    if let Some(byte) = edited.get_mut(at) {
+                        *byte = random.instead_of(*byte);
+                    }
+                }
+            }
+        }
+        in_time(&format!("round {round}"), || property(&edited));
+    }
+}
+
+#[test]
+fn damaged_line_programs_are_survived() {
+    for (flags, choice) in [(["-gdwarf-4", "-O2"], 0), (["-gdwarf-5", "-O2"], 1)] {
+        let section = section_of(&flags, ".debug_line", choice);
+        edit_and_ask(&section, 300, lines::any_line_program_is_answered_for);
+    }
+}
+
+#[test]
+fn damaged_frame_information_is_survived() {
+    // Without `.eh_frame_hdr`: its table has other addresses here.
+    let section = section_of(&["-g", "-O2"], ".eh_frame", 0);
+    edit_and_ask(&section, 300, cfi::any_frame_section_is_answered_for);
+    let flags = ["-g", "-O2", "-fno-asynchronous-unwind-tables"];
+    let section = section_of(&flags, ".eh_frame", 1);
+    edit_and_ask(&section, 300, cfi::any_frame_section_is_answered_for);
+}
+
+#[test]
+fn any_location_expression_ends() {
+    let expressions: [&[u8]; 6] = [
+        // A frame's byte, then place and frame base with their lengths, and what the caller passed: fbreg 16; call_frame_cfa; lit2.
+        &[0x10, 2, 0x91, 0x10, 1, 0x9c, 0x32],
+        // A frame base that is its own.
+        &[0x10, 2, 0x91, 0x10, 2, 0x91, 0x10],
+        // entry_value(reg5); stack_value; call_frame_cfa; breg3 8.
+        &[0x10, 4, 0xa3, 1, 0x55, 0x9f, 1, 0x9c, 0x73, 8],
+        // Pieces of registers, of nothing, of bits.
+        &[0x10, 11, 0x50, 0x93, 4, 0x93, 2, 0x51, 0x93, 2, 0x9d, 3, 2],
+        // regval_type, convert, stack_value.
+        &[0x10, 7, 0xa5, 0x11, 0x21, 0xa8, 0x24, 0x9f, 0],
+        // A loop: lit1; skip -4.
+        &[0x10, 4, 0x31, 0x2f, 0xfc, 0xff],
+    ];
+    for expression in expressions {
+        edit_and_ask(expression, 300, location::any_expression_ends);
+    }
+}
+
+/// Each caller asks its own caller several times.
+#[test]
+fn entry_values_of_entry_values_end() {
+    // entry_value(reg5); drop.
+    let asks = [0xa3, 1, 0x55, 0x13].repeat(30);
+    let found = [&[0x60, 4, 0xa3, 1, 0x55, 0x9f, 1, 0x9c][..], &asks, &[0x32]].concat();
+    location::any_expression_ends(&found);
 }
