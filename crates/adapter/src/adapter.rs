@@ -234,6 +234,11 @@ impl Adapter {
                 let text = self.stream(stream).push(&bytes);
                 tell_output(outbox, to_dap::category(stream), text);
             }
+            Event::DebugInfoWarnings(warnings) => {
+                for warning in warnings {
+                    say(outbox, &format!("warning: {warning}"));
+                }
+            }
             Event::Executed => {
                 if let Some(debuggee) = &self.debuggee {
                     outbox.event::<ProcessEvent>(to_dap::process(debuggee.process()));

@@ -145,6 +145,32 @@ fn a_program_with_split_debug_information_stops_and_shows_its_locals() {
     }
 }
 
+#[test]
+fn lost_debug_information_is_told_of_once_and_not_looked_for_at_launch() {
+    let fixture = Fixture::split_and_lost("tour.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({}));
+    let said = || session.output(OutputEventCategory::Console);
+    assert_eq!(said(), "");
+    session.set_breakpoints(&fixture, &["mean"]);
+    session.configured();
+    for _ in 0..3 {
+        let stop = session.stopped_at(&fixture, "mean", StoppedEventReason::Breakpoint);
+        session.ok::<ScopesRequest>(ScopesArguments::new(stop.top.id));
+        session.wait_for_written(OutputEventCategory::Console, ".dwo");
+        session.resume(stop.thread);
+    }
+    session.exit_code();
+    let said = said();
+    let warnings: Vec<&str> = said.lines().filter(|line| line.contains(".dwo")).collect();
+    assert_eq!(warnings.len(), 1, "{said}");
+    let program = fixture.program();
+    assert!(
+        warnings[0].starts_with(&format!("warning: {program}: .debug_info at offset 0x")),
+        "{said}"
+    );
+}
+
 /// The frames' names and the top frame's arguments and locals, where a debuggee is marked.
 fn shown_at(fixture: &Fixture, mark: &str) -> Vec<String> {
     let session = Session::started(fixture, json!({}), &[mark]);

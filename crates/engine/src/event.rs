@@ -27,6 +27,9 @@ pub enum Event {
         /// What: any bytes; may end inside a character.
         bytes: Vec<u8>,
     },
+    /// Some debug information can't be used: sentences that name the file and say what is left out. Each comes once, when
+    /// what it is about was first needed.
+    DebugInfoWarnings(Vec<String>),
     /// The program called exec: modules and breakpoints have been resolved anew.
     Executed,
     /// The program ended. The last event.

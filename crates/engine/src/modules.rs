@@ -5,6 +5,7 @@ pub use dapple_symbols::module::DebugInfo;
 use dapple_symbols::module::ModuleKind;
 use dapple_symbols::{FileAddress, Module};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// A module at its place in the debuggee. Cheap to clone behind [`Arc`].
@@ -20,6 +21,8 @@ pub struct LoadedModule {
     pub link_map: Option<Address>,
     /// As [`LoadedModule::landing_hook`], once it was asked for.
     hook: OnceLock<Option<Address>>,
+    /// How many of its problems were looked at.
+    warnings: AtomicUsize,
 }
 
 impl LoadedModule {
@@ -31,7 +34,13 @@ impl LoadedModule {
             bias,
             link_map,
             hook: OnceLock::new(),
+            warnings: AtomicUsize::new(0),
         }
+    }
+
+    /// Whether `count` of its problems were looked at; from now on they are.
+    pub(crate) fn warnings_seen(&self, count: usize) -> bool {
+        self.warnings.swap(count, Ordering::Relaxed) == count
     }
 
     /// Where this module is told by a language's runtime at which address a frame takes a thrown exception:

@@ -12,6 +12,7 @@ mod loader;
 mod queries;
 mod stepping;
 mod trap;
+mod warnings;
 
 use crate::breakpoints::model::Model;
 use crate::breakpoints::site::{PatchedMemory, Reason};
@@ -49,6 +50,7 @@ pub(crate) struct Owner {
     memory: PatchedMemory,
     modules: Modules,
     last_module: u64,
+    told: warnings::Told,
     loader: loader::Loader,
     breakpoints: Model,
     step: Option<stepping::Stepping>,
@@ -128,6 +130,7 @@ impl Owner {
             memory: PatchedMemory::new(memory),
             modules: Modules::default(),
             last_module: 0,
+            told: warnings::Told::default(),
             loader: loader::Loader::default(),
             breakpoints: Model::default(),
             step: None,
@@ -184,6 +187,9 @@ impl Owner {
         {
             command(self);
             self.perform();
+            if !self.over {
+                self.tell_warnings();
+            }
         }
     }
 

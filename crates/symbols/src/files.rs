@@ -257,6 +257,11 @@ impl Files {
         }
     }
 
+    pub fn warning_count(&self) -> usize {
+        let warnings = self.warnings.lock();
+        warnings.unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     pub fn warnings(&self) -> Vec<Error> {
         self.warnings
             .lock()

@@ -252,6 +252,11 @@ impl Module {
     pub fn warnings(&self) -> Vec<Error> {
         self.files().warnings()
     }
+
+    /// How many [`Module::warnings`] there are so far.
+    pub fn warning_count(&self) -> usize {
+        self.files().warning_count()
+    }
 }
 
 impl fmt::Debug for Module {

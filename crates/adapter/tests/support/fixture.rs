@@ -53,6 +53,30 @@ impl Fixture {
         Fixture::compiled(name, source, text, compiler, &flags)
     }
 
+    /// As [`Fixture::split`], and the file with the debug information is lost.
+    pub fn split_and_lost(name: &str) -> Fixture {
+        let source = workspace().join("fixtures").join(name);
+        let text = std::fs::read_to_string(&source)
+            .unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+        let (compiler, mut flags) = command_line(&source, Optimization::None, Linking::Pie);
+        flags.extend(["-gsplit-dwarf", "-DLOST"]);
+        let fixture = Fixture::compiled(name, source, text, compiler, &flags);
+        let stem = fixture
+            .binary
+            .file_name()
+            .expect("a name")
+            .to_string_lossy();
+        let files = std::fs::read_dir(fixtures_folder()).expect("the folder is there");
+        for file in files.map(|file| file.expect("a file").path()) {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            if name.starts_with(&*stem) && name.ends_with(".dwo") {
+                // Another test may have been first.
+                let _ = std::fs::remove_file(&file);
+            }
+        }
+        fixture
+    }
+
     fn compiled(
         name: &str,
         source: PathBuf,

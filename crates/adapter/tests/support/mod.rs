@@ -260,7 +260,13 @@ impl Session {
     /// Waits until the program's standard output has `text` in it.
     #[track_caller]
     pub fn wait_for_output(&self, text: &str) {
-        while !self.output(OutputEventCategory::Stdout).contains(text) {
+        self.wait_for_written(OutputEventCategory::Stdout, text);
+    }
+
+    /// Waits until what was written in a category has `text` in it.
+    #[track_caller]
+    pub fn wait_for_written(&self, category: OutputEventCategory, text: &str) {
+        while !self.output(category.clone()).contains(text) {
             match self.news.recv_timeout(PATIENCE) {
                 Ok(event) => self
                     .written
@@ -268,7 +274,7 @@ impl Session {
                     .extend(event.body::<OutputEvent>()),
                 Err(error) => panic!(
                     "`{text}` was not written ({error}), but: {}",
-                    self.output(OutputEventCategory::Stdout)
+                    self.output(category)
                 ),
             }
         }

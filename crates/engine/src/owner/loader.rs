@@ -145,9 +145,10 @@ impl Owner {
             if known || map.name.is_empty() {
                 continue;
             }
-            match Module::open(Path::new(std::ffi::OsStr::from_bytes(&map.name))) {
+            let path = Path::new(std::ffi::OsStr::from_bytes(&map.name));
+            match Module::open(path) {
                 Ok(module) => self.add_module(module, map.bias, Some(map.at)),
-                Err(error) => tracing::warn!(%error, "a library's symbols can't be read"),
+                Err(error) => self.warn_of_module(path, &error),
             }
         }
         self.arm();
