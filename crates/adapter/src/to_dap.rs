@@ -147,8 +147,12 @@ pub fn breakpoint(
         Resolution::Resolved {
             position,
             addresses,
+            functions,
         } => {
             let mut shown = Breakpoint::new(true);
+            if let Some(message) = places(addresses.len(), functions) {
+                shown = shown.with_message(message);
+            }
             if let Some(position) = position {
                 shown = shown.with_line(client.line_to_client(i64::from(position.line)));
                 if position.column > 0 {
@@ -174,6 +178,18 @@ pub fn breakpoint(
         Some(source) => shown.with_source(source),
         None => shown,
     }
+}
+
+/// What there is to say of a breakpoint on functions that is in several places; clients show but one.
+fn places(count: usize, functions: &[String]) -> Option<String> {
+    /// More are not named.
+    const LIMIT: usize = 5;
+    if count < 2 || functions.is_empty() {
+        return None;
+    }
+    let named = functions.get(..LIMIT).unwrap_or(functions).join(", ");
+    let more = if functions.len() > LIMIT { ", …" } else { "" };
+    Some(format!("{count} places: {named}{more}"))
 }
 
 /// A breakpoint that isn't in the program, and why.

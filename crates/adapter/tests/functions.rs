@@ -4,6 +4,7 @@ mod support;
 
 use dapple_dap::types::*;
 use serde_json::json;
+use support::fixture::{Linking, Optimization};
 use support::{Fixture, Session, Stopped, file_of};
 
 /// Replaces the breakpoints on functions.
@@ -165,7 +166,7 @@ fn a_name_that_is_not_found_is_told_with_similar_ones_and_leaves_the_others_alon
             (
                 false,
                 Some(BreakpointReason::Failed),
-                Some("the function's name is empty")
+                Some("the name is empty")
             ),
             (true, None, None),
             (
@@ -179,4 +180,267 @@ fn a_name_that_is_not_found_is_told_with_similar_ones_and_leaves_the_others_alon
     session.configured();
     stopped_in(&session, "classify", &[&breakpoints[2]]);
     session.disconnect();
+}
+
+/// The marks that the calls of the functions say in the order in which they are called, when the program stops at `name`
+/// each time and runs on; and the breakpoint.
+#[track_caller]
+fn calls(fixture: &Fixture, name: &str) -> (Breakpoint, Vec<String>) {
+    let session = Session::new();
+    session.launch(fixture, json!({}));
+    let breakpoint = set(&session, &[name]).remove(0);
+    assert!(breakpoint.verified, "{name}: {breakpoint:?}");
+    session.configured();
+    let mut marks = Vec::new();
+    while session.ends_or_stops() {
+        let stop = session.stopped(StoppedEventReason::FunctionBreakpoint);
+        // The compiler may have put a call there that begins where the function does.
+        let own = session.stack(stop.thread).into_iter();
+        let mut own = own.filter(|frame| file_of(frame) == Some(fixture.path()));
+        let own = own.next().expect("a frame of the program");
+        marks.push(fixture.mark_of(own.line));
+        session.resume(stop.thread);
+    }
+    session.exit_code();
+    session.disconnect();
+    (breakpoint, marks)
+}
+
+/// Checks for each name which calls it stops at, the line that is told, and what is said of the places.
+#[track_caller]
+fn check(fixture: &Fixture, cases: &[(&str, &str, &[&str], Option<&str>)]) {
+    for (name, line, marks, message) in cases {
+        let (breakpoint, passed) = calls(fixture, name);
+        assert_eq!(passed, *marks, "{name}");
+        let told = breakpoint.line.expect("a line");
+        assert_eq!(fixture.mark_of(told), *line, "{name}: {breakpoint:?}");
+        assert_eq!(breakpoint.message.as_deref(), *message, "{name}");
+        let source = breakpoint.source.and_then(|source| source.path);
+        assert_eq!(source, Some(fixture.path()), "{name}");
+    }
+}
+
+#[test]
+fn a_name_in_cpp_is_all_overloads_methods_and_instances_unless_it_says_more() {
+    let text = "plane::area(const std::string &)";
+    let areas =
+        format!("4 places: plane::area(int), plane::area(int, int), {text}, plane::Square::area()");
+    check(
+        &Fixture::new("functions.cpp"),
+        &[
+            (
+                "area",
+                "one",
+                &["one", "two", "text", "method"],
+                Some(&areas),
+            ),
+            ("plane::area(int)", "one", &["one"], None),
+            ("area(int, int)", "two", &["two"], None),
+            ("area(const std::string &)", "text", &["text"], None),
+            ("Square::area", "method", &["method"], None),
+            (
+                "plane::Square::Square",
+                "constructor",
+                &["constructor"],
+                None,
+            ),
+            (
+                "largest",
+                "largest",
+                &["largest", "largest"],
+                Some("2 places: largest<int>(int, int), largest<double>(double, double)"),
+            ),
+            ("largest<double>", "largest", &["largest"], None),
+            ("hidden", "hidden", &["hidden"], None),
+            ("operator+", "plus", &["plus"], None),
+            // The program's own, and not any.
+            ("main", "main", &["main"], None),
+            ("other::main", "other main", &["other main"], None),
+        ],
+    );
+}
+
+#[test]
+fn a_call_that_begins_where_the_function_does_leaves_the_functions_own_line() {
+    let fixture = Fixture::new("functions.cpp");
+    let session = Session::new();
+    session.launch(&fixture, json!({}));
+    let breakpoint = set(&session, &["both"]).remove(0);
+    assert_eq!(breakpoint.line, Some(fixture.line("both")));
+    session.configured();
+    let stop = stopped_in(&session, "twice", &[&breakpoint]);
+    let caller = &session.stack(stop.thread)[1];
+    assert_eq!(
+        (caller.name.as_str(), caller.line),
+        ("both", fixture.line("both"))
+    );
+    session.disconnect();
+}
+
+#[test]
+fn inlined_copies_are_places_of_a_function() {
+    for optimization in [Optimization::None, Optimization::Full] {
+        let fixture = Fixture::built("functions.cpp", optimization, Linking::Pie);
+        check(
+            &fixture,
+            &[(
+                "twice",
+                "twice",
+                &["twice", "twice", "twice"],
+                Some("3 places: twice(int)"),
+            )],
+        );
+    }
+    let fixture = Fixture::built("functions.rs", Optimization::Full, Linking::Pie);
+    check(
+        &fixture,
+        &[(
+            "halve",
+            "halve",
+            &["halve", "halve"],
+            Some("2 places: functions::halve"),
+        )],
+    );
+}
+
+#[test]
+fn a_name_in_rust_is_all_methods_and_instances_unless_it_says_more() {
+    check(
+        &Fixture::new("functions.rs"),
+        &[
+            (
+                "total",
+                "function",
+                &["function", "method", "method"],
+                Some("2 places: functions::orders::total, functions::orders::Order::total"),
+            ),
+            ("Order::total", "method", &["method", "method"], None),
+            ("functions::orders::total", "function", &["function"], None),
+            (
+                "Stack::put",
+                "put",
+                &["put", "put"],
+                Some(
+                    "2 places: functions::Stack<u8>::put<u8>, functions::Stack<alloc::string::String>::put<alloc::string::String>",
+                ),
+            ),
+            ("Stack<String>::put", "put", &["put"], None),
+            ("Order::fmt", "fmt", &["fmt"], None),
+            (
+                "larger",
+                "larger",
+                &["larger", "larger"],
+                Some("2 places: functions::larger<u32>, functions::larger<f64>"),
+            ),
+            ("larger<f64>", "larger", &["larger"], None),
+        ],
+    );
+}
+
+#[test]
+fn main_of_a_rust_program_is_the_users_alone() {
+    for optimization in [Optimization::None, Optimization::Full] {
+        let fixture = Fixture::built("functions.rs", optimization, Linking::Pie);
+        check(
+            &fixture,
+            &[
+                ("main", "main", &["main"], None),
+                ("functions::main", "main", &["main"], None),
+                ("orders::main", "inner main", &["inner main"], None),
+            ],
+        );
+    }
+}
+
+#[test]
+fn a_function_of_a_library_is_found_each_time_that_is_loaded() {
+    let (host, library) = (Fixture::new("host.c"), Fixture::library("plugin.c"));
+    let session = Session::new();
+    let arguments = json!({"args": [library.program()]});
+    session.launch(&host, arguments);
+    let breakpoint = set(&session, &["shout"]).remove(0);
+    assert_eq!(
+        (breakpoint.verified, breakpoint.message.as_deref()),
+        (false, Some("no module that is loaded has a function shout"))
+    );
+    session.configured();
+    for _ in 0..2 {
+        let changed = session.wait_for::<BreakpointEvent>();
+        assert_eq!(changed.reason, BreakpointEventReason::Changed);
+        assert!(changed.breakpoint.verified, "{changed:?}");
+        assert_eq!(changed.breakpoint.id, breakpoint.id);
+        assert_eq!(changed.breakpoint.line, Some(library.line("shout")));
+        let stop = stopped_in(&session, "shout", &[&breakpoint]);
+        assert_eq!(stop.top.line, library.line("shout"));
+        session.resume(stop.thread);
+        // With the library it is gone.
+        let changed = session.wait_for::<BreakpointEvent>();
+        assert!(!changed.breakpoint.verified, "{changed:?}");
+        assert_eq!(changed.breakpoint.id, breakpoint.id);
+    }
+    assert_eq!(session.exit_code(), 42);
+    session.disconnect();
+}
+
+#[test]
+fn a_function_is_found_while_the_program_runs() {
+    let fixture = Fixture::new("sleepless.c");
+    let session = Session::started(&fixture, json!({}), &[]);
+    session.wait_for_output("awake");
+    let breakpoint = set(&session, &["spin"]).remove(0);
+    assert!(breakpoint.verified, "{breakpoint:?}");
+    session.disconnect();
+}
+
+#[test]
+fn a_name_of_something_else_says_what_it_is() {
+    let fixture = Fixture::new("functions.cpp");
+    let session = Session::new();
+    session.launch(&fixture, json!({}));
+    let names = ["kept", "plane::area(", "plane::area(long)", "shape"];
+    let breakpoints = set(&session, &names);
+    assert!(
+        breakpoints.iter().all(|one| !one.verified),
+        "{breakpoints:?}"
+    );
+    let messages: Vec<_> = breakpoints
+        .iter()
+        .map(|one| one.message.as_deref().unwrap_or_default())
+        .collect();
+    assert_eq!(
+        messages,
+        [
+            "kept is a variable and not a function",
+            "`(` is not closed in plane::area(",
+            "no function plane::area(long) has these parameters; there is plane::area(int), plane::area(int, int), \
+             plane::area(const std::string &)",
+            "shape is a type and not a function",
+        ]
+    );
+    session.disconnect();
+}
+
+#[test]
+fn a_function_that_the_compiler_has_left_no_code_of_says_so() {
+    let cpp = Fixture::built("functions.cpp", Optimization::Full, Linking::Pie);
+    let rust = Fixture::new("functions.rs");
+    let cases = [
+        (
+            &cpp,
+            "Plain::Plain",
+            "no module that is loaded has code of Plain::Plain: the compiler has left none",
+        ),
+        (
+            &rust,
+            "Order",
+            "Order is a type and not a function; Order::* are its functions",
+        ),
+    ];
+    for (fixture, name, message) in cases {
+        let session = Session::new();
+        session.launch(fixture, json!({}));
+        let breakpoint = set(&session, &[name]).remove(0);
+        assert_eq!(breakpoint.message.as_deref(), Some(message));
+        session.disconnect();
+    }
 }

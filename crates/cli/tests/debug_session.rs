@@ -185,6 +185,77 @@ fn the_log_has_each_run_with_both_its_sides() {
 }
 
 #[test]
+fn a_function_is_named_as_one_would_write_it() {
+    let commands = [
+        "b area(int, int)",
+        "b Square::area",
+        "tb area",
+        "b aera",
+        "run",
+        "c",
+        "info b",
+        "d all",
+        "c",
+    ];
+    let run = batch("fixtures/functions.cpp", &commands);
+    expect![[r#"
+        (dapple) b area(int, int)
+        breakpoint 1 on area(int, int) at fixtures/functions.cpp:39
+        (dapple) b Square::area
+        breakpoint 2 on Square::area at fixtures/functions.cpp:28
+        (dapple) tb area
+        temporary breakpoint 3 on area at fixtures/functions.cpp:34 (4 places: plane::area(int), plane::area(int, int), plane::area(const std::string &), plane::Square::area())
+        (dapple) b aera
+        breakpoint 4 on aera (pending: no module that is loaded has a function aera; similar names are plane::Square::area, plane::area)
+        (dapple) run
+        stopped at breakpoint 3, thread N "functions"
+        plane::area at fixtures/functions.cpp:34
+            31
+            32  REAL int area(int side)
+            33  {
+        →   34      return say("one", side * side); // stop: one
+            35  }
+            36
+            37  REAL int area(int width, int height)
+        (dapple) c
+        stopped at breakpoint 1, thread N "functions"
+        plane::area at fixtures/functions.cpp:39
+            36
+            37  REAL int area(int width, int height)
+            38  {
+        →   39      return say("two", width * height); // stop: two
+            40  }
+            41
+            42  REAL int area(const std::string &text)
+        (dapple) info b
+        breakpoint 1 on area(int, int) at fixtures/functions.cpp:39, hit once
+        breakpoint 2 on Square::area at fixtures/functions.cpp:28
+        breakpoint 4 on aera (pending: no module that is loaded has a function aera; similar names are plane::Square::area, plane::area)
+        (dapple) d all
+        breakpoint 1 deleted
+        breakpoint 2 deleted
+        breakpoint 4 deleted
+        (dapple) c
+        main
+        constructor
+        one
+        two
+        text
+        largest
+        largest
+        twice
+        twice
+        twice
+        hidden
+        other main
+        method
+        plus
+        program exited with code 0
+    "#]].assert_eq(&run.stdout);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+}
+
+#[test]
 fn a_temporary_breakpoint_stops_once_and_until_goes_there() {
     let source = write(
         "turns.c",

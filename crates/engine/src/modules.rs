@@ -4,9 +4,12 @@ use crate::Address;
 pub use dapple_symbols::module::DebugInfo;
 use dapple_symbols::module::ModuleKind;
 use dapple_symbols::{FileAddress, Module};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+
+/// The name of the kernel's module.
+pub(crate) const VDSO: &str = "[vdso]";
 
 /// A module at its place in the debuggee. Cheap to clone behind [`Arc`].
 #[derive(Debug)]
@@ -58,6 +61,11 @@ impl LoadedModule {
             let symbol = self.module.symbol_named("_Unwind_SetIP")?;
             Some(self.to_process(symbol.address))
         })
+    }
+
+    /// Whether it is the kernel's, which is in no file (vdso(7)).
+    pub fn is_vdso(&self) -> bool {
+        self.module.path() == Path::new(VDSO)
     }
 
     /// The file address of `address`.

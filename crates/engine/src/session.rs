@@ -89,6 +89,9 @@ pub enum Resolution {
         position: Option<SourcePosition>,
         /// Every location.
         addresses: Vec<Address>,
+        /// The functions that a name has led to: short names, in C and C++ with their parameters; each once, the first
+        /// few of a module.
+        functions: Vec<String>,
     },
     /// No module knows the file or the function yet; one loaded later may. The text says what was looked for.
     Pending(String),

@@ -36,18 +36,14 @@ impl Fixture {
 
     /// Compiles `fixtures/NAME`.
     pub fn built(name: &str, optimization: Optimization, linking: Linking) -> Fixture {
-        let source = workspace().join("fixtures").join(name);
-        let text = std::fs::read_to_string(&source)
-            .unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+        let (source, text) = source(name);
         let (compiler, flags) = command_line(&source, optimization, linking);
         Fixture::compiled(name, source, text, compiler, &flags)
     }
 
     /// Compiles `fixtures/NAME`, a C or C++ source, with its debug information in a file of its own.
     pub fn split(name: &str) -> Fixture {
-        let source = workspace().join("fixtures").join(name);
-        let text = std::fs::read_to_string(&source)
-            .unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+        let (source, text) = source(name);
         let (compiler, mut flags) = command_line(&source, Optimization::None, Linking::Pie);
         flags.push("-gsplit-dwarf");
         Fixture::compiled(name, source, text, compiler, &flags)
@@ -55,9 +51,7 @@ impl Fixture {
 
     /// As [`Fixture::split`], and the file with the debug information is lost.
     pub fn split_and_lost(name: &str) -> Fixture {
-        let source = workspace().join("fixtures").join(name);
-        let text = std::fs::read_to_string(&source)
-            .unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+        let (source, text) = source(name);
         let (compiler, mut flags) = command_line(&source, Optimization::None, Linking::Pie);
         flags.extend(["-gsplit-dwarf", "-DLOST"]);
         let fixture = Fixture::compiled(name, source, text, compiler, &flags);
@@ -75,6 +69,12 @@ impl Fixture {
             }
         }
         fixture
+    }
+
+    /// Compiles `fixtures/NAME`, a C source, as a library.
+    pub fn library(name: &str) -> Fixture {
+        let (source, text) = source(name);
+        Fixture::compiled(name, source, text, "gcc", &["-g", "-shared", "-fPIC"])
     }
 
     fn compiled(
@@ -107,6 +107,14 @@ impl Fixture {
         i64::try_from(index).expect("a line number") + 1
     }
 
+    /// The name that marks a line, or its text.
+    pub fn mark_of(&self, line: i64) -> String {
+        let index = usize::try_from(line - 1).expect("a line's number");
+        let text = self.text.lines().nth(index).unwrap_or_default();
+        let mark = text.split_once("// stop: ").map(|(_, mark)| mark);
+        mark.unwrap_or(text).trim().to_owned()
+    }
+
     /// The source as clients name it.
     pub fn path(&self) -> String {
         self.source.display().to_string()
@@ -129,6 +137,14 @@ pub fn fixtures_folder() -> PathBuf {
 pub fn workspace() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().expect("the workspace exists")
+}
+
+/// `fixtures/NAME` and what is in it.
+fn source(name: &str) -> (PathBuf, String) {
+    let source = workspace().join("fixtures").join(name);
+    let text = std::fs::read_to_string(&source)
+        .unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+    (source, text)
 }
 
 fn command_line(

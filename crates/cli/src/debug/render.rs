@@ -129,6 +129,9 @@ pub fn breakpoint(breakpoint: &Breakpoint, style: Style) -> String {
     {
         text += &style.paint(Role::Aside, &format!(" (asked for line {asked})"));
     }
+    if let Some(message) = answer.message.as_deref().filter(|_| answer.verified) {
+        text += &style.paint(Role::Aside, &format!(" ({})", printable(message)));
+    }
     if !answer.verified {
         let why = answer
             .message

@@ -6,20 +6,21 @@ use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::names::NamePattern;
 use dapple_symbols::queries::{FoundFunction, Instance};
 
-/// A place where a function of the name begins.
-#[derive(Debug, Clone)]
-pub(crate) struct Place {
-    /// Past the prologue.
-    pub(crate) address: Address,
-    /// The source there.
-    pub(crate) position: Option<SourcePosition>,
+/// The places in a module that fit the name best. Others of the same module are never meant.
+#[derive(Debug)]
+pub(crate) struct Places {
     rank: Rank,
+    /// Past the prologue of each.
+    addresses: Vec<Address>,
+    /// The source at the first, in the function that is meant: an inlined call of its own may begin there.
+    position: Option<SourcePosition>,
+    names: Vec<String>,
 }
 
-/// How well a place fits the name; of all places only those are taken that fit best.
+/// How well places fit a name; the least fit best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    /// It is only in the symbol table. Beside functions with debug information of the same name these are
+    /// They are only in the symbol table. Beside functions with debug information of the same name these are
     /// others' (a library's, the `main` that rustc makes to call the user's) and a stop there shows no source.
     symbol: bool,
     /// For `main`, how many namespaces are around it: the program's own is C's and C++'s `main`, or a Rust crate's
@@ -27,26 +28,95 @@ struct Rank {
     depth: usize,
 }
 
-/// All places of the name in a module, those with code of their own first.
-pub(crate) fn places(module: &LoadedModule, pattern: &NamePattern) -> Vec<Place> {
-    let mut found = module.module.find_functions(pattern);
-    found.sort_by_key(|function| matches!(function.instance, Instance::Inlined { .. }));
-    let place = |function: &FoundFunction| Place {
-        address: module.to_process(function.breakpoint),
-        position: position(module, function),
-        rank: Rank {
-            symbol: function.instance == Instance::Symbol,
-            depth: match pattern.text() {
-                "main" => function.name.matches("::").count(),
-                _ => 0,
-            },
-        },
-    };
-    found.iter().map(place).collect()
+/// What a module without the function has to say.
+#[derive(Debug)]
+pub(crate) enum Absence {
+    /// Names that may have been meant, nearest first.
+    Similar(Vec<String>),
+    /// There are functions of the name, but with other parameters.
+    Overloads(Vec<String>),
+    /// The compiler knew it and left no code.
+    NoCode,
+    /// It is a type, which may have functions.
+    Type { has_functions: bool },
+    /// It is a variable.
+    Variable,
 }
 
-/// The line that a stop is on, as frames tell it.
+/// Looks for the functions of a name in a module.
+pub(crate) fn find(module: &LoadedModule, pattern: &NamePattern) -> Option<Places> {
+    let mut found: Vec<(Rank, FoundFunction)> = module
+        .module
+        .find_functions(pattern)
+        .into_iter()
+        .map(|function| (rank(&function, pattern), function))
+        .collect();
+    let best = found.iter().map(|(rank, _)| *rank).min()?;
+    found.retain(|(rank, _)| *rank == best);
+    // What is nearer to the root of its names is more likely the user's.
+    found.sort_by_key(|(_, function)| (is_inlined(function), namespaces(&function.name)));
+    Some(Places {
+        rank: best,
+        addresses: found
+            .iter()
+            .map(|(_, function)| module.to_process(function.breakpoint))
+            .collect(),
+        position: found
+            .first()
+            .and_then(|(_, function)| position(module, function)),
+        names: names(found.iter().map(|(_, function)| function)),
+    })
+}
+
+fn rank(function: &FoundFunction, pattern: &NamePattern) -> Rank {
+    Rank {
+        symbol: function.instance == Instance::Symbol,
+        depth: match pattern.text() {
+            "main" => namespaces(&function.name),
+            _ => 0,
+        },
+    }
+}
+
+fn is_inlined(function: &FoundFunction) -> bool {
+    matches!(function.instance, Instance::Inlined { .. })
+}
+
+fn namespaces(name: &str) -> usize {
+    name.matches("::").count()
+}
+
+/// More names are not kept.
+const MOST_NAMES: usize = 6;
+
+/// The functions' short names, in C and C++ with their parameters; each once, the first few.
+fn names<'a>(functions: impl Iterator<Item = &'a FoundFunction>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for function in functions {
+        if names.len() == MOST_NAMES {
+            break;
+        }
+        let name = match &function.parameters {
+            Some(parameters) => format!("{}({parameters})", function.short_name),
+            None => function.short_name.clone(),
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The line in the function itself at its breakpoint.
 fn position(module: &LoadedModule, function: &FoundFunction) -> Option<SourcePosition> {
+    let calls = module.module.inlined_at(function.breakpoint);
+    let own = calls
+        .iter()
+        .position(|call| call.ranges == function.ranges && call.name == function.name);
+    let inside = own.map_or(0, |own| own + 1);
+    if let Some(call) = calls.get(inside) {
+        return call.call_site.clone();
+    }
     let row = module.module.row_at(function.breakpoint);
     let row = row.filter(|row| row.line != 0)?;
     Some(SourcePosition {
@@ -56,32 +126,93 @@ fn position(module: &LoadedModule, function: &FoundFunction) -> Option<SourcePos
     })
 }
 
-/// Those of all places that are meant.
-pub(crate) fn best<'a>(all: impl Iterator<Item = &'a Place> + Clone) -> Vec<&'a Place> {
-    let best = all.clone().map(|place| place.rank).min();
-    all.filter(|place| Some(place.rank) == best).collect()
+/// The answers of modules that are meant: those that fit the name best.
+pub(crate) fn best<'a>(all: impl Iterator<Item = &'a Places> + Clone) -> Vec<&'a Places> {
+    let best = all.clone().map(|places| places.rank).min();
+    all.filter(|places| Some(places.rank) == best).collect()
 }
 
-/// Why a name can't be any function's.
-pub(crate) fn problem(name: &str) -> Option<String> {
-    let name = name.trim();
-    if name.is_empty() {
-        return Some("the function's name is empty".to_owned());
+impl Places {
+    pub(crate) fn addresses(&self) -> &[Address] {
+        &self.addresses
     }
-    None
+
+    pub(crate) fn position(&self) -> Option<&SourcePosition> {
+        self.position.as_ref()
+    }
+
+    /// The functions' short names, in C and C++ with their parameters; each once, the first few.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+}
+
+/// Says why a module has no function of the name.
+pub(crate) fn absence(module: &LoadedModule, pattern: &NamePattern) -> Absence {
+    // A distribution's library has names like any; the user's are in the user's code.
+    if module.module.has_detached_debug_info() {
+        return Absence::Similar(Vec::new());
+    }
+    if let Some(any) = pattern.without_parameters() {
+        let overloads = module.module.find_functions(&any);
+        if !overloads.is_empty() {
+            return Absence::Overloads(names(overloads.iter()));
+        }
+    }
+    let similar = module.module.similar_names(pattern);
+    // Only then it is worth asking what it is.
+    if !similar.iter().any(|name| pattern.matches(name)) {
+        return Absence::Similar(similar);
+    }
+    if !module.module.find_types(pattern).is_empty() {
+        let functions = NamePattern::new(&format!("{}::*", pattern.text()));
+        Absence::Type {
+            has_functions: !module.module.find_functions(&functions).is_empty(),
+        }
+    } else if !module.module.find_variables(pattern).is_empty() {
+        Absence::Variable
+    } else {
+        Absence::NoCode
+    }
 }
 
 /// Why a name is nowhere yet.
-pub(crate) fn not_found<'a>(name: &str, similar: impl Iterator<Item = &'a String>) -> String {
+pub(crate) fn not_found<'a>(name: &str, said: impl Iterator<Item = &'a Absence>) -> String {
     /// "At most a few".
     const LIMIT: usize = 3;
-    let mut names: Vec<&str> = Vec::new();
-    for name in similar {
-        if names.len() < LIMIT && !names.contains(&name.as_str()) {
-            names.push(name);
+    let mut similar: Vec<&str> = Vec::new();
+    for absence in said {
+        match absence {
+            Absence::Overloads(names) => {
+                let names = names.get(..LIMIT).unwrap_or(names);
+                return format!(
+                    "no function {name} has these parameters; there is {}",
+                    names.join(", ")
+                );
+            }
+            Absence::NoCode => {
+                return format!(
+                    "no module that is loaded has code of {name}: the compiler has left none"
+                );
+            }
+            Absence::Type { has_functions } => {
+                let hint = match has_functions {
+                    true => format!("; {name}::* are its functions"),
+                    false => String::new(),
+                };
+                return format!("{name} is a type and not a function{hint}");
+            }
+            Absence::Variable => return format!("{name} is a variable and not a function"),
+            Absence::Similar(names) => {
+                for name in names {
+                    if similar.len() < LIMIT && !similar.contains(&name.as_str()) {
+                        similar.push(name);
+                    }
+                }
+            }
         }
     }
-    let hint = match names.as_slice() {
+    let hint = match similar.as_slice() {
         [] => String::new(),
         [one] => format!("; a similar name is {one}"),
         several => format!("; similar names are {}", several.join(", ")),

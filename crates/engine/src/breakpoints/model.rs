@@ -4,7 +4,7 @@
 //! is forgotten, and the resolution is always made of all answers together.
 
 use crate::Address;
-use crate::breakpoints::function::{self, Place};
+use crate::breakpoints::function::{self, Absence, Places};
 use crate::modules::{LoadedModule, Modules};
 use crate::session::{Asked, BreakpointState, FunctionBreakpoint, LineBreakpoint, Resolution};
 use dapple_symbols::functions::SourcePosition;
@@ -25,8 +25,8 @@ enum Spec {
 #[derive(Debug)]
 struct Answer {
     module: u64,
-    /// Its debug information is a distribution's.
-    detached: bool,
+    /// What is found in it isn't looked for in a distribution's libraries.
+    is_users: bool,
     said: Said,
 }
 
@@ -47,10 +47,8 @@ enum Said {
     NoFile {
         similar: Vec<PathBuf>,
     },
-    Functions(Vec<Place>),
-    NoFunction {
-        similar: Vec<String>,
-    },
+    Functions(Places),
+    NoFunction(Absence),
 }
 
 #[derive(Debug, Clone)]
@@ -231,7 +229,7 @@ impl Breakpoint {
         // A distribution's library is not built from the user's files. Asking it nevertheless, when the line or function
         // has been found elsewhere, costs more than starting the program: libc's detached debug information is compressed.
         let detached = module.module.has_detached_debug_info();
-        if detached && self.answers.iter().any(|a| !a.detached && a.is_found()) {
+        if detached && self.answers.iter().any(|a| a.is_users && a.is_found()) {
             return;
         }
         let said = match &self.spec {
@@ -241,7 +239,7 @@ impl Breakpoint {
         };
         self.answers.push(Answer {
             module: module.id,
-            detached,
+            is_users: !detached && !module.is_vdso(),
             said,
         });
     }
@@ -259,19 +257,21 @@ impl Breakpoint {
     }
 
     /// The places of the function.
-    fn places(&self) -> Vec<&Place> {
-        let all = self.answers.iter().flat_map(|answer| match &answer.said {
-            Said::Functions(places) => places.as_slice(),
-            _ => &[],
-        });
-        function::best(all)
+    fn places(&self) -> Vec<&Places> {
+        function::best(self.answers.iter().filter_map(|answer| match &answer.said {
+            Said::Functions(places) => Some(places),
+            _ => None,
+        }))
     }
 
     fn addresses(&self) -> Vec<Address> {
         let mut addresses: Vec<Address> = match self.spec {
             Spec::Address(address) => vec![address],
             Spec::Line { .. } => self.locations().iter().map(|l| l.address).collect(),
-            Spec::Function { .. } => self.places().iter().map(|p| p.address).collect(),
+            Spec::Function { .. } => {
+                let places = self.places().into_iter();
+                places.flat_map(|p| p.addresses()).copied().collect()
+            }
         };
         addresses.sort_unstable();
         addresses.dedup();
@@ -279,7 +279,7 @@ impl Breakpoint {
     }
 
     fn resolve(&self) -> Option<BreakpointState> {
-        let (asked, position) = match &self.spec {
+        let (asked, position, functions) = match &self.spec {
             Spec::Line { file, line } => {
                 let position = self.locations().first().map(|first| SourcePosition {
                     file: file.as_path().into(),
@@ -290,11 +290,14 @@ impl Breakpoint {
                     file: file.clone(),
                     line: *line,
                 };
-                (asked, position)
+                (asked, position, Vec::new())
             }
             Spec::Function { name } => {
-                let position = self.places().first().and_then(|p| p.position.clone());
-                (Asked::Function { name: name.clone() }, position)
+                let places = self.places();
+                let position = places.first().and_then(|p| p.position()).cloned();
+                let names = places.iter().flat_map(|p| p.names()).cloned();
+                let asked = Asked::Function { name: name.clone() };
+                (asked, position, names.collect())
             }
             Spec::Address(_) => return None,
         };
@@ -305,6 +308,7 @@ impl Breakpoint {
             None => Resolution::Resolved {
                 position,
                 addresses,
+                functions,
             },
         };
         Some(BreakpointState {
@@ -317,14 +321,14 @@ impl Breakpoint {
     fn unresolved(&self) -> Resolution {
         match &self.spec {
             Spec::Line { file, line } => self.line_unresolved(file, *line),
-            Spec::Function { name } => match function::problem(name) {
+            Spec::Function { name } => match NamePattern::new(name).problem() {
                 Some(problem) => Resolution::Failed(problem),
                 None => {
-                    let similar = self.answers.iter().flat_map(|answer| match &answer.said {
-                        Said::NoFunction { similar } => similar.as_slice(),
-                        _ => &[],
+                    let said = self.answers.iter().filter_map(|answer| match &answer.said {
+                        Said::NoFunction(absence) => Some(absence),
+                        _ => None,
                     });
-                    Resolution::Pending(function::not_found(name, similar))
+                    Resolution::Pending(function::not_found(name, said))
                 }
             },
             Spec::Address(address) => Resolution::Pending(format!("no memory at {address}")),
@@ -351,7 +355,7 @@ impl Breakpoint {
                 Said::NoFile { similar: more } => {
                     similar.extend(more.iter().map(|p| p.display().to_string()));
                 }
-                Said::Found(_) | Said::Functions(_) | Said::NoFunction { .. } => {}
+                Said::Found(_) | Said::Functions(_) | Said::NoFunction(_) => {}
             }
         }
         similar.sort_unstable();
@@ -388,14 +392,11 @@ fn ask_line(module: &LoadedModule, file: &Path, line: u32) -> Said {
 
 fn ask_function(module: &LoadedModule, name: &str) -> Said {
     let pattern = NamePattern::new(name);
-    let places = function::places(module, &pattern);
-    if !places.is_empty() {
-        return Said::Functions(places);
+    if pattern.problem().is_some() {
+        return Said::NoFunction(Absence::Similar(Vec::new()));
     }
-    // A distribution's library has names like any; the user's are in the user's code.
-    let similar = match module.module.has_detached_debug_info() {
-        true => Vec::new(),
-        false => module.module.similar_names(&pattern),
-    };
-    Said::NoFunction { similar }
+    match function::find(module, &pattern) {
+        Some(places) => Said::Functions(places),
+        None => Said::NoFunction(function::absence(module, &pattern)),
+    }
 }

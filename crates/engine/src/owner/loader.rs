@@ -9,7 +9,7 @@ use super::Owner;
 use crate::breakpoints::model::Arm;
 use crate::breakpoints::site::Reason;
 use crate::memory::Memory;
-use crate::modules::LoadedModule;
+use crate::modules::{LoadedModule, VDSO};
 use crate::target::linux::process;
 use crate::{Address, Event};
 use dapple_symbols::{FileAddress, Module};
@@ -89,7 +89,7 @@ impl Owner {
         if bytes.is_empty() || self.memory.read(Address(base), &mut bytes).is_err() {
             return;
         }
-        match Module::from_bytes("[vdso]", bytes) {
+        match Module::from_bytes(VDSO, bytes) {
             Ok(module) => {
                 let bias = base.wrapping_sub(lowest(&module));
                 self.add_module(module, bias, None);

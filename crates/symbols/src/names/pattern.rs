@@ -73,6 +73,46 @@ impl NamePattern {
         &self.text
     }
 
+    /// Why it can't be anything's name, in a sentence: nothing is written, or a bracket has no partner. What has no
+    /// such problem may still be nobody's name.
+    pub fn problem(&self) -> Option<String> {
+        if self.base().is_empty() {
+            return Some(match self.text.is_empty() {
+                true => "the name is empty".to_owned(),
+                false => "that can't be a name".to_owned(),
+            });
+        }
+        // Operators are made of brackets.
+        if self.text.contains("operator") {
+            return None;
+        }
+        let mut open = Vec::new();
+        let mut before = ' ';
+        for character in self.text.chars() {
+            match character {
+                '(' | '[' | '{' | '<' => open.push(character),
+                // `fn(i32) -> i32`
+                '>' if before == '-' => {}
+                ')' | ']' | '}' | '>' if open.pop() != partner(character) => {
+                    return Some(format!("`{character}` closes nothing in {}", self.text));
+                }
+                _ => {}
+            }
+            before = character;
+        }
+        let open = open.pop()?;
+        Some(format!("`{open}` is not closed in {}", self.text))
+    }
+
+    /// The same name with any parameters; `None` where none are written.
+    pub fn without_parameters(&self) -> Option<NamePattern> {
+        let parameters = self.parameters.as_ref().map(|_| None)?;
+        Some(NamePattern {
+            parameters,
+            ..self.clone()
+        })
+    }
+
     /// The last component, by which names are looked up.
     pub(crate) fn base(&self) -> &str {
         self.last().map_or("", |wanted| &wanted.base)
@@ -237,6 +277,16 @@ fn without_suffixes(arguments: &str) -> String {
         out.push(character);
     }
     out
+}
+
+fn partner(closing: char) -> Option<char> {
+    match closing {
+        ')' => Some('('),
+        ']' => Some('['),
+        '}' => Some('{'),
+        '>' => Some('<'),
+        _ => None,
+    }
 }
 
 /// Whether `pattern`, in which `*` stands for any text, is all of `text`.
@@ -447,6 +497,35 @@ mod tests {
     }
 
     #[test]
+    fn what_can_be_no_name_has_a_problem() {
+        let cases = [
+            ("", Some("the name is empty")),
+            (" ", Some("the name is empty")),
+            ("::", Some("that can't be a name")),
+            ("area(", Some("`(` is not closed in area(")),
+            (
+                "Vec<Vec<i32>::push",
+                Some("`<` is not closed in Vec<Vec<i32>::push"),
+            ),
+            ("area)", Some("`)` closes nothing in area)")),
+            ("area(int]", Some("`]` closes nothing in area(int]")),
+            ("area(int)", None),
+            ("<tour::Shape as core::fmt::Display>::fmt", None),
+            ("apply<fn(i32) -> i32>", None),
+            ("main::{closure#0}", None),
+            ("ns::(anonymous namespace)::helper", None),
+            ("ns::operator<<", None),
+            ("operator()(int)", None),
+            ("Map::operator->", None),
+            ("orders::**", None),
+        ];
+        for (name, expected) in cases {
+            let problem = NamePattern::new(name).problem();
+            assert_eq!(problem.as_deref(), expected, "{name:?}");
+        }
+    }
+
+    #[test]
     fn stars_stand_for_text_and_components() {
         let cases = [
             ("orders::*", "orders::parse", true),
@@ -478,6 +557,9 @@ mod tests {
         assert!(!takes("area()", "int"));
         assert!(takes("area(void)", ""));
         assert!(takes("area(const char *)", "char const*"));
+        let any = NamePattern::new("area(int)").without_parameters();
+        assert!(any.is_some_and(|any| any.takes_parameters("long") && any.matches("ns::area")));
+        assert!(NamePattern::new("area").without_parameters().is_none());
         assert!(takes(
             "put(const std::string &)",
             "const std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > &"

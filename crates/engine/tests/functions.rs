@@ -1,0 +1,127 @@
+//! Breakpoints on functions, where their places change as modules come and go.
+
+mod support;
+
+use dapple_engine::Event;
+use dapple_engine::event::{ExitStatus, StopReason};
+use dapple_engine::session::{BreakpointState, FunctionBreakpoint, Resolution};
+use support::{Debuggee, inline};
+
+fn set(debuggee: &Debuggee<'_>, names: &[&str]) -> Vec<BreakpointState> {
+    let wanted = names.iter().map(|name| FunctionBreakpoint {
+        name: (*name).to_owned(),
+    });
+    debuggee
+        .session()
+        .set_function_breakpoints(wanted.collect())
+        .unwrap()
+}
+
+/// How many addresses, and the line of the first.
+fn places(state: &BreakpointState) -> (usize, Option<u32>) {
+    match &state.resolution {
+        Resolution::Resolved {
+            position,
+            addresses,
+            ..
+        } => (addresses.len(), position.as_ref().map(|p| p.line)),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The states that were told since last asked.
+fn changes(debuggee: &mut Debuggee<'_>) -> Vec<BreakpointState> {
+    let told = debuggee.seen.drain(..);
+    told.filter_map(|event| match event {
+        Event::BreakpointChanged(state) => Some(state),
+        _ => None,
+    })
+    .collect()
+}
+
+#[test]
+fn a_symbol_gives_way_to_a_function_with_debug_information() {
+    let library = r#"
+int work(int n) {
+    return n + 1; // stop: library
+}
+"#;
+    let program = r#"
+#include <dlfcn.h>
+__attribute__((noinline)) static int work(int n) { return n * 2; }
+int main(int argc, char **argv) {
+    int sum = work(argc);
+    void *library = dlopen(argv[1], RTLD_NOW);
+    if (argc < 2 || !library) return 1;
+    sum += work(sum);
+    sum += ((int (*)(int))dlsym(library, "work"))(sum);
+    dlclose(library);
+    return sum + work(sum);
+}
+"#;
+    let library = inline("work.c", library, &["-shared", "-fPIC"]);
+    let program = inline("symbols.c", program, &["-g0"]);
+    let mut debuggee = program.launch_with(&[library.binary.to_str().unwrap()]);
+    let state = set(&debuggee, &["work"]).remove(0);
+    assert_eq!(places(&state), (1, None));
+    let own = debuggee.symbol("work");
+    let hit = StopReason::Breakpoint(vec![state.id]);
+
+    debuggee.resume();
+    let stop = debuggee.expect_stop().remove(0);
+    assert_eq!((&stop.reason, stop.address), (&hit, own));
+    assert_eq!(changes(&mut debuggee), []);
+
+    // The program's own is called first, and no longer meant.
+    debuggee.resume();
+    let stop = debuggee.expect_stop().remove(0);
+    assert_eq!(stop.reason, hit);
+    let stack = debuggee.session().stack(stop.thread, 0..1).unwrap();
+    let line = library.line("library");
+    assert_eq!(
+        stack.frames[0].position.as_ref().map(|p| p.line),
+        Some(line)
+    );
+    let changed = changes(&mut debuggee);
+    assert_eq!(
+        changed.iter().map(places).collect::<Vec<_>>(),
+        [(1, Some(line))]
+    );
+
+    debuggee.resume();
+    let stop = debuggee.expect_stop().remove(0);
+    assert_eq!((&stop.reason, stop.address), (&hit, own));
+    let changed = changes(&mut debuggee);
+    assert_eq!(changed.iter().map(places).collect::<Vec<_>>(), [(1, None)]);
+    debuggee.resume();
+    // 4 of the first call, 8 of the second, then 13 by the library, and twice the 25.
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(75));
+}
+
+#[test]
+fn a_stop_is_not_at_the_way_to_a_function() {
+    let program = r#"
+#include <stdlib.h>
+int main(void) {
+    return labs(-3) == 3 ? 7 : 8; // stop: main
+}
+"#;
+    let fixture = inline("stubs.c", program, &["-fno-builtin"]);
+    let mut debuggee = fixture.launch();
+    let states = set(&debuggee, &["labs"]);
+    assert!(
+        matches!(states[0].resolution, Resolution::Pending(_)),
+        "the program has but a stub: {states:?}"
+    );
+    debuggee.resume();
+    let stop = debuggee.expect_stop().remove(0);
+    assert_eq!(stop.reason, StopReason::Breakpoint(vec![states[0].id]));
+    let modules = debuggee.session().modules().unwrap();
+    let at = modules
+        .iter()
+        .find(|m| (m.range.0..m.range.1).contains(&stop.address));
+    let path = &at.expect("a module").path;
+    assert!(path.to_string_lossy().contains("libc.so"), "{path:?}");
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(7));
+}
