@@ -1,6 +1,7 @@
 //! gdb's machine interface, for versions of it that have no debug adapter: as much as it takes to stop and step.
 
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -20,10 +21,16 @@ pub struct Run {
 impl Run {
     /// Starts gdb and goes to the first stop.
     pub fn start(command: &str, program: &Program) -> anyhow::Result<Self> {
+        let location = format!("{}:{}", program.source.display(), program.line);
+        Self::start_at(command, &program.path, &location)
+    }
+
+    /// Starts gdb on a program and goes to a location, in gdb's words.
+    pub fn start_at(command: &str, program: &Path, location: &str) -> anyhow::Result<Self> {
         let begin = Instant::now();
         let mut gdb = Command::new(command)
             .args(["-nx", "-q", "--interpreter=mi"])
-            .arg(&program.path)
+            .arg(program)
             .env("DEBUGINFOD_URLS", "")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -37,15 +44,16 @@ impl Run {
             output,
             started_in: Duration::ZERO,
         };
-        run.send(&format!(
-            "-break-insert {}:{}",
-            program.source.display(),
-            program.line
-        ))?;
+        run.send(&format!("-break-insert {location}"))?;
         run.send("-exec-run")?;
         run.wait_for_stop()?;
         run.started_in = begin.elapsed();
         Ok(run)
+    }
+
+    /// gdb's process.
+    pub fn process(&self) -> u32 {
+        self.gdb.id()
     }
 
     /// Steps with an MI command.

@@ -7,6 +7,7 @@
 mod dap;
 mod mi;
 mod programs;
+mod symbols;
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -69,6 +70,8 @@ pub fn run(root: &Path) -> anyhow::Result<ExitCode> {
     }
     Ok(ExitCode::SUCCESS)
 }
+
+pub use symbols::run as symbols;
 
 /// Builds and runs the comparison of the protocol's crates. It is a package of its own, outside of the workspace, so that
 /// what it compares with is in nobody else's lock file.
