@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context, bail};
 
 /// The crate whose program is the Rust one, and its version. It comes with a lock file of its own.
-const CRATE: (&str, &str) = ("ra_ap_rust-analyzer", "0.0.349");
+const CRATE: (&str, &str) = ("ra_ap_rust-analyzer", "0.0.331");
 
 /// The translation units of the C++ program.
 const UNITS: usize = 200;
