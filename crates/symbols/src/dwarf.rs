@@ -10,10 +10,13 @@
 //! [`Unit`] has a part of its own, for addresses and lines, and [`Unit::part`], for entries.
 
 use crate::Error;
+use crate::address_map::AddressMap;
 use crate::blocks::Blocks;
 use crate::files::Files;
 use crate::functions::Language;
 use crate::index::Index;
+use crate::indexing::IndexSlot;
+use crate::line_lookup::FilesCalled;
 use crate::lines::Lines;
 use crate::name_index::UnitNames;
 use crate::paths::join;
@@ -45,6 +48,10 @@ pub(crate) struct Dwarf<'a> {
     more: boxcar::Vec<Slot<'a>>,
     split: Arc<SplitFiles<'a>>,
     addresses: OnceLock<AddressMap>,
+    /// By base name: see [`Dwarf::lookup_line`].
+    pub files_called: Mutex<FxHashMap<Vec<u8>, FilesCalled>>,
+    /// The index of all of them, once there is one.
+    pub index_slot: IndexSlot,
     signatures: OnceLock<FxHashMap<u64, (u32, usize)>>,
     package_types: Mutex<FxHashMap<u64, Option<(u32, usize)>>>,
 }
@@ -150,6 +157,11 @@ impl<'a> Unit<'a> {
         self.partial
     }
 
+    /// Whether its entries are, or should be, in another file.
+    pub fn is_split(&self) -> bool {
+        self.split.is_some()
+    }
+
     /// What gcc's recorded switches say; `None` where there are none.
     pub fn optimised(&self) -> Option<bool> {
         self.compilation().optimised
@@ -221,14 +233,26 @@ impl<'a> Dwarf<'a> {
             more: boxcar::Vec::new(),
             split: Arc::new(SplitFiles::new(files)),
             addresses: OnceLock::new(),
+            files_called: Mutex::default(),
+            index_slot: IndexSlot::default(),
             signatures: OnceLock::new(),
             package_types: Mutex::default(),
         }
     }
 
+    /// The sections of the module's own units.
+    pub fn sections(&self) -> &gimli::Dwarf<Reader<'a>> {
+        &self.source.sections
+    }
+
     /// How many units the module has itself, readable or not.
     pub fn unit_count(&self) -> u32 {
         self.own_count as u32
+    }
+
+    /// How many units the module and its supplementary file have.
+    pub fn all_unit_count(&self) -> u32 {
+        self.slots.len() as u32
     }
 
     /// A unit by its number, of the module or of one of the files opened for it.
@@ -262,6 +286,20 @@ impl<'a> Dwarf<'a> {
     ) -> u32 {
         let index = self.more.push(Slot::new(header, source, origin));
         (self.slots.len() + index) as u32
+    }
+
+    /// What is known of a unit without reading it.
+    pub fn header(
+        &self,
+        index: u32,
+    ) -> Option<(gimli::UnitHeader<Reader<'a>>, Arc<Source<'a>>, Origin<'a>)> {
+        let slot = self.slots.get(index as usize)?;
+        Some((slot.header, slot.source.clone(), slot.origin.clone()))
+    }
+
+    /// A unit that is not kept, for one look at all of it.
+    pub fn fresh_unit(&self, index: u32) -> Option<Box<Unit<'a>>> {
+        self.read_unit(index, self.slots.get(index as usize)?)
     }
 
     fn read_unit(&self, index: u32, slot: &Slot<'a>) -> Option<Box<Unit<'a>>> {
@@ -425,10 +463,19 @@ impl<'a> Dwarf<'a> {
 
     /// The units that have code in `range`.
     pub fn units_in(&self, range: Range<u64>) -> impl Iterator<Item = &Unit<'a>> {
-        let map = self.addresses.get_or_init(|| AddressMap::build(self));
-        map.within(range)
+        let indexed = match self.addresses.get() {
+            Some(_) => None,
+            None => self.ask_index_if_there(|index| index.units_within(range.clone())),
+        };
+        indexed
+            .unwrap_or_else(|| self.address_map().within(range))
             .into_iter()
             .filter_map(|index| self.unit(index))
+    }
+
+    /// Which unit has which addresses, from the units.
+    pub fn address_map(&self) -> &AddressMap {
+        self.addresses.get_or_init(|| AddressMap::build(self))
     }
 
     /// The entry another one refers to.
@@ -699,94 +746,4 @@ fn is_optimised(producer: &[u8]) -> Option<bool> {
         .split_ascii_whitespace()
         .rfind(|switch| switch.starts_with("-O"));
     Some(level.is_some_and(|level| level != "-O0"))
-}
-
-/// Which unit has which addresses.
-struct AddressMap {
-    /// By start.
-    ranges: Vec<UnitRange>,
-}
-
-struct UnitRange {
-    start: u64,
-    end: u64,
-    /// The largest end of this and all before it: where a search backwards can stop.
-    reach: u64,
-    unit: u32,
-}
-
-impl AddressMap {
-    /// From `.debug_aranges` for the units that have an entry there (an entry covers its whole unit),
-    /// from the root entry for all others: rustc writes no `.debug_aranges`, libraries linked to it may have some.
-    fn build(dwarf: &Dwarf<'_>) -> AddressMap {
-        let mut ranges = Vec::new();
-        let mut add = |start: u64, end: u64, unit: u32| {
-            if start < end && dwarf.files.main.elf.is_code(start) {
-                ranges.push(UnitRange {
-                    start,
-                    end,
-                    reach: 0,
-                    unit,
-                });
-            }
-        };
-        let mut listed = vec![false; dwarf.own_count];
-        let by_offset: FxHashMap<usize, u32> = dwarf
-            .slots
-            .iter()
-            .take(dwarf.own_count)
-            .enumerate()
-            .filter_map(|(index, slot)| Some((slot.header.debug_info_offset()?.0, index as u32)))
-            .collect();
-        let mut headers = dwarf.source.sections.debug_aranges.headers();
-        while let Ok(Some(header)) = headers.next() {
-            let Some(&unit) = by_offset.get(&header.debug_info_offset().0) else {
-                continue;
-            };
-            let mut entries = header.entries();
-            while let Ok(Some(entry)) = entries.next() {
-                listed[unit as usize] = true;
-                add(
-                    entry.address(),
-                    entry.address().saturating_add(entry.length()),
-                    unit,
-                );
-            }
-        }
-        for index in (0..dwarf.unit_count()).filter(|&index| !listed[index as usize]) {
-            let Some(unit) = dwarf.unit(index) else {
-                continue;
-            };
-            let Ok(root) = unit.own.dw.entry(unit.own.dw.header.root_offset()) else {
-                continue;
-            };
-            for range in dwarf.code_ranges(&unit.own, root.attrs()) {
-                add(range.start, range.end, index);
-            }
-        }
-        ranges.sort_by_key(|range| (range.start, range.end));
-        let mut reach = 0;
-        for range in &mut ranges {
-            reach = range.end.max(reach);
-            range.reach = reach;
-        }
-        AddressMap { ranges }
-    }
-
-    /// The units with code in `wanted`, nearest start first.
-    fn within(&self, wanted: Range<u64>) -> Vec<u32> {
-        let after = self
-            .ranges
-            .partition_point(|range| range.start < wanted.end);
-        let mut units: Vec<u32> = Vec::new();
-        for range in self.ranges[..after].iter().rev() {
-            if range.reach <= wanted.start {
-                break;
-            }
-            if wanted.start < range.end && !units.contains(&range.unit) {
-                units.push(range.unit);
-            }
-        }
-        units
-    }
 }

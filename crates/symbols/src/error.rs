@@ -34,4 +34,12 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
+    /// An index file that was made earlier can't be used, or a new one not be kept. All is answered without it.
+    #[error("the index {}: {reason}", path.display())]
+    Index {
+        /// The index file, or the folder where it would be.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
 }

@@ -4,12 +4,13 @@
 use crate::Error;
 use crate::companions::{Companion, Outcome, Search};
 use crate::elf::{Elf, Section};
+use crate::indexing::IndexCache;
 use crate::mapping::Bytes;
 use crate::mini_debug_info;
 use object::elf;
 use object::read::{CompressedData, CompressionFormat};
 use std::path::Path;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// One file with its headers read.
 pub(crate) struct ElfFile {
@@ -53,6 +54,17 @@ impl ElfFile {
             .iter()
             .enumerate()
             .find(|(_, section)| is_called(section, name))
+    }
+
+    /// The size of a section as it is in the file, in bytes; 0 where it has none.
+    pub fn size_of(&self, name: &str) -> u64 {
+        self.find(name)
+            .map_or(0, |(_, section)| section.file.len() as u64)
+    }
+
+    /// The file's size in bytes.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
     }
 
     /// Whether a section of that name has bytes in this file.
@@ -131,6 +143,8 @@ pub(crate) struct Files {
     opened: boxcar::Vec<ElfFile>,
     searches: Mutex<Vec<Search>>,
     warnings: Mutex<Vec<Error>>,
+    /// Where the module's index is kept, if it is.
+    pub index_cache: OnceLock<Arc<IndexCache>>,
 }
 
 /// More than that many problems are not worth keeping.
@@ -146,6 +160,7 @@ impl Files {
             opened: boxcar::Vec::new(),
             searches: Mutex::new(searches),
             warnings,
+            index_cache: OnceLock::new(),
         }
     }
 

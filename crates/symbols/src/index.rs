@@ -4,9 +4,6 @@
 //! An entry's parents are not stored with it. The entries of a scope are contiguous, so scopes are kept as
 //! ranges of offsets, and those around an entry are found by search.
 
-mod cache;
-mod file;
-
 use crate::dwarf::{DEPTH_LIMIT, Dwarf, Reader, Unit};
 use crate::functions::Function;
 use gimli::{Attribute, DwAt, constants as dw};

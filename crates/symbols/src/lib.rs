@@ -5,6 +5,7 @@
 //! A module is `Send + Sync` and is shared as `Arc<Module>`.
 
 mod address;
+mod address_map;
 mod blocks;
 mod breakpoint_locations;
 pub mod cfi;
@@ -17,6 +18,7 @@ mod error;
 mod files;
 pub mod functions;
 mod index;
+pub mod indexing;
 mod line_lookup;
 pub mod lines;
 mod linkage_stubs;
@@ -30,9 +32,11 @@ mod name_index;
 pub mod names;
 mod paths;
 pub mod queries;
+mod roots;
 pub mod scopes;
 pub mod sources;
 mod split;
+mod stored;
 pub mod summary;
 mod supplementary;
 mod symbols;

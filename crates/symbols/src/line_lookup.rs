@@ -6,14 +6,17 @@
 use crate::dwarf::{Dwarf, Unit};
 use crate::files::Files;
 use crate::functions::Language;
+use crate::indexing::is_large;
 use crate::lines::{LineLocation, LineLookup, Lines, Row};
 use crate::paths::{common_suffix, normalise};
+use crate::roots::NumberedFile;
 use crate::{FileAddress, Module};
 use gimli::UnitOffset;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 /// A unit that names the wanted file, and the numbers it has there.
 struct NamedBy<'s, 'a> {
@@ -80,6 +83,12 @@ fn is_copy(lowest: &Candidate<'_, '_>, run: &Candidate<'_, '_>, lines: &Lines) -
         .any(body)
 }
 
+/// The files of a base name with their units, by unit.
+pub(crate) type FilesCalled = Arc<Vec<(u32, NumberedFile)>>;
+
+/// Base names whose files are kept.
+const FILES_KEPT: usize = 64;
+
 /// How many lines with code are tried for a line without: those further down are in other functions.
 const SLIDE_LIMIT: usize = 200;
 
@@ -95,11 +104,12 @@ impl<'a> Dwarf<'a> {
             true => file.components().count().saturating_sub(1).min(2),
             false => 1,
         };
-        let mut found: Vec<NamedBy> = Vec::new();
-        for (unit, number, path) in self.files_called(base) {
-            let score = match path == file {
+        let mut found: Vec<(u32, &Path, Vec<u32>)> = Vec::new();
+        let called = self.files_called(base);
+        for (unit, NumberedFile { number, path }) in called.iter() {
+            let score = match *path == file {
                 true => usize::MAX,
-                false => common_suffix(&path, &file),
+                false => common_suffix(path, &file),
             };
             if score < best {
                 continue;
@@ -108,19 +118,25 @@ impl<'a> Dwarf<'a> {
                 found.clear();
                 best = score;
             }
+            // They come by unit.
             match found
                 .iter_mut()
-                .find(|named| named.unit.index == unit.index && *named.path == *path)
+                .rev()
+                .take_while(|(known, ..)| known == unit)
+                .find(|(_, known, _)| known == path)
             {
-                Some(named) => named.numbers.push(number),
-                None => found.push(NamedBy {
-                    unit,
-                    path: path.into(),
-                    numbers: vec![number],
-                }),
+                Some((.., numbers)) => numbers.push(*number),
+                None => found.push((*unit, path, vec![*number])),
             }
         }
-        found
+        let named = found.into_iter().filter_map(|(unit, path, numbers)| {
+            Some(NamedBy {
+                unit: self.unit(unit)?,
+                path: path.into(),
+                numbers,
+            })
+        });
+        named.collect()
     }
 
     /// The units whose line table names `file` best, each with the numbers that it has there.
@@ -132,26 +148,37 @@ impl<'a> Dwarf<'a> {
         named.map(|named| (named.unit, named.numbers)).collect()
     }
 
-    /// Every file of that base name in the line-program headers.
-    fn files_called(&self, base: &[u8]) -> Vec<(&Unit<'a>, u32, PathBuf)> {
-        let mut found = Vec::new();
-        for unit in self.units() {
-            let Some(program) = &unit.own.dw.line_program else {
-                continue;
-            };
-            // It has the table of those it is a part of.
-            if unit.is_partial() {
-                continue;
-            }
-            let header = program.header();
-            let first = if header.version() >= 5 { 0 } else { 1 };
-            for (index, file) in header.file_names().iter().enumerate() {
-                let name = unit.line_text(file.path_name()).unwrap_or(&[]);
-                if name.rsplit(|&byte| byte == b'/').next() == Some(base) {
-                    found.push((unit, index as u32 + first, self.file_path(unit, file)));
-                }
-            }
+    /// Every file of that base name in the line-program headers, by unit. Kept: the breakpoints of a file are asked for again
+    /// and again.
+    fn files_called(&self, base: &[u8]) -> FilesCalled {
+        let known = |files: &FxHashMap<Vec<u8>, FilesCalled>| files.get(base).cloned();
+        if let Some(found) = known(
+            &self
+                .files_called
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        ) {
+            return found;
         }
+        let indexed = self.ask_index_if_there(|index| index.files_called(base));
+        let found: FilesCalled = Arc::new(indexed.unwrap_or_else(|| {
+            let files = self.for_each_unit(|unit| {
+                let part = self.root(unit);
+                part.map_or(Vec::new(), |part| part.files(|name| name == base))
+            });
+            let numbered = files.into_iter().enumerate();
+            numbered
+                .flat_map(|(unit, files)| files.into_iter().map(move |file| (unit as u32, file)))
+                .collect()
+        }));
+        let mut kept = self
+            .files_called
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= FILES_KEPT {
+            kept.clear();
+        }
+        kept.insert(base.to_vec(), found.clone());
         found
     }
 
@@ -382,8 +409,8 @@ impl<'a> Dwarf<'a> {
         let base = file.file_name().map(OsStrExt::as_bytes).unwrap_or(&[]);
         let mut similar: Vec<PathBuf> = self
             .files_called(base)
-            .into_iter()
-            .map(|(_, _, path)| path)
+            .iter()
+            .map(|(_, file)| file.path.clone())
             .collect();
         similar.sort();
         similar.dedup();
@@ -398,6 +425,10 @@ fn may_name(files: &Files, file: &Path) -> bool {
     let Some(base) = file.file_name().map(OsStrExt::as_bytes) else {
         return false;
     };
+    // There, the units' headers are less to read than all strings.
+    if is_large(files) {
+        return true;
+    }
     let finder = memchr::memmem::Finder::new(base);
     let terminated = |section: &[u8]| {
         finder
@@ -414,12 +445,14 @@ impl Module {
     /// matches, by its longest common path suffix (at least the base name when `file` is relative, and the folder, too, when absolute).
     /// Decodes only the units whose line-program header names the file.
     pub fn lookup_line(&self, file: &Path, line: u32) -> LineLookup {
-        if !self.decoded(|decoded| may_name(decoded.files(), file)) {
-            return LineLookup::NoFile {
-                similar: Vec::new(),
-            };
-        }
-        self.dwarf(|dwarf| dwarf.lookup_line(file, line))
+        self.decoded(|decoded| {
+            if !may_name(decoded.files(), file) {
+                return LineLookup::NoFile {
+                    similar: Vec::new(),
+                };
+            }
+            decoded.dwarf().lookup_line(file, line)
+        })
     }
 
     /// Where a function that starts at `entry` has set up its frame: `prologue_end`, or the second line row, or `entry`.

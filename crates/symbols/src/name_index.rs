@@ -40,6 +40,23 @@ pub(crate) trait NameIndex {
     fn base_names(&self, kind: EntryKind, wanted: &mut dyn FnMut(&[u8]) -> bool) -> Vec<Vec<u8>>;
 }
 
+/// The module's index where there is one; where not, all units.
+pub(crate) struct AnyIndex<'s, 'a>(pub &'s Dwarf<'a>);
+
+impl NameIndex for AnyIndex<'_, '_> {
+    fn entries_named(&self, base: &[u8], kind: EntryKind) -> Vec<EntryPlace> {
+        let Self(dwarf) = self;
+        let stored = dwarf.ask_index(|index| index.entries_named(dwarf, base, kind));
+        stored.unwrap_or_else(|| FullWalk(dwarf).entries_named(base, kind))
+    }
+
+    fn base_names(&self, kind: EntryKind, wanted: &mut dyn FnMut(&[u8]) -> bool) -> Vec<Vec<u8>> {
+        let Self(dwarf) = self;
+        let stored = dwarf.ask_index(|index| index.base_names(kind, wanted));
+        stored.unwrap_or_else(|| FullWalk(dwarf).base_names(kind, wanted))
+    }
+}
+
 /// The index that walks all units.
 pub(crate) struct FullWalk<'s, 'a>(pub &'s Dwarf<'a>);
 
@@ -95,11 +112,12 @@ pub(crate) struct UnitNames<'a> {
     entries: Vec<NamedEntry<'a>>,
 }
 
+/// An entry that has a name.
 #[derive(Debug)]
-struct NamedEntry<'a> {
-    base: &'a [u8],
-    kind: EntryKind,
-    offset: usize,
+pub(crate) struct NamedEntry<'a> {
+    pub base: &'a [u8],
+    pub kind: EntryKind,
+    pub offset: usize,
 }
 
 impl<'a> UnitNames<'a> {
@@ -125,6 +143,11 @@ impl<'a> UnitNames<'a> {
             (one.base, one.kind, one.offset).cmp(&(other.base, other.kind, other.offset))
         });
         UnitNames { entries }
+    }
+
+    /// The entries of each base name, by name; in each by kind and offset.
+    pub fn by_base(&self) -> impl Iterator<Item = &[NamedEntry<'a>]> {
+        self.entries.chunk_by(|one, other| one.base == other.base)
     }
 
     fn named(&self, base: &[u8], kind: EntryKind) -> &[NamedEntry<'a>] {

@@ -8,7 +8,7 @@ use crate::dwarf::{Dwarf, Unit};
 use crate::entries::Chain;
 use crate::functions::{Function, FunctionId, Language, SourcePosition, file_range};
 use crate::module::Decoded;
-use crate::name_index::{EntryKind, EntryPlace, FullWalk, NameIndex};
+use crate::name_index::{AnyIndex, EntryKind, EntryPlace, NameIndex};
 use crate::names::{NamePattern, short_name};
 use crate::scopes::{Variable, VariableKind};
 use crate::types::TypeId;
@@ -485,7 +485,7 @@ impl Module {
         self.dwarf(|dwarf| {
             ask(&Queries {
                 dwarf,
-                index: &FullWalk(dwarf),
+                index: &AnyIndex(dwarf),
             })
         })
     }
@@ -521,7 +521,7 @@ impl Module {
                 let chain = dwarf.chain(unit, UnitOffset(offset));
                 let queries = Queries {
                     dwarf,
-                    index: &FullWalk(dwarf),
+                    index: &AnyIndex(dwarf),
                 };
                 let name = dwarf.function_name(&chain);
                 let parameters = queries.parameters(&chain);

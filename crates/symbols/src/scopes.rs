@@ -3,6 +3,7 @@
 use crate::blocks::{BlockKind, Blocks};
 use crate::dwarf::{Dwarf, Unit};
 use crate::functions::{FunctionId, Language, SourcePosition};
+use crate::name_index::{EntryKind, EntryPlace};
 use crate::names::{NamePattern, base_of};
 use crate::types::TypeId;
 use crate::{FileAddress, Module};
@@ -208,6 +209,24 @@ impl<'a> Dwarf<'a> {
 
     fn statics_named(&self, name: &str) -> Vec<Variable> {
         let wanted = NamePattern::new(name);
+        if !wanted.has_glob_base()
+            && let Some(places) = self.ask_index(|index| {
+                index.entries_named(self, wanted.base().as_bytes(), EntryKind::Variable)
+            })
+        {
+            let variable = |place: EntryPlace| {
+                let unit = self.unit(place.unit)?;
+                let outside = self
+                    .index(unit)
+                    .statics
+                    .binary_search(&place.offset)
+                    .is_ok();
+                let variable = outside
+                    .then(|| self.variable(unit, place.offset, VariableKind::Static, 0, None))??;
+                wanted.matches(&variable.name).then_some(variable)
+            };
+            return places.into_iter().filter_map(variable).collect();
+        }
         let mut found = Vec::new();
         let mut seen: FxHashSet<u32> = FxHashSet::default();
         let importers = self.units().filter(|unit| !unit.is_partial());

@@ -3,6 +3,8 @@
 use crate::Error;
 use crate::dwarf::{Dwarf, Reader, Unit};
 use crate::entries::{Entry, signed, unsigned};
+use crate::name_index::EntryKind;
+use crate::names::base_of;
 use crate::types::{
     Aggregate, AggregateKind, AliasKind, Encoding, Member, PointerKind, Type, TypeId, TypeKind,
     Variant, VariantPart,
@@ -122,11 +124,28 @@ impl<'a> Dwarf<'a> {
                 offset,
             })
         };
-        in_unit(unit).or_else(|| {
-            self.all_units()
-                .filter(|other| other.index != unit.index)
-                .find_map(in_unit)
-        })
+        in_unit(unit).or_else(|| self.definition_elsewhere(unit, name, &in_unit))
+    }
+
+    /// Asks the other units that have a type of that name, by the index where the module is large.
+    fn definition_elsewhere<'s>(
+        &'s self,
+        user: &Unit<'a>,
+        name: &[u8],
+        in_unit: &dyn Fn(&'s Unit<'a>) -> Option<TypeId>,
+    ) -> Option<TypeId> {
+        let base = std::str::from_utf8(name).map_or(name, |name| base_of(name).as_bytes());
+        let indexed = self.ask_index(|index| index.entries_named(self, base, EntryKind::Type));
+        let Some(places) = indexed else {
+            let others = self.all_units().filter(|other| other.index != user.index);
+            return others.into_iter().find_map(in_unit);
+        };
+        let mut units: Vec<u32> = places.into_iter().map(|place| place.unit).collect();
+        units.dedup();
+        units
+            .into_iter()
+            .filter(|&other| other != user.index)
+            .find_map(|other| in_unit(self.unit(other)?))
     }
 
     fn decode(&self, unit: &Unit<'a>, id: TypeId, entry: &Entry<'a>) -> Result<Type, Error> {

@@ -43,52 +43,6 @@ pub(crate) struct IndexFile {
     verified: Vec<AtomicU64>,
 }
 
-/// Writes an index file: `key` says what it is an index of.
-pub(crate) fn write(out: &mut impl Write, key: &[u8], tables: &[Vec<u8>]) -> io::Result<()> {
-    let mut directory = Vec::with_capacity(tables.len() * ENTRY);
-    let mut end = 0_u64;
-    for table in tables {
-        // Records may hold eight-byte numbers.
-        let start = end.next_multiple_of(8);
-        directory.extend_from_slice(&start.to_le_bytes());
-        directory.extend_from_slice(&(table.len() as u64).to_le_bytes());
-        end = start + table.len() as u64;
-    }
-    let size = usize::try_from(end).map_err(io::Error::other)?;
-    let chunks = size.div_ceil(CHUNK);
-    let mut sums = Vec::with_capacity(chunks * 4);
-    let mut sum = |chunk: &[u8]| -> io::Result<()> {
-        sums.extend_from_slice(&crc32fast::hash(chunk).to_le_bytes());
-        Ok(())
-    };
-    each_chunk(tables, &mut sum)?;
-
-    let mut rest = Vec::new();
-    rest.extend_from_slice(key);
-    rest.extend_from_slice(&directory);
-    rest.extend_from_slice(&sums);
-    let number = |count: usize| {
-        u32::try_from(count)
-            .map(u32::to_le_bytes)
-            .map_err(io::Error::other)
-    };
-    let mut head = Vec::with_capacity(FIXED);
-    head.extend_from_slice(&MAGIC);
-    head.extend_from_slice(&VERSION.to_le_bytes());
-    head.extend_from_slice(&number(FIXED + rest.len())?);
-    head.extend_from_slice(&number(key.len())?);
-    head.extend_from_slice(&number(tables.len())?);
-    head.extend_from_slice(&number(chunks)?);
-    head.extend_from_slice(&(CHUNK as u64).to_le_bytes());
-    let mut check = crc32fast::Hasher::new();
-    check.update(&head);
-    check.update(&rest);
-    head.extend_from_slice(&check.finalize().to_le_bytes());
-    out.write_all(&head)?;
-    out.write_all(&rest)?;
-    each_chunk(tables, &mut |chunk| out.write_all(chunk))
-}
-
 /// The body in chunks, the last one filled up.
 fn each_chunk(
     tables: &[Vec<u8>],
@@ -122,6 +76,52 @@ fn each_chunk(
 }
 
 impl IndexFile {
+    /// Writes an index file: `key` says what it is an index of.
+    pub fn write(out: &mut impl Write, key: &[u8], tables: &[Vec<u8>]) -> io::Result<()> {
+        let mut directory = Vec::with_capacity(tables.len() * ENTRY);
+        let mut end = 0_u64;
+        for table in tables {
+            // Records may hold eight-byte numbers.
+            let start = end.next_multiple_of(8);
+            directory.extend_from_slice(&start.to_le_bytes());
+            directory.extend_from_slice(&(table.len() as u64).to_le_bytes());
+            end = start + table.len() as u64;
+        }
+        let size = usize::try_from(end).map_err(io::Error::other)?;
+        let chunks = size.div_ceil(CHUNK);
+        let mut sums = Vec::with_capacity(chunks * 4);
+        let mut sum = |chunk: &[u8]| -> io::Result<()> {
+            sums.extend_from_slice(&crc32fast::hash(chunk).to_le_bytes());
+            Ok(())
+        };
+        each_chunk(tables, &mut sum)?;
+
+        let mut rest = Vec::new();
+        rest.extend_from_slice(key);
+        rest.extend_from_slice(&directory);
+        rest.extend_from_slice(&sums);
+        let number = |count: usize| {
+            u32::try_from(count)
+                .map(u32::to_le_bytes)
+                .map_err(io::Error::other)
+        };
+        let mut head = Vec::with_capacity(FIXED);
+        head.extend_from_slice(&MAGIC);
+        head.extend_from_slice(&VERSION.to_le_bytes());
+        head.extend_from_slice(&number(FIXED + rest.len())?);
+        head.extend_from_slice(&number(key.len())?);
+        head.extend_from_slice(&number(tables.len())?);
+        head.extend_from_slice(&number(chunks)?);
+        head.extend_from_slice(&(CHUNK as u64).to_le_bytes());
+        let mut check = crc32fast::Hasher::new();
+        check.update(&head);
+        check.update(&rest);
+        head.extend_from_slice(&check.finalize().to_le_bytes());
+        out.write_all(&head)?;
+        out.write_all(&rest)?;
+        each_chunk(tables, &mut |chunk| out.write_all(chunk))
+    }
+
     /// Opens a file that has to be an index of what `key` says.
     pub fn open(path: &Path, key: &[u8]) -> Result<Self, IndexError> {
         let bytes = Bytes::open(path).map_err(|error| IndexError {
@@ -131,7 +131,7 @@ impl IndexFile {
         Self::from_bytes(path, bytes, key)
     }
 
-    fn from_bytes(path: &Path, bytes: Bytes, key: &[u8]) -> Result<Self, IndexError> {
+    pub fn from_bytes(path: &Path, bytes: Bytes, key: &[u8]) -> Result<Self, IndexError> {
         let wrong = |reason: &str| IndexError {
             path: path.to_owned(),
             reason: reason.to_owned(),
@@ -246,7 +246,7 @@ impl IndexFile {
         Ok(())
     }
 
-    fn wrong(&self, reason: String) -> IndexError {
+    pub fn wrong(&self, reason: String) -> IndexError {
         IndexError {
             path: self.path.clone(),
             reason,
@@ -275,7 +275,7 @@ mod tests {
 
     fn file() -> Vec<u8> {
         let mut bytes = Vec::new();
-        write(&mut bytes, KEY, &tables()).expect("memory takes it");
+        IndexFile::write(&mut bytes, KEY, &tables()).expect("memory takes it");
         bytes
     }
 
@@ -316,7 +316,7 @@ mod tests {
             assert_eq!(error, format!("the index x: {said}"));
         }
         let mut empty = Vec::new();
-        write(&mut empty, KEY, &[]).expect("memory takes it");
+        IndexFile::write(&mut empty, KEY, &[]).expect("memory takes it");
         assert!(open(empty).is_ok());
     }
 

@@ -4,7 +4,7 @@
 //! renamed when it is whole, so that whoever opens one sees all of it. The folder is the user's alone. It is bounded: behind
 //! each write the files used longest ago are removed.
 
-use super::file::{self, IndexError, IndexFile};
+use super::file::{IndexError, IndexFile};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufWriter};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -19,9 +19,12 @@ const UNFINISHED: &str = ".part";
 /// An unfinished file this old belongs to nobody any more.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
+/// How many bytes the user's cache may have.
+const DEFAULT_LIMIT: u64 = 2 << 30;
+
 /// The folder of index files.
 #[derive(Debug)]
-pub(crate) struct Cache {
+pub struct IndexCache {
     folder: PathBuf,
     /// All files together have at most this many bytes, unless a single one has more.
     limit: u64,
@@ -29,7 +32,7 @@ pub(crate) struct Cache {
 
 /// A file of the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub struct CachedIndex {
     /// The build's name.
     pub name: String,
     /// In bytes.
@@ -38,7 +41,7 @@ pub(crate) struct Entry {
     pub used: SystemTime,
 }
 
-impl Cache {
+impl IndexCache {
     /// The cache in a folder, which is made where it is not there.
     ///
     /// # Errors
@@ -59,6 +62,31 @@ impl Cache {
         Ok(Self { folder, limit })
     }
 
+    /// The user's cache: `$XDG_CACHE_HOME/dapple/index`, or else `~/.cache/dapple/index`, of two gigabytes.
+    ///
+    /// # Errors
+    /// As [`IndexCache::open`]; or there is no home folder.
+    pub fn of_user() -> io::Result<Self> {
+        let folder = |name| {
+            let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
+            Some(PathBuf::from(value)).filter(|folder| folder.is_absolute())
+        };
+        let caches = folder("XDG_CACHE_HOME")
+            .or_else(|| Some(folder("HOME")?.join(".cache")))
+            .ok_or_else(|| io::Error::other("neither XDG_CACHE_HOME nor HOME is set"))?;
+        Self::open(caches.join("dapple/index"), DEFAULT_LIMIT)
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Removes one index. That it can't be removed shows when it is used again.
+    pub(crate) fn remove(&self, name: &str) {
+        let _ = remove(&self.path(name));
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}{SUFFIX}"))
     }
@@ -67,7 +95,7 @@ impl Cache {
     ///
     /// # Errors
     /// There is one that can't be used.
-    pub fn load(&self, name: &str, key: &[u8]) -> Result<Option<IndexFile>, IndexError> {
+    pub(crate) fn load(&self, name: &str, key: &[u8]) -> Result<Option<IndexFile>, IndexError> {
         let path = self.path(name);
         if !path.exists() {
             return Ok(None);
@@ -79,7 +107,7 @@ impl Cache {
     }
 
     /// Writes the index of a build, and makes room for it.
-    pub fn save(&self, name: &str, key: &[u8], tables: &[Vec<u8>]) -> io::Result<()> {
+    pub(crate) fn save(&self, name: &str, key: &[u8], tables: &[Vec<u8>]) -> io::Result<()> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let unfinished = self.folder.join(format!(
@@ -96,10 +124,13 @@ impl Cache {
     }
 
     /// All files, the one used last first.
-    pub fn entries(&self) -> io::Result<Vec<Entry>> {
+    ///
+    /// # Errors
+    /// The folder can't be read.
+    pub fn entries(&self) -> io::Result<Vec<CachedIndex>> {
         let mut entries = Vec::new();
         for (name, metadata) in self.files(SUFFIX)? {
-            entries.push(Entry {
+            entries.push(CachedIndex {
                 name,
                 size: metadata.len(),
                 used: metadata.modified()?,
@@ -110,6 +141,9 @@ impl Cache {
     }
 
     /// Removes all files; how many bytes they had.
+    ///
+    /// # Errors
+    /// The folder can't be read, or a file in it not be removed.
     pub fn clear(&self) -> io::Result<u64> {
         let mut freed = 0;
         for (suffix, age) in [(SUFFIX, Duration::ZERO), (UNFINISHED, ABANDONED)] {
@@ -175,7 +209,7 @@ fn write_new(path: &Path, key: &[u8], tables: &[Vec<u8>]) -> io::Result<()> {
         .mode(0o600)
         .open(path)?;
     let mut out = BufWriter::with_capacity(1 << 20, file);
-    file::write(&mut out, key, tables)?;
+    IndexFile::write(&mut out, key, tables)?;
     let file = out.into_inner()?;
     // The system's own times are coarser, and uses are told from writes by them.
     file.set_modified(SystemTime::now())
@@ -205,7 +239,7 @@ mod tests {
         }
 
         fn cache(&self, limit: u64) -> Cache {
-            Cache::open(self.0.clone(), limit).expect("the folder can be made")
+            IndexCache::open(self.0.clone(), limit).expect("the folder can be made")
         }
     }
 
@@ -283,7 +317,9 @@ mod tests {
         let folder = Folder::new("others");
         fs::create_dir(&folder.0).expect("it can be made");
         fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o777)).expect("it is ours");
-        let error = Cache::open(folder.0.clone(), 1).unwrap_err().to_string();
+        let error = IndexCache::open(folder.0.clone(), 1)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("can be written by other users"), "{error}");
     }
 
@@ -308,7 +344,7 @@ mod tests {
     #[test]
     fn a_writer_killed_at_any_moment_leaves_a_whole_file_or_none() {
         if let Some(folder) = std::env::var_os(WRITER) {
-            let cache = Cache::open(folder.into(), u64::MAX).expect("the folder is there");
+            let cache = IndexCache::open(folder.into(), u64::MAX).expect("the folder is there");
             println!("ready");
             for byte in (1..=u8::MAX).cycle() {
                 cache

@@ -1,0 +1,258 @@
+//! The index of a whole module: when it is worth one, where it is kept, how it comes to be.
+//!
+//! Line breakpoints and addresses need no index; they find the few units they are about by the units' root entries. Names
+//! need a look at every entry, which takes a second for some hundred megabytes, or an index made by such a look. With an
+//! [`IndexCache`] that look is done once for each build of a program, on this machine.
+//!
+//! An index is never trusted: it is verified where it is read, and what it answers is read again from the debug
+//! information. One that is damaged is dropped with a warning ([`Error::Index`]), removed from the cache, and the answers come from
+//! the units.
+
+use crate::dwarf::Dwarf;
+use crate::files::{ElfFile, Files};
+use crate::mapping::Bytes;
+pub use crate::stored::cache::{CachedIndex, IndexCache};
+use crate::stored::{IndexError, IndexFile, StoredIndex, build};
+use crate::{Error, Module};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Less debug information than this, in bytes of entries, is looked at as quickly as an index.
+const WORTH_AN_INDEX: u64 = 4 << 20;
+
+/// Whether a module has an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexState {
+    /// It is used.
+    Used,
+    /// It would be worth one, and has none yet.
+    Missing,
+    /// It gets none: there is too little debug information, or of a kind that is not indexed (partial units, as `dwz`
+    /// makes them; split units whose files are not there).
+    Unneeded,
+    /// Whoever asked for it stopped the work.
+    Cancelled,
+}
+
+/// Where a module's index is, once it has one.
+#[derive(Default)]
+pub(crate) struct IndexSlot {
+    ready: OnceLock<StoredIndex>,
+    /// It was found wrong.
+    dropped: AtomicBool,
+    /// It can't have one.
+    unsuitable: AtomicBool,
+    /// Held by who makes it.
+    making: Mutex<()>,
+}
+
+impl<'a> Dwarf<'a> {
+    /// Asks the index, if there is one. One that contradicts itself is dropped.
+    pub fn ask_index_if_there<T>(
+        &self,
+        ask: impl FnOnce(&StoredIndex) -> Result<T, IndexError>,
+    ) -> Option<T> {
+        let slot = &self.index_slot;
+        if slot.dropped.load(Ordering::Relaxed) {
+            return None;
+        }
+        match ask(slot.ready.get()?) {
+            Ok(answer) => Some(answer),
+            Err(error) => {
+                self.drop_index(error);
+                None
+            }
+        }
+    }
+
+    /// Asks the index, and makes one before where the module is worth it.
+    pub fn ask_index<T>(
+        &self,
+        ask: impl FnOnce(&StoredIndex) -> Result<T, IndexError>,
+    ) -> Option<T> {
+        if self.index_state() == IndexState::Missing {
+            self.make_index(&mut |_, _| true);
+        }
+        self.ask_index_if_there(ask)
+    }
+
+    pub fn index_state(&self) -> IndexState {
+        let slot = &self.index_slot;
+        if slot.dropped.load(Ordering::Relaxed) || slot.unsuitable.load(Ordering::Relaxed) {
+            IndexState::Unneeded
+        } else if slot.ready.get().is_some() {
+            IndexState::Used
+        } else if !is_large(self.files) {
+            IndexState::Unneeded
+        } else {
+            IndexState::Missing
+        }
+    }
+
+    /// Takes the index that the cache has.
+    fn load_index(&self) {
+        let slot = &self.index_slot;
+        let Some(cache) = self.files.index_cache.get() else {
+            return;
+        };
+        if slot.ready.get().is_some() {
+            return;
+        }
+        let (name, key) = identity(self.files);
+        let loaded = cache.load(&name, &key);
+        match loaded.and_then(|file| file.map(|file| StoredIndex::new(file, self)).transpose()) {
+            Ok(Some(index)) => {
+                // Another thread may have been quicker, with the same one.
+                let _ = slot.ready.set(index);
+            }
+            Ok(None) => {}
+            Err(error) => self.discard(error),
+        }
+    }
+
+    /// Makes the index, keeps it in the cache if there is one, and takes it. Waits for another thread that does so.
+    fn make_index(&self, progress: &mut dyn FnMut(u64, u64) -> bool) -> IndexState {
+        let slot = &self.index_slot;
+        let _alone = slot.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if slot.ready.get().is_some() || slot.dropped.load(Ordering::Relaxed) {
+            return self.index_state();
+        }
+        let tables = match build::build(self, progress) {
+            Ok(tables) => tables,
+            Err(build::NoIndex::Cancelled) => return IndexState::Cancelled,
+            Err(build::NoIndex::Unsuitable | build::NoIndex::TooLarge) => {
+                slot.unsuitable.store(true, Ordering::Relaxed);
+                return IndexState::Unneeded;
+            }
+        };
+        let (name, key) = identity(self.files);
+        if let Some(cache) = self.files.index_cache.get() {
+            if let Err(error) = cache.save(&name, &key, &tables) {
+                self.files.warn(Error::Index {
+                    path: cache.folder().to_owned(),
+                    reason: format!("this module's can't be kept: {error}"),
+                });
+            }
+            self.load_index();
+        }
+        if slot.ready.get().is_none() {
+            let mut bytes = Vec::new();
+            let index = IndexFile::write(&mut bytes, &key, &tables)
+                .ok()
+                .and_then(|()| {
+                    let bytes = Bytes::Owned(bytes.into_boxed_slice());
+                    IndexFile::from_bytes(Path::new("in memory"), bytes, &key).ok()
+                });
+            if let Some(index) = index.and_then(|file| StoredIndex::new(file, self).ok()) {
+                let _ = slot.ready.set(index);
+            }
+        }
+        self.index_state()
+    }
+
+    fn drop_index(&self, error: IndexError) {
+        if !self.index_slot.dropped.swap(true, Ordering::Relaxed) {
+            self.discard(error);
+        }
+    }
+
+    /// Notes a wrong index, and removes it, so that the next session makes it again.
+    fn discard(&self, error: IndexError) {
+        if let Some(cache) = self.files.index_cache.get() {
+            cache.remove(&identity(self.files).0);
+        }
+        self.files.warn(Error::Index {
+            path: error.path,
+            reason: error.reason,
+        });
+    }
+}
+
+/// The size of the sections with entries, in bytes as they are in the file.
+fn entries_size(files: &Files) -> u64 {
+    let file = files.with_dwarf();
+    file.size_of(".debug_info") + file.size_of(".debug_types")
+}
+
+/// Whether there is enough debug information for an index to be quicker than a look at it.
+pub(crate) fn is_large(files: &Files) -> bool {
+    entries_size(files) >= WORTH_AN_INDEX
+}
+
+/// What a module's index is called in the cache, and what has to be the same for it to be used: the build id, or else
+/// which file it is and when it changed; and the files' sizes, since a program with and without symbols has one build id.
+fn identity(files: &Files) -> (String, Vec<u8>) {
+    let mut key = Vec::new();
+    let mut name = String::new();
+    if let Some(id) = files.main.elf.build_id.as_deref() {
+        key.extend_from_slice(id);
+        // More than any linker writes; a file's name has its limits.
+        name.extend(id.iter().take(32).map(|byte| format!("{byte:02x}")));
+    }
+    for file in std::iter::once(&files.main).chain(&files.debug) {
+        key.extend_from_slice(&(file.len() as u64).to_le_bytes());
+        if files.main.elf.build_id.is_none() {
+            key.extend_from_slice(&changed(file));
+        }
+    }
+    if name.is_empty() {
+        name = format!("{:08x}{:08x}", crc32fast::hash(&key), key.len());
+    }
+    (name, key)
+}
+
+/// Which file it is, and when it was changed.
+fn changed(file: &ElfFile) -> Vec<u8> {
+    let Ok(metadata) = std::fs::metadata(&file.elf.path) else {
+        return Vec::new();
+    };
+    let numbers = [
+        metadata.dev(),
+        metadata.ino(),
+        metadata.mtime() as u64,
+        metadata.mtime_nsec() as u64,
+    ];
+    numbers
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect()
+}
+
+impl Module {
+    /// Keeps this module's index in a cache from now on, and takes it from there if it is there. Reads the headers of
+    /// the debug information's units where there is enough of it, or nothing.
+    pub fn use_index_cache(&self, cache: &Arc<IndexCache>) -> IndexState {
+        self.decoded(|decoded| {
+            let files = decoded.files();
+            let _ = files.index_cache.set(cache.clone());
+            if !is_large(files) {
+                return IndexState::Unneeded;
+            }
+            let dwarf = decoded.dwarf();
+            dwarf.load_index();
+            dwarf.index_state()
+        })
+    }
+
+    /// Takes the index from the cache given to [`Module::use_index_cache`], however little it is of.
+    pub fn load_index(&self) -> IndexState {
+        self.dwarf(|dwarf| {
+            dwarf.load_index();
+            dwarf.index_state()
+        })
+    }
+
+    /// Whether it has an index.
+    pub fn index_state(&self) -> IndexState {
+        self.dwarf(|dwarf| dwarf.index_state())
+    }
+
+    /// Makes the index, however little there is to index, on as many threads as the machine has processors, and keeps
+    /// it in the cache given to [`Module::use_index_cache`], if any. `progress` is told how many bytes of entries are done,
+    /// and of how many; when it returns false, the work ends. Waits where another thread makes it already.
+    pub fn make_index(&self, progress: &mut dyn FnMut(u64, u64) -> bool) -> IndexState {
+        self.dwarf(|dwarf| dwarf.make_index(progress))
+    }
+}

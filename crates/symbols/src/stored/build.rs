@@ -1,0 +1,248 @@
+//! Makes an index: each unit's entries and files once, on several threads, the results put together in the order of the units.
+//!
+//! No unit that is read for this is kept. What is held meanwhile is the index itself and a few units.
+
+use super::keyed::{KeyedWriter, put};
+use super::{RANGE, table, unit_place};
+use crate::address_map::AddressMap;
+use crate::dwarf::Dwarf;
+use crate::name_index::UnitNames;
+use crate::roots::{NumberedFile, base_of_path};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+/// How many bits of a posting say what kind of entry it is of.
+pub(super) const KIND_BITS: u32 = 3;
+pub(super) const KIND_MASK: u64 = (1 << KIND_BITS) - 1;
+
+/// So many units may wait to be put together.
+const WAITING: usize = 32;
+
+/// Why there is no index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoIndex {
+    /// Who asked for it does not want it any more.
+    Cancelled,
+    /// Units whose names depend on who uses them, or whose entries can't be had now.
+    Unsuitable,
+    /// More than four gigabytes of names or entries.
+    TooLarge,
+}
+
+/// What a unit adds.
+struct Contribution<'a> {
+    unit: u32,
+    /// In bytes of the debug information.
+    size: u64,
+    /// The length of the unit that has the entries.
+    entries_length: u64,
+    /// Each base name with the kinds of entries that have it, and the place of its postings in `bytes`.
+    names: Vec<(&'a [u8], u8, Range<usize>)>,
+    bytes: Vec<u8>,
+    files: Vec<NumberedFile>,
+}
+
+/// The postings of a key so far.
+#[derive(Default)]
+struct List {
+    last_unit: u32,
+    kinds: u8,
+    bytes: Vec<u8>,
+}
+
+impl List {
+    fn begin_unit(&mut self, unit: u32) {
+        put(&mut self.bytes, u64::from(unit - self.last_unit));
+        self.last_unit = unit;
+    }
+}
+
+/// Makes the tables of a module's index. `progress` is told how many bytes of debug information are done, and of how
+/// many; when it returns false, the work ends.
+pub(crate) fn build(
+    dwarf: &Dwarf<'_>,
+    progress: &mut dyn FnMut(u64, u64) -> bool,
+) -> Result<Vec<Vec<u8>>, NoIndex> {
+    let count = dwarf.all_unit_count();
+    let size = |index| {
+        let header = dwarf.header(index);
+        header.map_or(0, |(header, ..)| header.length_including_self() as u64)
+    };
+    let total: u64 = (0..count).map(size).sum();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let (next, stop) = (AtomicU32::new(0), AtomicBool::new(false));
+    let mut collected = Collected::default();
+    std::thread::scope(|scope| {
+        let (sender, results) = sync_channel(WAITING);
+        for _ in 0..threads {
+            let sender = sender.clone();
+            scope.spawn(|| work(dwarf, &next, &stop, sender));
+        }
+        drop(sender);
+        let mut early: BTreeMap<u32, Result<Contribution<'_>, NoIndex>> = BTreeMap::new();
+        let mut wanted = 0;
+        let mut done = 0;
+        let mut result = Ok(());
+        // Ends when the workers are gone; until then each of them can send.
+        for (unit, contribution) in results {
+            early.insert(unit, contribution);
+            while let Some(contribution) = early.remove(&wanted).filter(|_| result.is_ok()) {
+                wanted += 1;
+                result = contribution.map(|contribution| {
+                    done += contribution.size;
+                    collected.add(contribution);
+                });
+                if result.is_ok() && !progress(done, total) {
+                    result = Err(NoIndex::Cancelled);
+                }
+            }
+            if result.is_err() {
+                stop.store(true, Ordering::Relaxed);
+                early.clear();
+            }
+        }
+        result
+    })?;
+    let ranges = ranges(dwarf.address_map());
+    collected.finish(dwarf, ranges).ok_or(NoIndex::TooLarge)
+}
+
+/// Looks at one unit after the other.
+fn work<'a>(
+    dwarf: &Dwarf<'a>,
+    next: &AtomicU32,
+    stop: &AtomicBool,
+    sender: SyncSender<(u32, Result<Contribution<'a>, NoIndex>)>,
+) {
+    while !stop.load(Ordering::Relaxed) {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        if index >= dwarf.all_unit_count() {
+            return;
+        }
+        let result = contribution(dwarf, index);
+        if sender.send((index, result)).is_err() {
+            return;
+        }
+    }
+}
+
+fn contribution<'a>(dwarf: &Dwarf<'a>, index: u32) -> Result<Contribution<'a>, NoIndex> {
+    let mut found = Contribution {
+        unit: index,
+        size: 0,
+        entries_length: 0,
+        names: Vec::new(),
+        bytes: Vec::new(),
+        files: Vec::new(),
+    };
+    // One that can't be read has nothing, for a full walk, too.
+    let Some(unit) = dwarf.fresh_unit(index) else {
+        return Ok(found);
+    };
+    if unit.is_partial() || (unit.is_split() && std::ptr::eq(unit.part(), &unit.own)) {
+        return Err(NoIndex::Unsuitable);
+    }
+    found.size = unit.own.dw.header.length_including_self() as u64;
+    found.entries_length = unit.dw().header.length_including_self() as u64;
+    if index < dwarf.unit_count() {
+        found.files = unit.own.files(|_| true);
+    }
+    let names = UnitNames::build(dwarf, &unit);
+    for group in names.by_base() {
+        let mut postings: Vec<(usize, u64)> = group
+            .iter()
+            .map(|entry| (entry.offset, entry.kind as u64))
+            .collect();
+        postings.sort_unstable();
+        let start = found.bytes.len();
+        put(&mut found.bytes, postings.len() as u64);
+        let (mut last, mut kinds) = (0, 0);
+        for (offset, kind) in postings {
+            put(
+                &mut found.bytes,
+                ((offset - last) as u64) << KIND_BITS | kind,
+            );
+            last = offset;
+            kinds |= 1 << kind;
+        }
+        let base = group.first().map_or(&[][..], |entry| entry.base);
+        found.names.push((base, kinds, start..found.bytes.len()));
+    }
+    Ok(found)
+}
+
+/// What all units so far added.
+#[derive(Default)]
+struct Collected<'a> {
+    names: FxHashMap<&'a [u8], List>,
+    files: FxHashMap<PathBuf, List>,
+    entries_lengths: Vec<u64>,
+}
+
+impl<'a> Collected<'a> {
+    fn add(&mut self, unit: Contribution<'a>) {
+        self.entries_lengths.push(unit.entries_length);
+        for (base, kinds, postings) in unit.names {
+            let list = self.names.entry(base).or_default();
+            list.kinds |= kinds;
+            list.begin_unit(unit.unit);
+            list.bytes.extend_from_slice(&unit.bytes[postings]);
+        }
+        for file in unit.files {
+            let list = self.files.entry(file.path).or_default();
+            list.begin_unit(unit.unit);
+            put(&mut list.bytes, u64::from(file.number));
+        }
+    }
+
+    /// The tables in their order; `None` where one would be too large.
+    fn finish(self, dwarf: &Dwarf<'_>, ranges: Vec<u8>) -> Option<Vec<Vec<u8>>> {
+        let mut units = Vec::with_capacity(self.entries_lengths.len() * super::UNIT);
+        for (index, length) in self.entries_lengths.into_iter().enumerate() {
+            let (header, ..) = dwarf.header(index as u32)?;
+            units.extend_from_slice(&unit_place(&header).concat());
+            units.extend_from_slice(&length.to_le_bytes());
+        }
+        let mut names: Vec<(&[u8], List)> = self.names.into_iter().collect();
+        names.sort_unstable_by_key(|(base, _)| *base);
+        let kinds = names.iter().map(|(_, list)| list.kinds).collect();
+        let mut name_tables = KeyedWriter::default();
+        for (base, list) in names {
+            name_tables.add(base, &list.bytes)?;
+        }
+        let mut files: Vec<(PathBuf, List)> = self.files.into_iter().collect();
+        files.sort_unstable_by(|(one, _), (other, _)| {
+            let key = |path: &PathBuf| {
+                let bytes = path.as_os_str().as_bytes();
+                (base_of_path(bytes).to_vec(), bytes.to_vec())
+            };
+            key(one).cmp(&key(other))
+        });
+        let mut file_tables = KeyedWriter::default();
+        for (path, list) in files {
+            file_tables.add(path.as_os_str().as_bytes(), &list.bytes)?;
+        }
+        let mut tables = vec![units, ranges];
+        debug_assert_eq!(tables.len(), table::NAMES);
+        tables.extend(name_tables.finish());
+        tables.push(kinds);
+        tables.extend(file_tables.finish());
+        debug_assert_eq!(tables.len(), table::COUNT);
+        Some(tables)
+    }
+}
+
+fn ranges(map: &AddressMap) -> Vec<u8> {
+    let mut table = Vec::with_capacity(map.ranges.len() * RANGE);
+    for range in &map.ranges {
+        for number in [range.start, range.end, range.reach, u64::from(range.unit)] {
+            table.extend_from_slice(&number.to_le_bytes());
+        }
+    }
+    table
+}
