@@ -103,7 +103,7 @@ impl<'a> Decoded<'a> {
     }
 
     pub fn symbols(&self) -> &SymbolTable<'a> {
-        self.symbols.get_or_init(|| SymbolTable::read(self.files))
+        self.symbols.get_or_init(|| SymbolTable::new(self.files))
     }
 }
 

@@ -7,15 +7,22 @@ use crate::linkage_stubs;
 use crate::module::Symbol;
 use object::elf;
 use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 const ENTRY_SIZE: usize = 24;
+
+/// So many addresses are looked for in the files' own tables before those are sorted: a few milliseconds each for some
+/// hundred thousand symbols, whose sorting takes many times as long.
+const SCANS: u32 = 12;
 
 /// A symbol, borrowed from its file.
 #[derive(Clone, Copy)]
 struct Entry<'a> {
     address: u64,
     size: u64,
-    name: &'a [u8],
+    /// Where its name begins; it ends at the next zero. Not looked at before it is asked for.
+    name_start: &'a [u8],
     function: bool,
     /// Of symbols at the same address, the one that is preferred.
     rank: u8,
@@ -23,94 +30,168 @@ struct Entry<'a> {
     stub: bool,
 }
 
-/// Both tables' defined symbols by address.
+/// Both tables' defined symbols.
 pub(crate) struct SymbolTable<'a> {
-    entries: Vec<Entry<'a>>,
-    names: FxHashMap<&'a [u8], u32>,
+    files: &'a Files,
+    stubs: OnceLock<Vec<Entry<'a>>>,
+    scans: AtomicU32,
+    /// By address.
+    sorted: OnceLock<Vec<Entry<'a>>>,
+    /// The index in those above.
+    names: OnceLock<FxHashMap<&'a [u8], u32>>,
 }
 
 impl<'a> SymbolTable<'a> {
-    pub fn read(files: &'a Files) -> SymbolTable<'a> {
-        let mut entries = Vec::new();
-        for file in [Some(&files.main), files.debug.as_ref(), files.mini()]
-            .into_iter()
-            .flatten()
-        {
+    pub fn new(files: &'a Files) -> SymbolTable<'a> {
+        SymbolTable {
+            files,
+            stubs: OnceLock::new(),
+            scans: AtomicU32::new(0),
+            sorted: OnceLock::new(),
+            names: OnceLock::new(),
+        }
+    }
+
+    /// Calls `each` for all of them as they come.
+    fn each(&self, mut each: impl FnMut(Entry<'a>)) {
+        let files = [
+            Some(&self.files.main),
+            self.files.debug.as_ref(),
+            self.files.mini(),
+        ];
+        for file in files.into_iter().flatten() {
             for section in &file.elf.sections {
                 if section.kind == elf::SHT_SYMTAB.0 || section.kind == elf::SHT_DYNSYM.0 {
-                    read_table(file, section, &mut entries);
+                    read_table(file, section, &mut each);
                 }
             }
         }
-        let stubs = linkage_stubs::read(&files.main);
-        entries.extend(stubs.into_iter().map(|stub| Entry {
-            address: stub.address,
-            size: stub.size,
-            name: stub.target,
-            function: true,
-            rank: 0,
-            stub: true,
-        }));
-        entries.sort_by_key(|entry| (entry.address, entry.rank));
-        entries.dedup_by_key(|entry| (entry.address, entry.size, entry.name));
-        let mut names: FxHashMap<&[u8], u32> = FxHashMap::default();
-        for (index, entry) in entries.iter().enumerate() {
-            let index = index as u32;
-            // Its name is another's, elsewhere.
-            if entry.stub {
-                continue;
-            }
-            names
-                .entry(entry.name)
-                .and_modify(|best| {
-                    if entries[*best as usize].rank < entry.rank {
-                        *best = index;
-                    }
-                })
-                .or_insert(index);
-        }
-        SymbolTable { entries, names }
+        let stubs = self.stubs.get_or_init(|| {
+            let stubs = linkage_stubs::read(&self.files.main).into_iter();
+            let entries = stubs.map(|stub| Entry {
+                address: stub.address,
+                size: stub.size,
+                name_start: stub.target,
+                function: true,
+                rank: 0,
+                stub: true,
+            });
+            entries.collect()
+        });
+        stubs.iter().for_each(|&stub| each(stub));
+    }
+
+    fn sorted(&self) -> &[Entry<'a>] {
+        self.sorted.get_or_init(|| {
+            let mut entries = Vec::new();
+            self.each(|entry| entries.push(entry));
+            entries.sort_by_key(|entry| (entry.address, entry.rank));
+            entries.dedup_by(|one, other| {
+                (one.address, one.size) == (other.address, other.size) && one.name() == other.name()
+            });
+            entries
+        })
     }
 
     /// The symbol that covers `address`; where that part of the table has no sizes, the nearest function before it.
     pub fn at(&self, address: u64, section_of: impl Fn(u64) -> Option<usize>) -> Option<Symbol> {
-        /// Symbols inside symbols are rare and shallow.
-        const LOOK_BACK: usize = 64;
-        let end = self
-            .entries
-            .partition_point(|entry| entry.address <= address);
-        let before = &self.entries[..end];
-        let nearest = before.last()?;
-        let covering = before.iter().rev().take(LOOK_BACK).find(|entry| {
-            address - entry.address < entry.size || (entry.size == 0 && entry.address == address)
-        });
+        let (covering, nearest) = match self.sorted.get() {
+            None if self.scans.fetch_add(1, Ordering::Relaxed) < SCANS => self.scan_for(address),
+            _ => self.search_for(address),
+        };
         if let Some(entry) = covering {
             return Some(entry.to_symbol());
         }
+        let nearest = nearest?;
         let sizeless = nearest.size == 0
             && section_of(address).is_some()
             && section_of(address) == section_of(nearest.address);
         sizeless.then(|| nearest.to_symbol())
     }
 
+    /// The symbol that covers the address, and the last one before it.
+    fn search_for(&self, address: u64) -> (Option<Entry<'a>>, Option<Entry<'a>>) {
+        /// Symbols inside symbols are rare and shallow.
+        const LOOK_BACK: usize = 64;
+        let entries = self.sorted();
+        let end = entries.partition_point(|entry| entry.address <= address);
+        let before = &entries[..end];
+        let mut near = before.iter().rev().take(LOOK_BACK);
+        let covering = near.find(|entry| entry.covers(address) && !entry.name().is_empty());
+        (covering.copied(), before.last().copied())
+    }
+
+    /// As [`SymbolTable::search_for`], in the files' own tables.
+    fn scan_for(&self, address: u64) -> (Option<Entry<'a>>, Option<Entry<'a>>) {
+        let (mut covering, mut nearest) = (None::<Entry>, None::<Entry>);
+        let better = |known: &Option<Entry>, entry: &Entry| {
+            known.is_none_or(|known| (known.address, known.rank) <= (entry.address, entry.rank))
+        };
+        self.each(|entry| {
+            if entry.address > address || (!better(&nearest, &entry) && !entry.covers(address)) {
+                return;
+            }
+            if entry.name().is_empty() {
+                return;
+            }
+            if entry.covers(address) && better(&covering, &entry) {
+                covering = Some(entry);
+            }
+            if better(&nearest, &entry) {
+                nearest = Some(entry);
+            }
+        });
+        (covering, nearest)
+    }
+
     /// The functions among them, stubs left out, by address: mangled name, address, size.
     pub fn functions(&self) -> impl Iterator<Item = (&'a [u8], u64, u64)> {
         let functions = self
-            .entries
+            .sorted()
             .iter()
-            .filter(|entry| entry.function && !entry.stub);
-        functions.map(|entry| (entry.name, entry.address, entry.size))
+            .filter(|entry| entry.function && !entry.stub && !entry.name().is_empty());
+        functions.map(|entry| (entry.name(), entry.address, entry.size))
     }
 
     pub fn named(&self, name: &str) -> Option<Symbol> {
-        let index = *self.names.get(name.as_bytes())?;
-        Some(self.entries.get(index as usize)?.to_symbol())
+        let index = *self.names().get(name.as_bytes())?;
+        Some(self.sorted().get(index as usize)?.to_symbol())
+    }
+
+    fn names(&self) -> &FxHashMap<&'a [u8], u32> {
+        self.names.get_or_init(|| {
+            let entries = self.sorted();
+            let mut names: FxHashMap<&[u8], u32> = FxHashMap::default();
+            // The name of a stub is another's, elsewhere.
+            for (index, entry) in entries.iter().enumerate().filter(|(_, entry)| !entry.stub) {
+                let index = index as u32;
+                names
+                    .entry(entry.name())
+                    .and_modify(|best| {
+                        if entries[*best as usize].rank < entry.rank {
+                            *best = index;
+                        }
+                    })
+                    .or_insert(index);
+            }
+            names
+        })
     }
 }
 
-impl Entry<'_> {
+impl<'a> Entry<'a> {
+    fn name(&self) -> &'a [u8] {
+        let end = memchr::memchr(0, self.name_start);
+        &self.name_start[..end.unwrap_or(self.name_start.len())]
+    }
+
+    fn covers(&self, address: u64) -> bool {
+        address.wrapping_sub(self.address) < self.size
+            || (self.size == 0 && self.address == address)
+    }
+
     fn to_symbol(self) -> Symbol {
-        let mut name = String::from_utf8_lossy(self.name).into_owned();
+        let mut name = String::from_utf8_lossy(self.name()).into_owned();
         if self.stub {
             name.push_str("@plt");
         }
@@ -123,7 +204,7 @@ impl Entry<'_> {
     }
 }
 
-fn read_table<'a>(file: &'a ElfFile, table: &Section, entries: &mut Vec<Entry<'a>>) {
+fn read_table<'a>(file: &'a ElfFile, table: &Section, each: &mut impl FnMut(Entry<'a>)) {
     let data = file.bytes.get(table.file.clone()).unwrap_or(&[]);
     let strings = file
         .elf
@@ -142,19 +223,18 @@ fn read_table<'a>(file: &'a ElfFile, table: &Section, entries: &mut Vec<Entry<'a
         if section == elf::SHN_UNDEF.0 || section >= elf::SHN_LORESERVE || !addressed {
             continue;
         }
-        let name = strings.get(u32_at(0) as usize..).unwrap_or(&[]);
-        let name = name.split(|&byte| byte == 0).next().unwrap_or(&[]);
-        if name.is_empty() {
+        let name_start = strings.get(u32_at(0) as usize..).unwrap_or(&[]);
+        if u32_at(0) == 0 {
             continue;
         }
         let (address, size) = (u64_at(8), u64_at(16));
         let rank = u8::from(function) * 4
             + u8::from(size > 0) * 2
             + u8::from(binding == elf::STB_GLOBAL.0);
-        entries.push(Entry {
+        each(Entry {
             address,
             size,
-            name,
+            name_start,
             function,
             rank,
             stub: false,
