@@ -62,11 +62,6 @@ impl ElfFile {
             .map_or(0, |(_, section)| section.file.len() as u64)
     }
 
-    /// The file's size in bytes.
-    pub fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
     /// Whether a section of that name has bytes in this file.
     pub fn has(&self, name: &str) -> bool {
         self.find(name)

@@ -9,12 +9,11 @@
 //! the units.
 
 use crate::dwarf::Dwarf;
-use crate::files::{ElfFile, Files};
+use crate::files::Files;
 use crate::mapping::Bytes;
 pub use crate::stored::cache::{CachedIndex, IndexCache};
 use crate::stored::{IndexError, IndexFile, StoredIndex, build};
 use crate::{Error, Module};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -192,32 +191,20 @@ fn identity(files: &Files) -> (String, Vec<u8>) {
         name.extend(id.iter().take(32).map(|byte| format!("{byte:02x}")));
     }
     for file in std::iter::once(&files.main).chain(&files.debug) {
-        key.extend_from_slice(&(file.len() as u64).to_le_bytes());
+        key.extend_from_slice(&(file.bytes.len() as u64).to_le_bytes());
         if files.main.elf.build_id.is_none() {
-            key.extend_from_slice(&changed(file));
+            key.extend(
+                file.bytes
+                    .stamp()
+                    .iter()
+                    .flat_map(|number| number.to_le_bytes()),
+            );
         }
     }
     if name.is_empty() {
         name = format!("{:08x}{:08x}", crc32fast::hash(&key), key.len());
     }
     (name, key)
-}
-
-/// Which file it is, and when it was changed.
-fn changed(file: &ElfFile) -> Vec<u8> {
-    let Ok(metadata) = std::fs::metadata(&file.elf.path) else {
-        return Vec::new();
-    };
-    let numbers = [
-        metadata.dev(),
-        metadata.ino(),
-        metadata.mtime() as u64,
-        metadata.mtime_nsec() as u64,
-    ];
-    numbers
-        .iter()
-        .flat_map(|number| number.to_le_bytes())
-        .collect()
 }
 
 impl Module {

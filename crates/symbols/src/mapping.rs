@@ -7,13 +7,17 @@ use crate::Error;
 use memmap2::Mmap;
 use std::fs::File;
 use std::ops::Deref;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Bytes that stay put.
 pub(crate) enum Bytes {
-    Mapped(Mmap),
+    Mapped(Mmap, Stamp),
     Owned(Box<[u8]>),
 }
+
+/// Which file it was, and when it was last changed: device, inode, seconds, nanoseconds.
+pub(crate) type Stamp = [u64; 4];
 
 impl Bytes {
     /// Maps a regular file.
@@ -43,7 +47,22 @@ impl Bytes {
         // SAFETY: the map is read-only and private and lives as long as `Bytes`. Another process could still
         // truncate or overwrite the file in place, which no debugger can exclude; linkers write a new file instead.
         let map = unsafe { Mmap::map(&file) }.map_err(open_error)?;
-        Ok(Bytes::Mapped(map))
+        let metadata = file.metadata().map_err(open_error)?;
+        let stamp = [
+            metadata.dev(),
+            metadata.ino(),
+            metadata.mtime() as u64,
+            metadata.mtime_nsec() as u64,
+        ];
+        Ok(Bytes::Mapped(map, stamp))
+    }
+
+    /// Of the file that was mapped; zeros for what was none.
+    pub(crate) fn stamp(&self) -> Stamp {
+        match self {
+            Bytes::Mapped(_, stamp) => *stamp,
+            Bytes::Owned(_) => [0; 4],
+        }
     }
 }
 
@@ -66,7 +85,7 @@ impl Deref for Bytes {
     type Target = [u8];
     fn deref(&self) -> &[u8] {
         match self {
-            Bytes::Mapped(map) => map,
+            Bytes::Mapped(map, _) => map,
             Bytes::Owned(bytes) => bytes,
         }
     }

@@ -88,7 +88,7 @@ fn answers(module: &Module) -> String {
     // By its end, and by the beginning of its base name.
     names.sort();
     names.dedup();
-    for name in names.iter().step_by(1 + names.len() / 60) {
+    for name in names.iter().step_by(1 + names.len() / 20) {
         let end = name.rsplit("::").next().unwrap_or(name);
         for name in [name.as_str(), end] {
             let pattern = NamePattern::new(name);
@@ -221,12 +221,7 @@ fn an_index_answers_what_the_units_answer() {
 
 #[test]
 fn an_index_of_a_rust_program_answers_what_the_units_answer() {
-    for flags in [&["-g"][..], &["-g", "-O"]] {
-        compare(
-            &compile("index.rs", RUST, flags),
-            &format!("Rust {}", flags.concat()),
-        );
-    }
+    compare(&compile("index.rs", RUST, &["-g"]), "Rust");
 }
 
 #[test]

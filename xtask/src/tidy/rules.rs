@@ -20,7 +20,7 @@ const UNSAFE_FILES: [&str; 2] = [
 ];
 
 /// The rooms of `symbols` that open files.
-const SYMBOLS_IO: [&str; 5] = ["module", "mapping", "locate", "index/cache", "sources"];
+const SYMBOLS_IO: [&str; 5] = ["module", "mapping", "locate", "stored/cache", "sources"];
 
 /// Which files a word is looked for in, and where in them.
 #[derive(Clone, Copy)]
@@ -143,7 +143,7 @@ const WORDS: [Words; 10] = [
     Words {
         rule: Rule {
             name: "symbols does no I/O",
-            remedy: "take bytes, or ask for the file; only `module`, `mapping`, `locate` and `sources` open files",
+            remedy: "take bytes, or ask for the file; only `module`, `mapping`, `locate`, `sources` and `stored/cache` open files",
         },
         words: &[
             "std::fs",

@@ -19,9 +19,6 @@ const UNFINISHED: &str = ".part";
 /// An unfinished file this old belongs to nobody any more.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
-/// How many bytes the user's cache may have.
-const DEFAULT_LIMIT: u64 = 2 << 30;
-
 /// The folder of index files.
 #[derive(Debug)]
 pub struct IndexCache {
@@ -42,6 +39,9 @@ pub struct CachedIndex {
 }
 
 impl IndexCache {
+    /// Bytes enough for the indexes of some dozens of large programs, or hundreds of small ones: two gigabytes.
+    pub const USUAL_LIMIT: u64 = 2 << 30;
+
     /// The cache in a folder, which is made where it is not there.
     ///
     /// # Errors
@@ -60,21 +60,6 @@ impl IndexCache {
             )));
         }
         Ok(Self { folder, limit })
-    }
-
-    /// The user's cache: `$XDG_CACHE_HOME/dapple/index`, or else `~/.cache/dapple/index`, of two gigabytes.
-    ///
-    /// # Errors
-    /// As [`IndexCache::open`]; or there is no home folder.
-    pub fn of_user() -> io::Result<Self> {
-        let folder = |name| {
-            let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
-            Some(PathBuf::from(value)).filter(|folder| folder.is_absolute())
-        };
-        let caches = folder("XDG_CACHE_HOME")
-            .or_else(|| Some(folder("HOME")?.join(".cache")))
-            .ok_or_else(|| io::Error::other("neither XDG_CACHE_HOME nor HOME is set"))?;
-        Self::open(caches.join("dapple/index"), DEFAULT_LIMIT)
     }
 
     /// Where it is.
@@ -238,7 +223,7 @@ mod tests {
             Self(std::env::temp_dir().join(name))
         }
 
-        fn cache(&self, limit: u64) -> Cache {
+        fn cache(&self, limit: u64) -> IndexCache {
             IndexCache::open(self.0.clone(), limit).expect("the folder can be made")
         }
     }
@@ -249,7 +234,7 @@ mod tests {
         }
     }
 
-    fn names(cache: &Cache) -> Vec<String> {
+    fn names(cache: &IndexCache) -> Vec<String> {
         let entries = cache.entries().expect("the folder can be read");
         entries.into_iter().map(|entry| entry.name).collect()
     }
@@ -258,7 +243,7 @@ mod tests {
         vec![vec![byte; 200_000], vec![byte; 3]]
     }
 
-    fn content(cache: &Cache, name: &str, key: &[u8]) -> Option<Vec<Vec<u8>>> {
+    fn content(cache: &IndexCache, name: &str, key: &[u8]) -> Option<Vec<Vec<u8>>> {
         let index = cache.load(name, key).expect("it can be used")?;
         let table = |table| index.table(table, 0..index.table_len(table));
         let tables = [0, 1].map(|number| table(number).expect("it is whole").to_vec());
@@ -266,7 +251,7 @@ mod tests {
     }
 
     /// Makes a file look as if it was used so many seconds ago.
-    fn age(cache: &Cache, name: &str, seconds: u64) {
+    fn age(cache: &IndexCache, name: &str, seconds: u64) {
         let then = SystemTime::now() - Duration::from_secs(seconds);
         let file = File::open(cache.path(name)).expect("it is there");
         file.set_modified(then).expect("it is ours");
