@@ -32,6 +32,17 @@ pub struct PhysicalFrame {
     pub signal_trampoline: bool,
     /// The SSE registers' low 16 bytes, `xmm0` first; only the innermost frame's are known, where the target gives them.
     pub vectors: Option<Arc<[u128; 16]>>,
+    /// Of an outer frame: what is in registers that no frame above has saved.
+    pub unsaved: Option<Arc<Unsaved>>,
+}
+
+/// What is in registers that callees needn't save, and haven't: theirs by now, or still the caller's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsaved {
+    /// The general ones.
+    pub registers: Registers,
+    /// The SSE registers, as [`PhysicalFrame::vectors`].
+    pub vectors: Option<Arc<[u128; 16]>>,
 }
 
 /// Identifies a logical frame within a stop.

@@ -6,7 +6,7 @@
 //! of its own.
 
 use crate::Address;
-use crate::frame::PhysicalFrame;
+use crate::frame::{PhysicalFrame, Unsaved};
 use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
 use crate::registers::{FS_BASE, Registers};
@@ -37,9 +37,12 @@ pub fn caller(
         return None;
     }
     let cfa = frame.cfa?;
-    let registers = match find_rules(frame.lookup, modules) {
-        Some(rules) => by_rules(frame, cfa, &rules, modules, memory)?,
-        None => fallback::find(frame, modules, memory)?.1,
+    let (registers, unsaved) = match find_rules(frame.lookup, modules) {
+        Some(rules) => (
+            by_rules(frame, cfa, &rules, modules, memory)?,
+            unsaved_by(frame, &rules),
+        ),
+        None => (fallback::find(frame, modules, memory)?.1, None),
     };
     let pc = registers.pc().filter(|pc| pc.0 != 0)?;
     // A trampoline isn't called: it is returned to, and what precedes it belongs to somebody else.
@@ -51,6 +54,7 @@ pub fn caller(
         pc.offset(-1)
     };
     let mut next = complete(frame.level + 1, registers, pc, lookup, modules, memory);
+    next.unsaved = unsaved;
     if !interrupted && next.cfa.is_some_and(|next| next <= cfa) {
         // The address is good, what lies beyond it isn't.
         next.cfa = None;
@@ -75,6 +79,7 @@ fn complete(
         cfa: None,
         module: modules.at(lookup).cloned(),
         vectors: None,
+        unsaved: None,
         signal_trampoline: rules.as_ref().is_some_and(|r| r.signal_frame)
             || (rules.is_none() && fallback::is_sigreturn(pc, memory)),
     };
@@ -123,6 +128,32 @@ fn cfa_by_rules(
 /// What a function must leave as it found it (System V ABI for x86-64, §3.2.1).
 fn is_callee_saved(register: u16) -> bool {
     matches!(register, 3 | RBP | 12..=15)
+}
+
+/// What a frame leaves in the registers that are nobody's to save. The frames of a deep recursion share it.
+fn unsaved_by(frame: &PhysicalFrame, rules: &UnwindRules) -> Option<Arc<Unsaved>> {
+    if frame.signal_trampoline {
+        return None;
+    }
+    let before = frame.unsaved.as_ref();
+    let mut registers = Registers::default();
+    for register in (0..RIP).filter(|&register| register != RSP && !is_callee_saved(register)) {
+        let saved = |(number, rule): &(u16, RegisterRule)| {
+            *number == register && *rule != RegisterRule::SameValue
+        };
+        if !rules.registers.iter().any(saved) {
+            let kept = frame.registers.get(register);
+            registers.set(register, kept.or_else(|| before?.registers.get(register)));
+        }
+    }
+    let vectors = frame.vectors.clone();
+    let vectors = vectors.or_else(|| before?.vectors.clone());
+    match before {
+        Some(before) if before.registers == registers && frame.vectors.is_none() => {
+            Some(Arc::clone(before))
+        }
+        _ => Some(Arc::new(Unsaved { registers, vectors })),
+    }
 }
 
 fn by_rules(
@@ -208,7 +239,18 @@ impl<'a> FrameContext<'a> {
 
 impl LocationContext for FrameContext<'_> {
     fn register(&self, register: u16) -> Option<u64> {
-        self.frame.registers.get(register)
+        match (&self.frame.vectors, register) {
+            (Some(vectors), 17..33) => Some(vectors[usize::from(register - 17)] as u64),
+            _ => self.frame.registers.get(register),
+        }
+    }
+
+    fn unsaved_register(&self, register: u16) -> Option<u128> {
+        let unsaved = self.frame.unsaved.as_ref()?;
+        match register {
+            17..33 => Some(unsaved.vectors.as_ref()?[usize::from(register - 17)]),
+            _ => unsaved.registers.get(register).map(u128::from),
+        }
     }
 
     fn read(&self, address: u64, buffer: &mut [u8]) -> Result<(), u64> {

@@ -8,6 +8,7 @@ mod address;
 mod address_map;
 mod blocks;
 mod breakpoint_locations;
+mod call_sites;
 pub mod cfi;
 pub mod companions;
 mod demangle;

@@ -1,10 +1,11 @@
 //! Where values are: DWARF expressions and location lists (DWARF 5 §2.5, §2.6).
 //!
 //! gimli's evaluation stops wherever it needs something; [`Evaluator`] answers from the debug information or
-//! asks the [`LocationContext`]. Entry values are recovered as far as the caller's call sites describe them.
+//! asks the [`LocationContext`]. Entry values are next door, in [`crate::call_sites`].
 
-use crate::cfi::{RBP, RIP, RSP};
 use crate::dwarf::{Dwarf, Reader, Unit};
+use crate::entries::Entry;
+use crate::functions::FunctionId;
 use crate::scopes::Variable;
 use crate::{FileAddress, Module};
 use gimli::{
@@ -28,6 +29,11 @@ pub trait LocationContext {
     fn load_bias(&self) -> u64;
     /// The address of the thread-local at `offset` of this module's TLS block.
     fn thread_local(&self, offset: u64) -> Option<u64>;
+    /// What is in a register that neither this frame nor those it called have saved: its value in this frame if none of
+    /// them has changed it. Only asked for where the compiler knows that they haven't. `None`: unknown.
+    fn unsaved_register(&self, _register: u16) -> Option<u128> {
+        None
+    }
     /// The calling frame's context, for entry values.
     fn caller(&self) -> Option<Box<dyn LocationContext + '_>> {
         None
@@ -73,8 +79,24 @@ pub enum Place {
     },
     /// Nowhere: these are its bytes, little-endian.
     Bytes(Vec<u8>),
+    /// The value is a pointer to something that is in no memory, or not at one address, such as a variable that was
+    /// optimised to a register; but what that has can be told: [`Module::locate_pointee`].
+    ImplicitPointer {
+        /// What it points to, or into.
+        pointee: Pointee,
+        /// How many bytes it points behind the start of that.
+        offset: i64,
+    },
     /// Not to be had.
     Unavailable(Unavailable),
+}
+
+/// What a pointer without an address points to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pointee {
+    unit: u32,
+    offset: usize,
+    function: Option<FunctionId>,
 }
 
 /// Operations in an expression; real ones have a few dozen.
@@ -90,41 +112,48 @@ const ENCODING: Encoding = Encoding {
     version: 5,
 };
 
-fn unsupported(text: impl Into<String>) -> Unavailable {
+pub(crate) fn unsupported(text: impl Into<String>) -> Unavailable {
     Unavailable::Unsupported(text.into())
 }
 
 /// The debug information around an expression; without it (in call frame information) an expression can only compute.
 #[derive(Clone, Copy)]
-struct Surroundings<'s, 'a> {
-    dwarf: &'s Dwarf<'a>,
-    unit: &'s Unit<'a>,
-    /// The function whose frame base counts: its entry's offset in the unit.
-    function: Option<usize>,
+pub(crate) struct Surroundings<'s, 'a> {
+    pub dwarf: &'s Dwarf<'a>,
+    pub unit: &'s Unit<'a>,
+    /// The function whose frame base counts.
+    pub function: Option<FunctionId>,
     /// Where the frame is.
-    address: u64,
+    pub address: u64,
 }
 
 /// One evaluation and those it needs.
-struct Evaluator<'s, 'a> {
-    around: Option<Surroundings<'s, 'a>>,
-    context: &'s dyn LocationContext,
-    nesting: u32,
+pub(crate) struct Evaluator<'s, 'a> {
+    pub around: Option<Surroundings<'s, 'a>>,
+    pub context: &'s dyn LocationContext,
+    pub nesting: u32,
     /// How many more requests may be made, by this and by those it needs.
-    requests: &'s Cell<u32>,
+    pub requests: &'s Cell<u32>,
 }
 
 impl<'a> Evaluator<'_, 'a> {
-    fn pieces(
+    fn pieces<'r>(
         &self,
-        expression: Expression<Reader<'a>>,
+        expression: Expression<Reader<'r>>,
         initial: Option<u64>,
-    ) -> Result<Vec<Piece>, Unavailable> {
+    ) -> Result<Vec<Piece>, Unavailable>
+    where
+        'a: 'r,
+    {
         if self.nesting > NESTING_LIMIT {
             return Err(unsupported("the location refers to itself"));
         }
-        let broken =
-            |error: gimli::Error| unsupported(format!("the location is malformed: {error}"));
+        let broken = |error: gimli::Error| match error {
+            gimli::Error::UnsupportedEvaluation | gimli::Error::InvalidExpression(_) => {
+                unsupported(format!("the location can't be computed: {error}"))
+            }
+            error => unsupported(format!("the location is malformed: {error}")),
+        };
         let encoding = self
             .around
             .map_or(ENCODING, |around| around.unit.dw().header.encoding());
@@ -185,9 +214,12 @@ impl<'a> Evaluator<'_, 'a> {
                 EvaluationResult::RequiresAtLocation(reference) => {
                     evaluation.resume_with_at_location(self.called_expression(reference)?)
                 }
-                EvaluationResult::RequiresEntryValue(expression) => evaluation
-                    .resume_with_entry_value(Value::Generic(self.entry_value(expression)?)),
-                EvaluationResult::RequiresParameterRef(_) => return Err(Unavailable::OptimizedOut),
+                EvaluationResult::RequiresEntryValue(expression) => {
+                    evaluation.resume_with_entry_value(self.entry_value(expression)?)
+                }
+                EvaluationResult::RequiresParameterRef(parameter) => {
+                    evaluation.resume_with_parameter_ref(self.passed_as(parameter)?)
+                }
                 EvaluationResult::RequiresRelocatedAddress(address) => {
                     evaluation.resume_with_relocated_address(self.relocated(address))
                 }
@@ -215,16 +247,14 @@ impl<'a> Evaluator<'_, 'a> {
         }
     }
 
-    fn piece(&self, piece: gimli::Piece<Reader<'a>>) -> Piece {
+    fn piece(&self, piece: gimli::Piece<Reader<'_>>) -> Piece {
         let skipped = piece.bit_offset.unwrap_or(0);
         let place = match piece.location {
-            gimli::Location::Empty | gimli::Location::ImplicitPointer { .. } => {
-                Place::Unavailable(Unavailable::OptimizedOut)
+            gimli::Location::Empty => Place::Unavailable(Unavailable::OptimizedOut),
+            gimli::Location::ImplicitPointer { value, byte_offset } => {
+                self.implicit_pointer(value, byte_offset)
             }
-            gimli::Location::Register { register } => Place::Register {
-                register: register.0,
-                bit_offset: skipped,
-            },
+            gimli::Location::Register { register } => self.in_register(register.0, skipped),
             gimli::Location::Address { address } if skipped.is_multiple_of(8) => {
                 Place::Memory(address.wrapping_add(skipped / 8))
             }
@@ -240,12 +270,47 @@ impl<'a> Evaluator<'_, 'a> {
         }
     }
 
+    fn in_register(&self, register: u16, bit_offset: u64) -> Place {
+        let known = self.context.register(register).is_some();
+        match self.unsaved(register).filter(|_| !known) {
+            None => Place::Register {
+                register,
+                bit_offset,
+            },
+            Some(contents) => {
+                let width = if register < 17 { 8 } else { 16 };
+                let skipped = u32::try_from(bit_offset).unwrap_or(u32::MAX);
+                let contents = contents.checked_shr(skipped).unwrap_or(0);
+                Place::Bytes(contents.to_le_bytes()[..width].to_vec())
+            }
+        }
+    }
+
+    fn implicit_pointer(&self, value: gimli::DebugInfoOffset<usize>, offset: i64) -> Place {
+        let found = self.around.and_then(|around| {
+            let reference = AttributeValue::DebugInfoRef(value);
+            let (unit, offset) = around.dwarf.resolve(around.unit, reference)?;
+            Some(Pointee {
+                unit: unit.index,
+                offset: offset.0,
+                function: around.function,
+            })
+        });
+        match found {
+            Some(pointee) => Place::ImplicitPointer { pointee, offset },
+            None => Place::Unavailable(unsupported("it points to an entry that can't be read")),
+        }
+    }
+
     /// The one number an expression computes: an address, or what a register holds.
-    fn number(
+    pub fn number<'r>(
         &self,
-        expression: Expression<Reader<'a>>,
+        expression: Expression<Reader<'r>>,
         initial: Option<u64>,
-    ) -> Result<u64, Unavailable> {
+    ) -> Result<u64, Unavailable>
+    where
+        'a: 'r,
+    {
         match self
             .pieces(expression, initial)?
             .into_iter()
@@ -255,6 +320,9 @@ impl<'a> Evaluator<'_, 'a> {
             Some(Place::Memory(address)) => Ok(address),
             Some(Place::Register { register, .. }) => self.register(register),
             Some(Place::Bytes(bytes)) => Ok(little_endian(&bytes)),
+            Some(Place::ImplicitPointer { .. }) => Err(unsupported(
+                "it is computed from a pointer without an address",
+            )),
             Some(Place::Unavailable(reason)) => Err(reason),
             None => Err(Unavailable::OptimizedOut),
         }
@@ -263,10 +331,19 @@ impl<'a> Evaluator<'_, 'a> {
     fn register(&self, register: u16) -> Result<u64, Unavailable> {
         self.context
             .register(register)
+            .or_else(|| Some(self.unsaved(register)? as u64))
             .ok_or(Unavailable::RegisterLost(register))
     }
 
-    fn cfa(&self) -> Result<u64, Unavailable> {
+    /// A register that is no callee's to keep, where it was kept all the same. gcc knows which registers the functions of a
+    /// unit use (`-fipa-ra`), and lets variables stay in the others during a call. A location that does not outlive the call
+    /// ends within the call instruction, so that one that holds there is one of these. Clang's locations end behind it.
+    fn unsaved(&self, register: u16) -> Option<u128> {
+        let by_gcc = self.around?.unit.optimised() == Some(true);
+        by_gcc.then(|| self.context.unsaved_register(register))?
+    }
+
+    pub fn cfa(&self) -> Result<u64, Unavailable> {
         self.context
             .cfa()
             .ok_or_else(|| unsupported("the frame's address is not known"))
@@ -276,7 +353,7 @@ impl<'a> Evaluator<'_, 'a> {
         address.wrapping_add(self.context.load_bias())
     }
 
-    fn typed(&self, value: u64, base_type: UnitOffset<usize>) -> Result<Value, Unavailable> {
+    pub fn typed(&self, value: u64, base_type: UnitOffset<usize>) -> Result<Value, Unavailable> {
         let value_type = self.value_type(base_type)?;
         if value_type == ValueType::Generic {
             // gimli parses values of base types only.
@@ -295,7 +372,7 @@ impl<'a> Evaluator<'_, 'a> {
         let entry = self
             .around
             .and_then(|around| around.dwarf.entry(around.unit, offset));
-        let value_type = entry.and_then(|entry| ValueType::from_entry(&entry).ok().flatten());
+        let value_type = entry.and_then(|entry| value_type_of(&entry));
         value_type
             .ok_or_else(|| unsupported("the location uses a type that can't be computed with"))
     }
@@ -303,9 +380,12 @@ impl<'a> Evaluator<'_, 'a> {
     fn frame_base(&self) -> Result<u64, Unavailable> {
         let none = || unsupported("the function's frame base is not known");
         let around = self.around.ok_or_else(none)?;
-        let entry = around
-            .function
-            .and_then(|function| around.dwarf.entry(around.unit, UnitOffset(function)));
+        let entry = around.function.and_then(|function| {
+            around.dwarf.entry(
+                around.dwarf.unit(function.unit)?,
+                UnitOffset(function.offset),
+            )
+        });
         let base = entry
             .and_then(|entry| entry.attr_value(dw::DW_AT_frame_base))
             .ok_or_else(none)?;
@@ -337,73 +417,6 @@ impl<'a> Evaluator<'_, 'a> {
             Some(AttributeValue::Exprloc(expression)) => Ok(expression.0),
             _ => Ok(EndianSlice::new(&[], LittleEndian)),
         }
-    }
-
-    /// What an expression was on entry to the function. Only that of a register is ever written by compilers.
-    fn entry_value(&self, expression: Expression<Reader<'a>>) -> Result<u64, Unavailable> {
-        let around = self.around.ok_or(Unavailable::OptimizedOut)?;
-        let mut operations = expression.operations(around.unit.dw().header.encoding());
-        let register = match (operations.next(), operations.next()) {
-            (Ok(Some(gimli::Operation::Register { register })), Ok(None)) => register.0,
-            _ => return Err(Unavailable::OptimizedOut),
-        };
-        match register {
-            // Callee-saved: what the caller has now.
-            3 | RBP | 12..=15 => {
-                let caller = self.context.caller().ok_or(Unavailable::OptimizedOut)?;
-                caller
-                    .register(register)
-                    .ok_or(Unavailable::RegisterLost(register))
-            }
-            // The call pushed the return address.
-            RSP => Ok(self.cfa()?.wrapping_sub(8)),
-            _ => self.call_site_value(around, register),
-        }
-    }
-
-    /// What the caller passed in a register, by the call site's description (DWARF 5 §3.4.2).
-    fn call_site_value(
-        &self,
-        around: Surroundings<'_, 'a>,
-        register: u16,
-    ) -> Result<u64, Unavailable> {
-        let caller = self.context.caller().ok_or(Unavailable::OptimizedOut)?;
-        // Another module's debug information isn't at hand here.
-        if caller.load_bias() != self.context.load_bias() {
-            return Err(Unavailable::OptimizedOut);
-        }
-        let after_call = caller
-            .register(RIP)
-            .ok_or(Unavailable::OptimizedOut)?
-            .wrapping_sub(caller.load_bias());
-        let dwarf = around.dwarf;
-        let address = after_call.wrapping_sub(1);
-        let (unit, function) = dwarf
-            .function_entry_at(address)
-            .ok_or(Unavailable::OptimizedOut)?;
-        let blocks = dwarf.blocks(unit, function.offset);
-        let site = blocks
-            .call_sites
-            .iter()
-            .find(|site| site.return_address == after_call);
-        let site = site.ok_or(Unavailable::OptimizedOut)?.offset;
-        if !around.may_be_called_by(unit, site) {
-            return Err(Unavailable::OptimizedOut);
-        }
-        let value = passed_in(unit, site, register).ok_or(Unavailable::OptimizedOut)?;
-        let around = Surroundings {
-            dwarf,
-            unit,
-            function: Some(function.offset),
-            address,
-        };
-        Evaluator {
-            around: Some(around),
-            context: &*caller,
-            nesting: self.nesting + 1,
-            requests: self.requests,
-        }
-        .number(value, None)
     }
 }
 
@@ -437,56 +450,26 @@ impl<'a> Surroundings<'_, 'a> {
             Unavailable::OptimizedOut
         })
     }
-
-    /// Whether a call site may have called this function: after a tail call, the one that returns is another.
-    fn may_be_called_by(&self, unit: &Unit<'a>, site: usize) -> bool {
-        let Some(site) = self.dwarf.entry(unit, UnitOffset(site)) else {
-            return false;
-        };
-        let origin = [dw::DW_AT_call_origin, dw::DW_AT_abstract_origin]
-            .iter()
-            .find_map(|&name| site.attr_value(name));
-        let callee = origin.and_then(|origin| self.dwarf.resolve(unit, origin));
-        let (Some((callee_unit, callee)), Some(function)) = (callee, self.function) else {
-            // An indirect call says nothing.
-            return true;
-        };
-        let callee = self.dwarf.chain(callee_unit, callee);
-        let this = self.dwarf.chain(self.unit, UnitOffset(function));
-        let name = |chain| {
-            let linkage = self.dwarf.linkage_name(chain).map(String::into_bytes);
-            linkage.or_else(|| {
-                self.dwarf
-                    .chain_text(chain, dw::DW_AT_name)
-                    .map(<[u8]>::to_vec)
-            })
-        };
-        name(&callee) == name(&this)
-    }
 }
 
-/// The expression for the value passed in `register` at a call site.
-fn passed_in<'a>(unit: &Unit<'a>, site: usize, register: u16) -> Option<Expression<Reader<'a>>> {
-    let mut tree = unit.dw().entries_tree(Some(UnitOffset(site))).ok()?;
-    let mut children = tree.root().ok()?.children();
-    while let Ok(Some(child)) = children.next() {
-        let entry = child.entry();
-        let Some(AttributeValue::Exprloc(location)) = entry.attr_value(dw::DW_AT_location) else {
-            continue;
-        };
-        let mut operations = location.operations(unit.dw().header.encoding());
-        if !matches!(operations.next(), Ok(Some(gimli::Operation::Register { register: found })) if found.0 == register)
-        {
-            continue;
+/// How to compute with a base type. gimli has no characters and truth values.
+fn value_type_of(entry: &Entry<'_>) -> Option<ValueType> {
+    let AttributeValue::Encoding(encoding) = entry.attr_value(dw::DW_AT_encoding)? else {
+        return None;
+    };
+    let native = match entry.attr_value(dw::DW_AT_endianity) {
+        None | Some(AttributeValue::Endianity(dw::DW_END_default | dw::DW_END_little)) => true,
+        Some(_) => false,
+    };
+    let encoding = match encoding {
+        dw::DW_ATE_signed_char => dw::DW_ATE_signed,
+        dw::DW_ATE_unsigned_char | dw::DW_ATE_boolean | dw::DW_ATE_UTF | dw::DW_ATE_address => {
+            dw::DW_ATE_unsigned
         }
-        let value = [dw::DW_AT_call_value, dw::DW_AT_GNU_call_site_value]
-            .iter()
-            .find_map(|&name| entry.attr_value(name));
-        if let Some(AttributeValue::Exprloc(value)) = value {
-            return Some(value);
-        }
-    }
-    None
+        other => other,
+    };
+    let size = entry.attr_value(dw::DW_AT_byte_size)?.udata_value()?;
+    ValueType::from_encoding(encoding, size).filter(|_| native)
 }
 
 fn bytes_of(value: Value) -> Vec<u8> {
@@ -516,7 +499,8 @@ fn little_endian(bytes: &[u8]) -> u64 {
 impl<'a> Dwarf<'a> {
     fn locate(
         &self,
-        variable: &Variable,
+        variable: Pointee,
+        size: Option<u64>,
         address: u64,
         context: &dyn LocationContext,
     ) -> Result<Vec<Piece>, Unavailable> {
@@ -524,13 +508,11 @@ impl<'a> Dwarf<'a> {
             .unit(variable.unit)
             .ok_or_else(|| unsupported("the variable's unit can't be read"))?;
         let chain = self.chain(unit, UnitOffset(variable.offset));
-        let size = variable.type_id.and_then(|id| self.type_size(id));
         if let Some((unit, value)) = chain.attribute(dw::DW_AT_location) {
-            let function = variable.function.map(|function| function.offset);
             let around = Surroundings {
                 dwarf: self,
                 unit,
-                function,
+                function: variable.function,
                 address,
             };
             let evaluator = Evaluator {
@@ -606,7 +588,28 @@ impl Module {
         address: FileAddress,
         context: &dyn LocationContext,
     ) -> Result<Vec<Piece>, Unavailable> {
-        self.dwarf(|dwarf| dwarf.locate(variable, address.0, context))
+        let entry = Pointee {
+            unit: variable.unit,
+            offset: variable.offset,
+            function: variable.function,
+        };
+        self.dwarf(|dwarf| {
+            let size = variable.type_id.and_then(|id| dwarf.type_size(id));
+            dwarf.locate(entry, size, address.0, context)
+        })
+    }
+
+    /// The pieces of what a [`Place::ImplicitPointer`] points to, or into, in the frame and at the address that it was found in.
+    ///
+    /// # Errors
+    /// Why there's nothing at all.
+    pub fn locate_pointee(
+        &self,
+        pointee: &Pointee,
+        address: FileAddress,
+        context: &dyn LocationContext,
+    ) -> Result<Vec<Piece>, Unavailable> {
+        self.dwarf(|dwarf| dwarf.locate(*pointee, None, address.0, context))
     }
 }
 

@@ -215,7 +215,7 @@ impl Runner<'_> {
         for _ in 0..MAX_STEPS {
             match self.reader.view(&value, LONG) {
                 // In C++ a reference is its target, in Rust it is something to look behind.
-                View::Alias(target) if is_rust => return Ok(target),
+                View::Alias(target) if is_rust || self.is_pointer(&value) => return Ok(target),
                 View::Alias(target) => value = target,
                 View::Pointer {
                     target: Some(target),

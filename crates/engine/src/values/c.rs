@@ -47,6 +47,16 @@ pub(crate) fn text_at(
     Some(format!("{}{mark}", quote(shown)))
 }
 
+/// The text that some bytes start with, quoted, when `target` is a character.
+pub(crate) fn text_of(target: &Resolved, bytes: &[u8], limit: Limit) -> Option<String> {
+    if !is_char(target) {
+        return None;
+    }
+    let end = bytes.iter().position(|byte| *byte == 0)?;
+    let mark = if end > limit.text { "…" } else { "" };
+    Some(format!("{}{mark}", quote(&bytes[..end.min(limit.text)])))
+}
+
 /// The size of a wide character; `None` when the type isn't one.
 fn wide_unit(target: &Resolved) -> Option<u64> {
     let is_wide = target.type_.language != Language::Rust

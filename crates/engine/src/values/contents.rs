@@ -99,6 +99,8 @@ fn part_of_pieces(pieces: &[Piece], offset: u64, size: u64) -> Result<Vec<Piece>
                 let start = usize::try_from(whole_bytes()?).unwrap_or(usize::MAX);
                 Place::Bytes(bytes.get(start..).unwrap_or_default().to_vec())
             }
+            Place::ImplicitPointer { .. } if skip == 0 && bits == 64 => piece.place.clone(),
+            Place::ImplicitPointer { .. } => Place::Unavailable(no_address()),
             Place::Unavailable(reason) => Place::Unavailable(reason.clone()),
         };
         part.push(Piece {
@@ -209,9 +211,14 @@ impl Reader<'_> {
                 bytes.resize(bits.div_ceil(8) as usize, 0);
                 Ok((bytes, 0))
             }
+            Place::ImplicitPointer { .. } => Err(no_address()),
             Place::Unavailable(reason) => Err(reason.clone()),
         }
     }
+}
+
+fn no_address() -> Unavailable {
+    Unavailable::Unsupported("points to something that has no address".into())
 }
 
 /// Copies `bits` bits, both sides counted from the least significant bit of their first byte.

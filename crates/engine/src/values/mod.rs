@@ -21,6 +21,7 @@ mod c;
 mod children;
 mod contents;
 mod cpp;
+mod implicit;
 pub(crate) mod names;
 mod render;
 mod rust;

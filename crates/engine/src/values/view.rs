@@ -300,6 +300,9 @@ impl Reader<'_> {
                 }))
             }
             TypeKind::Pointer(kind, target) => {
+                if let Some(view) = self.implicit_pointer_view(value, *target, limit) {
+                    return Ok(view);
+                }
                 let address = self.word(&value.contents)?;
                 match kind {
                     PointerKind::Pointer => {

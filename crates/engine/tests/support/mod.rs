@@ -37,6 +37,22 @@ pub fn fixture(name: &str, flags: &[&str]) -> Fixture {
     build(name, source, text, flags)
 }
 
+/// As [`fixture`], by a C compiler of one's choice.
+pub fn fixture_by(compiler: &str, name: &str, flags: &[&str]) -> Fixture {
+    let Fixture { source, text, .. } = fixture(name, flags);
+    build_by(Some(compiler), name, source, text, flags)
+}
+
+/// The newest clang there is.
+pub fn clang() -> Option<String> {
+    let versions = (14..=30).rev().map(|version| format!("clang-{version}"));
+    let runs = |name: &String| {
+        let output = Command::new(name).arg("--version").output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    versions.chain(["clang".to_owned()]).find(runs)
+}
+
 /// A source that stands in the test.
 pub fn inline(name: &str, text: &str, flags: &[&str]) -> Fixture {
     let source = folder()
@@ -78,17 +94,28 @@ fn write_once(path: &Path, text: &str) {
 }
 
 fn build(name: &str, source: PathBuf, text: String, flags: &[&str]) -> Fixture {
-    let key = hash(&(name, &text, flags));
+    build_by(None, name, source, text, flags)
+}
+
+fn build_by(
+    compiler: Option<&str>,
+    name: &str,
+    source: PathBuf,
+    text: String,
+    flags: &[&str],
+) -> Fixture {
+    let key = hash(&(compiler, name, &text, flags));
     let binary = folder().join(format!("engine-{}-{key:016x}", name.replace('.', "-")));
     if !binary.exists() {
         let extension = source.extension().and_then(|e| e.to_str());
-        let (compiler, default): (&str, &[&str]) = match extension {
+        let (usual, default): (&str, &[&str]) = match extension {
             Some("c") => ("cc", &["-g", "-pthread"]),
             Some("cpp") => ("c++", &["-g", "-pthread"]),
             Some("rs") => ("rustc", &["-g", "--edition", "2024"]),
             other => panic!("no compiler for {other:?}"),
         };
         let part = aside(&binary);
+        let compiler = compiler.unwrap_or(usual);
         let output = Command::new(compiler)
             .args(default)
             .args(flags)

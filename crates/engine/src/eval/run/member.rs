@@ -86,7 +86,7 @@ impl Runner<'_> {
         None
     }
 
-    fn is_pointer(&self, value: &Value) -> bool {
+    pub(super) fn is_pointer(&self, value: &Value) -> bool {
         let type_ = self.reader.resolve(value).map(|resolved| resolved.type_);
         use dapple_symbols::types::PointerKind::Pointer;
         type_.is_some_and(|type_| matches!(type_.kind, TypeKind::Pointer(Pointer, _)))

@@ -1,0 +1,113 @@
+//! Variables of optimised programs, compared with what the programs say of them.
+//!
+//! gcc describes all of them. Clang gives up more: there a value may be missing, with its reason, but not wrong.
+
+mod support;
+
+use dapple_engine::session::LineBreakpoint;
+use support::{Debuggee, Fixture, clang, fixture, fixture_by};
+
+/// The function that has to be looked at, with its expressions and their values.
+struct Expected {
+    function: String,
+    values: Vec<(String, String)>,
+}
+
+fn expected(line: &str) -> Option<Expected> {
+    let (function, values) = line.split_once(": ")?;
+    let pair = |text: &str| {
+        let (name, value) = text.rsplit_once('=')?;
+        Some((name.to_owned(), value.to_owned()))
+    };
+    Some(Expected {
+        function: function.to_owned(),
+        values: values.split(' ').map(pair).collect::<Option<_>>()?,
+    })
+}
+
+/// What is compared of a value: of a character its number.
+fn plain(text: &str) -> &str {
+    match text.split_once(" '") {
+        Some((number, _)) => number,
+        None => text,
+    }
+}
+
+/// The frame of a function among the innermost ones.
+fn frame_of(
+    debuggee: &Debuggee,
+    thread: dapple_engine::ThreadId,
+    name: &str,
+) -> dapple_engine::frame::FrameId {
+    let stack = debuggee.session().stack(thread, 0..6).unwrap();
+    let names: Vec<_> = stack
+        .frames
+        .iter()
+        .map(|frame| frame.function.clone())
+        .collect();
+    let found = stack
+        .frames
+        .iter()
+        .find(|frame| frame.function.as_deref() == Some(name));
+    found
+        .unwrap_or_else(|| panic!("{name} is not among {names:?}"))
+        .id
+}
+
+/// Runs the program, and gives what is missing: `function expression: reason`. Nothing may be wrong.
+fn missing(fixture: &Fixture) -> Vec<String> {
+    let mut debuggee = fixture.launch();
+    let line = LineBreakpoint {
+        line: fixture.line("halt"),
+    };
+    debuggee
+        .session()
+        .set_line_breakpoints(&fixture.source, vec![line])
+        .unwrap();
+    let (mut missing, mut wrong, mut read) = (Vec::new(), Vec::new(), 0);
+    for _ in 0..9 {
+        let (thread, _) = debuggee.run_to_breakpoint();
+        let announced: Vec<Expected> = debuggee.stdout.lines().filter_map(expected).collect();
+        let now = &announced[read];
+        read += 1;
+        let frame = frame_of(&debuggee, thread, &now.function);
+        for (expression, value) in &now.values {
+            let what = format!("{} {expression}", now.function);
+            match debuggee.session().evaluate(expression, Some(frame)) {
+                Ok((_, rendered)) if rendered.text.starts_with('<') => {
+                    missing.push(format!("{what}: {}", rendered.text));
+                }
+                Ok((_, rendered)) if plain(&rendered.text) == value => {}
+                Ok((_, rendered)) => wrong.push(format!("{what}: {}, not {value}", rendered.text)),
+                Err(error) => missing.push(format!("{what}: {error}")),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    debuggee.resume();
+    debuggee.expect_exit();
+    missing
+}
+
+#[test]
+fn nothing_is_missing_in_what_gcc_has_optimised() {
+    for flags in [&["-O2", "-gdwarf-5"], &["-O2", "-gdwarf-4"]] {
+        let missing = missing(&fixture("optimised.c", flags));
+        assert!(missing.is_empty(), "{flags:?}: {missing:#?}");
+    }
+}
+
+#[test]
+fn nothing_is_wrong_in_what_clang_has_optimised() {
+    let Some(clang) = clang() else {
+        return println!("there is no clang here");
+    };
+    for flags in [
+        &["-O2", "-gdwarf-5"],
+        &["-O2", "-gdwarf-4"],
+        &["-O1", "-gdwarf-5"],
+    ] {
+        let missing = missing(&fixture_by(&clang, "optimised.c", flags));
+        assert!(missing.len() < 25, "{flags:?}: {missing:#?}");
+    }
+}
