@@ -125,3 +125,42 @@ int main(void) {
     debuggee.resume();
     assert_eq!(debuggee.expect_exit(), ExitStatus::Code(7));
 }
+
+#[test]
+fn a_function_is_looked_for_again_in_the_program_that_is_executed() {
+    let other = r#"
+int before(void) { return 1; }
+int work(int n) {
+    return n + before(); // stop: other
+}
+int main(void) { return work(40); }
+"#;
+    let program = r#"
+#include <unistd.h>
+static int work(int n) {
+    return n + 1; // stop: first
+}
+int main(int argc, char **argv) {
+    if (work(argc) != 3) return 1;
+    execl(argv[1], argv[1], (char *)0);
+    return 2;
+}
+"#;
+    let other = inline("executed.c", other, &[]);
+    let program = inline("executes.c", program, &[]);
+    let mut debuggee = program.launch_with(&[other.binary.to_str().unwrap()]);
+    let state = set(&debuggee, &["work"]).remove(0);
+    assert_eq!(places(&state), (1, Some(program.line("first"))));
+    let (_, place) = debuggee.run_to_breakpoint();
+    assert_eq!(place, "first");
+    debuggee.resume();
+    let stop = debuggee.expect_stop().remove(0);
+    assert_eq!(stop.reason, StopReason::Breakpoint(vec![state.id]));
+    let changed = changes(&mut debuggee);
+    assert_eq!(
+        changed.last().map(places),
+        Some((1, Some(other.line("other"))))
+    );
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(41));
+}

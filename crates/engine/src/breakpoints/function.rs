@@ -23,6 +23,9 @@ struct Rank {
     /// They are only in the symbol table. Beside functions with debug information of the same name these are
     /// others' (a library's, the `main` that rustc makes to call the user's) and a stop there shows no source.
     symbol: bool,
+    /// They are copies inlined into a distribution's library, of a function which only has its name: the dynamic
+    /// linker has a `malloc` of its own for itself.
+    inlined_elsewhere: bool,
     /// For `main`, how many namespaces are around it: the program's own is C's and C++'s `main`, or a Rust crate's
     /// `NAME::main`, and not one further inside.
     depth: usize,
@@ -49,7 +52,7 @@ pub(crate) fn find(module: &LoadedModule, pattern: &NamePattern) -> Option<Place
         .module
         .find_functions(pattern)
         .into_iter()
-        .map(|function| (rank(&function, pattern), function))
+        .map(|function| (rank(module, &function, pattern), function))
         .collect();
     let best = found.iter().map(|(rank, _)| *rank).min()?;
     found.retain(|(rank, _)| *rank == best);
@@ -68,9 +71,10 @@ pub(crate) fn find(module: &LoadedModule, pattern: &NamePattern) -> Option<Place
     })
 }
 
-fn rank(function: &FoundFunction, pattern: &NamePattern) -> Rank {
+fn rank(module: &LoadedModule, function: &FoundFunction, pattern: &NamePattern) -> Rank {
     Rank {
         symbol: function.instance == Instance::Symbol,
+        inlined_elsewhere: is_inlined(function) && module.module.has_detached_debug_info(),
         depth: match pattern.text() {
             "main" => namespaces(&function.name),
             _ => 0,
