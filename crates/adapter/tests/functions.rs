@@ -194,11 +194,8 @@ fn calls(fixture: &Fixture, name: &str) -> (Breakpoint, Vec<String>) {
     let mut marks = Vec::new();
     while session.ends_or_stops() {
         let stop = session.stopped(StoppedEventReason::FunctionBreakpoint);
-        // The compiler may have put a call there that begins where the function does.
-        let own = session.stack(stop.thread).into_iter();
-        let mut own = own.filter(|frame| file_of(frame) == Some(fixture.path()));
-        let own = own.next().expect("a frame of the program");
-        marks.push(fixture.mark_of(own.line));
+        assert_eq!(file_of(&stop.top), Some(fixture.path()), "{:?}", stop.top);
+        marks.push(fixture.mark_of(stop.top.line));
         session.resume(stop.thread);
     }
     session.exit_code();
@@ -261,19 +258,75 @@ fn a_name_in_cpp_is_all_overloads_methods_and_instances_unless_it_says_more() {
 }
 
 #[test]
-fn a_call_that_begins_where_the_function_does_leaves_the_functions_own_line() {
+fn a_stop_is_before_an_inlined_call_that_begins_where_the_function_does() {
     let fixture = Fixture::new("functions.cpp");
     let session = Session::new();
     session.launch(&fixture, json!({}));
     let breakpoint = set(&session, &["both"]).remove(0);
     assert_eq!(breakpoint.line, Some(fixture.line("both")));
     session.configured();
-    let stop = stopped_in(&session, "twice", &[&breakpoint]);
-    let caller = &session.stack(stop.thread)[1];
-    assert_eq!(
-        (caller.name.as_str(), caller.line),
-        ("both", fixture.line("both"))
-    );
+    let stop = stopped_in(&session, "both", &[&breakpoint]);
+    assert_eq!(Some(stop.top.line), breakpoint.line);
+    let argument = session.variable(&stop.top, "Arguments", "value");
+    assert_eq!(argument.value, "1");
+    assert_eq!(session.stack(stop.thread)[1].name, "main");
+
+    // What is inlined is stepped into without an instruction, and out of to the same line.
+    let inside = session.step_in(&stop, &fixture, "twice");
+    let stack = session.stack(inside.thread);
+    assert_eq!((&*stack[0].name, &*stack[1].name), ("twice", "both"));
+    assert_eq!(stack[1].line, fixture.line("both"));
+    let said = session.step_in(&inside, &fixture, "say");
+    let twice = session.step_out(&said, &fixture, "twice");
+    let back = session.step_out(&twice, &fixture, "both");
+    assert_eq!(back.top.name, "both");
+    session.disconnect();
+}
+
+#[test]
+fn stepping_from_before_an_inlined_call_passes_or_leaves_it() {
+    let fixture = Fixture::new("functions.cpp");
+    let at_both = || {
+        let session = Session::new();
+        session.launch(&fixture, json!({}));
+        let breakpoint = set(&session, &["both"]).remove(0);
+        session.configured();
+        let stop = stopped_in(&session, "both", &[&breakpoint]);
+        (session, stop)
+    };
+    let (session, stop) = at_both();
+    let after = session.next(&stop, &fixture, "end of both");
+    assert_eq!(after.top.name, "both");
+    session.disconnect();
+
+    let (session, stop) = at_both();
+    session.ok::<StepOutRequest>(StepOutArguments::new(stop.thread));
+    let outside = session.stopped(StoppedEventReason::Step);
+    assert_eq!(outside.top.name, "main");
+    session.disconnect();
+}
+
+#[test]
+fn a_stop_at_a_function_and_what_is_inlined_there_is_in_the_latter() {
+    let fixture = Fixture::new("functions.cpp");
+    let session = Session::new();
+    session.launch(&fixture, json!({}));
+    let breakpoints = set(&session, &["both", "twice"]);
+    session.configured();
+    for function in ["twice", "twice", "both"] {
+        let stop = session.stopped(StoppedEventReason::FunctionBreakpoint);
+        let stack = session.stack(stop.thread);
+        assert!(
+            stack[0].name == "twice" && (function == "twice" || stack[1].name == "both"),
+            "{stack:?}"
+        );
+        let hit = stop.event.hit_breakpoint_ids.clone().unwrap_or_default();
+        let owner = breakpoints.iter().filter_map(|one| one.id);
+        let expected = if function == "both" { 2 } else { 1 };
+        assert_eq!(owner.filter(|id| hit.contains(id)).count(), expected);
+        session.resume(stop.thread);
+    }
+    assert_eq!(session.exit_code(), 0);
     session.disconnect();
 }
 

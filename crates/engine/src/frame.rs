@@ -110,6 +110,8 @@ pub struct StackCache {
     /// How many logical frames were found so far.
     count: usize,
     complete: bool,
+    /// How many inlined calls at the innermost frame's address are not begun.
+    not_begun: usize,
     descriptions: FxHashMap<Address, Arc<[Description]>>,
 }
 
@@ -134,6 +136,7 @@ impl StackCache {
             starts: Vec::new(),
             count: 0,
             complete: false,
+            not_begun: 0,
             descriptions: FxHashMap::default(),
         }
     }
@@ -141,6 +144,15 @@ impl StackCache {
     /// With the innermost frame's [`PhysicalFrame::vectors`].
     pub fn with_vectors(self, vectors: Option<Arc<[u128; 16]>>) -> StackCache {
         StackCache { vectors, ..self }
+    }
+
+    /// Without the frames of the innermost `count` inlined calls: the thread is at their first instruction, and is shown
+    /// as it stands before them.
+    pub fn before_calls(self, count: usize) -> StackCache {
+        StackCache {
+            not_begun: count,
+            ..self
+        }
     }
 
     /// The frames of `window`, fewer where the stack ends. Unwinds no further than asked.
@@ -185,7 +197,7 @@ impl StackCache {
                 .entry(next.lookup)
                 .or_insert_with(|| describe(&next));
             self.starts.push(self.count);
-            self.count += described.len();
+            self.count += described.len() - hidden(self.physical.len(), self.not_begun, described);
             self.physical.push(Arc::new(next));
         }
     }
@@ -197,7 +209,8 @@ impl StackCache {
             .checked_sub(1)?;
         let physical = self.physical.get(level)?;
         let described = self.descriptions.get(&physical.lookup)?;
-        let description = described.get(index - self.starts[level])?.clone();
+        let hidden = hidden(level, self.not_begun, described);
+        let description = described.get(index - self.starts[level] + hidden)?.clone();
         Some(Frame {
             id: FrameId {
                 stop: self.stop,
@@ -210,6 +223,14 @@ impl StackCache {
             position: description.position,
             language: description.language,
         })
+    }
+}
+
+/// How many logical frames of the physical one at `level` are not shown; never all.
+fn hidden(level: usize, not_begun: usize, described: &[Description]) -> usize {
+    match level {
+        0 => not_begun.min(described.len().saturating_sub(1)),
+        _ => 0,
     }
 }
 

@@ -61,6 +61,8 @@ pub(crate) struct Owner {
     pause: Option<Option<ThreadId>>,
     /// Counts the stops that were told; frames belong to one.
     stop_number: u64,
+    /// Threads that are shown as they stand before inlined calls that begin where they have stopped, and how many.
+    before_calls: FxHashMap<ThreadId, usize>,
     /// The thread that stopped last.
     current: ThreadId,
     stacks: FxHashMap<ThreadId, StackCache>,
@@ -138,6 +140,7 @@ impl Owner {
             reports: Vec::new(),
             pause: None,
             stop_number: 1,
+            before_calls: FxHashMap::default(),
             current: launched.process,
             stacks: FxHashMap::default(),
             alone: Vec::new(),
@@ -331,10 +334,34 @@ impl Owner {
         for report in &reports {
             self.control(report.thread).passed = Some(report.address);
         }
+        self.before_calls = reports
+            .iter()
+            .filter_map(|r| self.stands_before(r))
+            .collect();
+        self.tell_stops(reports);
+    }
+
+    /// Tells of a stop; what was known of the one before is forgotten.
+    fn tell_stops(&mut self, stops: Vec<Stop>) {
         self.stop_number += 1;
         self.stacks.clear();
         self.output.drain();
-        self.tell(Event::Stopped(reports));
+        self.tell(Event::Stopped(stops));
+    }
+
+    /// The thread of a stop that is before inlined calls, and how many.
+    fn stands_before(&self, stop: &Stop) -> Option<(ThreadId, usize)> {
+        let StopReason::Breakpoint(ids) = &stop.reason else {
+            return None;
+        };
+        let module = self.modules.at(stop.address)?;
+        let count = self.breakpoints.calls_begun(ids, stop.address, module);
+        (count > 0).then_some((stop.thread, count))
+    }
+
+    /// How many inlined calls a stopped thread is before.
+    fn calls_not_begun(&self, thread: ThreadId) -> usize {
+        self.before_calls.get(&thread).copied().unwrap_or(0)
     }
 
     /// Lets all threads run.

@@ -109,8 +109,8 @@ pub struct Step {
 }
 
 impl Step {
-    /// Starts a step where the thread stands.
-    pub fn begin(kind: StepKind, cx: &Context<'_>) -> (Step, Action) {
+    /// Starts a step where the thread stands: before the innermost `before` of the inlined calls there.
+    pub fn begin(kind: StepKind, cx: &Context<'_>, before: usize) -> (Step, Action) {
         let mut step = Step {
             kind,
             phase: Phase::Instruction,
@@ -123,10 +123,11 @@ impl Step {
         };
         let action = match kind {
             StepKind::Instruction => Action::SingleStep,
-            StepKind::Out => step.begin_out(cx),
+            StepKind::Out => step.begin_out(cx, before),
             StepKind::Over | StepKind::Into => {
                 step.any_source = !cx.position().is_some_and(|p| p.users);
                 step.settle(cx);
+                step.stand_before(before);
                 if step.line == 0 {
                     // No line to finish: the useful place is where the function returns to.
                     step.leave(cx)
@@ -212,6 +213,20 @@ impl Step {
                 self.file = Some(row.file);
             }
             None => self.line = 0,
+        }
+    }
+
+    /// The innermost `count` inlined calls are not begun: their code belongs to the line that has the first of them.
+    fn stand_before(&mut self, count: usize) {
+        let outer = self.inlined.len().saturating_sub(count);
+        let Some(first) = self.inlined.get(outer) else {
+            return;
+        };
+        if let Some(site) = &first.call_site {
+            self.line = site.line;
+            self.file = Some(Arc::clone(&site.file));
+            self.any_source = !is_users(&site.file);
+            self.inlined.truncate(outer);
         }
     }
 
@@ -375,10 +390,11 @@ impl Step {
         self.skip(call)
     }
 
-    fn begin_out(&mut self, cx: &Context<'_>) -> Action {
+    fn begin_out(&mut self, cx: &Context<'_>, before: usize) -> Action {
         let at = cx.position();
         self.any_source = !at.as_ref().is_some_and(|at| at.users);
         self.settle(cx);
+        self.stand_before(before);
         if self.inlined.is_empty() {
             self.leave(cx)
         } else {
@@ -442,6 +458,30 @@ impl Step {
     }
 }
 
+/// Whether a step into, from before the innermost `before` of the inlined calls where the thread stands, begins the first of
+/// them and ends there: it has the user's source.
+pub fn enters_inlined(cx: &Context<'_>, before: usize) -> bool {
+    let Some(at) = cx.position().filter(|_| before > 0) else {
+        return false;
+    };
+    let calls = at.module.module.inlined_at(at.address);
+    let Some(entered) = calls.len().checked_sub(before) else {
+        return false;
+    };
+    match calls.get(entered + 1) {
+        Some(inner) => inner
+            .call_site
+            .as_ref()
+            .is_some_and(|site| is_users(&site.file)),
+        None => at.users,
+    }
+}
+
+/// Whether a source is the user's own, as far as its path tells.
+fn is_users(file: &Path) -> bool {
+    !code::is_library_source(file) && file.is_file()
+}
+
 /// An address with what the symbols say of it.
 struct Position {
     module: Arc<LoadedModule>,
@@ -459,9 +499,7 @@ impl Position {
         let file = module.to_file(address);
         let function = module.module.function_at(file);
         let row = module.module.row_at(file);
-        let users = row
-            .as_ref()
-            .is_some_and(|row| !code::is_library_source(&row.file) && row.file.is_file());
+        let users = row.as_ref().is_some_and(|row| is_users(&row.file));
         Position {
             row: row.filter(|row| row.line != 0),
             address: file,

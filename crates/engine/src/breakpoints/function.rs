@@ -2,19 +2,29 @@
 
 use crate::Address;
 use crate::modules::LoadedModule;
-use dapple_symbols::functions::SourcePosition;
+use dapple_symbols::FileAddress;
+use dapple_symbols::functions::{InlinedCall, SourcePosition};
 use dapple_symbols::names::NamePattern;
 use dapple_symbols::queries::{FoundFunction, Instance};
+use std::ops::Range;
 
 /// The places in a module that fit the name best. Others of the same module are never meant.
 #[derive(Debug)]
 pub(crate) struct Places {
     rank: Rank,
-    /// Past the prologue of each.
-    addresses: Vec<Address>,
+    list: Vec<Place>,
     /// The source at the first, in the function that is meant: an inlined call of its own may begin there.
     position: Option<SourcePosition>,
     names: Vec<String>,
+}
+
+/// Where a function begins.
+#[derive(Debug)]
+struct Place {
+    /// Past the prologue.
+    address: Address,
+    /// Of a copy inlined into another function: its code and name.
+    inlined: Option<(Vec<Range<FileAddress>>, String)>,
 }
 
 /// How well places fit a name; the least fit best.
@@ -58,16 +68,17 @@ pub(crate) fn find(module: &LoadedModule, pattern: &NamePattern) -> Option<Place
     found.retain(|(rank, _)| *rank == best);
     // What is nearer to the root of its names is more likely the user's.
     found.sort_by_key(|(_, function)| (is_inlined(function), namespaces(&function.name)));
+    let names = names(found.iter().map(|(_, function)| function));
+    let place = |(_, function): (Rank, FoundFunction)| Place {
+        address: module.to_process(function.breakpoint),
+        inlined: is_inlined(&function).then_some((function.ranges, function.name)),
+    };
+    let list: Vec<Place> = found.into_iter().map(place).collect();
     Some(Places {
         rank: best,
-        addresses: found
-            .iter()
-            .map(|(_, function)| module.to_process(function.breakpoint))
-            .collect(),
-        position: found
-            .first()
-            .and_then(|(_, function)| position(module, function)),
-        names: names(found.iter().map(|(_, function)| function)),
+        position: list.first().and_then(|place| place.position(module)),
+        list,
+        names,
     })
 }
 
@@ -111,23 +122,31 @@ fn names<'a>(functions: impl Iterator<Item = &'a FoundFunction>) -> Vec<String> 
     names
 }
 
-/// The line in the function itself at its breakpoint.
-fn position(module: &LoadedModule, function: &FoundFunction) -> Option<SourcePosition> {
-    let calls = module.module.inlined_at(function.breakpoint);
-    let own = calls
-        .iter()
-        .position(|call| call.ranges == function.ranges && call.name == function.name);
-    let inside = own.map_or(0, |own| own + 1);
-    if let Some(call) = calls.get(inside) {
-        return call.call_site.clone();
+impl Place {
+    /// The inlined calls in the function that cover its breakpoint, and so begin there: outermost first.
+    fn calls(&self, module: &LoadedModule) -> Vec<InlinedCall> {
+        let mut calls = module.module.inlined_at(module.to_file(self.address));
+        let own = self.inlined.as_ref().and_then(|(ranges, name)| {
+            let same = |call: &InlinedCall| call.ranges == *ranges && call.name == *name;
+            calls.iter().position(same)
+        });
+        calls.drain(..own.map_or(0, |own| own + 1));
+        calls
     }
-    let row = module.module.row_at(function.breakpoint);
-    let row = row.filter(|row| row.line != 0)?;
-    Some(SourcePosition {
-        file: row.file,
-        line: row.line,
-        column: row.column,
-    })
+
+    /// The line in the function itself.
+    fn position(&self, module: &LoadedModule) -> Option<SourcePosition> {
+        if let Some(call) = self.calls(module).first() {
+            return call.call_site.clone();
+        }
+        let row = module.module.row_at(module.to_file(self.address));
+        let row = row.filter(|row| row.line != 0)?;
+        Some(SourcePosition {
+            file: row.file,
+            line: row.line,
+            column: row.column,
+        })
+    }
 }
 
 /// The answers of modules that are meant: those that fit the name best.
@@ -137,8 +156,14 @@ pub(crate) fn best<'a>(all: impl Iterator<Item = &'a Places> + Clone) -> Vec<&'a
 }
 
 impl Places {
-    pub(crate) fn addresses(&self) -> &[Address] {
-        &self.addresses
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = Address> {
+        self.list.iter().map(|place| place.address)
+    }
+
+    /// How many inlined calls begin at one of the addresses, in the function that is meant there.
+    pub(crate) fn calls_begun(&self, address: Address, module: &LoadedModule) -> Option<usize> {
+        let here = self.list.iter().filter(|place| place.address == address);
+        here.map(|place| place.calls(module).len()).min()
     }
 
     pub(crate) fn position(&self) -> Option<&SourcePosition> {

@@ -200,6 +200,26 @@ impl Model {
         }
     }
 
+    /// How many of the inlined calls at `address` a thread that was stopped there by these breakpoints is still to begin:
+    /// who stops in a function wants to see that, and not what its first line calls.
+    pub(crate) fn calls_begun(
+        &self,
+        ids: &[i64],
+        address: Address,
+        module: &LoadedModule,
+    ) -> usize {
+        let here = self.list.iter().filter(|b| ids.contains(&b.id));
+        let begun = |b: &Breakpoint| match b.spec {
+            Spec::Function { .. } => b
+                .places()
+                .iter()
+                .filter_map(|p| p.calls_begun(address, module))
+                .min(),
+            Spec::Line { .. } | Spec::Address(_) => None,
+        };
+        here.map(|b| begun(b).unwrap_or(0)).min().unwrap_or(0)
+    }
+
     /// The breakpoints on lines and functions whose state is another than when last asked.
     pub(crate) fn changed(&mut self) -> Vec<BreakpointState> {
         let mut changed = Vec::new();
@@ -270,7 +290,7 @@ impl Breakpoint {
             Spec::Line { .. } => self.locations().iter().map(|l| l.address).collect(),
             Spec::Function { .. } => {
                 let places = self.places().into_iter();
-                places.flat_map(|p| p.addresses()).copied().collect()
+                places.flat_map(|p| p.addresses()).collect()
             }
         };
         addresses.sort_unstable();

@@ -72,6 +72,7 @@ impl Owner {
                 let vectors = ptrace::vectors(thread).ok().map(Arc::new);
                 StackCache::new(thread, self.stop_number, registers.to_dwarf())
                     .with_vectors(vectors)
+                    .before_calls(self.calls_not_begun(thread))
             }
         };
         let result = use_it(&mut stack, self);

@@ -2,13 +2,14 @@
 
 use super::Owner;
 use crate::breakpoints::site::Reason;
-use crate::event::StopReason;
+use crate::event::{Stop, StopReason};
 use crate::session::StepKind;
-use crate::step::{Action, Context, Step};
+use crate::step::{self, Action, Context, Step};
 use crate::stops::{How, Mode};
 use crate::target::linux::process;
 use crate::target::linux::ptrace::UserRegisters;
 use crate::{Address, Error, ThreadId};
+use rustc_hash::FxHashMap;
 
 /// The DWARF number of the register with a function's second argument (System V ABI for x86-64, §3.2.3).
 const RSI: u16 = 4;
@@ -39,7 +40,19 @@ impl Owner {
     pub(crate) fn start_step(&mut self, thread: ThreadId, kind: StepKind) -> Result<(), Error> {
         self.require_thread(thread)?;
         let registers = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
-        let (step, doing) = Step::begin(kind, &self.context(registers));
+        let before = self.calls_not_begun(thread);
+        let context = self.context(registers);
+        if kind == StepKind::Into && step::enters_inlined(&context, before) {
+            // Its code begins where the thread is.
+            self.before_calls = FxHashMap::from_iter([(thread, before - 1)]);
+            self.tell_stops(vec![Stop {
+                thread,
+                address: registers.pc(),
+                reason: StopReason::Step,
+            }]);
+            return Ok(());
+        }
+        let (step, doing) = Step::begin(kind, &context, before);
         let from = registers.pc();
         self.step = Some(Stepping {
             thread,
