@@ -5,7 +5,7 @@ use crate::main_loop::ServeOptions;
 use crate::output::TextStream;
 use crate::to_dap;
 use crossbeam_channel::Sender;
-use dapple_dap::server::{ClientConventions, Exhausted, Failure, Outbox, References};
+use dapple_dap::server::{ClientConventions, Exhausted, Failure, Outbox, Progress, References};
 use dapple_dap::types::{
     BreakpointEvent, BreakpointEventBody, BreakpointEventReason, ExitedEvent, ModuleEvent,
     ModuleEventBody, ModuleEventReason, OutputEvent, OutputEventBody, OutputEventCategory,
@@ -85,6 +85,8 @@ pub struct Adapter {
     /// Parameters and locals by frame: clients ask for both scopes, the engine answers for both.
     variables: HashMap<FrameId, Listing>,
     stopped_thread: Option<ThreadId>,
+    /// An index that is being made.
+    indexing: Option<Progress>,
     stdout: TextStream,
     stderr: TextStream,
 }
@@ -106,6 +108,7 @@ impl Adapter {
             references: References::new(),
             variables: HashMap::new(),
             stopped_thread: None,
+            indexing: None,
             stdout: TextStream::default(),
             stderr: TextStream::default(),
         }
@@ -239,6 +242,14 @@ impl Adapter {
                     say(outbox, &format!("warning: {warning}"));
                 }
             }
+            Event::Indexing {
+                module,
+                done,
+                total,
+            } => {
+                self.tell_indexing(&module, done, total, outbox);
+            }
+            Event::Indexed { .. } => self.indexing = None,
             Event::Executed => {
                 if let Some(debuggee) = &self.debuggee {
                     outbox.event::<ProcessEvent>(to_dap::process(debuggee.process()));
@@ -247,6 +258,15 @@ impl Adapter {
             Event::Exited(status) => self.tell_exit(status, outbox),
             other => tracing::warn!(?other, "an event of a kind that is not passed on"),
         }
+    }
+
+    /// Shows how far an index is, to clients that show progress.
+    fn tell_indexing(&mut self, module: &Path, done: u64, total: u64, outbox: &Outbox) {
+        let progress = self.indexing.get_or_insert_with(|| {
+            let name = module.file_name().unwrap_or(module.as_os_str());
+            Progress::start(outbox, format!("Indexing {}", name.to_string_lossy()))
+        });
+        progress.update(None, Some(100.0 * done as f64 / total.max(1) as f64));
     }
 
     fn tell_stops(&mut self, stops: &[Stop], outbox: &Outbox) {

@@ -15,5 +15,5 @@ mod main_loop;
 mod output;
 mod to_dap;
 
-pub use dapple_engine::launch::ProcessGroup;
+pub use dapple_engine::launch::{IndexCache, ProcessGroup};
 pub use main_loop::{OwnStdin, ServeOptions, serve};

@@ -5,8 +5,9 @@ use crate::handlers;
 use crossbeam_channel::{Receiver, TryRecvError, never, select, unbounded};
 use dapple_dap::server::Flow;
 use dapple_dap::transport::{Connection, Incoming};
-use dapple_engine::launch::ProcessGroup;
+use dapple_engine::launch::{IndexCache, ProcessGroup};
 use std::convert::Infallible;
+use std::sync::Arc;
 
 /// How a session is served.
 #[derive(Debug, Clone)]
@@ -15,6 +16,8 @@ pub struct ServeOptions {
     pub process_group: ProcessGroup,
     /// Whether launched programs may be given this process's standard input.
     pub own_stdin: OwnStdin,
+    /// Where indexes of large programs are kept, if anywhere.
+    pub index_cache: Option<Arc<IndexCache>>,
     /// Ends the session as a `disconnect` would, when its sender is dropped.
     pub shutdown: Receiver<Infallible>,
 }
@@ -34,6 +37,7 @@ impl Default for ServeOptions {
         ServeOptions {
             process_group: ProcessGroup::Own,
             own_stdin: OwnStdin::Taken,
+            index_cache: None,
             shutdown: never(),
         }
     }

@@ -17,6 +17,7 @@ use dapple_dap::transport::listen::{Reach, TcpServer, serve_each};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use crate::cache;
 use crate::wire_log::WireLog;
 
 /// What `dapple dap` can be told.
@@ -66,6 +67,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
 fn serve_options(shutdown: &Receiver<Infallible>) -> ServeOptions {
     ServeOptions {
         shutdown: shutdown.clone(),
+        index_cache: cache::open_if_possible(),
         ..ServeOptions::default()
     }
 }

@@ -1,9 +1,10 @@
 //! The `dapple` binary: reads the command line, hands over to the subcommand, and says what went wrong.
 //!
 //! Nothing is debugged here: `dapple dap` serves the adapter, `dapple debug` is a client of one, `dapple schema` has the tools for definitions,
-//! `dapple symbols` shows what debug information says. Each subcommand is a
+//! `dapple symbols` shows what debug information says, `dapple cache` manages its indexes. Each subcommand is a
 //! module with its `Options` and a `run`; every error ends up here, as one sentence on stderr and exit code 1.
 
+mod cache;
 mod dap;
 mod debug;
 mod schema;
@@ -37,6 +38,8 @@ enum Command {
     Schema(schema::Options),
     /// Show what a program's debug information says, and look up addresses, lines and names in it
     Symbols(symbols::Options),
+    /// Manage the indexes of large programs that are kept between sessions
+    Cache(cache::Options),
 }
 
 fn main() -> ExitCode {
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Command::Debug(options) => debug::run(options).map(ExitCode::from),
         Command::Schema(options) => schema::run(options),
         Command::Symbols(options) => symbols::run(options),
+        Command::Cache(options) => cache::run(options),
     };
     match outcome {
         Ok(code) => code,

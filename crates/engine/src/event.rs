@@ -3,6 +3,7 @@
 use crate::modules::ModuleInfo;
 use crate::session::BreakpointState;
 use crate::{Address, ThreadId};
+use std::path::PathBuf;
 
 /// Something happened to the debuggee. Sent in the order in which it happened.
 #[derive(Debug, Clone)]
@@ -30,6 +31,22 @@ pub enum Event {
     /// Some debug information can't be used: sentences that name the file and say what is left out. Each comes once, when
     /// what it is about was first needed.
     DebugInfoWarnings(Vec<String>),
+    /// An index of a large module is being made, beside the session.
+    Indexing {
+        /// The module.
+        module: PathBuf,
+        /// How many bytes of its debug information are done.
+        done: u64,
+        /// Of how many.
+        total: u64,
+    },
+    /// That has ended.
+    Indexed {
+        /// The module.
+        module: PathBuf,
+        /// It has an index now.
+        made: bool,
+    },
     /// The program called exec: modules and breakpoints have been resolved anew.
     Executed,
     /// The program ended. The last event.

@@ -1,7 +1,9 @@
 //! What to start and how.
 
+pub use dapple_symbols::indexing::IndexCache;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A program to start.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +22,8 @@ pub struct LaunchOptions {
     pub process_group: ProcessGroup,
     /// Address-space randomisation; off makes addresses repeat from run to run.
     pub randomize: bool,
+    /// Where indexes of large modules are kept; `None`: nowhere, and none is made before it is needed.
+    pub index_cache: Option<Arc<IndexCache>>,
 }
 
 /// A debuggee's standard input.

@@ -8,6 +8,7 @@
 //! thread will come back to that address with that stack pointer, and must not be counted again.
 
 mod commands;
+mod indexing;
 mod loader;
 mod queries;
 mod stepping;
@@ -52,6 +53,7 @@ pub(crate) struct Owner {
     last_module: u64,
     told: warnings::Told,
     loader: loader::Loader,
+    indexing: indexing::Indexing,
     breakpoints: Model,
     step: Option<stepping::Stepping>,
     affinity: Affinity,
@@ -91,7 +93,7 @@ impl Owner {
     pub(crate) fn launch(
         options: &LaunchOptions,
         events: Sender<Event>,
-        commands: Receiver<Command>,
+        (orders, commands): (Sender<Command>, Receiver<Command>),
         waker: Arc<Waker>,
     ) -> Result<(Owner, ProcessInfo), Error> {
         waker.adopt_current_thread();
@@ -120,6 +122,8 @@ impl Owner {
             pid: launched.process.0,
             program: launched.program.clone(),
         };
+        let indexing =
+            indexing::Indexing::new(options.index_cache.clone(), orders, Arc::clone(&waker));
         let mut owner = Owner {
             process: launched.process,
             events,
@@ -134,6 +138,7 @@ impl Owner {
             last_module: 0,
             told: warnings::Told::default(),
             loader: loader::Loader::default(),
+            indexing,
             breakpoints: Model::default(),
             step: None,
             affinity: Affinity::default(),
@@ -346,7 +351,11 @@ impl Owner {
         self.stop_number += 1;
         self.stacks.clear();
         self.output.drain();
+        let behind_start = !stops.iter().any(|stop| stop.reason == StopReason::Entry);
         self.tell(Event::Stopped(stops));
+        if behind_start {
+            self.indexing.start();
+        }
     }
 
     /// The thread of a stop that is before inlined calls, and how many.

@@ -151,10 +151,11 @@ impl Session {
         let waker = Arc::new(Waker::default());
         let wakes = Arc::clone(&waker);
         let program = options.program.clone();
+        let orders = (commands.clone(), to_do);
         let owner = std::thread::Builder::new()
             .name("debuggee".into())
             .spawn(
-                move || match Owner::launch(&options, events, to_do, wakes) {
+                move || match Owner::launch(&options, events, orders, wakes) {
                     Ok((mut owner, process)) => {
                         let _ = report.send(Ok(process));
                         // A bug here must not leave a debuggee behind that nobody can reach.

@@ -142,7 +142,7 @@ impl<'a> Dwarf<'a> {
                 .ok()
                 .and_then(|()| {
                     let bytes = Bytes::Owned(bytes.into_boxed_slice());
-                    IndexFile::from_bytes(Path::new("in memory"), bytes, &key).ok()
+                    IndexFile::from_bytes(Path::new("in memory"), bytes, Some(&key)).ok()
                 });
             if let Some(index) = index.and_then(|file| StoredIndex::new(file, self).ok()) {
                 let _ = slot.ready.set(index);
@@ -233,7 +233,11 @@ impl Module {
 
     /// Whether it has an index.
     pub fn index_state(&self) -> IndexState {
-        self.dwarf(|dwarf| dwarf.index_state())
+        self.decoded(|decoded| match decoded.dwarf_if_read() {
+            Some(dwarf) => dwarf.index_state(),
+            None if is_large(decoded.files()) => IndexState::Missing,
+            None => IndexState::Unneeded,
+        })
     }
 
     /// Makes the index, however little there is to index, on as many threads as the machine has processors, and keeps

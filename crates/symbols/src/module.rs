@@ -98,6 +98,11 @@ impl<'a> Decoded<'a> {
         self.dwarf.get_or_init(|| Dwarf::new(self.files))
     }
 
+    /// As [`Decoded::dwarf`], if anything has asked for it.
+    pub fn dwarf_if_read(&self) -> Option<&Dwarf<'a>> {
+        self.dwarf.get()
+    }
+
     pub fn frames(&self) -> &Frames<'a> {
         self.frames.get_or_init(|| Frames::new(self.files))
     }

@@ -7,6 +7,7 @@ use crate::demangle::{demangle, demangle_path};
 use crate::dwarf::{Dwarf, Unit};
 use crate::entries::Chain;
 use crate::functions::{Function, FunctionId, Language, SourcePosition, file_range};
+use crate::indexing::IndexState;
 use crate::module::Decoded;
 use crate::name_index::{AnyIndex, EntryKind, EntryPlace, NameIndex};
 use crate::names::{NamePattern, short_name};
@@ -496,6 +497,41 @@ impl Module {
         self.functions_of_kinds(pattern, &[EntryKind::Function, EntryKind::InlinedCall])
     }
 
+    /// As [`Module::find_functions`], but where a large module has no index yet, only what its symbol table leads to: the
+    /// answer, and whether it is all of it. Copies inlined into other functions have no symbol; where the compiler notes
+    /// that it made such, or where no symbol is meant, the index is made first.
+    pub fn find_functions_soon(&self, pattern: &NamePattern) -> (Vec<FoundFunction>, bool) {
+        if self.index_state() == IndexState::Missing {
+            let mut found = self.functions_at_symbols(pattern, &FxHashSet::default());
+            let alone = |function: &FoundFunction| match function.instance {
+                Instance::Function(id) => !self.is_inlined_somewhere(id),
+                _ => true,
+            };
+            if !found.is_empty() && found.iter().all(alone) {
+                found.sort_by_key(|function| function.entry);
+                return (found, false);
+            }
+        }
+        (self.find_functions(pattern), true)
+    }
+
+    /// Whether the compiler notes that it inlined the function (`DW_AT_inline`, DWARF 5 §3.3.8.1), in its unit.
+    fn is_inlined_somewhere(&self, function: FunctionId) -> bool {
+        self.dwarf(|dwarf| {
+            let Some(unit) = dwarf.unit(function.unit) else {
+                return false;
+            };
+            let chain = dwarf.chain(unit, UnitOffset(function.offset));
+            matches!(
+                chain.attribute(dw::DW_AT_inline),
+                Some((
+                    _,
+                    AttributeValue::Inline(dw::DW_INL_inlined | dw::DW_INL_declared_inlined)
+                ))
+            )
+        })
+    }
+
     /// As [`Module::find_functions`], only what has code of its own, each function once; by entry.
     pub fn functions_named(&self, name: &str) -> Vec<Arc<Function>> {
         let found = self.functions_of_kinds(&NamePattern::new(name), &[EntryKind::Function]);
@@ -513,7 +549,19 @@ impl Module {
     fn functions_of_kinds(&self, pattern: &NamePattern, kinds: &[EntryKind]) -> Vec<FoundFunction> {
         let mut found = self.query(|queries| queries.functions(pattern, kinds));
         let known = found.iter().map(|function| function.entry.0).collect();
-        let symbols = self.decoded(|decoded| symbol_functions(decoded, pattern, &known));
+        found.extend(self.functions_at_symbols(pattern, &known));
+        found.sort_by_key(|function| function.entry);
+        found
+    }
+
+    /// The functions at the symbols that the pattern means, without those known.
+    fn functions_at_symbols(
+        &self,
+        pattern: &NamePattern,
+        known: &FxHashSet<u64>,
+    ) -> Vec<FoundFunction> {
+        let mut found = Vec::new();
+        let symbols = self.decoded(|decoded| symbol_functions(decoded, pattern, known));
         for symbol in symbols {
             let function = self.dwarf(|dwarf| {
                 let (unit, entry) = dwarf.function_entry_at(symbol.entry.0)?;
@@ -532,7 +580,6 @@ impl Module {
             let same = |function: &FoundFunction| function.entry == symbol.entry;
             found.push(function.filter(same).unwrap_or(symbol));
         }
-        found.sort_by_key(|function| function.entry);
         found
     }
 

@@ -19,7 +19,7 @@ use keyed::{Keyed, Numbers};
 use std::ops::Range;
 
 /// What the tables of a file are, by number.
-mod table {
+pub(crate) mod table {
     /// A record of [`super::UNIT`] bytes for each unit: offset (and section), length, length of what has its entries.
     pub const UNITS: usize = 0;
     /// A record of [`super::RANGE`] bytes for each range of addresses, by start: start, end, reach, unit.
@@ -30,7 +30,9 @@ mod table {
     pub const KINDS: usize = 6;
     /// Paths of files, sorted by base name, with the units that name them.
     pub const FILES: usize = 7;
-    pub const COUNT: usize = 11;
+    /// The path of the program, for people.
+    pub const PROGRAM: usize = 11;
+    pub const COUNT: usize = 12;
 }
 
 const UNIT: usize = 24;

@@ -55,6 +55,7 @@ fn start(
         ));
     }
     options.process_group = adapter.options.process_group;
+    options.index_cache = adapter.options.index_cache.clone();
     adapter.stop_on_entry = launch.stop_on_entry;
     adapter.no_debug = arguments.no_debug.unwrap_or(false);
     for warning in &launch.warnings {

@@ -71,6 +71,13 @@ impl Fixture {
         fixture
     }
 
+    /// Compiles `fixtures/NAME`, a C source, with debug information of what it does not use, too.
+    pub fn with_all_types(name: &str) -> Fixture {
+        let (source, text) = source(name);
+        let flags = ["-g", "-fno-eliminate-unused-debug-types"];
+        Fixture::compiled(name, source, text, "gcc", &flags)
+    }
+
     /// Compiles `fixtures/NAME`, a C source, as a library.
     pub fn library(name: &str) -> Fixture {
         let (source, text) = source(name);

@@ -168,6 +168,7 @@ fn host_own(options: transport::Options) -> anyhow::Result<(Client, Option<JoinH
     let options = ServeOptions {
         process_group: ProcessGroup::Shared,
         own_stdin: OwnStdin::Free,
+        index_cache: crate::cache::open_if_possible(),
         ..ServeOptions::default()
     };
     let host = thread::Builder::new()

@@ -56,11 +56,13 @@ pub(crate) enum Absence {
     Variable,
 }
 
-/// Looks for the functions of a name in a module.
-pub(crate) fn find(module: &LoadedModule, pattern: &NamePattern) -> Option<Places> {
-    let mut found: Vec<(Rank, FoundFunction)> = module
-        .module
-        .find_functions(pattern)
+/// Takes those of a module's functions of a name that are meant.
+pub(crate) fn find(
+    module: &LoadedModule,
+    pattern: &NamePattern,
+    found: Vec<FoundFunction>,
+) -> Option<Places> {
+    let mut found: Vec<(Rank, FoundFunction)> = found
         .into_iter()
         .map(|function| (rank(module, &function, pattern), function))
         .collect();

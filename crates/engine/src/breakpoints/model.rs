@@ -27,6 +27,8 @@ struct Answer {
     module: u64,
     /// What is found in it isn't looked for in a distribution's libraries.
     is_users: bool,
+    /// There may be more once the module has an index.
+    incomplete: bool,
     said: Said,
 }
 
@@ -175,6 +177,26 @@ impl Model {
         }
     }
 
+    /// Asks a module again where it had no index to answer by; whether there was something to ask.
+    pub(crate) fn complete(&mut self, module: &LoadedModule) -> bool {
+        let mut asked = false;
+        for breakpoint in &mut self.list {
+            let incomplete = |answer: &Answer| answer.incomplete && answer.module == module.id;
+            if breakpoint.answers.iter().any(incomplete) {
+                breakpoint.answers.retain(|answer| !incomplete(answer));
+                breakpoint.ask(module);
+                asked = true;
+            }
+        }
+        asked
+    }
+
+    /// Whether an index would tell more.
+    pub(crate) fn wants_indexes(&self) -> bool {
+        let mut answers = self.list.iter().flat_map(|b| &b.answers);
+        answers.any(|answer| answer.incomplete)
+    }
+
     /// Forgets what a module said.
     pub(crate) fn module_unloaded(&mut self, module: u64) {
         for breakpoint in &mut self.list {
@@ -252,14 +274,15 @@ impl Breakpoint {
         if detached && self.answers.iter().any(|a| a.is_users && a.is_found()) {
             return;
         }
-        let said = match &self.spec {
-            Spec::Line { file, line } => ask_line(module, file, *line),
+        let (said, incomplete) = match &self.spec {
+            Spec::Line { file, line } => (ask_line(module, file, *line), false),
             Spec::Function { name } => ask_function(module, name),
             Spec::Address(_) => return,
         };
         self.answers.push(Answer {
             module: module.id,
             is_users: !detached && !module.is_vdso(),
+            incomplete,
             said,
         });
     }
@@ -410,13 +433,16 @@ fn ask_line(module: &LoadedModule, file: &Path, line: u32) -> Said {
     }
 }
 
-fn ask_function(module: &LoadedModule, name: &str) -> Said {
+/// What the module says, and whether it may say more once it has an index.
+fn ask_function(module: &LoadedModule, name: &str) -> (Said, bool) {
     let pattern = NamePattern::new(name);
     if pattern.problem().is_some() {
-        return Said::NoFunction(Absence::Similar(Vec::new()));
+        return (Said::NoFunction(Absence::Similar(Vec::new())), false);
     }
-    match function::find(module, &pattern) {
+    let (found, complete) = module.module.find_functions_soon(&pattern);
+    let said = match function::find(module, &pattern, found) {
         Some(places) => Said::Functions(places),
         None => Said::NoFunction(function::absence(module, &pattern)),
-    }
+    };
+    (said, !complete)
 }

@@ -24,6 +24,9 @@ impl Owner {
         wanted: &[FunctionBreakpoint],
     ) -> Vec<BreakpointState> {
         let ids = self.breakpoints.set_functions(wanted, &self.modules);
+        if self.breakpoints.wants_indexes() {
+            self.indexing.start();
+        }
         self.arm_and_answer(&ids)
     }
 

@@ -106,6 +106,7 @@ impl Owner {
             let end = FileAddress(segment.address.0.saturating_add(segment.size));
             self.memory.add_cave(loaded.to_process(end));
         }
+        self.indexing.module_loaded(&loaded.module);
         self.breakpoints.module_loaded(&loaded);
         self.modules.push(Arc::clone(&loaded));
         self.tell(Event::ModuleLoaded(loaded.info()));

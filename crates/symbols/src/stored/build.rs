@@ -232,6 +232,9 @@ impl<'a> Collected<'a> {
         tables.extend(name_tables.finish());
         tables.push(kinds);
         tables.extend(file_tables.finish());
+        let program = dwarf.files.main.elf.path.as_path();
+        let program = std::path::absolute(program).unwrap_or_else(|_| program.to_owned());
+        tables.push(program.into_os_string().into_encoded_bytes());
         debug_assert_eq!(tables.len(), table::COUNT);
         Some(tables)
     }

@@ -5,8 +5,11 @@
 //! each write the files used longest ago are removed.
 
 use super::file::{IndexError, IndexFile};
+use super::table;
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufWriter};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -85,7 +88,7 @@ impl IndexCache {
         if !path.exists() {
             return Ok(None);
         }
-        let index = IndexFile::open(&path, key)?;
+        let index = IndexFile::open(&path, Some(key))?;
         // That it was used is worth no error.
         let _ = File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
         Ok(Some(index))
@@ -123,6 +126,15 @@ impl IndexCache {
         }
         entries.sort_by(|a, b| b.used.cmp(&a.used).then_with(|| a.name.cmp(&b.name)));
         Ok(entries)
+    }
+
+    /// The path of the program that an index was made of; `None` where the file is damaged or of another version of this
+    /// one's form.
+    pub fn program_of(&self, index: &CachedIndex) -> Option<PathBuf> {
+        let file = IndexFile::open(&self.path(&index.name), None).ok()?;
+        let length = file.table_len(table::PROGRAM);
+        let path = file.table(table::PROGRAM, 0..length).ok()?;
+        Some(PathBuf::from(OsStr::from_bytes(path)))
     }
 
     /// Removes all files; how many bytes they had.

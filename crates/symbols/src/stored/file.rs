@@ -122,8 +122,8 @@ impl IndexFile {
         each_chunk(tables, &mut |chunk| out.write_all(chunk))
     }
 
-    /// Opens a file that has to be an index of what `key` says.
-    pub fn open(path: &Path, key: &[u8]) -> Result<Self, IndexError> {
+    /// Opens a file that has to be an index of what `key` says, if any.
+    pub fn open(path: &Path, key: Option<&[u8]>) -> Result<Self, IndexError> {
         let bytes = Bytes::open(path).map_err(|error| IndexError {
             path: path.to_owned(),
             reason: error.to_string(),
@@ -131,7 +131,7 @@ impl IndexFile {
         Self::from_bytes(path, bytes, key)
     }
 
-    pub fn from_bytes(path: &Path, bytes: Bytes, key: &[u8]) -> Result<Self, IndexError> {
+    pub fn from_bytes(path: &Path, bytes: Bytes, key: Option<&[u8]>) -> Result<Self, IndexError> {
         let wrong = |reason: &str| IndexError {
             path: path.to_owned(),
             reason: reason.to_owned(),
@@ -173,7 +173,7 @@ impl IndexFile {
         if expected != Some(size) {
             return Err(wrong("its head contradicts itself"));
         }
-        if bytes.get(FIXED..directory) != Some(key) {
+        if key.is_some_and(|key| bytes.get(FIXED..directory) != Some(key)) {
             return Err(wrong("it is of another program, or of another build of it"));
         }
         let body_size = chunks.checked_mul(CHUNK);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     fn open(bytes: Vec<u8>) -> Result<IndexFile, IndexError> {
-        IndexFile::from_bytes(Path::new("x"), Bytes::Owned(bytes.into()), KEY)
+        IndexFile::from_bytes(Path::new("x"), Bytes::Owned(bytes.into()), Some(KEY))
     }
 
     /// Reads all tables; `None` where the file says that it can't be used.
@@ -323,7 +323,8 @@ mod tests {
     #[test]
     fn another_key_and_what_is_no_index_are_told_apart() {
         let reason = |bytes: Vec<u8>, key: &[u8]| {
-            let opened = IndexFile::from_bytes(Path::new("x"), Bytes::Owned(bytes.into()), key);
+            let opened =
+                IndexFile::from_bytes(Path::new("x"), Bytes::Owned(bytes.into()), Some(key));
             opened.err().map(|error| error.reason)
         };
         assert_eq!(
