@@ -419,16 +419,19 @@ fn symbol_functions(
 ) -> Vec<FoundFunction> {
     let base = pattern.base();
     // Mangled names have identifiers as they are.
-    let plain = base
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    let plain = !base.is_empty()
+        && base
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && !pattern.has_glob_base();
-    let finder = memchr::memmem::Finder::new(base.as_bytes());
     let is_code = |address| decoded.files().main.elf.is_code(address);
     let mut found: Vec<FoundFunction> = Vec::new();
-    for (symbol, address, size) in decoded.symbols().functions() {
-        if known.contains(&address) || !is_code(address) || (plain && finder.find(symbol).is_none())
-        {
+    let symbols: Vec<(&[u8], u64, u64)> = match plain {
+        true => decoded.symbols().functions_with(base.as_bytes()),
+        false => decoded.symbols().functions().collect(),
+    };
+    for (symbol, address, size) in symbols {
+        if known.contains(&address) || !is_code(address) {
             continue;
         }
         let symbol = String::from_utf8_lossy(symbol);

@@ -52,8 +52,8 @@ impl<'a> SymbolTable<'a> {
         }
     }
 
-    /// Calls `each` for all of them as they come.
-    fn each(&self, mut each: impl FnMut(Entry<'a>)) {
+    /// Calls `each` for each table of symbols, with the bytes of their names.
+    fn each_table(&self, mut each: impl FnMut(&'a ElfFile, &'a Section, &'a [u8])) {
         let files = [
             Some(&self.files.main),
             self.files.debug.as_ref(),
@@ -62,10 +62,19 @@ impl<'a> SymbolTable<'a> {
         for file in files.into_iter().flatten() {
             for section in &file.elf.sections {
                 if section.kind == elf::SHT_SYMTAB.0 || section.kind == elf::SHT_DYNSYM.0 {
-                    read_table(file, section, &mut each);
+                    let strings = file.elf.sections.get(section.link as usize);
+                    let strings = strings.and_then(|strings| file.bytes.get(strings.file.clone()));
+                    each(file, section, strings.unwrap_or(&[]));
                 }
             }
         }
+    }
+
+    /// Calls `each` for all of them as they come.
+    fn each(&self, mut each: impl FnMut(Entry<'a>)) {
+        self.each_table(|file, section, strings| {
+            read_table(file, section, strings, &mut |_, entry| each(entry));
+        });
         let stubs = self.stubs.get_or_init(|| {
             let stubs = linkage_stubs::read(&self.files.main).into_iter();
             let entries = stubs.map(|stub| Entry {
@@ -86,9 +95,7 @@ impl<'a> SymbolTable<'a> {
             let mut entries = Vec::new();
             self.each(|entry| entries.push(entry));
             entries.sort_by_key(|entry| (entry.address, entry.rank));
-            entries.dedup_by(|one, other| {
-                (one.address, one.size) == (other.address, other.size) && one.name() == other.name()
-            });
+            entries.dedup_by(same);
             entries
         })
     }
@@ -153,6 +160,36 @@ impl<'a> SymbolTable<'a> {
         functions.map(|entry| (entry.name(), entry.address, entry.size))
     }
 
+    /// As [`SymbolTable::functions`], those whose names have `text` in them. The strings are searched as a whole, without
+    /// looking at each name.
+    pub fn functions_with(&self, text: &[u8]) -> Vec<(&'a [u8], u64, u64)> {
+        let mut found: Vec<Entry> = Vec::new();
+        let finder = memchr::memmem::Finder::new(text);
+        self.each_table(|file, section, strings| {
+            let places: Vec<usize> = finder.find_iter(strings).collect();
+            let mut add = |name: usize, entry: Entry<'a>| {
+                // The next place at or behind the name's start is in the name, or behind its end.
+                let next = places.partition_point(|&place| place < name);
+                let near = places.get(next).is_some_and(|&place| {
+                    let until = entry.name_start.get(..place + text.len() - name);
+                    until.is_some_and(|until| memchr::memchr(0, until).is_none())
+                });
+                if near && entry.function {
+                    found.push(entry);
+                }
+            };
+            if !places.is_empty() {
+                read_table(file, section, strings, &mut add);
+            }
+        });
+        found.sort_by_key(|entry| (entry.address, entry.rank));
+        found.dedup_by(same);
+        let functions = found.iter();
+        functions
+            .map(|entry| (entry.name(), entry.address, entry.size))
+            .collect()
+    }
+
     pub fn named(&self, name: &str) -> Option<Symbol> {
         let index = *self.names().get(name.as_bytes())?;
         Some(self.sorted().get(index as usize)?.to_symbol())
@@ -204,14 +241,19 @@ impl<'a> Entry<'a> {
     }
 }
 
-fn read_table<'a>(file: &'a ElfFile, table: &Section, each: &mut impl FnMut(Entry<'a>)) {
+/// Whether two entries beside each other say the same.
+fn same(one: &mut Entry<'_>, other: &mut Entry<'_>) -> bool {
+    (one.address, one.size) == (other.address, other.size) && one.name() == other.name()
+}
+
+/// Calls `each` for the defined symbols of a table, with the offset of the name in `strings`.
+fn read_table<'a>(
+    file: &'a ElfFile,
+    table: &Section,
+    strings: &'a [u8],
+    each: &mut impl FnMut(usize, Entry<'a>),
+) {
     let data = file.bytes.get(table.file.clone()).unwrap_or(&[]);
-    let strings = file
-        .elf
-        .sections
-        .get(table.link as usize)
-        .and_then(|section| file.bytes.get(section.file.clone()))
-        .unwrap_or(&[]);
     for record in data.chunks_exact(ENTRY_SIZE) {
         let u16_at = |at: usize| u16::from_le_bytes([record[at], record[at + 1]]);
         let u32_at = |at: usize| u32::from(u16_at(at)) | u32::from(u16_at(at + 2)) << 16;
@@ -223,21 +265,23 @@ fn read_table<'a>(file: &'a ElfFile, table: &Section, each: &mut impl FnMut(Entr
         if section == elf::SHN_UNDEF.0 || section >= elf::SHN_LORESERVE || !addressed {
             continue;
         }
-        let name_start = strings.get(u32_at(0) as usize..).unwrap_or(&[]);
-        if u32_at(0) == 0 {
+        let name = u32_at(0) as usize;
+        let name_start = strings.get(name..).unwrap_or(&[]);
+        if name == 0 {
             continue;
         }
         let (address, size) = (u64_at(8), u64_at(16));
         let rank = u8::from(function) * 4
             + u8::from(size > 0) * 2
             + u8::from(binding == elf::STB_GLOBAL.0);
-        each(Entry {
+        let entry = Entry {
             address,
             size,
             name_start,
             function,
             rank,
             stub: false,
-        });
+        };
+        each(name, entry);
     }
 }
