@@ -6,7 +6,7 @@ use dapple_adapter::{IndexCache, ServeOptions};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use support::fixture::fixtures_folder;
 use support::{Fixture, Session, initialize_arguments};
@@ -19,8 +19,8 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-fn session(folder: &PathBuf) -> Session {
-    let cache = IndexCache::open(folder.clone(), IndexCache::USUAL_LIMIT).expect("a cache");
+fn session(folder: &Path) -> Session {
+    let cache = IndexCache::open(folder.to_owned(), IndexCache::USUAL_LIMIT).expect("a cache");
     let options = ServeOptions {
         index_cache: Some(Arc::new(cache)),
         ..ServeOptions::default()
@@ -30,7 +30,7 @@ fn session(folder: &PathBuf) -> Session {
 }
 
 /// The one index file in the folder.
-fn index(folder: &PathBuf) -> PathBuf {
+fn index(folder: &Path) -> PathBuf {
     let files = std::fs::read_dir(folder).expect("a folder");
     let files: Vec<PathBuf> = files.map(|file| file.expect("a file").path()).collect();
     let [file] = &files[..] else {

@@ -1,6 +1,6 @@
 //! `dapple cache`: the indexes of large programs that are kept between sessions.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -101,7 +101,7 @@ fn list(cache: &IndexCache) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn build(cache: &Arc<IndexCache>, file: &PathBuf) -> anyhow::Result<()> {
+fn build(cache: &Arc<IndexCache>, file: &Path) -> anyhow::Result<()> {
     let module = Module::open(file)?;
     module.use_index_cache(cache);
     if module.load_index() == IndexState::Used {
