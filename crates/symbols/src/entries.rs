@@ -175,9 +175,11 @@ impl<'a> Dwarf<'a> {
         let mut names: Vec<String> = Vec::new();
         for scope in self.index(unit).scopes_around(offset.0) {
             let chain = self.chain(unit, UnitOffset(scope));
-            let name = self
-                .chain_text(&chain, dw::DW_AT_name)
-                .map(String::from_utf8_lossy);
+            let name = self.chain_text(&chain, dw::DW_AT_name).or_else(|| {
+                let (unit, entry) = chain.links.first()?;
+                self.name_by_signature(unit, entry)
+            });
+            let name = name.map(String::from_utf8_lossy);
             let tag = chain.links.first().map(|(_, entry)| entry.tag());
             let is_specified = chain.links.len() > 1;
             let name = match (name, tag) {
@@ -214,10 +216,24 @@ impl<'a> Dwarf<'a> {
             .take(CHAIN_LIMIT.saturating_sub(used))
             .filter_map(|scope| {
                 let entry = self.entry(unit, UnitOffset(scope))?;
-                let name = self.text(unit, entry.attr_value(dw::DW_AT_name)?)?;
+                let name = match entry.attr_value(dw::DW_AT_name) {
+                    Some(name) => self.text(unit, name),
+                    None => self.name_by_signature(unit, &entry),
+                }?;
                 Some(String::from_utf8_lossy(name).into_owned())
             });
         names.collect()
+    }
+
+    /// The name of a type that has a unit of its own: clang doesn't repeat it where the type is around something else.
+    fn name_by_signature(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Option<&'a [u8]> {
+        let AttributeValue::DebugTypesRef(signature) = entry.attr_value(dw::DW_AT_signature)?
+        else {
+            return None;
+        };
+        let (unit, offset) = self.type_with_signature(unit, signature.0)?;
+        let entry = self.entry(unit, offset)?;
+        self.text(unit, entry.attr_value(dw::DW_AT_name)?)
     }
 }
 

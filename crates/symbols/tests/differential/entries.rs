@@ -19,6 +19,8 @@ pub struct Entry {
 pub struct Entries {
     pub all: Vec<Entry>,
     by_offset: HashMap<u64, usize>,
+    /// The names of the types that have units of their own.
+    by_signature: HashMap<u64, String>,
 }
 
 /// A call site's place as it is printed.
@@ -32,6 +34,7 @@ impl Entries {
             if let Some((offset, rest)) = line.split_once(": ").filter(|_| line.starts_with("0x")) {
                 let tag = rest.trim_start();
                 let Some(name) = tag.strip_prefix("DW_TAG_") else {
+                    entries.by_signature.extend(named_type(tag));
                     continue;
                 };
                 open.truncate((rest.len() - tag.len()) / 2);
@@ -105,6 +108,11 @@ impl Entries {
         let mut scope = around(entry);
         while let Some(entry) = scope.filter(|entry| !entry.tag.ends_with("_unit")) {
             let name = self.text(entry, "name");
+            let by_signature = || {
+                let signature = entry.own("signature")?;
+                self.by_signature.get(&hex(signature)).cloned()
+            };
+            let name = name.or_else(by_signature);
             let anonymous = match entry.tag.as_str() {
                 "namespace" => Some("(anonymous namespace)"),
                 "class_type" => Some("{anonymous class}"),
@@ -122,6 +130,14 @@ impl Entries {
     pub fn linkage_name(&self, entry: &Entry) -> Option<String> {
         self.text(entry, "linkage_name")
     }
+}
+
+/// The signature and the name of a type unit's type, by its header.
+fn named_type(header: &str) -> Option<(u64, String)> {
+    let (_, rest) = header.split_once(", name = '")?;
+    let (name, rest) = rest.split_once("', type_signature = ")?;
+    let signature = rest.split(',').next()?;
+    (!name.is_empty()).then(|| (hex(signature), name.to_owned()))
 }
 
 impl Entry {

@@ -68,7 +68,10 @@ fn frame(name: String, linkage: String, place: &str) -> Frame {
     Frame {
         name,
         linkage,
-        file: normalise(Path::new(file)),
+        file: normalise(Path::new(match file {
+            "??" => "",
+            file => file,
+        })),
         line: line.parse().expect("a line"),
         column: column.parse().expect("a column"),
     }

@@ -52,11 +52,36 @@ impl Fixture {
 
 /// Compiles `text` as a file called `name`, whose extension chooses the compiler.
 pub fn compile(name: &str, text: &str, flags: &[&str]) -> Fixture {
+    let compiler = match name.rsplit_once('.') {
+        Some((_, "c")) => "gcc",
+        Some((_, "cpp")) => "g++",
+        Some((_, "rs")) => "rustc",
+        other => panic!("no compiler for {other:?}"),
+    };
+    compile_by(compiler, name, text, flags)
+}
+
+/// The newest clang for a source of that name, where there is one.
+pub fn clang(name: &str) -> Option<String> {
+    let driver = match name.ends_with(".cpp") {
+        true => "clang++",
+        false => "clang",
+    };
+    let versions = (14..=30).rev().map(|version| format!("{driver}-{version}"));
+    let runs = |name: &String| {
+        let output = Command::new(name).arg("--version").output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    versions.chain([driver.to_owned()]).find(runs)
+}
+
+/// As [`compile`], by a compiler of one's choice.
+pub fn compile_by(compiler: &str, name: &str, text: &str, flags: &[&str]) -> Fixture {
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/fixtures");
     std::fs::create_dir_all(&target).unwrap();
     let target = target.canonicalize().unwrap();
     let mut hasher = DefaultHasher::new();
-    (name, text, flags, &target).hash(&mut hasher);
+    (compiler, name, text, flags, &target).hash(&mut hasher);
     let folder = target.join(format!("{name}-{:016x}", hasher.finish()));
     let (source, binary) = (folder.join(name), folder.join("program"));
     if !binary.exists() {
@@ -69,12 +94,6 @@ pub fn compile(name: &str, text: &str, flags: &[&str]) -> Fixture {
         let part = aside("source");
         std::fs::write(&part, text).unwrap();
         std::fs::rename(part, &source).unwrap();
-        let compiler = match source.extension().and_then(|extension| extension.to_str()) {
-            Some("c") => "gcc",
-            Some("cpp") => "g++",
-            Some("rs") => "rustc",
-            other => panic!("no compiler for {other:?}"),
-        };
         // Tests run at the same time, in threads and processes: compile aside, then rename.
         let part = aside("program");
         let output = Command::new(compiler)
