@@ -6,6 +6,7 @@
 
 mod address;
 mod address_map;
+mod array_lengths;
 mod blocks;
 mod breakpoint_locations;
 mod call_sites;

@@ -99,6 +99,16 @@ pub struct Pointee {
     function: Option<FunctionId>,
 }
 
+impl Pointee {
+    pub(crate) fn new(unit: u32, offset: usize, function: Option<FunctionId>) -> Pointee {
+        Pointee {
+            unit,
+            offset,
+            function,
+        }
+    }
+}
+
 /// Operations in an expression; real ones have a few dozen.
 const ITERATIONS_LIMIT: u32 = 10_000;
 /// Requests an expression, with those that it needs, makes of its surroundings.
@@ -497,7 +507,31 @@ fn little_endian(bytes: &[u8]) -> u64 {
 }
 
 impl<'a> Dwarf<'a> {
-    fn locate(
+    /// The number that an expression of a unit computes in a frame.
+    pub(crate) fn computed(
+        &self,
+        unit: &Unit<'a>,
+        expression: Expression<Reader<'a>>,
+        function: Option<FunctionId>,
+        address: u64,
+        context: &dyn LocationContext,
+    ) -> Result<u64, Unavailable> {
+        let around = Surroundings {
+            dwarf: self,
+            unit,
+            function,
+            address,
+        };
+        Evaluator {
+            around: Some(around),
+            context,
+            nesting: 0,
+            requests: &Cell::new(REQUESTS_LIMIT),
+        }
+        .number(expression, None)
+    }
+
+    pub(crate) fn locate(
         &self,
         variable: Pointee,
         size: Option<u64>,
@@ -588,11 +622,7 @@ impl Module {
         address: FileAddress,
         context: &dyn LocationContext,
     ) -> Result<Vec<Piece>, Unavailable> {
-        let entry = Pointee {
-            unit: variable.unit,
-            offset: variable.offset,
-            function: variable.function,
-        };
+        let entry = Pointee::new(variable.unit, variable.offset, variable.function);
         self.dwarf(|dwarf| {
             let size = variable.type_id.and_then(|id| dwarf.type_size(id));
             dwarf.locate(entry, size, address.0, context)

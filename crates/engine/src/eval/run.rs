@@ -345,7 +345,10 @@ impl Runner<'_> {
     fn has_bounds(&self, value: &Value) -> bool {
         match self.reader.resolve(value).map(|resolved| resolved.type_) {
             Some(type_) => match &type_.kind {
-                TypeKind::Array { dimensions, .. } => dimensions
+                TypeKind::Array { dimensions, .. } => value
+                    .lengths
+                    .as_deref()
+                    .unwrap_or(dimensions)
                     .get(usize::from(value.dimension))
                     .is_some_and(Option::is_some),
                 _ => true,

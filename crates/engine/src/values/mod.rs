@@ -44,6 +44,8 @@ pub struct Value {
     pub contents: Contents,
     /// How many dimensions of its array type have been indexed already.
     pub dimension: u8,
+    /// The lengths of the dimensions of a variable-length array, which its type doesn't have.
+    pub lengths: Option<Arc<[Option<u64>]>>,
     /// Shown as the compiler lays it out, not as its library means it.
     pub raw: bool,
 }
@@ -62,6 +64,7 @@ impl Value {
             language,
             contents,
             dimension: 0,
+            lengths: None,
             raw: false,
         }
     }
@@ -167,14 +170,15 @@ impl Reader<'_> {
             Ok(pieces) => Contents::of_pieces(pieces, physical),
             Err(reason) => Contents::Unavailable(reason),
         };
+        let module = Arc::clone(loaded);
+        let mut value = Value::new(module, variable.type_id, frame.language, contents);
+        if self.has_unknown_length(&value) {
+            let lengths = loaded.module.array_lengths(variable, lookup, &context);
+            value.lengths = Some(lengths.into());
+        }
         NamedValue {
             name: variable.name.clone(),
-            value: Value::new(
-                Arc::clone(loaded),
-                variable.type_id,
-                frame.language,
-                contents,
-            ),
+            value,
             expression: Some(variable.name.clone()),
             kind: Some(variable.kind),
         }

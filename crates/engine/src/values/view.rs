@@ -223,12 +223,22 @@ impl Reader<'_> {
                     &value.sibling(Some(*element), value.contents.clone()),
                     nesting.checked_sub(1)?,
                 )?;
+                let dimensions = value.lengths.as_deref().unwrap_or(dimensions);
                 let rest = dimensions.get(usize::from(value.dimension)..)?;
                 rest.iter()
                     .try_fold(element, |size, count| size.checked_mul((*count)?))
             }
             _ => type_.size,
         }
+    }
+
+    /// Whether it is an array whose type doesn't say how long it is.
+    pub(super) fn has_unknown_length(&self, value: &Value) -> bool {
+        self.resolve(value)
+            .is_some_and(|resolved| match &resolved.type_.kind {
+                TypeKind::Array { dimensions, .. } => dimensions.contains(&None),
+                _ => false,
+            })
     }
 
     /// The value's view. Reads no more than a few hundred bytes.
@@ -418,6 +428,7 @@ impl Reader<'_> {
         dimensions: &[Option<u64>],
         limit: Limit,
     ) -> View {
+        let dimensions = value.lengths.as_deref().unwrap_or(dimensions);
         let depth = usize::from(value.dimension);
         let length = dimensions.get(depth).copied().flatten().unwrap_or(0);
         let mut first = if depth + 1 < dimensions.len() {

@@ -43,6 +43,12 @@ pub fn fixture_by(compiler: &str, name: &str, flags: &[&str]) -> Fixture {
     build_by(Some(compiler), name, source, text, flags)
 }
 
+/// As [`inline`], by a C compiler of one's choice.
+pub fn inline_by(compiler: &str, name: &str, text: &str, flags: &[&str]) -> Fixture {
+    let source = inline(name, text, flags).source;
+    build_by(Some(compiler), name, source, text.to_owned(), flags)
+}
+
 /// The newest clang there is.
 pub fn clang() -> Option<String> {
     let versions = (14..=30).rev().map(|version| format!("clang-{version}"));

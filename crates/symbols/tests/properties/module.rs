@@ -1,7 +1,7 @@
 //! A module answers every question, whatever its bytes are.
 
 use dapple_symbols::cfi::{CfaRule, RegisterRule};
-use dapple_symbols::location::{LocationContext, evaluate_cfi};
+use dapple_symbols::location::{LocationContext, Place, evaluate_cfi};
 use dapple_symbols::names::NamePattern;
 use dapple_symbols::types::{TypeId, TypeKind};
 use dapple_symbols::{Error, FileAddress, Module};
@@ -149,7 +149,13 @@ fn ask_at(module: &Module, address: FileAddress) {
     let depth = module.inlined_at(address).len();
     for inline_depth in 0..=depth.min(5) {
         for variable in module.variables_at(address, inline_depth) {
-            let _ = module.locate(&variable, address, &Everything);
+            let _ = module.array_lengths(&variable, address, &Everything);
+            let pieces = module.locate(&variable, address, &Everything);
+            for piece in pieces.into_iter().flatten() {
+                if let Place::ImplicitPointer { pointee, .. } = &piece.place {
+                    let _ = module.locate_pointee(pointee, address, &Everything);
+                }
+            }
             variable
                 .type_id
                 .into_iter()
