@@ -12,6 +12,7 @@
 use crate::Error;
 use crate::address_map::AddressMap;
 use crate::blocks::Blocks;
+use crate::enclosing::Scopes;
 use crate::files::Files;
 use crate::functions::Language;
 use crate::index::Index;
@@ -112,6 +113,8 @@ pub(crate) struct Unit<'a> {
     files: OnceLock<Vec<Arc<Path>>>,
     lines: OnceLock<Lines>,
     entries: OnceLock<Index<'a>>,
+    /// From the module's index, where there is one.
+    scopes: OnceLock<Option<Scopes>>,
     names: OnceLock<UnitNames<'a>>,
     blocks: Mutex<FxHashMap<usize, Arc<Blocks>>>,
     pub types: Mutex<FxHashMap<usize, Arc<Type>>>,
@@ -334,6 +337,7 @@ impl<'a> Dwarf<'a> {
             files: OnceLock::new(),
             lines: OnceLock::new(),
             entries: OnceLock::new(),
+            scopes: OnceLock::new(),
             names: OnceLock::new(),
             blocks: Mutex::default(),
             types: Mutex::default(),
@@ -526,6 +530,24 @@ impl<'a> Dwarf<'a> {
     /// What a unit has.
     pub fn index<'s>(&'s self, unit: &'s Unit<'a>) -> &'s Index<'a> {
         unit.entries.get_or_init(|| Index::build(self, unit))
+    }
+
+    /// The offsets of the scopes around an entry, innermost first. Looks at the unit's entries only where that has been
+    /// done, or where there is no other way.
+    pub fn scopes_around(&self, unit: &Unit<'a>, offset: usize) -> Vec<usize> {
+        if let Some(index) = unit.entries.get() {
+            return index.scopes.around(offset);
+        }
+        let indexed = unit.scopes.get_or_init(|| {
+            let known = unit.index < self.all_unit_count();
+            known
+                .then(|| self.ask_index_if_there(|index| index.scopes(self, unit)))
+                .flatten()
+        });
+        match indexed {
+            Some(scopes) => scopes.around(offset),
+            None => self.index(unit).scopes.around(offset),
+        }
     }
 
     /// The base names of what a unit has.

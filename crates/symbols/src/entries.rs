@@ -173,7 +173,7 @@ impl<'a> Dwarf<'a> {
             return String::new();
         }
         let mut names: Vec<String> = Vec::new();
-        for scope in self.index(unit).scopes_around(offset.0) {
+        for scope in self.scopes_around(unit, offset.0) {
             let chain = self.chain(unit, UnitOffset(scope));
             let name = self.chain_text(&chain, dw::DW_AT_name).or_else(|| {
                 let (unit, entry) = chain.links.first()?;
@@ -210,7 +210,7 @@ impl<'a> Dwarf<'a> {
         offset: UnitOffset<usize>,
         used: usize,
     ) -> Vec<String> {
-        let scopes = self.index(unit).scopes_around(offset.0);
+        let scopes = self.scopes_around(unit, offset.0);
         let names = scopes
             .into_iter()
             .take(CHAIN_LIMIT.saturating_sub(used))

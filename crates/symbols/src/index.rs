@@ -1,10 +1,8 @@
 //! What a unit has, found in one pass over its entries that skips all but a few attributes: functions with
 //! code, variables of static storage, complete types, and the scopes that give them their full names.
-//!
-//! An entry's parents are not stored with it. The entries of a scope are contiguous, so scopes are kept as
-//! ranges of offsets, and those around an entry are found by search.
 
 use crate::dwarf::{DEPTH_LIMIT, Dwarf, Reader, Unit};
+use crate::enclosing::{OpenScopes, Scopes};
 use crate::functions::Function;
 use gimli::{Attribute, DwAt, constants as dw};
 use rustc_hash::FxHashMap;
@@ -14,8 +12,7 @@ use std::sync::{Arc, OnceLock};
 /// A unit's contents by offset and by address.
 #[derive(Debug, Default)]
 pub(crate) struct Index<'a> {
-    /// By start; nested or disjoint.
-    scopes: Vec<Scope>,
+    pub scopes: Scopes,
     pub functions: Vec<FunctionEntry>,
     /// By start.
     function_ranges: Vec<FunctionRange>,
@@ -26,14 +23,6 @@ pub(crate) struct Index<'a> {
     /// Offsets of structs, classes, unions and enums that are not just declared.
     complete_types: Vec<usize>,
     definitions: OnceLock<FxHashMap<&'a [u8], Vec<usize>>>,
-}
-
-#[derive(Debug)]
-struct Scope {
-    start: usize,
-    end: usize,
-    /// The index of the scope around it.
-    parent: Option<u32>,
 }
 
 /// A function with code.
@@ -57,17 +46,17 @@ impl<'a> Index<'a> {
     pub fn build(dwarf: &Dwarf<'a>, unit: &Unit<'a>) -> Index<'a> {
         let mut index = Index::default();
         let mut walk = Walk::default();
-        if let Err((offset, error)) = walk.run(dwarf, unit, &mut index) {
-            dwarf.warn_unit(
-                unit,
-                gimli::UnitOffset(offset),
-                format!("the unit's entries from here on are left out: {error}"),
-            );
-        }
-        // Scopes that a broken unit leaves open.
-        for (open, _) in walk.open {
-            index.scopes[open as usize].end = usize::MAX;
-        }
+        index.scopes = match walk.run(dwarf, unit, &mut index) {
+            Ok(end) => walk.scopes.end(end),
+            Err((offset, error)) => {
+                dwarf.warn_unit(
+                    unit,
+                    gimli::UnitOffset(offset),
+                    format!("the unit's entries from here on are left out: {error}"),
+                );
+                walk.scopes.broken()
+            }
+        };
         for (number, function) in index.functions.iter().enumerate() {
             for range in &function.ranges {
                 let (start, end) = (range.start, range.end);
@@ -103,21 +92,6 @@ impl<'a> Index<'a> {
         self.functions.get(range.function as usize)
     }
 
-    /// The offsets of the scopes around an entry, innermost first.
-    pub fn scopes_around(&self, offset: usize) -> Vec<usize> {
-        let mut around = Vec::new();
-        let after = self.scopes.partition_point(|scope| scope.start < offset);
-        let mut next = after.checked_sub(1);
-        while let Some(scope) = next.and_then(|index| self.scopes.get(index)) {
-            if offset < scope.end {
-                around.push(scope.start);
-            }
-            // A scope's parent starts before it, so this ends.
-            next = scope.parent.map(|parent| parent as usize);
-        }
-        around
-    }
-
     /// The offsets of complete types whose own name is `name`. Names are read the first time.
     pub fn definitions(&self, dwarf: &Dwarf<'a>, unit: &Unit<'a>, name: &[u8]) -> &[usize] {
         let definitions = self.definitions.get_or_init(|| {
@@ -148,8 +122,7 @@ impl<'a> Index<'a> {
 /// The state of the one pass.
 #[derive(Default)]
 struct Walk<'a> {
-    /// Open scopes: index and depth.
-    open: Vec<(u32, isize)>,
+    scopes: OpenScopes,
     /// The depth of the outermost function around.
     function: Option<isize>,
     attributes: Vec<Attribute<Reader<'a>>>,
@@ -161,7 +134,7 @@ impl<'a> Walk<'a> {
         dwarf: &Dwarf<'a>,
         unit: &Unit<'a>,
         index: &mut Index<'a>,
-    ) -> Result<(), (usize, String)> {
+    ) -> Result<usize, (usize, String)> {
         let mut raw = unit
             .dw()
             .entries_raw(None)
@@ -175,9 +148,13 @@ impl<'a> Walk<'a> {
             let Some(abbreviation) = raw.read_abbreviation().map_err(broken)? else {
                 continue;
             };
-            self.close(index, offset, depth);
             let specs = abbreviation.attributes();
             let tag = abbreviation.tag();
+            self.scopes
+                .enter(offset, depth, tag, abbreviation.has_children());
+            if self.function.is_some_and(|function| function >= depth) {
+                self.function = None;
+            }
             let says = |name: DwAt| specs.iter().any(|spec| spec.name() == name);
             match tag {
                 dw::DW_TAG_subprogram => {
@@ -222,43 +199,7 @@ impl<'a> Walk<'a> {
                 }
                 _ => raw.skip_attributes(specs).map_err(broken)?,
             }
-            if abbreviation.has_children() && is_scope(tag) {
-                let parent = self.open.last().map(|&(parent, _)| parent);
-                self.open.push((index.scopes.len() as u32, depth));
-                index.scopes.push(Scope {
-                    start: offset,
-                    end: usize::MAX,
-                    parent,
-                });
-            }
         }
-        self.close(index, raw.next_offset().0, isize::MIN);
-        Ok(())
+        Ok(raw.next_offset().0)
     }
-
-    /// Closes the scopes that an entry at `depth` is not in.
-    fn close(&mut self, index: &mut Index<'a>, offset: usize, depth: isize) {
-        while let Some(&(scope, scope_depth)) = self.open.last() {
-            if scope_depth < depth {
-                break;
-            }
-            index.scopes[scope as usize].end = offset;
-            self.open.pop();
-        }
-        if self.function.is_some_and(|function| function >= depth) {
-            self.function = None;
-        }
-    }
-}
-
-fn is_scope(tag: gimli::DwTag) -> bool {
-    matches!(
-        tag,
-        dw::DW_TAG_namespace
-            | dw::DW_TAG_structure_type
-            | dw::DW_TAG_class_type
-            | dw::DW_TAG_union_type
-            | dw::DW_TAG_enumeration_type
-            | dw::DW_TAG_subprogram
-    )
 }

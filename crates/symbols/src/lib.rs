@@ -15,6 +15,7 @@ pub mod companions;
 mod demangle;
 mod dwarf;
 mod elf;
+mod enclosing;
 mod entries;
 mod error;
 mod files;

@@ -4,6 +4,7 @@
 //! that is made when first asked and kept; an index that is stored answers the same.
 
 use crate::dwarf::{CHAIN_LIMIT, DEPTH_LIMIT, Dwarf, Reader, Unit};
+use crate::enclosing::{OpenScopes, Scopes};
 use crate::names::base_of;
 use gimli::{AttributeValue, UnitOffset, constants as dw};
 use rustc_hash::FxHashMap;
@@ -123,9 +124,19 @@ pub(crate) struct NamedEntry<'a> {
 impl<'a> UnitNames<'a> {
     /// One pass over the unit. What a broken unit has up to its error is kept; the warning is [`crate::index`]'s.
     pub fn build(dwarf: &Dwarf<'a>, unit: &Unit<'a>) -> UnitNames<'a> {
+        UnitNames::with_scopes(dwarf, unit).0
+    }
+
+    /// As [`UnitNames::build`], with the scopes that give the entries their full names.
+    pub fn with_scopes(dwarf: &Dwarf<'a>, unit: &Unit<'a>) -> (UnitNames<'a>, Scopes) {
         let mut walk = Walk::default();
-        // The unit's index meets the same error, and tells.
-        let _ = walk.run(dwarf, unit);
+        let end = walk.run(dwarf, unit);
+        let scopes = std::mem::take(&mut walk.scopes);
+        let scopes = match end {
+            Ok(Some(end)) => scopes.end(end),
+            // The unit's index meets the same error, and tells.
+            Ok(None) | Err(_) => scopes.broken(),
+        };
         let mut entries: Vec<NamedEntry> = walk
             .found
             .iter()
@@ -142,7 +153,7 @@ impl<'a> UnitNames<'a> {
         entries.sort_by(|one, other| {
             (one.base, one.kind, one.offset).cmp(&(other.base, other.kind, other.offset))
         });
-        UnitNames { entries }
+        (UnitNames { entries }, scopes)
     }
 
     /// The entries of each base name, by name; in each by kind and offset.
@@ -177,23 +188,30 @@ enum Named<'a> {
 
 #[derive(Default)]
 struct Walk<'a> {
+    scopes: OpenScopes,
     found: Vec<(usize, EntryKind)>,
     names: FxHashMap<usize, Named<'a>>,
 }
 
 impl<'a> Walk<'a> {
-    fn run(&mut self, dwarf: &Dwarf<'a>, unit: &Unit<'a>) -> Result<(), gimli::Error> {
+    /// Where the unit ends; `None` where its entries are nested too deeply.
+    fn run(&mut self, dwarf: &Dwarf<'a>, unit: &Unit<'a>) -> Result<Option<usize>, gimli::Error> {
         let mut raw = unit.dw().entries_raw(None)?;
         let mut attributes = Vec::new();
         // The depth of the outermost function around.
         let mut function: Option<isize> = None;
-        while !raw.is_empty() && raw.next_depth() <= DEPTH_LIMIT {
+        while !raw.is_empty() {
             let (offset, depth) = (raw.next_offset().0, raw.next_depth());
+            if depth > DEPTH_LIMIT {
+                return Ok(None);
+            }
             let Some(abbreviation) = raw.read_abbreviation()? else {
                 continue;
             };
             let specs = abbreviation.attributes();
             let tag = abbreviation.tag();
+            self.scopes
+                .enter(offset, depth, tag, abbreviation.has_children());
             if function.is_some_and(|function| function >= depth) {
                 function = None;
             }
@@ -241,7 +259,7 @@ impl<'a> Walk<'a> {
             };
             self.found.extend(kind.map(|kind| (offset, kind)));
         }
-        Ok(())
+        Ok(Some(raw.next_offset().0))
     }
 
     fn name_of(&self, dwarf: &Dwarf<'a>, unit: &Unit<'a>, offset: usize) -> Option<&'a [u8]> {

@@ -11,7 +11,8 @@ mod file;
 mod keyed;
 
 use crate::address_map::UnitRange;
-use crate::dwarf::{Dwarf, bytes_path, place};
+use crate::dwarf::{Dwarf, Unit, bytes_path, place};
+use crate::enclosing::{Scope, Scopes};
 use crate::name_index::{EntryKind, EntryPlace};
 use crate::roots::{NumberedFile, base_of_path};
 pub(crate) use file::{IndexError, IndexFile};
@@ -32,7 +33,12 @@ pub(crate) mod table {
     pub const FILES: usize = 7;
     /// The path of the program, for people.
     pub const PROGRAM: usize = 11;
-    pub const COUNT: usize = 12;
+    /// Four bytes for each unit: where its scopes end in the next table.
+    pub const SCOPE_ENDS: usize = 12;
+    /// The scopes of each unit, by start: distance from the start of the one before, size (0: no end), how many before it is its
+    /// parent (0: none).
+    pub const SCOPES: usize = 13;
+    pub const COUNT: usize = 14;
 }
 
 const UNIT: usize = 24;
@@ -197,6 +203,46 @@ impl StoredIndex {
             }
         }
         Ok(units)
+    }
+
+    /// The scopes of a unit.
+    pub fn scopes(&self, dwarf: &Dwarf<'_>, unit: &Unit<'_>) -> Result<Scopes, IndexError> {
+        self.check_split(dwarf, unit.index)?;
+        let end_of = |unit: usize| -> Result<usize, IndexError> {
+            let bytes = self.file.table(table::SCOPE_ENDS, unit * 4..unit * 4 + 4)?;
+            Ok(u32::from_le_bytes(bytes.first_chunk().copied().unwrap_or_default()) as usize)
+        };
+        let number = unit.index as usize;
+        let start = match number {
+            0 => 0,
+            _ => end_of(number - 1)?,
+        };
+        let mut numbers = Numbers(self.file.table(table::SCOPES, start..end_of(number)?)?);
+        let mut scopes: Vec<Scope> = Vec::new();
+        let mut start = 0_usize;
+        while !numbers.is_empty() {
+            let mut next = || {
+                let number = numbers.next().ok_or_else(|| self.contradiction())?;
+                usize::try_from(number).map_err(|_| self.contradiction())
+            };
+            let (distance, size, up) = (next()?, next()?, next()?);
+            start = start.saturating_add(distance);
+            let parent = match up {
+                0 => None,
+                _ => Some(
+                    scopes
+                        .len()
+                        .checked_sub(up)
+                        .ok_or_else(|| self.contradiction())? as u32,
+                ),
+            };
+            let end = match size {
+                0 => usize::MAX,
+                size => start.saturating_add(size),
+            };
+            scopes.push(Scope { start, end, parent });
+        }
+        Ok(Scopes(scopes))
     }
 
     /// The entries of a split unit are in another file, which may be another one by now, or gone.

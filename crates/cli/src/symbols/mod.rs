@@ -40,6 +40,11 @@ pub struct Options {
 /// Runs `dapple symbols`.
 pub fn run(options: Options) -> Result<ExitCode> {
     let module = Module::open(&options.file).map_err(|error| anyhow!("{error}"))?;
+    if !options.lookups.is_empty()
+        && let Some(cache) = crate::cache::open_if_possible()
+    {
+        module.use_index_cache(&cache);
+    }
     let mut report = Report {
         file: options.file.display().to_string(),
         ..Report::default()

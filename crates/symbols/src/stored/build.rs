@@ -6,6 +6,7 @@ use super::keyed::{KeyedWriter, put};
 use super::{RANGE, table, unit_place};
 use crate::address_map::AddressMap;
 use crate::dwarf::Dwarf;
+use crate::enclosing::Scopes;
 use crate::name_index::UnitNames;
 use crate::roots::{NumberedFile, base_of_path};
 use rustc_hash::FxHashMap;
@@ -45,6 +46,7 @@ struct Contribution<'a> {
     names: Vec<(&'a [u8], u8, Range<usize>)>,
     bytes: Vec<u8>,
     files: Vec<NumberedFile>,
+    scopes: Vec<u8>,
 }
 
 /// The postings of a key so far.
@@ -139,6 +141,7 @@ fn contribution<'a>(dwarf: &Dwarf<'a>, index: u32) -> Result<Contribution<'a>, N
         names: Vec::new(),
         bytes: Vec::new(),
         files: Vec::new(),
+        scopes: Vec::new(),
     };
     // One that can't be read has nothing, for a full walk, too.
     let Some(unit) = dwarf.fresh_unit(index) else {
@@ -152,7 +155,8 @@ fn contribution<'a>(dwarf: &Dwarf<'a>, index: u32) -> Result<Contribution<'a>, N
     if index < dwarf.unit_count() {
         found.files = unit.own.files(|_| true);
     }
-    let names = UnitNames::build(dwarf, &unit);
+    let (names, scopes) = UnitNames::with_scopes(dwarf, &unit);
+    found.scopes = encode(&scopes);
     for group in names.by_base() {
         let mut postings: Vec<(usize, u64)> = group
             .iter()
@@ -176,17 +180,40 @@ fn contribution<'a>(dwarf: &Dwarf<'a>, index: u32) -> Result<Contribution<'a>, N
     Ok(found)
 }
 
+/// A unit's scopes as [`StoredIndex::scopes`](super::StoredIndex::scopes) reads them.
+fn encode(scopes: &Scopes) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut last = 0;
+    for (index, scope) in scopes.0.iter().enumerate() {
+        put(&mut bytes, (scope.start - last) as u64);
+        last = scope.start;
+        let size = match scope.end {
+            usize::MAX => 0,
+            end => end - scope.start,
+        };
+        put(&mut bytes, size as u64);
+        let up = scope.parent.map_or(0, |parent| index - parent as usize);
+        put(&mut bytes, up as u64);
+    }
+    bytes
+}
+
 /// What all units so far added.
 #[derive(Default)]
 struct Collected<'a> {
     names: FxHashMap<&'a [u8], List>,
     files: FxHashMap<PathBuf, List>,
     entries_lengths: Vec<u64>,
+    scopes: Vec<u8>,
+    /// Where those of each unit end.
+    scope_ends: Vec<usize>,
 }
 
 impl<'a> Collected<'a> {
     fn add(&mut self, unit: Contribution<'a>) {
         self.entries_lengths.push(unit.entries_length);
+        self.scopes.extend_from_slice(&unit.scopes);
+        self.scope_ends.push(self.scopes.len());
         for (base, kinds, postings) in unit.names {
             let list = self.names.entry(base).or_default();
             list.kinds |= kinds;
@@ -217,11 +244,8 @@ impl<'a> Collected<'a> {
         }
         let mut files: Vec<(PathBuf, List)> = self.files.into_iter().collect();
         files.sort_unstable_by(|(one, _), (other, _)| {
-            let key = |path: &PathBuf| {
-                let bytes = path.as_os_str().as_bytes();
-                (base_of_path(bytes).to_vec(), bytes.to_vec())
-            };
-            key(one).cmp(&key(other))
+            let (one, other) = (one.as_os_str().as_bytes(), other.as_os_str().as_bytes());
+            (base_of_path(one), one).cmp(&(base_of_path(other), other))
         });
         let mut file_tables = KeyedWriter::default();
         for (path, list) in files {
@@ -235,6 +259,12 @@ impl<'a> Collected<'a> {
         let program = dwarf.files.main.elf.path.as_path();
         let program = std::path::absolute(program).unwrap_or_else(|_| program.to_owned());
         tables.push(program.into_os_string().into_encoded_bytes());
+        let mut scope_ends = Vec::with_capacity(self.scope_ends.len() * 4);
+        for end in self.scope_ends {
+            scope_ends.extend_from_slice(&u32::try_from(end).ok()?.to_le_bytes());
+        }
+        tables.push(scope_ends);
+        tables.push(self.scopes);
         debug_assert_eq!(tables.len(), table::COUNT);
         Some(tables)
     }
