@@ -411,6 +411,31 @@ fn ends_in(full: &str, name: &str) -> bool {
         .is_some_and(|before| before.is_empty() || before.ends_with(' '))
 }
 
+/// The parts of a path that are in the mangled name of all it can mean, as they are written. Of what is not a plain path, and of
+/// the standard library, whose names are abbreviated, none.
+fn written_in_symbols(path: &str) -> Vec<&[u8]> {
+    const ABBREVIATED: [&str; 6] = [
+        "std",
+        "allocator",
+        "string",
+        "istream",
+        "ostream",
+        "iostream",
+    ];
+    let plain = |part: &str| {
+        !part.is_empty()
+            && !ABBREVIATED.contains(&part.trim_start_matches("basic_"))
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    let parts: Vec<&str> = path.trim_start_matches("::").split("::").collect();
+    match parts.iter().all(|part| plain(part)) {
+        true => parts.into_iter().map(str::as_bytes).collect(),
+        false => Vec::new(),
+    }
+}
+
 /// The functions of the symbol table that are meant and that are not among those found by DWARF.
 fn symbol_functions(
     decoded: &Decoded<'_>,
@@ -430,8 +455,15 @@ fn symbol_functions(
         true => decoded.symbols().functions_with(base.as_bytes()),
         false => decoded.symbols().functions().collect(),
     };
+    let written: Vec<_> = written_in_symbols(pattern.text())
+        .into_iter()
+        .map(memchr::memmem::Finder::new)
+        .collect();
     for (symbol, address, size) in symbols {
-        if known.contains(&address) || !is_code(address) {
+        if known.contains(&address)
+            || !is_code(address)
+            || written.iter().any(|name| name.find(symbol).is_none())
+        {
             continue;
         }
         let symbol = String::from_utf8_lossy(symbol);
