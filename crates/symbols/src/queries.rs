@@ -122,9 +122,15 @@ impl<'s, 'a> Queries<'s, 'a> {
 
     pub fn functions(&self, pattern: &NamePattern, kinds: &[EntryKind]) -> Vec<FoundFunction> {
         let mut found = Vec::new();
+        let written = WrittenParts::of(pattern.text());
         for &kind in kinds {
             for (unit, offset) in self.candidates(pattern, kind) {
                 let chain = self.dwarf.chain(unit, UnitOffset(offset));
+                // Composing a name means finding all scopes around it; its mangled form is at hand.
+                let mangled = self.dwarf.chain_text(&chain, dw::DW_AT_linkage_name);
+                if mangled.is_some_and(|name| is_mangled(name) && !written.all_in(name)) {
+                    continue;
+                }
                 let name = self.dwarf.function_name(&chain);
                 if !self.is_meant(pattern, &chain, &name) {
                     continue;
@@ -413,27 +419,41 @@ fn ends_in(full: &str, name: &str) -> bool {
 
 /// The parts of a path that are in the mangled name of all it can mean, as they are written. Of what is not a plain path, and of
 /// the standard library, whose names are abbreviated, none.
-fn written_in_symbols(path: &str) -> Vec<&[u8]> {
-    const ABBREVIATED: [&str; 6] = [
-        "std",
-        "allocator",
-        "string",
-        "istream",
-        "ostream",
-        "iostream",
-    ];
-    let plain = |part: &str| {
-        !part.is_empty()
-            && !ABBREVIATED.contains(&part.trim_start_matches("basic_"))
-            && part
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    };
-    let parts: Vec<&str> = path.trim_start_matches("::").split("::").collect();
-    match parts.iter().all(|part| plain(part)) {
-        true => parts.into_iter().map(str::as_bytes).collect(),
-        false => Vec::new(),
+struct WrittenParts<'p>(Vec<memchr::memmem::Finder<'p>>);
+
+impl<'p> WrittenParts<'p> {
+    fn of(path: &'p str) -> WrittenParts<'p> {
+        const ABBREVIATED: [&str; 6] = [
+            "std",
+            "allocator",
+            "string",
+            "istream",
+            "ostream",
+            "iostream",
+        ];
+        let plain = |part: &str| {
+            !part.is_empty()
+                && !ABBREVIATED.contains(&part.trim_start_matches("basic_"))
+                && part
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
+        let parts = path.trim_start_matches("::").split("::");
+        WrittenParts(match parts.clone().all(plain) {
+            true => parts
+                .map(|part| memchr::memmem::Finder::new(part.as_bytes()))
+                .collect(),
+            false => Vec::new(),
+        })
     }
+
+    fn all_in(&self, symbol: &[u8]) -> bool {
+        self.0.iter().all(|part| part.find(symbol).is_some())
+    }
+}
+
+fn is_mangled(name: &[u8]) -> bool {
+    name.starts_with(b"_Z") || name.starts_with(b"_R")
 }
 
 /// The functions of the symbol table that are meant and that are not among those found by DWARF.
@@ -455,15 +475,9 @@ fn symbol_functions(
         true => decoded.symbols().functions_with(base.as_bytes()),
         false => decoded.symbols().functions().collect(),
     };
-    let written: Vec<_> = written_in_symbols(pattern.text())
-        .into_iter()
-        .map(memchr::memmem::Finder::new)
-        .collect();
+    let written = WrittenParts::of(pattern.text());
     for (symbol, address, size) in symbols {
-        if known.contains(&address)
-            || !is_code(address)
-            || written.iter().any(|name| name.find(symbol).is_none())
-        {
+        if known.contains(&address) || !is_code(address) || !written.all_in(symbol) {
             continue;
         }
         let symbol = String::from_utf8_lossy(symbol);
