@@ -497,3 +497,53 @@ fn a_function_that_the_compiler_has_left_no_code_of_says_so() {
         session.disconnect();
     }
 }
+
+#[test]
+fn without_debugging_and_after_the_end_a_function_is_not_looked_for() {
+    let fixture = Fixture::new("tour.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({"noDebug": true}));
+    let breakpoint = set(&session, &["main"]).remove(0);
+    let message = breakpoint.message.as_deref();
+    assert_eq!(
+        (breakpoint.verified, message),
+        (
+            false,
+            Some("the program runs without debugging (`noDebug`)")
+        )
+    );
+    session.configured();
+    assert_eq!(session.exit_code(), 3);
+    session.disconnect();
+
+    let session = Session::new();
+    session.launch(&fixture, json!({}));
+    let before = set(&session, &["length"]).remove(0);
+    session.configured();
+    let stop = stopped_in(&session, "length", &[&before]);
+    assert!(set(&session, &[]).is_empty());
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 3);
+    let after = set(&session, &["length"]).remove(0);
+    let message = after.message.as_deref();
+    assert_eq!(
+        (after.verified, message),
+        (false, Some("no program is running"))
+    );
+    session.disconnect();
+}
+
+#[test]
+fn the_address_that_is_told_is_the_one_of_the_line() {
+    let fixture = Fixture::built("functions.cpp", Optimization::Full, Linking::Pie);
+    let session = Session::new();
+    session.launch(&fixture, json!({}));
+    let breakpoint = set(&session, &["area"]).remove(0);
+    assert_eq!(fixture.mark_of(breakpoint.line.expect("a line")), "one");
+    let alone = set(&session, &["plane::area(int)"]).remove(0);
+    assert_eq!(
+        breakpoint.instruction_reference,
+        alone.instruction_reference
+    );
+    session.disconnect();
+}

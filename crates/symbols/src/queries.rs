@@ -363,7 +363,7 @@ impl<'s, 'a> Queries<'s, 'a> {
     fn similar(&self, pattern: &NamePattern) -> Vec<String> {
         let base = pattern.base();
         let near = |base: &str, other: &str| {
-            let allowed = base.chars().count() / 3 + 1;
+            let allowed = base.chars().count().div_ceil(3).min(4);
             let close = base.len().abs_diff(other.len()) <= allowed
                 && other.len() > allowed.min(base.len().saturating_sub(1));
             close && strsim::osa_distance(&base.to_lowercase(), &other.to_lowercase()) <= allowed

@@ -10,6 +10,7 @@ use crate::session::{Asked, BreakpointState, FunctionBreakpoint, LineBreakpoint,
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::lines::LineLookup;
 use dapple_symbols::names::NamePattern;
+use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -307,17 +308,22 @@ impl Breakpoint {
         }))
     }
 
+    /// Each once; of a function's first the one that is told.
     fn addresses(&self) -> Vec<Address> {
         let mut addresses: Vec<Address> = match self.spec {
             Spec::Address(address) => vec![address],
-            Spec::Line { .. } => self.locations().iter().map(|l| l.address).collect(),
+            Spec::Line { .. } => {
+                let locations = self.locations().into_iter();
+                let sorted: BTreeSet<Address> = locations.map(|l| l.address).collect();
+                sorted.into_iter().collect()
+            }
             Spec::Function { .. } => {
                 let places = self.places().into_iter();
                 places.flat_map(|p| p.addresses()).collect()
             }
         };
-        addresses.sort_unstable();
-        addresses.dedup();
+        let mut seen = FxHashSet::default();
+        addresses.retain(|address| seen.insert(*address));
         addresses
     }
 

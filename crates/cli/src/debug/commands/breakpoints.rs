@@ -16,7 +16,8 @@ pub static COMMANDS: &[Command] = &[
         aliases: &["b"],
         usage: "LINE | FILE:LINE | FUNCTION [if CONDITION]",
         summary: "stop there",
-        details: "A bare line is one of the file in view. `b 12 if n > 3` stops only where the condition holds.",
+        details: "A bare line is one of the file in view. `b 12 if n > 3` stops only where the condition holds. \
+            A function is named by its path or the end of it; template arguments, parameters and `*` may be part of that.",
         argument: Argument::Location,
         repeats: false,
         run: |session, argument| set(session, argument, Stay::Always),
