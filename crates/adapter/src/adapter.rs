@@ -228,6 +228,10 @@ impl Adapter {
                 ModuleEventReason::New,
                 to_dap::module(&info),
             )),
+            Event::ModuleChanged(info) => outbox.event::<ModuleEvent>(ModuleEventBody::new(
+                ModuleEventReason::Changed,
+                to_dap::module(&info),
+            )),
             Event::ModuleUnloaded(info) => outbox.event::<ModuleEvent>(ModuleEventBody::new(
                 ModuleEventReason::Removed,
                 to_dap::module(&info),

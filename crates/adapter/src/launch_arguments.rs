@@ -22,7 +22,7 @@ pub struct LaunchArguments {
 }
 
 /// The names that are understood.
-const KNOWN: [&str; 7] = [
+const KNOWN: [&str; 8] = [
     "program",
     "args",
     "cwd",
@@ -30,6 +30,7 @@ const KNOWN: [&str; 7] = [
     "stopOnEntry",
     "noDebug",
     "stdin",
+    "debuginfod",
 ];
 
 /// What editors add for themselves: in VS Code's `launch.json` these stand beside the adapter's own.
@@ -70,6 +71,7 @@ impl LaunchArguments {
                 "env" => launch.options.env = environment(value)?,
                 "stopOnEntry" => launch.stop_on_entry = boolean(name, value)?,
                 "stdin" => launch.options.stdin = stdin(string(name, value)?),
+                "debuginfod" => launch.options.debuginfod = boolean(name, value)?,
                 "noDebug" => {}
                 own if own.starts_with('_') || CLIENTS_OWN.contains(&own) => {}
                 unknown => launch.warnings.push(warning(unknown)),

@@ -16,7 +16,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 fn dapple() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dapple"));
-    command.arg("dap");
+    command
+        .arg("dap")
+        .env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
     command
 }
 

@@ -17,6 +17,8 @@ pub enum Event {
     ThreadExited(ThreadId),
     /// A module was mapped.
     ModuleLoaded(ModuleInfo),
+    /// A module got debug information that it did not have.
+    ModuleChanged(ModuleInfo),
     /// A module was unmapped.
     ModuleUnloaded(ModuleInfo),
     /// A breakpoint was resolved, moved or lost outside of a command's own answer.

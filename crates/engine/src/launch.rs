@@ -22,6 +22,8 @@ pub struct LaunchOptions {
     pub process_group: ProcessGroup,
     /// Address-space randomisation; off makes addresses repeat from run to run.
     pub randomize: bool,
+    /// Ask debuginfod servers for the debug information of modules that have none; see debuginfod-find(1) for which.
+    pub debuginfod: bool,
     /// Where indexes of large modules are kept; `None`: nowhere, and none is made before it is needed.
     pub index_cache: Option<Arc<IndexCache>>,
 }

@@ -7,7 +7,9 @@
 //! then may the thread get past it, else it has yet to run into it. `skip` is the same across a signal handler: the
 //! thread will come back to that address with that stack pointer, and must not be counted again.
 
+mod back;
 mod commands;
+mod debuginfod;
 mod indexing;
 mod loader;
 mod queries;
@@ -54,6 +56,9 @@ pub(crate) struct Owner {
     told: warnings::Told,
     loader: loader::Loader,
     indexing: indexing::Indexing,
+    /// Dropped first: then nothing that works beside the session begins anything new.
+    _beside: back::Ending,
+    debuginfod: debuginfod::Debuginfod,
     breakpoints: Model,
     step: Option<stepping::Stepping>,
     affinity: Affinity,
@@ -122,8 +127,11 @@ impl Owner {
             pid: launched.process.0,
             program: launched.program.clone(),
         };
-        let indexing =
-            indexing::Indexing::new(options.index_cache.clone(), orders, Arc::clone(&waker));
+        let (back, beside) = back::Back::new(orders, Arc::clone(&waker));
+        let debuginfod = match options.debuginfod {
+            true => debuginfod::Debuginfod::start(back.clone()),
+            false => debuginfod::Debuginfod::default(),
+        };
         let mut owner = Owner {
             process: launched.process,
             events,
@@ -138,7 +146,9 @@ impl Owner {
             last_module: 0,
             told: warnings::Told::default(),
             loader: loader::Loader::default(),
-            indexing,
+            indexing: indexing::Indexing::new(options.index_cache.clone(), back),
+            debuginfod,
+            _beside: beside,
             breakpoints: Model::default(),
             step: None,
             affinity: Affinity::default(),

@@ -29,7 +29,7 @@ pub(crate) fn separate_debug_file(main: &ElfFile, searches: &mut Vec<Search>) ->
     })
 }
 
-fn debug_file_at(main: &ElfFile, path: &Path) -> Result<ElfFile, Outcome> {
+pub(crate) fn debug_file_at(main: &ElfFile, path: &Path) -> Result<ElfFile, Outcome> {
     let file = ElfFile::open_companion(path)?;
     match (&file.elf.build_id, &main.elf.build_id) {
         (Some(its), Some(wanted)) if its == wanted => {}

@@ -4,6 +4,7 @@
 //! part ([`Decoded`]) borrows from the files beside it, so that nothing is copied and nothing counted.
 
 use crate::cfi::Frames;
+use crate::companions::{Companion, Outcome, Search};
 use crate::dwarf::Dwarf;
 use crate::elf::Elf;
 use crate::files::{ElfFile, Files};
@@ -126,6 +127,32 @@ impl Module {
         let mut searches = Vec::new();
         let debug = locate::separate_debug_file(&main, &mut searches);
         let files = Files::new(main, debug, searches);
+        files.warn_of_mismatches();
+        Ok(Module::new(files))
+    }
+
+    /// As [`Module::open`], with debug information in a file that somebody else has found.
+    ///
+    /// # Errors
+    /// As [`Module::open`]; [`Error::Unsupported`] where that file is of another build or has no debug information.
+    pub fn open_with_debug_file(path: &Path, debug: &Path) -> Result<Module, Error> {
+        let bytes = Bytes::open(path)?;
+        let elf = Elf::parse(path, &bytes)?;
+        let main = ElfFile::new(bytes, elf);
+        let file = locate::debug_file_at(&main, debug).map_err(|outcome| Error::Unsupported {
+            path: debug.to_owned(),
+            reason: match outcome {
+                Outcome::Mismatched(reason) | Outcome::Unusable(reason) => reason,
+                Outcome::Missing => "no such file".to_owned(),
+                Outcome::Found => "it can't be used".to_owned(),
+            },
+        })?;
+        let searches = vec![Search {
+            what: Companion::DebugFile,
+            path: debug.to_owned(),
+            outcome: Outcome::Found,
+        }];
+        let files = Files::new(main, Some(file), searches);
         files.warn_of_mismatches();
         Ok(Module::new(files))
     }

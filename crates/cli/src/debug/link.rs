@@ -44,6 +44,8 @@ pub struct Program {
     pub source: Option<PathBuf>,
     /// The language of that source.
     pub language: Option<Language>,
+    /// Ask debuginfod servers for what has no debug information.
+    pub debuginfod: bool,
 }
 
 /// Whether the program may have our standard input.
@@ -204,6 +206,9 @@ fn launch_arguments(
     set("args", Raw::new(&program.args)?);
     set("cwd", Raw::new(text_of(&cwd)?)?);
     set("stopOnEntry", Raw::new(&false)?);
+    if program.debuginfod {
+        set("debuginfod", Raw::new(&true)?);
+    }
     if matches!(adapter, Adapter::Own) && stdin == ProgramStdin::Inherit {
         set("stdin", Raw::new("inherit")?);
     }

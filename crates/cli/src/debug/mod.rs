@@ -58,6 +58,10 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
 
+    /// Ask debuginfod servers (DEBUGINFOD_URLS) for the debug information of modules that have none
+    #[arg(long)]
+    pub debuginfod: bool,
+
     /// The program to debug, or a .rs, .c or .cpp file to compile and debug; and its arguments, passed on as they are
     // One list: only so do options behind the program belong to the program.
     #[arg(
@@ -85,7 +89,8 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
             given.display()
         );
     }
-    let program = find_program(&given, words.collect(), &mut screen)?;
+    let mut program = find_program(&given, words.collect(), &mut screen)?;
+    program.debuginfod = options.debuginfod;
     let adapter = options.adapter.map_or(Adapter::Own, Adapter::Command);
     let log = WireLog::open_if(options.log.as_deref(), Side::Client)?;
     let (sender, events) = crossbeam_channel::unbounded();
@@ -139,6 +144,7 @@ fn find_program(given: &Path, args: Vec<OsString>, screen: &mut Screen) -> anyho
             args,
             source: Some(compiled.source),
             language: Some(compiled.language),
+            debuginfod: false,
         });
     }
     let path = given
@@ -149,6 +155,7 @@ fn find_program(given: &Path, args: Vec<OsString>, screen: &mut Screen) -> anyho
         args,
         source: None,
         language: None,
+        debuginfod: false,
     })
 }
 

@@ -3,15 +3,13 @@
 //! The work is done on threads of its own, of lower priority, and only behind the first stop, which needs no index: or
 //! as soon as a breakpoint is set on a function, which may have copies that only an index tells of.
 
-use super::{Command, Owner};
+use super::Owner;
+use super::back::Back;
 use crate::event::Event;
 use crate::modules::LoadedModule;
-use crate::target::linux::wait::Waker;
-use crossbeam_channel::Sender;
 use dapple_symbols::Module;
 use dapple_symbols::indexing::{IndexCache, IndexState};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How much nicer (nice(2)) than the rest the work is.
@@ -27,38 +25,12 @@ pub(super) struct Indexing {
     back: Back,
 }
 
-/// The way from the working thread to the owner.
-#[derive(Clone)]
-struct Back {
-    commands: Sender<Command>,
-    waker: Arc<Waker>,
-    /// The session has ended.
-    over: Arc<AtomicBool>,
-}
-
-impl Back {
-    fn send(&self, command: impl FnOnce(&mut Owner) + Send + 'static) {
-        // Refused only when the session is over.
-        if self.commands.send(Box::new(command)).is_ok() {
-            self.waker.wake();
-        }
-    }
-}
-
 impl Indexing {
-    pub(super) fn new(
-        cache: Option<Arc<IndexCache>>,
-        commands: Sender<Command>,
-        waker: Arc<Waker>,
-    ) -> Indexing {
+    pub(super) fn new(cache: Option<Arc<IndexCache>>, back: Back) -> Indexing {
         Indexing {
             cache,
             waiting: Vec::new(),
-            back: Back {
-                commands,
-                waker,
-                over: Arc::default(),
-            },
+            back,
         }
     }
 
@@ -93,12 +65,6 @@ impl Indexing {
     }
 }
 
-impl Drop for Indexing {
-    fn drop(&mut self) {
-        self.back.over.store(true, Ordering::Relaxed);
-    }
-}
-
 fn make(module: &Arc<Module>, back: &Back) {
     let mut told = Instant::now();
     let state = module.make_index(&mut |done, total| {
@@ -113,7 +79,7 @@ fn make(module: &Arc<Module>, back: &Back) {
                 });
             });
         }
-        !back.over.load(Ordering::Relaxed)
+        !back.is_over()
     });
     let module = Arc::clone(module);
     back.send(move |owner| owner.indexed(&module, state));

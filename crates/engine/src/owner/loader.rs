@@ -107,6 +107,7 @@ impl Owner {
             self.memory.add_cave(loaded.to_process(end));
         }
         self.indexing.module_loaded(&loaded.module);
+        self.debuginfod.module_loaded(&loaded);
         self.breakpoints.module_loaded(&loaded);
         self.modules.push(Arc::clone(&loaded));
         self.tell(Event::ModuleLoaded(loaded.info()));

@@ -1,0 +1,153 @@
+//! Debug information from a debuginfod server, as its client hands it over.
+
+mod support;
+
+use dapple_dap::client::Client;
+use dapple_dap::testing::{TestClient, launch_arguments};
+use dapple_dap::types::*;
+use serde_json::json;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use support::{dapple, scratch};
+
+const SOURCE: &str = "static int twice(int x) {
+    return x + x;
+}
+int main(int argc, char **argv) {
+    return twice(argc);
+}
+";
+
+fn run(folder: &Path, tool: &str, arguments: &[&str]) -> String {
+    let output = Command::new(tool)
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap_or_else(|error| panic!("{tool} is needed: {error}"));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{tool}: {errors}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// A stripped program; its debug information is in `program.debug`. The folder, and the build id.
+fn stripped(name: &str) -> (PathBuf, String) {
+    let folder = scratch(name);
+    std::fs::write(folder.join("main.c"), SOURCE).expect("the folder is there");
+    run(
+        &folder,
+        "gcc",
+        &["-g", "-Wl,--build-id", "main.c", "-o", "program"],
+    );
+    run(
+        &folder,
+        "objcopy",
+        &["--only-keep-debug", "program", "program.debug"],
+    );
+    run(&folder, "objcopy", &["--strip-all", "program"]);
+    let notes = run(&folder, "readelf", &["-n", "program"]);
+    let id = notes
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("Build ID: "));
+    let id = id.expect("a build id").to_owned();
+    (folder, id)
+}
+
+/// Puts a client in the folder that gives out `file` for the build id, and nothing for others.
+fn client(folder: &Path, id: &str, file: &Path) {
+    let script = format!(
+        "#!/bin/sh\n[ \"$1 $2\" = \"debuginfo {id}\" ] && echo '{}'\n",
+        file.display()
+    );
+    let path = folder.join("debuginfod-find");
+    std::fs::write(&path, script).expect("the folder is there");
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("its mode");
+}
+
+/// A session in which the program is held, with a breakpoint in `twice`.
+fn held(folder: &Path, path: &str, arguments: serde_json::Value) -> (TestClient, Breakpoint) {
+    let adapter = Client::spawn(dapple().arg("dap").env("PATH", path)).expect("dapple runs");
+    let adapter = TestClient::from(adapter);
+    adapter.initialize();
+    let mut arguments = arguments;
+    arguments["program"] = json!(folder.join("program"));
+    adapter.ok::<LaunchRequest>(launch_arguments(&arguments));
+    adapter.wait_for::<InitializedEvent>();
+    let source = Source::new().with_path(folder.join("main.c").to_string_lossy());
+    let lines =
+        SetBreakpointsArguments::new(source).with_breakpoints(vec![SourceBreakpoint::new(2)]);
+    let set = adapter.ok::<SetBreakpointsRequest>(lines);
+    (adapter, set.breakpoints[0].clone())
+}
+
+fn path_with(folder: &Path) -> String {
+    let path = std::env::var("PATH").unwrap_or_default();
+    format!("{}:{path}", folder.display())
+}
+
+#[test]
+fn what_a_server_has_makes_breakpoints_work_and_the_launch_does_not_wait() {
+    let (folder, id) = stripped("debuginfod-found");
+    client(&folder, &id, &folder.join("program.debug"));
+    let (adapter, _) = held(&folder, &path_with(&folder), json!({"debuginfod": true}));
+    // Whether it came before or behind the breakpoint, the module is told of.
+    loop {
+        let module = adapter.wait_for::<ModuleEvent>();
+        if module.reason == ModuleEventReason::Changed {
+            assert_eq!(module.module.name, "program");
+            break;
+        }
+    }
+    adapter.ok::<ConfigurationDoneRequest>(Default::default());
+    let stop = adapter.wait_for::<StoppedEvent>();
+    let thread = stop.thread_id.expect("a thread");
+    let stack = adapter.ok::<StackTraceRequest>(StackTraceArguments::new(thread));
+    let top = &stack.stack_frames[0];
+    assert_eq!((top.name.as_str(), top.line), ("twice", 2));
+    adapter.disconnect();
+}
+
+#[test]
+fn nothing_is_asked_for_unless_the_user_wants_it() {
+    let (folder, id) = stripped("debuginfod-unwanted");
+    client(&folder, &id, &folder.join("program.debug"));
+    let script = std::fs::read_to_string(folder.join("debuginfod-find")).expect("the script");
+    let witness = folder.join("asked");
+    std::fs::remove_file(&witness).ok();
+    let script = script.replace(
+        "#!/bin/sh",
+        &format!("#!/bin/sh\ntouch '{}'", witness.display()),
+    );
+    std::fs::write(folder.join("debuginfod-find"), script).expect("the script");
+    let (adapter, breakpoint) = held(&folder, &path_with(&folder), json!({}));
+    assert!(!breakpoint.verified);
+    adapter.ok::<ConfigurationDoneRequest>(Default::default());
+    assert_eq!(adapter.wait_for::<ExitedEvent>().exit_code, 2);
+    adapter.disconnect();
+    assert!(!witness.exists(), "a server was asked");
+}
+
+#[test]
+fn another_builds_file_and_a_missing_client_are_told_of() {
+    let (folder, id) = stripped("debuginfod-wrong");
+    let (other, _) = stripped("debuginfod-other");
+    std::fs::write(other.join("main.c"), SOURCE.replace("x + x", "x * 3")).expect("a source");
+    run(
+        &other,
+        "gcc",
+        &["-g", "-Wl,--build-id", "main.c", "-o", "other"],
+    );
+    client(&folder, &id, &other.join("other"));
+    let (adapter, _) = held(&folder, &path_with(&folder), json!({"debuginfod": true}));
+    let said = adapter.wait_for::<OutputEvent>();
+    assert!(said.output.contains("of another build"), "{said:?}");
+    adapter.disconnect();
+
+    let (adapter, _) = held(&folder, "/nowhere", json!({"debuginfod": true}));
+    let said = adapter.wait_for::<OutputEvent>();
+    assert!(said.output.contains("debuginfod-find"), "{said:?}");
+    adapter.ok::<ConfigurationDoneRequest>(Default::default());
+    assert_eq!(adapter.wait_for::<ExitedEvent>().exit_code, 2);
+    adapter.disconnect();
+}
