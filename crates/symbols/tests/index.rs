@@ -210,6 +210,11 @@ fn an_index_answers_what_the_units_answer() {
                 &workshop.fixture("main.cpp", "split"),
                 &format!("C++ split {version} {level}"),
             );
+            build(&workshop, "together", &[version, level, "-flto"]);
+            compare(
+                &workshop.fixture("main.cpp", "together"),
+                &format!("C++ together {version} {level}"),
+            );
             build(&workshop, "packed", &[version, level, "-gz"]);
             compare(
                 &workshop.fixture("main.cpp", "packed"),

@@ -80,6 +80,20 @@ const OF_CLANG: [Variant; 2] = [
     },
 ];
 
+/// Optimised as a whole by the linker: units refer to each other's entries.
+const LINK_TIME: [Variant; 2] = [
+    Variant {
+        name: "DWARF 4, -O2, link-time optimisation",
+        gcc: &["-gdwarf-4", "-O2", "-flto"],
+        rustc: &[],
+    },
+    Variant {
+        name: "DWARF 5, -O2, link-time optimisation",
+        gcc: &["-gdwarf-5", "-O2", "-flto"],
+        rustc: &[],
+    },
+];
+
 /// With the entries in files of their own. `llvm-dwarfdump` can't print those with their addresses, which are in the
 /// program; so what is compared of them is what `llvm-symbolizer` says.
 const SPLIT: [Variant; 2] = [
@@ -498,6 +512,19 @@ fn c_programs_are_read_as_llvm_reads_them() {
 #[test]
 fn cpp_programs_are_read_as_llvm_reads_them() {
     compare_all(&["inline.cpp", "step.cpp", "values.cpp", "tour.cpp"]);
+}
+
+#[test]
+fn programs_optimised_by_the_linker_are_read_as_llvm_reads_them() {
+    let names = [
+        "step.c",
+        "values.c",
+        "tour.c",
+        "inline.cpp",
+        "values.cpp",
+        "tour.cpp",
+    ];
+    compare_built(&names, &LINK_TIME, Compared::new);
 }
 
 #[test]
