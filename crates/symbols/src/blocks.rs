@@ -117,7 +117,7 @@ impl Blocks {
                 (Some(kind), _) => {
                     raw.read_attributes(abbreviation.attributes(), &mut attributes)
                         .map_err(broken)?;
-                    let ranges = dwarf.code_ranges(unit.part(), &attributes);
+                    let ranges = dwarf.kept_code_ranges(unit.part(), &attributes);
                     if abbreviation.has_children() {
                         open.push((self.blocks.len() as u32, depth));
                     }

@@ -12,6 +12,7 @@
 use crate::Error;
 use crate::address_map::AddressMap;
 use crate::blocks::Blocks;
+use crate::compilation::Compilation;
 use crate::enclosing::Scopes;
 use crate::files::Files;
 use crate::functions::Language;
@@ -24,10 +25,13 @@ use crate::paths::join;
 use crate::split::{SplitFiles, SplitObject, SplitUnit};
 use crate::supplementary;
 use crate::types::Type;
-use gimli::{AttributeValue, EndianSlice, LittleEndian, SectionId, UnitOffset, constants as dw};
+use gimli::{
+    AttributeValue, EndianSlice, LittleEndian, Section, SectionId, UnitOffset, constants as dw,
+};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub(crate) type Reader<'a> = EndianSlice<'a, LittleEndian>;
@@ -54,6 +58,8 @@ pub(crate) struct Dwarf<'a> {
     /// The index of all of them, once there is one.
     pub index_slot: IndexSlot,
     signatures: OnceLock<FxHashMap<u64, (u32, usize)>>,
+    /// By where their programs are.
+    line_tables: Mutex<FxHashMap<usize, Arc<Lines>>>,
     package_types: Mutex<FxHashMap<u64, Option<(u32, usize)>>>,
 }
 
@@ -62,6 +68,8 @@ pub(crate) struct Source<'a> {
     pub sections: gimli::Dwarf<Reader<'a>>,
     /// The file they are in.
     pub path: &'a Path,
+    /// How many ranges of code its entries have been given.
+    pub ranges_kept: AtomicUsize,
 }
 
 /// Which other units a unit can refer to.
@@ -92,13 +100,6 @@ struct Slot<'a> {
     unit: OnceLock<Option<Box<Unit<'a>>>>,
 }
 
-/// What a unit's root entry says about how it was compiled.
-struct Compilation {
-    language: Language,
-    /// What gcc's recorded switches say; `None` where there are none.
-    optimised: Option<bool>,
-}
-
 /// A unit with what was decoded of it so far.
 pub(crate) struct Unit<'a> {
     pub index: u32,
@@ -111,7 +112,7 @@ pub(crate) struct Unit<'a> {
     partial: bool,
     served: OnceLock<Language>,
     files: OnceLock<Vec<Arc<Path>>>,
-    lines: OnceLock<Lines>,
+    lines: OnceLock<Arc<Lines>>,
     entries: OnceLock<Index<'a>>,
     /// From the module's index, where there is one.
     scopes: OnceLock<Option<Scopes>>,
@@ -213,10 +214,7 @@ impl<'a> Dwarf<'a> {
             gimli::DwarfSections::<&[u8]>::default().borrow(|_| EndianSlice::new(&[], LittleEndian))
         });
         let supplementary = supplementary::open(files, &mut sections);
-        let source = Arc::new(Source {
-            sections,
-            path: &files.with_dwarf().elf.path,
-        });
+        let source = Arc::new(Source::new(sections, &files.with_dwarf().elf.path));
         let headers = read_unit_headers(files, &source);
         let mut slots: Vec<Slot> = headers
             .into_iter()
@@ -239,6 +237,7 @@ impl<'a> Dwarf<'a> {
             files_called: Mutex::default(),
             index_slot: IndexSlot::default(),
             signatures: OnceLock::new(),
+            line_tables: Mutex::default(),
             package_types: Mutex::default(),
         }
     }
@@ -557,7 +556,23 @@ impl<'a> Dwarf<'a> {
 
     /// A unit's line table.
     pub fn lines<'s>(&'s self, unit: &'s Unit<'a>) -> &'s Lines {
-        unit.lines.get_or_init(|| Lines::decode(self, unit))
+        unit.lines.get_or_init(|| {
+            let Some(program) = &unit.own.dw.line_program else {
+                return Arc::default();
+            };
+            // Units may share one: those of a compiler each have their own, a broken file's thousands all the same.
+            let key = program.header().offset().0;
+            let tables = || {
+                self.line_tables
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+            };
+            let known = tables().get(&key).cloned();
+            known.unwrap_or_else(|| {
+                let lines = Arc::new(Lines::decode(self, unit));
+                tables().entry(key).or_insert(lines).clone()
+            })
+        })
     }
 
     /// A unit's files by the numbers its line table and entries use.
@@ -636,6 +651,21 @@ impl<'a> Part<'a> {
 }
 
 impl<'a> Source<'a> {
+    pub fn new(sections: gimli::Dwarf<Reader<'a>>, path: &'a Path) -> Source<'a> {
+        Source {
+            sections,
+            path,
+            ranges_kept: AtomicUsize::new(0),
+        }
+    }
+
+    /// How many bytes its lists of ranges have.
+    pub fn range_bytes(&self) -> usize {
+        let ranges = &self.sections.ranges;
+        ranges.debug_ranges().reader().slice().len()
+            + ranges.debug_rnglists().reader().slice().len()
+    }
+
     /// A problem in one of its units.
     pub fn error(
         &self,
@@ -653,25 +683,6 @@ impl<'a> Source<'a> {
             section,
             offset: offset as u64,
             reason: reason.into(),
-        }
-    }
-}
-
-impl Compilation {
-    fn read(part: &Part<'_>) -> Compilation {
-        let (mut language, mut optimised) = (Language::Other, None);
-        if let Ok(root) = part.dw.entry(part.dw.header.root_offset()) {
-            if let Some(AttributeValue::Language(code)) = root.attr_value(dw::DW_AT_language) {
-                language = language_of(code);
-            }
-            let producer = root
-                .attr_value(dw::DW_AT_producer)
-                .and_then(|producer| part.source.sections.attr_string(&part.dw, producer).ok());
-            optimised = producer.and_then(|producer| is_optimised(producer.slice()));
-        }
-        Compilation {
-            language,
-            optimised,
         }
     }
 }
@@ -740,32 +751,4 @@ pub(crate) fn bytes_path(bytes: &[u8]) -> &Path {
 
 fn path_of(text: Reader<'_>) -> &Path {
     bytes_path(text.slice())
-}
-
-fn language_of(code: gimli::DwLang) -> Language {
-    match code {
-        dw::DW_LANG_C | dw::DW_LANG_C89 | dw::DW_LANG_C99 | dw::DW_LANG_C11 | dw::DW_LANG_C17 => {
-            Language::C
-        }
-        dw::DW_LANG_C_plus_plus
-        | dw::DW_LANG_C_plus_plus_03
-        | dw::DW_LANG_C_plus_plus_11
-        | dw::DW_LANG_C_plus_plus_14
-        | dw::DW_LANG_C_plus_plus_17
-        | dw::DW_LANG_C_plus_plus_20 => Language::Cpp,
-        dw::DW_LANG_Rust => Language::Rust,
-        _ => Language::Other,
-    }
-}
-
-/// gcc records its switches after its version: `GNU C17 12.2.0 -mtune=generic -g -O2`.
-fn is_optimised(producer: &[u8]) -> Option<bool> {
-    let producer = std::str::from_utf8(producer).ok()?;
-    if !producer.starts_with("GNU ") || !producer.contains(" -") {
-        return None;
-    }
-    let level = producer
-        .split_ascii_whitespace()
-        .rfind(|switch| switch.starts_with("-O"));
-    Some(level.is_some_and(|level| level != "-O0"))
 }

@@ -1,9 +1,10 @@
 //! Reading single entries: attributes, the chains that say "as over there", ranges, names with their namespaces.
 
-use crate::dwarf::{CHAIN_LIMIT, Dwarf, Part, Reader, Unit};
+use crate::dwarf::{CHAIN_LIMIT, Dwarf, Part, Reader, Unit, place};
 use crate::functions::{Language, SourcePosition};
 use gimli::{Attribute, AttributeValue, UnitOffset, constants as dw};
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 pub(crate) type Entry<'a> = gimli::DebuggingInformationEntry<Reader<'a>>;
 
@@ -110,6 +111,33 @@ impl<'a> Dwarf<'a> {
         })
     }
 
+    /// As [`Dwarf::code_ranges`], for what is kept. A broken file can have each of its entries claim one long list: what is
+    /// kept of all of them is in proportion to the lists.
+    pub fn kept_code_ranges(
+        &self,
+        part: &Part<'a>,
+        attributes: &[Attribute<Reader<'a>>],
+    ) -> Vec<Range<u64>> {
+        /// How often a compiler may refer to the same list: for nested blocks of the same code.
+        const SHARED: usize = 4;
+        let source = &part.source;
+        let limit = SHARED * source.range_bytes() + RANGES_LIMIT;
+        if source.ranges_kept.load(Ordering::Relaxed) > limit {
+            let has = |attribute: &Attribute<_>| attribute.name() == dw::DW_AT_ranges;
+            if attributes.iter().any(has) {
+                let (section, _) = place(&part.dw.header);
+                let reason = "entries claim more code than there are lists for; that of further entries is left out";
+                self.warn(section, 0, reason);
+                return Vec::new();
+            }
+        }
+        let ranges = self.code_ranges(part, attributes);
+        source
+            .ranges_kept
+            .fetch_add(ranges.len(), Ordering::Relaxed);
+        ranges
+    }
+
     /// The code an entry's attributes claim, the entry's range first; what the linker dropped is left out.
     pub fn code_ranges(
         &self,
@@ -141,16 +169,24 @@ impl<'a> Dwarf<'a> {
 
     fn range_list(&self, part: &Part<'a>, value: AttributeValue<Reader<'a>>) -> Vec<Range<u64>> {
         let mut ranges = Vec::new();
-        let Ok(Some(mut list)) = part.source.sections.attr_ranges(&part.dw, value) else {
-            return ranges;
-        };
-        while let Ok(Some(range)) = list.next() {
-            if range.begin < range.end
-                && self.files.main.elf.is_code(range.begin)
-                && ranges.len() < RANGES_LIMIT
-            {
-                ranges.push(range.begin..range.end);
+        let mut read = || -> Result<(), gimli::Error> {
+            let Some(mut list) = part.source.sections.attr_ranges(&part.dw, value)? else {
+                return Ok(());
+            };
+            while let Some(range) = list.next()? {
+                if ranges.len() >= RANGES_LIMIT {
+                    break;
+                }
+                if range.begin < range.end && self.files.main.elf.is_code(range.begin) {
+                    ranges.push(range.begin..range.end);
+                }
             }
+            Ok(())
+        };
+        if let Err(error) = read() {
+            let reason = format!("the rest of an entry's list of ranges is left out: {error}");
+            let (section, offset) = place(&part.dw.header);
+            self.warn(section, offset, reason);
         }
         ranges
     }

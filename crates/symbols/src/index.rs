@@ -161,7 +161,7 @@ impl<'a> Walk<'a> {
                     if says(dw::DW_AT_low_pc) || says(dw::DW_AT_ranges) {
                         raw.read_attributes(specs, &mut self.attributes)
                             .map_err(broken)?;
-                        let ranges = dwarf.code_ranges(unit.part(), &self.attributes);
+                        let ranges = dwarf.kept_code_ranges(unit.part(), &self.attributes);
                         if !ranges.is_empty() {
                             let function = OnceLock::new();
                             index.functions.push(FunctionEntry {

@@ -12,6 +12,7 @@ mod breakpoint_locations;
 mod call_sites;
 pub mod cfi;
 pub mod companions;
+mod compilation;
 mod demangle;
 mod dwarf;
 mod elf;

@@ -91,10 +91,7 @@ impl<'a> SplitFiles<'a> {
         let package = self.package()?;
         let signature = gimli::DebugTypeSignature(signature);
         let sections = package.units.find_tu(signature, &parent.sections);
-        Some(Arc::new(Source {
-            sections: sections.ok()??,
-            path: package.path,
-        }))
+        Some(Arc::new(Source::new(sections.ok()??, package.path)))
     }
 
     fn section(&self, file: &'a ElfFile, name: Option<&'static str>) -> Reader<'a> {
@@ -105,10 +102,7 @@ impl<'a> SplitFiles<'a> {
     /// The unit of that id in the package.
     fn packaged(&self, package: &Package<'a>, own: &Part<'a>, id: DwoId) -> Option<Part<'a>> {
         let sections = package.units.find_cu(id, &own.source.sections).ok()??;
-        let source = Arc::new(Source {
-            sections,
-            path: package.path,
-        });
+        let source = Arc::new(Source::new(sections, package.path));
         self.unit_of_id(source, Origin::Package, own, id).ok()
     }
 
@@ -121,10 +115,7 @@ impl<'a> SplitFiles<'a> {
         let mut sections =
             gimli::Dwarf::load(load).map_err(|error| Outcome::Unusable(error.to_string()))?;
         sections.make_dwo(&own.source.sections);
-        let source = Arc::new(Source {
-            sections,
-            path: &file.elf.path,
-        });
+        let source = Arc::new(Source::new(sections, &file.elf.path));
         let object = SplitObject {
             source: source.clone(),
             types: OnceLock::new(),

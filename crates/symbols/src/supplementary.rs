@@ -44,10 +44,10 @@ pub(crate) fn open<'a>(
                     Ok(EndianSlice::new(data, LittleEndian))
                 };
                 sections.load_sup(load).ok()?;
-                return Some(Arc::new(Source {
-                    sections: gimli::Dwarf::load(load).ok()?,
-                    path: &file.elf.path,
-                }));
+                return Some(Arc::new(Source::new(
+                    gimli::Dwarf::load(load).ok()?,
+                    &file.elf.path,
+                )));
             }
             Err(outcome) => {
                 looked.push(outcome.at(&path));

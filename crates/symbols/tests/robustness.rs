@@ -5,7 +5,8 @@
 mod properties;
 mod support;
 
-use dapple_symbols::Module;
+use dapple_symbols::lines::LineLookup;
+use dapple_symbols::{FileAddress, Module};
 use properties::elf_file::places;
 use properties::{cfi, lines, location, module};
 use std::path::Path;
@@ -220,4 +221,96 @@ fn entry_values_of_entry_values_end() {
     let asks = [0xa3, 1, 0x55, 0x13].repeat(30);
     let found = [&[0x60, 4, 0xa3, 1, 0x55, 0x9f, 1, 0x9c][..], &asks, &[0x32]].concat();
     location::any_expression_ends(&found);
+}
+
+/// Ten thousand functions, all with the same code: that of a list of four thousand ranges.
+#[test]
+fn a_list_of_ranges_that_all_entries_claim_is_not_kept_for_each() {
+    let abbreviations = [
+        // DW_TAG_compile_unit: low_pc (addr), language (data1).
+        &[1, 0x11, 1, 0x11, 0x01, 0x13, 0x0b, 0, 0][..],
+        // DW_TAG_subprogram: name (string), ranges (sec_offset).
+        &[2, 0x2e, 0, 0x03, 0x08, 0x55, 0x17, 0, 0, 0],
+    ]
+    .concat();
+    let mut unit = vec![4, 0, 0, 0, 0, 0, 8, 1];
+    unit.extend([0; 8]);
+    unit.push(0x0c);
+    unit.extend(b"\x02f\0\0\0\0\0".repeat(10_000));
+    unit.push(0);
+    let info = [&(unit.len() as u32).to_le_bytes()[..], &unit].concat();
+    let code = properties::elf_file::CODE.start;
+    let mut ranges: Vec<u8> = (0..4000u64)
+        .flat_map(|index| [code + index * 16, code + index * 16 + 8])
+        .flat_map(u64::to_le_bytes)
+        .collect();
+    ranges.extend([0; 16]);
+    let arange = {
+        let mut set = vec![2, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0];
+        set.extend([code, 0x10_0000, 0, 0].map(u64::to_le_bytes).concat());
+        [&(set.len() as u32).to_le_bytes()[..], &set].concat()
+    };
+    let file = properties::elf_file::program(&[
+        (".debug_abbrev", &abbreviations),
+        (".debug_info", &info),
+        (".debug_ranges", &ranges),
+        (".debug_aranges", &arange),
+    ]);
+    let module = Module::from_bytes("claims", file).unwrap();
+    let found = module
+        .function_at(FileAddress(code + 4))
+        .expect("one of them");
+    assert_eq!(found.ranges.len(), 4000);
+    let warnings = module.warnings();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    let warning = warnings[0].to_string();
+    assert!(
+        warning.starts_with("claims: .debug_info at offset 0x0: entries claim more code"),
+        "{warning}"
+    );
+}
+
+/// Three thousand units with one line program of four thousand rows.
+#[test]
+fn a_line_program_that_all_units_claim_is_run_once() {
+    // DW_TAG_compile_unit: name, comp_dir (string), stmt_list (sec_offset), low_pc (addr), high_pc (data8).
+    let abbreviations = [
+        1, 0x11, 0, 0x03, 0x08, 0x1b, 0x08, 0x10, 0x17, 0x11, 0x01, 0x12, 0x07, 0, 0, 0,
+    ];
+    let code = properties::elf_file::CODE;
+    let mut unit = vec![4, 0, 0, 0, 0, 0, 8, 1];
+    unit.extend_from_slice(b"seed.c\0/src\0\0\0\0\0");
+    unit.extend(
+        [code.start, code.end - code.start]
+            .map(u64::to_le_bytes)
+            .concat(),
+    );
+    let unit = [&(unit.len() as u32).to_le_bytes()[..], &unit].concat();
+    // Version 4, minimum_instruction_length 1, one operation, is_stmt, line_base 0, line_range 1, opcode_base 10.
+    let mut header = vec![1, 1, 1, 0, 1, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0];
+    header.extend_from_slice(b"seed.c\0\0\0\0\0");
+    let mut program = [&[4, 0][..], &(header.len() as u32).to_le_bytes(), &header].concat();
+    program.extend([0, 9, 2]);
+    program.extend(code.start.to_le_bytes());
+    // DW_LNS_advance_line 4; special opcodes that advance the address by 1; DW_LNE_end_sequence.
+    program.extend([3, 4]);
+    program.extend([11; 4000]);
+    program.extend([0, 1, 1]);
+    let lines = [&(program.len() as u32).to_le_bytes()[..], &program].concat();
+    let file = properties::elf_file::program(&[
+        (".debug_abbrev", &abbreviations),
+        (".debug_info", &unit.repeat(3000)),
+        (".debug_line", &lines),
+    ]);
+    let module = Module::from_bytes("claims", file).unwrap();
+    let row = module.row_at(FileAddress(code.start + 9)).expect("a row");
+    assert_eq!((row.line, row.file.to_str()), (5, Some("/src/seed.c")));
+    in_time("a line of all units", || {
+        let found = module.lookup_line(Path::new("/src/seed.c"), 9);
+        let nothing_behind = LineLookup::NoCode {
+            before: Some(5),
+            after: None,
+        };
+        assert_eq!(found, nothing_behind);
+    });
 }
