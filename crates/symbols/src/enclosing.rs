@@ -3,6 +3,7 @@
 //! An entry's parents are not stored with it. The entries of a scope are contiguous, so scopes are kept as ranges of
 //! offsets, and those around an entry are found by search.
 
+use crate::dwarf::DEPTH_LIMIT;
 use gimli::constants as dw;
 
 /// A unit's scopes that have names or code: namespaces, classes, enums, functions. By start; nested or disjoint.
@@ -24,7 +25,9 @@ impl Scopes {
         let mut around = Vec::new();
         let after = self.0.partition_point(|scope| scope.start < offset);
         let mut next = after.checked_sub(1);
-        while let Some(scope) = next.and_then(|index| self.0.get(index)) {
+        while around.len() < DEPTH_LIMIT as usize
+            && let Some(scope) = next.and_then(|index| self.0.get(index))
+        {
             if offset < scope.end {
                 around.push(scope.start);
             }

@@ -138,17 +138,26 @@ impl<'a> Dwarf<'a> {
         }
         if slot.ready.get().is_none() {
             let mut bytes = Vec::new();
-            let index = IndexFile::write(&mut bytes, &key, &tables)
-                .ok()
-                .and_then(|()| {
-                    let bytes = Bytes::Owned(bytes.into_boxed_slice());
-                    IndexFile::from_bytes(Path::new("in memory"), bytes, Some(&key)).ok()
-                });
-            if let Some(index) = index.and_then(|file| StoredIndex::new(file, self).ok()) {
-                let _ = slot.ready.set(index);
+            // Memory takes it.
+            if IndexFile::write(&mut bytes, &key, &tables).is_ok() {
+                self.take_index(bytes);
             }
         }
         self.index_state()
+    }
+
+    /// Takes an index that is in no file.
+    fn take_index(&self, bytes: Vec<u8>) {
+        let (_, key) = identity(self.files);
+        let bytes = Bytes::Owned(bytes.into_boxed_slice());
+        let index = IndexFile::from_bytes(Path::new("in memory"), bytes, Some(&key));
+        match index.and_then(|file| StoredIndex::new(file, self)) {
+            Ok(index) => {
+                // Where there is one already, that is as good.
+                let _ = self.index_slot.ready.set(index);
+            }
+            Err(error) => self.discard(error),
+        }
     }
 
     fn drop_index(&self, error: IndexError) {
@@ -229,6 +238,20 @@ impl Module {
             dwarf.load_index();
             dwarf.index_state()
         })
+    }
+
+    /// Uses an index that somebody else has kept, as [`Module::index_bytes`] gave it. What is no index of this module, or
+    /// contradicts itself, is not used, with a warning.
+    pub fn use_index(&self, bytes: Vec<u8>) -> IndexState {
+        self.dwarf(|dwarf| {
+            dwarf.take_index(bytes);
+            dwarf.index_state()
+        })
+    }
+
+    /// The index as it would be in a file; `None` where there is none.
+    pub fn index_bytes(&self) -> Option<Vec<u8>> {
+        self.dwarf(|dwarf| dwarf.ask_index_if_there(|index| Ok(index.bytes().to_vec())))
     }
 
     /// Whether it has an index.

@@ -75,6 +75,11 @@ impl StoredIndex {
         })
     }
 
+    /// The whole file.
+    pub fn bytes(&self) -> &[u8] {
+        self.file.bytes()
+    }
+
     /// As [`crate::name_index::NameIndex::entries_named`].
     pub fn entries_named(
         &self,
@@ -91,7 +96,7 @@ impl StoredIndex {
         let mut unit = 0_u64;
         while !numbers.is_empty() {
             let mut next = || numbers.next().ok_or_else(|| self.contradiction());
-            unit += next()?;
+            unit = unit.saturating_add(next()?);
             let count = next()?;
             let mut offset = 0_u64;
             let before = found.len();
@@ -149,7 +154,7 @@ impl StoredIndex {
             let mut unit = 0_u64;
             while !numbers.is_empty() {
                 let mut next = || numbers.next().ok_or_else(|| self.contradiction());
-                unit += next()?;
+                unit = unit.saturating_add(next()?);
                 let number = u32::try_from(next()?).map_err(|_| self.contradiction())?;
                 if unit >= u64::from(self.units) {
                     return Err(self.contradiction());

@@ -8,7 +8,7 @@ mod support;
 use dapple_symbols::lines::LineLookup;
 use dapple_symbols::{FileAddress, Module};
 use properties::elf_file::places;
-use properties::{cfi, lines, location, module};
+use properties::{cfi, index, lines, location, module};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use support::{Fixture, compile};
@@ -58,7 +58,8 @@ type Property = fn(&[u8]);
 
 #[test]
 fn what_a_fuzzer_found_is_mended() {
-    let targets: [(&str, Property); 4] = [
+    let targets: [(&str, Property); 5] = [
+        ("index", index::any_index_is_checked),
         ("module", module::any_bytes_are_answered_for),
         ("lines", lines::any_line_program_is_answered_for),
         ("cfi", cfi::any_frame_section_is_answered_for),
@@ -79,6 +80,29 @@ fn what_a_fuzzer_found_is_mended() {
             in_time(&path.display().to_string(), || property(&input));
         }
     }
+}
+
+#[test]
+fn an_index_with_right_checksums_is_not_believed_either() {
+    let mut random = Random(7);
+    let mut used = 0;
+    for round in 0..2000 {
+        let mut input = vec![(round % 8 != 0) as u8];
+        for _ in 0..1 + random.below(6) {
+            // Mostly where there is something: the tables of a small program are at the front.
+            let place = match random.below(4) {
+                0 => random.below(usize::MAX),
+                _ => random.below(9000),
+            };
+            input.extend((place as u32).to_le_bytes());
+            let old = random.below(256) as u8;
+            input.push(random.instead_of(old));
+        }
+        in_time(&format!("round {round}"), || {
+            used += usize::from(index::is_used(&input));
+        });
+    }
+    assert!(used > 500, "{used} were used");
 }
 
 /// Changes bytes of sections and headers, each as often as the others, so that small ones are hit, too.

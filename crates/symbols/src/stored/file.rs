@@ -204,6 +204,11 @@ impl IndexFile {
         })
     }
 
+    /// The file as it is.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The length of a table in bytes; 0 for one that the file does not have.
     pub fn table_len(&self, table: usize) -> usize {
         self.tables.get(table).map_or(0, Range::len)

@@ -7,6 +7,7 @@
 
 pub mod cfi;
 pub mod elf_file;
+pub mod index;
 pub mod lines;
 pub mod location;
 pub mod module;
