@@ -547,3 +547,57 @@ fn the_address_that_is_told_is_the_one_of_the_line() {
     );
     session.disconnect();
 }
+
+#[test]
+fn any_text_is_answered() {
+    let fixture = Fixture::new("functions.cpp");
+    let session = Session::new();
+    session.launch(&fixture, json!({}));
+    let long = "a::".repeat(5_000) + "a";
+    let longer = long.repeat(10);
+    let deep = "f<".repeat(5_000);
+    let names = [
+        &*long,
+        &*longer,
+        &*deep,
+        "\0",
+        "日本語",
+        "<",
+        ">",
+        "::",
+        "a::",
+        "operator",
+        "operator<",
+        "operator()",
+        "main()",
+        "main(",
+        "-",
+        "0x1139",
+        "*0x1139",
+        "functions.cpp:20",
+        "  main  ",
+        "***",
+        "~",
+        "{",
+        "(",
+        "$",
+        "_Z4bothi",
+        "_ZL4bothi",
+    ];
+    let breakpoints = set(&session, &names);
+    let found: Vec<&str> = names
+        .into_iter()
+        .zip(&breakpoints)
+        .filter(|(_, breakpoint)| breakpoint.verified)
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(found, ["  main  ", "***", "_ZL4bothi"]);
+    let mut all = ids(&breakpoints);
+    all.dedup();
+    assert_eq!(all.len(), names.len());
+    for (name, breakpoint) in names.iter().zip(&breakpoints) {
+        let length = breakpoint.message.as_deref().unwrap_or_default().len();
+        assert!(length < 1000, "{length} bytes about {} bytes", name.len());
+    }
+    session.disconnect();
+}

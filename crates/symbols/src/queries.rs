@@ -622,12 +622,21 @@ impl Module {
                 };
                 let name = dwarf.function_name(&chain);
                 let parameters = queries.parameters(&chain);
+                // C's symbols don't tell.
+                let is_meant = pattern.parameters().is_none()
+                    || queries.takes_parameters(pattern, &chain, parameters.as_deref());
                 let kind = EntryKind::Function;
-                queries.found_function(unit, offset, &chain, name, kind, parameters)
+                let function =
+                    queries.found_function(unit, offset, &chain, name, kind, parameters)?;
+                Some((function, is_meant))
             });
-            // A symbol inside of a function is another entry of it.
-            let same = |function: &FoundFunction| function.entry == symbol.entry;
-            found.push(function.filter(same).unwrap_or(symbol));
+            match function {
+                Some((function, is_meant)) if function.entry == symbol.entry => {
+                    found.extend(is_meant.then_some(function));
+                }
+                // A symbol inside of a function is another entry of it.
+                _ => found.push(symbol),
+            }
         }
         found
     }

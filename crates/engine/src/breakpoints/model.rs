@@ -370,16 +370,17 @@ impl Breakpoint {
     fn unresolved(&self) -> Resolution {
         match &self.spec {
             Spec::Line { file, line } => self.line_unresolved(file, *line),
-            Spec::Function { name } => match NamePattern::new(name).problem() {
-                Some(problem) => Resolution::Failed(problem),
-                None => {
-                    let said = self.answers.iter().filter_map(|answer| match &answer.said {
-                        Said::NoFunction(absence) => Some(absence),
-                        _ => None,
-                    });
-                    Resolution::Pending(function::not_found(name, said))
+            Spec::Function { name } => {
+                let pattern = NamePattern::new(name);
+                if let Some(problem) = pattern.problem() {
+                    return Resolution::Failed(problem);
                 }
-            },
+                let said = self.answers.iter().filter_map(|answer| match &answer.said {
+                    Said::NoFunction(absence) => Some(absence),
+                    _ => None,
+                });
+                Resolution::Pending(function::not_found(&pattern.shown(), said))
+            }
             Spec::Address(address) => Resolution::Pending(format!("no memory at {address}")),
         }
     }

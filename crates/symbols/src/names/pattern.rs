@@ -94,14 +94,24 @@ impl NamePattern {
                 // `fn(i32) -> i32`
                 '>' if before == '-' => {}
                 ')' | ']' | '}' | '>' if open.pop() != partner(character) => {
-                    return Some(format!("`{character}` closes nothing in {}", self.text));
+                    return Some(format!("`{character}` closes nothing in {}", self.shown()));
                 }
                 _ => {}
             }
             before = character;
         }
         let open = open.pop()?;
-        Some(format!("`{open}` is not closed in {}", self.text))
+        Some(format!("`{open}` is not closed in {}", self.shown()))
+    }
+
+    /// As it was written, for a message: the start of a long one.
+    pub fn shown(&self) -> String {
+        /// More says no more.
+        const SHOWN: usize = 200;
+        match self.text.char_indices().nth(SHOWN) {
+            Some((end, _)) => format!("{}…", &self.text[..end]),
+            None => self.text.clone(),
+        }
     }
 
     /// The same name with any parameters; `None` where none are written.
@@ -523,6 +533,13 @@ mod tests {
             let problem = NamePattern::new(name).problem();
             assert_eq!(problem.as_deref(), expected, "{name:?}");
         }
+    }
+
+    #[test]
+    fn of_a_long_name_the_start_is_shown() {
+        let shown = |text: &str| NamePattern::new(text).shown();
+        assert_eq!(shown(" area(int) "), "area(int)");
+        assert_eq!(shown(&"ü".repeat(300)), format!("{}…", "ü".repeat(200)));
     }
 
     #[test]
