@@ -63,6 +63,11 @@ impl LoadedModule {
         })
     }
 
+    /// Whether it is a library with the debug information that its distribution keeps: its code isn't the user's.
+    pub fn is_distributions(&self) -> bool {
+        self.module.kind() == ModuleKind::SharedObject && self.module.has_detached_debug_info()
+    }
+
     /// Whether it is the kernel's, which is in no file (vdso(7)).
     pub fn is_vdso(&self) -> bool {
         self.module.path() == Path::new(VDSO)

@@ -164,3 +164,56 @@ int main(int argc, char **argv) {
     debuggee.resume();
     assert_eq!(debuggee.expect_exit(), ExitStatus::Code(41));
 }
+
+#[test]
+fn a_program_whose_debug_information_is_apart_is_the_users_all_the_same() {
+    let program = r#"
+#include <stdio.h>
+static volatile int kept;
+__attribute__((noinline)) static int note(int n) { kept = n; return kept; }
+static int work(int n) {
+    int noted = note(n); // stop: work
+    return noted + 1;
+}
+int (*volatile indirect)(int) = work;
+int main(void) {
+    int sum = work(1);
+    return indirect(sum) + note(39);
+}
+"#;
+    let whole = inline("apart.c", program, &["-O2"]);
+    let folder = whole.binary.with_extension("apart");
+    std::fs::create_dir_all(&folder).unwrap();
+    let objcopy = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("objcopy");
+        let status = command.current_dir(&folder).args(arguments).status();
+        assert!(status.unwrap().success(), "{arguments:?}");
+    };
+    let whole_path = whole.binary.to_str().unwrap();
+    // Other runs of the test write the same.
+    objcopy(&["--only-keep-debug", whole_path, "apart.debug"]);
+    objcopy(&[
+        "--strip-all",
+        "--add-gnu-debuglink=apart.debug",
+        whole_path,
+        "apart",
+    ]);
+    let options = dapple_engine::launch::LaunchOptions {
+        program: folder.join("apart"),
+        ..Default::default()
+    };
+    let mut debuggee = whole.launch_options(options);
+    let states = set(&debuggee, &["work", "wrk"]);
+    // A copy in `main`, and the function itself.
+    assert_eq!(places(&states[0]).0, 2);
+    let Resolution::Pending(message) = &states[1].resolution else {
+        panic!("{states:?}")
+    };
+    assert!(message.ends_with("; a similar name is work"), "{message}");
+    for _ in 0..2 {
+        let (_, place) = debuggee.run_to_breakpoint();
+        assert_eq!(place, "work");
+    }
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(42));
+}

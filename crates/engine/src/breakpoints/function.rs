@@ -87,7 +87,7 @@ pub(crate) fn find(
 fn rank(module: &LoadedModule, function: &FoundFunction, pattern: &NamePattern) -> Rank {
     Rank {
         symbol: function.instance == Instance::Symbol,
-        inlined_elsewhere: is_inlined(function) && module.module.has_detached_debug_info(),
+        inlined_elsewhere: is_inlined(function) && module.is_distributions(),
         depth: match pattern.text() {
             "main" => namespaces(&function.name),
             _ => 0,
@@ -181,7 +181,7 @@ impl Places {
 /// Says why a module has no function of the name.
 pub(crate) fn absence(module: &LoadedModule, pattern: &NamePattern) -> Absence {
     // A distribution's library has names like any; the user's are in the user's code.
-    if module.module.has_detached_debug_info() {
+    if module.is_distributions() {
         return Absence::Similar(Vec::new());
     }
     if let Some(any) = pattern.without_parameters() {

@@ -271,8 +271,8 @@ impl Breakpoint {
     fn ask(&mut self, module: &LoadedModule) {
         // A distribution's library is not built from the user's files. Asking it nevertheless, when the line or function
         // has been found elsewhere, costs more than starting the program: libc's detached debug information is compressed.
-        let detached = module.module.has_detached_debug_info();
-        if detached && self.answers.iter().any(|a| a.is_users && a.is_found()) {
+        let foreign = module.is_distributions();
+        if foreign && self.answers.iter().any(|a| a.is_users && a.is_found()) {
             return;
         }
         let (said, incomplete) = match &self.spec {
@@ -282,7 +282,7 @@ impl Breakpoint {
         };
         self.answers.push(Answer {
             module: module.id,
-            is_users: !detached && !module.is_vdso(),
+            is_users: !foreign && !module.is_vdso(),
             incomplete,
             said,
         });
