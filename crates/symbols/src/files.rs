@@ -9,6 +9,7 @@ use crate::mapping::Bytes;
 use crate::mini_debug_info;
 use object::elf;
 use object::read::{CompressedData, CompressionFormat};
+use rustc_hash::FxHashSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -137,9 +138,24 @@ pub(crate) struct Files {
     /// Files opened later, when something in them was needed.
     opened: boxcar::Vec<ElfFile>,
     searches: Mutex<Vec<Search>>,
-    warnings: Mutex<Vec<Error>>,
+    warnings: Mutex<Warnings>,
     /// Where the module's index is kept, if it is.
     pub index_cache: OnceLock<Arc<IndexCache>>,
+}
+
+/// Problems met, each once.
+#[derive(Default)]
+struct Warnings {
+    all: Vec<Error>,
+    texts: FxHashSet<String>,
+}
+
+impl Warnings {
+    fn add(&mut self, error: Error) {
+        if self.all.len() < WARNINGS_LIMIT && self.texts.insert(error.to_string()) {
+            self.all.push(error);
+        }
+    }
 }
 
 /// More than that many problems are not worth keeping.
@@ -147,14 +163,17 @@ const WARNINGS_LIMIT: usize = 200;
 
 impl Files {
     pub fn new(main: ElfFile, debug: Option<ElfFile>, searches: Vec<Search>) -> Files {
-        let warnings = Mutex::new(main.elf.problems.clone());
+        let mut warnings = Warnings::default();
+        for problem in &main.elf.problems {
+            warnings.add(problem.clone());
+        }
         Files {
             main,
             debug,
             mini: OnceLock::new(),
             opened: boxcar::Vec::new(),
             searches: Mutex::new(searches),
-            warnings,
+            warnings: Mutex::new(warnings),
             index_cache: OnceLock::new(),
         }
     }
@@ -259,23 +278,19 @@ impl Files {
     /// Notes a problem, once.
     pub fn warn(&self, error: Error) {
         let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = error.to_string();
-        if warnings.len() < WARNINGS_LIMIT
-            && !warnings.iter().any(|known| known.to_string() == text)
-        {
-            warnings.push(error);
-        }
+        warnings.add(error);
     }
 
     pub fn warning_count(&self) -> usize {
         let warnings = self.warnings.lock();
-        warnings.unwrap_or_else(PoisonError::into_inner).len()
+        warnings.unwrap_or_else(PoisonError::into_inner).all.len()
     }
 
     pub fn warnings(&self) -> Vec<Error> {
         self.warnings
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+            .all
             .clone()
     }
 
