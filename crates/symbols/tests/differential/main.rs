@@ -506,6 +506,7 @@ fn c_programs_are_read_as_llvm_reads_them() {
         "threads.c",
         "tour.c",
         "signals.c",
+        "optimised.c",
     ]);
 }
 
