@@ -546,11 +546,22 @@ impl Module {
         self.functions_of_kinds(pattern, &[EntryKind::Function, EntryKind::InlinedCall])
     }
 
-    /// As [`Module::find_functions`], but where a large module has no index yet, only what its symbol table leads to: the
-    /// answer, and whether it is all of it. Copies inlined into other functions have no symbol; where the compiler notes
-    /// that it made such, or where no symbol is meant, the index is made first.
+    /// As [`Module::find_functions`], but in a large module only one of the two is asked where that is enough: the answer, and
+    /// whether it is all of it. With an index, the symbol table is not searched for more when functions with debug information
+    /// are found. Without one yet, only what the symbol table leads to is told. Copies inlined into other functions have no
+    /// symbol; where the compiler notes that it made such, or where no symbol is meant, the index is made first.
     pub fn find_functions_soon(&self, pattern: &NamePattern) -> (Vec<FoundFunction>, bool) {
-        if self.index_state() == IndexState::Missing {
+        let state = self.index_state();
+        if state == IndexState::Used {
+            let kinds = [EntryKind::Function, EntryKind::InlinedCall];
+            let mut found = self.query(|queries| queries.functions(pattern, &kinds));
+            let own = |function: &FoundFunction| matches!(function.instance, Instance::Function(_));
+            if found.iter().any(own) {
+                found.sort_by_key(|function| function.entry);
+                return (found, true);
+            }
+        }
+        if state == IndexState::Missing {
             let mut found = self.functions_at_symbols(pattern, &FxHashSet::default());
             let alone = |function: &FoundFunction| match function.instance {
                 Instance::Function(id) => !self.is_inlined_somewhere(id),
