@@ -1,6 +1,6 @@
 //! Expressions in the frame's language.
 //!
-//! Text becomes tokens ([`lex`]), tokens a tree ([`parse`], [`ir`]), and the tree is run against a frame ([`run`]).
+//! Text becomes tokens (`lex`), tokens a tree (`parse`, `ir`), and the tree is run against a frame (`run`).
 //! C, C++ and Rust differ in precedence, literals and casts; what they share (members, indices, arithmetic) is one.
 //! Nothing here changes the debuggee: what would is refused while parsing.
 

@@ -1,7 +1,7 @@
 //! Where values are: DWARF expressions and location lists (DWARF 5 §2.5, §2.6).
 //!
-//! gimli's evaluation stops wherever it needs something; [`Evaluator`] answers from the debug information or
-//! asks the [`LocationContext`]. Entry values are next door, in [`crate::call_sites`].
+//! gimli's evaluation stops wherever it needs something; `Evaluator` answers from the debug information or
+//! asks the [`LocationContext`]. Entry values are next door, in `call_sites`.
 
 use crate::dwarf::{Dwarf, Reader, Unit};
 use crate::entries::Entry;

@@ -1,7 +1,7 @@
 //! One ELF file and the debug information found for it.
 //!
 //! [`Module`] owns the bytes and everything decoded from them: a self-referencing cell in which the decoded
-//! part ([`Decoded`]) borrows from the files beside it, so that nothing is copied and nothing counted.
+//! part (`Decoded`) borrows from the files beside it, so that nothing is copied and nothing counted.
 
 use crate::cfi::Frames;
 use crate::companions::{Companion, Outcome, Search};

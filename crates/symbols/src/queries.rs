@@ -1,6 +1,6 @@
 //! Queries by name: functions with every place where they begin, types and variables across all units.
 //!
-//! All of them start from the base name in the [`NameIndex`], compose full names of what has it, and keep what the
+//! All of them start from the base name in the `NameIndex`, compose full names of what has it, and keep what the
 //! [`NamePattern`] means.
 
 use crate::demangle::{demangle, demangle_path};

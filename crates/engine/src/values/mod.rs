@@ -2,7 +2,7 @@
 //!
 //! Responsible for what a value looks like: its line of text and its children. Not responsible for finding variables'
 //! places ([`dapple_symbols::location`]) or frames. Both the text and the children come from one intermediate, the
-//! [`view::View`], so that they never disagree; languages and their standard libraries add views, not special cases.
+//! `view::View`, so that they never disagree; languages and their standard libraries add views, not special cases.
 
 use crate::Address;
 use crate::frame::{Frame, PhysicalFrame};
