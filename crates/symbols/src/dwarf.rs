@@ -25,9 +25,7 @@ use crate::paths::join;
 use crate::split::{SplitFiles, SplitObject, SplitUnit};
 use crate::supplementary;
 use crate::types::Type;
-use gimli::{
-    AttributeValue, EndianSlice, LittleEndian, Section, SectionId, UnitOffset, constants as dw,
-};
+use gimli::{AttributeValue, EndianSlice, LittleEndian, Section, SectionId, UnitOffset};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -176,12 +174,6 @@ impl<'a> Unit<'a> {
             .get_or_init(|| Compilation::read(self.part()))
     }
 
-    /// The text of a value in its line-program header.
-    pub fn line_text(&self, value: AttributeValue<Reader<'a>>) -> Option<&'a [u8]> {
-        let text = self.own.source.sections.attr_string(&self.own.dw, value);
-        text.ok().map(|text| text.slice())
-    }
-
     /// The blocks of a function, parsed once.
     pub fn blocks(&self, function: usize, parse: impl FnOnce() -> Blocks) -> Arc<Blocks> {
         let kept = self
@@ -321,13 +313,9 @@ impl<'a> Dwarf<'a> {
             Some(directory) => path_of(directory).to_owned(),
             None => PathBuf::new(),
         };
-        let partial = own
-            .dw
-            .entry(own.dw.header.root_offset())
-            .is_ok_and(|root| root.tag() == dw::DW_TAG_partial_unit);
         Some(Box::new(Unit {
             index,
-            partial,
+            partial: own.is_partial(),
             served: OnceLock::new(),
             own,
             split,
@@ -589,27 +577,10 @@ impl<'a> Dwarf<'a> {
                 paths.push(join(&[&unit.directory, name]).into());
             }
             for file in header.file_names() {
-                paths.push(self.file_path(unit, file).into());
+                paths.push(unit.own.file_path(file).into());
             }
             paths
         })
-    }
-
-    /// One file of a unit's line-program header.
-    pub fn file_path(&self, unit: &Unit<'a>, file: &gimli::FileEntry<Reader<'a>>) -> PathBuf {
-        let text = |value| {
-            unit.line_text(value)
-                .map(bytes_path)
-                .unwrap_or(Path::new(""))
-        };
-        let folder = match &unit.own.dw.line_program {
-            Some(program) => file
-                .directory(program.header())
-                .map(text)
-                .unwrap_or(Path::new("")),
-            None => Path::new(""),
-        };
-        join(&[&unit.directory, folder, text(file.path_name())])
     }
 
     /// A file by its number in the unit.

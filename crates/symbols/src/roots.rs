@@ -5,7 +5,9 @@
 
 use crate::dwarf::{Dwarf, Part, Reader, bytes_path};
 use crate::paths::join;
-use gimli::{DebugAbbrev, DebugAbbrevOffset, Reader as _, Section as _, constants as dw};
+use gimli::{
+    AttributeValue, DebugAbbrev, DebugAbbrevOffset, Reader as _, Section as _, constants as dw,
+};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -47,28 +49,34 @@ impl<'a> Part<'a> {
         };
         let header = program.header();
         let first = if header.version() >= 5 { 0 } else { 1 };
-        let text = |value| {
-            let text = self.source.sections.attr_string(&self.dw, value);
-            text.map(|text| text.slice()).unwrap_or(&[])
-        };
-        let directory = self.dw.comp_dir.map_or(&[][..], |text| text.slice());
         let mut files = Vec::new();
         for (index, file) in header.file_names().iter().enumerate() {
-            let name = text(file.path_name());
-            if !wanted(base_of_path(name)) {
-                continue;
+            if wanted(base_of_path(self.line_text(file.path_name()))) {
+                files.push(NumberedFile {
+                    number: index as u32 + first,
+                    path: self.file_path(file),
+                });
             }
-            let folder = file.directory(header).map_or(&[][..], text);
-            let parts = [directory, folder, name].map(bytes_path);
-            files.push(NumberedFile {
-                number: index as u32 + first,
-                path: join(&parts),
-            });
         }
         if !files.is_empty() && self.is_partial() {
             files.clear();
         }
         files
+    }
+
+    /// One file of its line-program header.
+    pub fn file_path(&self, file: &gimli::FileEntry<Reader<'a>>) -> PathBuf {
+        let program = self.dw.line_program.as_ref();
+        let folder = program.and_then(|program| file.directory(program.header()));
+        let directory = self.dw.comp_dir.map_or(&[][..], |text| text.slice());
+        let folder = folder.map_or(&[][..], |folder| self.line_text(folder));
+        join(&[directory, folder, self.line_text(file.path_name())].map(bytes_path))
+    }
+
+    /// The text of a value in its line-program header; empty where it can't be read.
+    fn line_text(&self, value: AttributeValue<Reader<'a>>) -> &'a [u8] {
+        let text = self.source.sections.attr_string(&self.dw, value);
+        text.map(|text| text.slice()).unwrap_or(&[])
     }
 
     /// Whether it is a part of other units.
