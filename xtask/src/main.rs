@@ -2,6 +2,7 @@
 //!
 //! - `bench`: measures starting and stepping next to other debuggers.
 //! - `bench protocol`: measures reading and writing the protocol's messages next to other crates.
+//! - `bench run`: measures running, stopping and stepping, next to other debuggers and to the system's limits.
 //! - `bench symbols`: measures the first stop in programs with much debug information, next to other debuggers.
 //! - `codegen [--check]`: writes the protocol's types from the definition, or says whether they are up to date.
 //! - `schema diff A [B]`: how two definitions of the protocol differ in structure.
@@ -19,6 +20,8 @@ const USAGE: &str = "\
 usage: cargo xtask CHORE
   bench               measure starting and stepping, next to lldb-dap and gdb where they are installed
   bench protocol      measure decoding and encoding next to other crates
+  bench run [WORD]    measure conditions, steps, pauses and output, next to lldb-dap, gdb and the system's limits;
+                      only what has one of the words in its name
   bench symbols       measure the first stop in large programs; builds them first, which takes half an hour once
   codegen [--check]   write crates/dap/src/types.rs from crates/schema/protocol.json (or check that it is up to date)
   schema diff A [B]   list the structural differences of two definitions (B: crates/schema/protocol.json)
@@ -30,6 +33,7 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["bench"] => bench::run(&root()),
         ["bench", "protocol"] => bench::protocol(&root()),
+        ["bench", "run", words @ ..] => bench::running(&root(), words),
         ["bench", "symbols"] => bench::symbols(&root()),
         ["codegen"] => codegen::write(&root()),
         ["codegen", "--check"] => codegen::check(&root()),

@@ -7,6 +7,7 @@
 mod dap;
 mod mi;
 mod programs;
+mod run;
 mod symbols;
 
 use std::path::Path;
@@ -71,6 +72,7 @@ pub fn run(root: &Path) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+pub use run::run as running;
 pub use symbols::run as symbols;
 
 /// Builds and runs the comparison of the protocol's crates. It is a package of its own, outside of the workspace, so that

@@ -1,0 +1,232 @@
+//! A debugger that speaks the Debug Adapter Protocol on its stdio.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use crossbeam_channel::Receiver;
+use dapple_dap::client::{Client, ClientError, EventMessage};
+use dapple_dap::message::{Event, Raw};
+use dapple_dap::types::*;
+
+use super::session::{Breakpoint, Debuggee, Session};
+
+/// How long anything may take before the debugger counts as stuck.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A session over the protocol.
+pub struct Dap {
+    client: Client,
+    events: Receiver<EventMessage>,
+    source: Source,
+    thread: i64,
+    logged: usize,
+    lines: usize,
+}
+
+impl Dap {
+    /// Starts the adapter and goes to the first stop, as an editor would.
+    pub fn start(command: &[String], debuggee: &Debuggee) -> anyhow::Result<Self> {
+        let (name, arguments) = command.split_first().context("no adapter given")?;
+        let mut adapter = Command::new(name);
+        adapter
+            .args(arguments)
+            .env("DEBUGINFOD_URLS", "")
+            .stderr(Stdio::null());
+        let client = Client::spawn(&mut adapter)?.with_timeout(PATIENCE);
+        let events = client.subscribe();
+        let mut session = Self {
+            client,
+            events,
+            source: Source::new().with_path(debuggee.source.to_string_lossy()),
+            thread: 0,
+            logged: 0,
+            lines: 0,
+        };
+        let client = &session.client;
+        client.request::<InitializeRequest>(InitializeRequestArguments::new(name.clone()))?;
+        let mut launch = LaunchRequestArguments::new();
+        let mut argument = |name: &str, value: Raw| launch.other.insert(name.to_owned(), value);
+        argument("program", Raw::new(&debuggee.program)?);
+        argument("args", Raw::new(&[debuggee.argument.to_string()])?);
+        // Some answer the launch only after the configuration.
+        let launched = client.send::<LaunchRequest>(launch)?;
+        client.wait_for::<InitializedEvent>(PATIENCE, |_| true)?;
+        session.arm(&[(debuggee.begin, Breakpoint::Plain)])?;
+        let client = &session.client;
+        client.request::<ConfigurationDoneRequest>(ConfigurationDoneArguments::default())?;
+        launched.wait()?;
+        session.stopped()?;
+        Ok(session)
+    }
+
+    /// Looks at all events up to the next stop.
+    fn stopped(&mut self) -> anyhow::Result<()> {
+        let stop = self
+            .until::<StoppedEvent>()?
+            .context("the program has ended")?;
+        self.thread = stop.thread_id.unwrap_or(self.thread);
+        Ok(())
+    }
+
+    /// The innermost frame.
+    fn frame(&self) -> anyhow::Result<StackFrame> {
+        let arguments = StackTraceArguments::new(self.thread).with_levels(1);
+        let stack = self.client.request::<StackTraceRequest>(arguments)?;
+        stack.stack_frames.into_iter().next().context("no frame")
+    }
+
+    /// Looks at all events up to the next of this kind; `None` when the session ended before.
+    fn until<E: Event>(&mut self) -> anyhow::Result<Option<E::Body>> {
+        loop {
+            let event = self
+                .events
+                .recv_timeout(PATIENCE)
+                .context("the debugger is stuck")?;
+            if let Some(body) = event.body::<E>() {
+                return Ok(Some(body));
+            }
+            if let Some(output) = event.body::<OutputEvent>() {
+                let lines = output.output.bytes().filter(|byte| *byte == b'\n').count();
+                match output.category {
+                    Some(OutputEventCategory::Stdout) => self.lines += lines,
+                    _ => self.logged += lines,
+                }
+            }
+            if event.is::<TerminatedEvent>() {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+impl Session for Dap {
+    fn arm(&mut self, breakpoints: &[(i64, Breakpoint)]) -> anyhow::Result<()> {
+        let wanted = breakpoints.iter().map(|(line, kind)| {
+            let breakpoint = SourceBreakpoint::new(*line);
+            match kind {
+                Breakpoint::Plain => breakpoint,
+                Breakpoint::False => breakpoint.with_condition("i == -1"),
+                Breakpoint::Counted => breakpoint.with_hit_condition("1000000000"),
+                Breakpoint::Log => breakpoint.with_log_message("i is {i}"),
+            }
+        });
+        let arguments =
+            SetBreakpointsArguments::new(self.source.clone()).with_breakpoints(wanted.collect());
+        let answer = self.client.request::<SetBreakpointsRequest>(arguments)?;
+        match answer.breakpoints.iter().find(|one| !one.verified) {
+            // Before the launch, some answer so and find the line later.
+            Some(one) if self.thread != 0 => bail!(
+                "a breakpoint was not set: {}",
+                one.message.as_deref().unwrap_or("no reason given")
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn go(&mut self) -> anyhow::Result<()> {
+        self.run()?;
+        self.stopped()
+    }
+
+    fn run(&mut self) -> anyhow::Result<()> {
+        self.client
+            .request::<ContinueRequest>(ContinueArguments::new(self.thread))?;
+        Ok(())
+    }
+
+    fn pause(&mut self) -> anyhow::Result<Duration> {
+        loop {
+            let begin = Instant::now();
+            let arguments = PauseArguments::new(self.thread);
+            match self.client.request::<PauseRequest>(arguments) {
+                // Some answer `continue` before the program runs.
+                Err(ClientError::Failed(failure))
+                    if failure.to_string().contains("not running") => {}
+                Err(error) => return Err(error.into()),
+                Ok(_) => {
+                    self.stopped()?;
+                    return Ok(begin.elapsed());
+                }
+            }
+        }
+    }
+
+    fn next(&mut self) -> anyhow::Result<()> {
+        self.client
+            .request::<NextRequest>(NextArguments::new(self.thread))?;
+        self.stopped()
+    }
+
+    fn step_instruction(&mut self) -> anyhow::Result<()> {
+        let arguments =
+            StepInArguments::new(self.thread).with_granularity(SteppingGranularity::Instruction);
+        self.client.request::<StepInRequest>(arguments)?;
+        self.stopped()
+    }
+
+    fn refresh(&mut self) -> anyhow::Result<()> {
+        let arguments = StackTraceArguments::new(self.thread).with_levels(20);
+        let stack = self.client.request::<StackTraceRequest>(arguments)?;
+        let frame = stack.stack_frames.first().context("no frame")?;
+        let scopes = self
+            .client
+            .request::<ScopesRequest>(ScopesArguments::new(frame.id))?;
+        for scope in scopes.scopes.iter().filter(|scope| !scope.expensive) {
+            let arguments = VariablesArguments::new(scope.variables_reference);
+            self.client.request::<VariablesRequest>(arguments)?;
+        }
+        Ok(())
+    }
+
+    fn line(&mut self) -> anyhow::Result<i64> {
+        Ok(self.frame()?.line)
+    }
+
+    fn watch(&mut self, variable: &str) -> anyhow::Result<()> {
+        let scopes = ScopesArguments::new(self.frame()?.id);
+        let mut info = None;
+        for scope in self.client.request::<ScopesRequest>(scopes)?.scopes {
+            let container = scope.variables_reference;
+            let arguments = VariablesArguments::new(container);
+            let found = self.client.request::<VariablesRequest>(arguments)?;
+            if found.variables.iter().any(|found| found.name == variable) {
+                let arguments =
+                    DataBreakpointInfoArguments::new(variable).with_variables_reference(container);
+                info = Some(
+                    self.client
+                        .request::<DataBreakpointInfoRequest>(arguments)?,
+                );
+            }
+        }
+        let info = info.context("the variable is in no scope")?;
+        let id = info.data_id.context(info.description)?;
+        let wanted = DataBreakpoint::new(id).with_access_type(DataBreakpointAccessType::Write);
+        let wanted = SetDataBreakpointsArguments::new(vec![wanted]);
+        let set = self.client.request::<SetDataBreakpointsRequest>(wanted)?;
+        match set.breakpoints.iter().find(|one| !one.verified) {
+            Some(one) => bail!("the variable can't be watched: {:?}", one.message),
+            None => Ok(()),
+        }
+    }
+
+    fn lines_to_end(&mut self) -> anyhow::Result<usize> {
+        self.run()?;
+        let before = self.lines;
+        // The exit's event may come before the last of the output.
+        self.until::<TerminatedEvent>()?;
+        Ok(self.lines - before)
+    }
+
+    fn logged(&mut self) -> usize {
+        self.logged
+    }
+}
+
+impl Drop for Dap {
+    fn drop(&mut self) {
+        // If it does not answer, it is killed with the client.
+        let arguments = DisconnectArguments::new().with_terminate_debuggee(true);
+        let _ = self.client.request::<DisconnectRequest>(arguments);
+    }
+}

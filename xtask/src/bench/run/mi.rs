@@ -1,0 +1,202 @@
+//! gdb by its machine interface.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+
+use super::session::{Breakpoint, Debuggee, Session};
+
+/// A session by commands and records.
+pub struct Mi {
+    gdb: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    source: String,
+    logged: usize,
+    lines: usize,
+    /// The line of the last stop.
+    line: Option<i64>,
+}
+
+/// A record of gdb's that matters.
+enum Record {
+    /// The result of a command.
+    Done,
+    /// The program has stopped.
+    Stopped,
+    /// It has ended.
+    Ended,
+}
+
+impl Mi {
+    /// Starts gdb and goes to the first stop.
+    pub fn start(command: &str, debuggee: &Debuggee) -> anyhow::Result<Self> {
+        let mut gdb = Command::new(command)
+            .args(["-nx", "-q", "--interpreter=mi"])
+            .arg(&debuggee.program)
+            .env("DEBUGINFOD_URLS", "")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let input = gdb.stdin.take().context("gdb has no input")?;
+        let output = BufReader::new(gdb.stdout.take().context("gdb has no output")?);
+        let mut session = Self {
+            gdb,
+            input,
+            output,
+            source: debuggee.source.display().to_string(),
+            logged: 0,
+            lines: 0,
+            line: None,
+        };
+        session.ask("-gdb-set mi-async on")?;
+        session.ask(&format!("-exec-arguments {}", debuggee.argument))?;
+        session.arm(&[(debuggee.begin, Breakpoint::Plain)])?;
+        session.ask("-exec-run")?;
+        session.stopped()?;
+        Ok(session)
+    }
+
+    fn ask(&mut self, command: &str) -> anyhow::Result<()> {
+        self.input.write_all(format!("{command}\n").as_bytes())?;
+        self.input.flush()?;
+        match self.record(|record| matches!(record, Record::Done))? {
+            true => Ok(()),
+            false => bail!("gdb has not answered {command}"),
+        }
+    }
+
+    fn stopped(&mut self) -> anyhow::Result<()> {
+        match self.record(|record| matches!(record, Record::Stopped))? {
+            true => Ok(()),
+            false => bail!("the program has ended"),
+        }
+    }
+
+    /// Reads up to a wanted record; false when the program ended before. The program's output comes in between.
+    fn record(&mut self, wanted: impl Fn(&Record) -> bool) -> anyhow::Result<bool> {
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            if self.output.read_until(b'\n', &mut line)? == 0 {
+                bail!("gdb has ended");
+            }
+            let found = match line.as_slice() {
+                line if line.starts_with(b"^error") => {
+                    bail!("gdb says {}", String::from_utf8_lossy(line).trim_end())
+                }
+                line if line.starts_with(b"^") => Record::Done,
+                line if line.starts_with(b"*stopped") => match contains(line, b"exited") {
+                    true => Record::Ended,
+                    false => {
+                        self.line = line_of(line);
+                        Record::Stopped
+                    }
+                },
+                line => {
+                    if line.starts_with(b"line ") {
+                        self.lines += 1;
+                    } else if contains(line, b"i is ") {
+                        self.logged += 1;
+                    }
+                    continue;
+                }
+            };
+            if wanted(&found) {
+                return Ok(true);
+            }
+            if matches!(found, Record::Ended) {
+                return Ok(false);
+            }
+        }
+    }
+}
+
+/// The line in a record of a stop.
+fn line_of(record: &[u8]) -> Option<i64> {
+    let text = String::from_utf8_lossy(record);
+    let (_, rest) = text.split_once(",line=\"")?;
+    rest.split('"').next()?.parse().ok()
+}
+
+fn contains(line: &[u8], part: &[u8]) -> bool {
+    line.windows(part.len()).any(|window| window == part)
+}
+
+impl Session for Mi {
+    fn arm(&mut self, breakpoints: &[(i64, Breakpoint)]) -> anyhow::Result<()> {
+        self.ask("-break-delete")?;
+        for (line, kind) in breakpoints {
+            let place = format!("{}:{line}", self.source);
+            self.ask(&match kind {
+                Breakpoint::Plain => format!("-break-insert {place}"),
+                Breakpoint::False => format!("-break-insert -c \"i == -1\" {place}"),
+                Breakpoint::Counted => format!("-break-insert -i 1000000000 {place}"),
+                Breakpoint::Log => format!("-dprintf-insert {place} \"i is %d\\n\" i"),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn go(&mut self) -> anyhow::Result<()> {
+        self.run()?;
+        self.stopped()
+    }
+
+    fn run(&mut self) -> anyhow::Result<()> {
+        self.ask("-exec-continue")
+    }
+
+    fn pause(&mut self) -> anyhow::Result<Duration> {
+        let begin = Instant::now();
+        self.ask("-exec-interrupt")?;
+        self.stopped()?;
+        Ok(begin.elapsed())
+    }
+
+    fn next(&mut self) -> anyhow::Result<()> {
+        self.ask("-exec-next")?;
+        self.stopped()
+    }
+
+    fn step_instruction(&mut self) -> anyhow::Result<()> {
+        self.ask("-exec-step-instruction")?;
+        self.stopped()
+    }
+
+    fn refresh(&mut self) -> anyhow::Result<()> {
+        self.ask("-stack-list-frames 0 19")?;
+        self.ask("-stack-list-variables --all-values")
+    }
+
+    fn line(&mut self) -> anyhow::Result<i64> {
+        self.line.context("gdb names no line")
+    }
+
+    fn watch(&mut self, variable: &str) -> anyhow::Result<()> {
+        self.ask(&format!("-break-watch {variable}"))
+    }
+
+    fn lines_to_end(&mut self) -> anyhow::Result<usize> {
+        self.run()?;
+        let before = self.lines;
+        self.record(|record| matches!(record, Record::Ended))?;
+        Ok(self.lines - before)
+    }
+
+    fn logged(&mut self) -> usize {
+        self.logged
+    }
+}
+
+impl Drop for Mi {
+    fn drop(&mut self) {
+        // gdb kills what it debugs on its way out.
+        let _ = self.input.write_all(b"-gdb-exit\n");
+        let _ = self.input.flush();
+        let _ = self.gdb.wait();
+    }
+}

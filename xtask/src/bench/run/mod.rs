@@ -1,0 +1,352 @@
+//! `cargo xtask bench run`: how fast a program runs, stops and steps under a debugger, next to others and to the limit.
+//!
+//! Each measure is taken of all debuggers in turns, on the same programs, and next to what ptrace(2), or a plain pipe for the output,
+//! allows at most (`programs/limit.c`). Each debugger gets as much work as it does in a few seconds. What is
+//! to be reached are ratios within one run, since machines differ.
+
+mod dap;
+mod mi;
+mod programs;
+mod session;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+
+use super::{build, gdb_version, lldb_dap, median};
+use programs::{Limits, Programs};
+use session::{Breakpoint, Debuggee, Session};
+
+/// How long one measure of one debugger takes, about.
+const MEASURING: Duration = Duration::from_secs(3);
+/// How many threads are stopped and resumed.
+const THREADS: u32 = 500;
+/// How often.
+const PAUSES: usize = 11;
+/// How many lines of output the program writes under a debugger that is quick, and for one that is slow.
+const LINES: (u32, u32) = (1_000_000, 100_000);
+
+/// A debugger to be measured.
+struct Contender {
+    name: String,
+    driver: Driver,
+}
+
+enum Driver {
+    Dap(Vec<String>),
+    Mi,
+}
+
+/// Figures of all contenders for one measure, ours first; `None`: it can't do that.
+type Figures = Vec<Option<f64>>;
+
+/// What is measured, and what is to be reached of it.
+struct Measure {
+    name: &'static str,
+    unit: &'static str,
+    /// More is better; else less is.
+    rate: bool,
+    take: fn(&Contender, &Programs) -> anyhow::Result<f64>,
+    limit: fn(&Limits) -> Option<f64>,
+    /// How many times better than lldb-dap and gdb it has to be.
+    better_than: [Option<f64>; 2],
+}
+
+/// How far from the limit it may be, where there is one.
+const OF_LIMIT: f64 = 2.5;
+
+const MEASURES: [Measure; 10] = [
+    Measure {
+        name: "false conditions",
+        unit: "/s",
+        rate: true,
+        take: |contender, programs| contender.hits(programs, Breakpoint::False),
+        limit: |limits| Some(limits.hits),
+        better_than: [Some(40.0), Some(8.0)],
+    },
+    Measure {
+        name: "hit counts",
+        unit: "/s",
+        rate: true,
+        take: |contender, programs| contender.hits(programs, Breakpoint::Counted),
+        limit: |limits| Some(limits.hits),
+        better_than: [Some(40.0), Some(8.0)],
+    },
+    Measure {
+        name: "log points",
+        unit: "/s",
+        rate: true,
+        take: |contender, programs| contender.hits(programs, Breakpoint::Log),
+        limit: |_| None,
+        better_than: [None, None],
+    },
+    Measure {
+        name: "next",
+        unit: "/s",
+        rate: true,
+        take: |contender, programs| contender.steps(&programs.steps, |session| session.next()),
+        limit: |_| None,
+        better_than: [Some(8.0), None],
+    },
+    Measure {
+        name: "next, with a full refresh",
+        unit: "/s",
+        rate: true,
+        take: |contender, programs| {
+            contender.steps(&programs.steps, |session| {
+                session.next()?;
+                session.refresh()
+            })
+        },
+        limit: |_| None,
+        better_than: [Some(4.0), None],
+    },
+    Measure {
+        name: "instruction steps",
+        unit: "/s",
+        rate: true,
+        take: |contender, programs| {
+            contender.steps(&programs.steps, |session| session.step_instruction())
+        },
+        limit: |limits| Some(limits.steps),
+        better_than: [None, None],
+    },
+    Measure {
+        name: "stops at a written variable",
+        unit: "/s",
+        rate: true,
+        take: |contender, programs| contender.writes(programs),
+        limit: |limits| Some(limits.writes),
+        better_than: [None, None],
+    },
+    Measure {
+        name: "pause of 500 threads",
+        unit: "ms",
+        rate: false,
+        take: |contender, programs| Ok(contender.pauses(programs)?.0),
+        limit: |limits| Some(limits.pause),
+        better_than: [None, Some(4.0)],
+    },
+    Measure {
+        name: "resume and stop of 500 threads",
+        unit: "ms",
+        rate: false,
+        take: |contender, programs| Ok(contender.pauses(programs)?.1),
+        limit: |limits| Some(limits.pause + limits.resume),
+        better_than: [None, None],
+    },
+    Measure {
+        name: "lines of output",
+        unit: "/s",
+        rate: true,
+        take: |contender, programs| contender.output(programs),
+        limit: |limits| Some(limits.lines),
+        better_than: [Some(8.0), None],
+    },
+];
+
+/// Builds, measures and prints; only the measures with one of these words in their names, where there are any.
+pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<ExitCode> {
+    let wanted = |measure: &&Measure| {
+        words.is_empty() || words.iter().any(|word| measure.name.contains(word))
+    };
+    let dapple = build(root)?;
+    let contenders = contenders(&dapple);
+    let programs = programs::build(&root.join("target/bench/run"))?;
+    let limits = programs.limits(LINES.0)?;
+    let mut met = true;
+    println!("{:34}{}", "", header(&contenders));
+    for measure in MEASURES.iter().filter(wanted) {
+        let mut figures = Figures::new();
+        for contender in &contenders {
+            let figure = (measure.take)(contender, &programs);
+            if let Err(error) = &figure {
+                println!("  ({}: {error:#})", contender.name);
+            }
+            figures.push(figure.ok());
+        }
+        met &= measure.print(&contenders, &figures, &limits);
+    }
+    Ok(if met {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn contenders(dapple: &Path) -> Vec<Contender> {
+    let ours = vec![dapple.to_string_lossy().into_owned(), "dap".to_owned()];
+    let mut contenders = vec![Contender {
+        name: "dapple dap".to_owned(),
+        driver: Driver::Dap(ours),
+    }];
+    match lldb_dap() {
+        Some(command) => contenders.push(Contender {
+            name: command.clone(),
+            driver: Driver::Dap(vec![command]),
+        }),
+        None => println!("lldb-dap: not installed, not measured"),
+    }
+    match gdb_version() {
+        Some(version) => contenders.push(Contender {
+            name: format!("gdb {version} mi"),
+            driver: Driver::Mi,
+        }),
+        None => println!("gdb: not installed, not measured"),
+    }
+    contenders
+}
+
+fn header(contenders: &[Contender]) -> String {
+    let names = contenders.iter().map(|one| one.name.as_str());
+    let columns = names.chain(["the limit"]);
+    columns.map(|name| format!("{name:>16}")).collect()
+}
+
+impl Measure {
+    /// Prints the figures and what is to be reached; whether it is.
+    fn print(&self, contenders: &[Contender], figures: &Figures, limits: &Limits) -> bool {
+        let limit = (self.limit)(limits);
+        let columns = figures.iter().chain([&limit]);
+        let columns: String = columns.map(|figure| self.shown(*figure)).collect();
+        println!("{:34}{columns}", format!("{} ({})", self.name, self.unit));
+        let Some(Some(ours)) = figures.first().copied() else {
+            println!("    not measured: SHORT");
+            return false;
+        };
+        let ratio = |other: f64| match self.rate {
+            true => ours / other,
+            false => other / ours,
+        };
+        let mut met = true;
+        for (contender, figure) in contenders.iter().zip(figures).skip(1) {
+            let Some(other) = *figure else { continue };
+            let wanted = match contender.driver {
+                Driver::Dap(_) => self.better_than[0],
+                Driver::Mi => self.better_than[1],
+            };
+            met &= verdict(&format!("times {}", contender.name), ratio(other), wanted);
+        }
+        if let Some(limit) = limit {
+            met &= verdict("of the limit", ratio(limit), Some(1.0 / OF_LIMIT));
+        }
+        met
+    }
+
+    fn shown(&self, figure: Option<f64>) -> String {
+        match figure {
+            Some(figure) if self.rate => format!("{figure:16.0}"),
+            Some(figure) => format!("{figure:16.2}"),
+            None => format!("{:>16}", "–"),
+        }
+    }
+}
+
+/// Prints a ratio and what is wanted of it; whether that is reached.
+fn verdict(what: &str, reached: f64, wanted: Option<f64>) -> bool {
+    let met = wanted.is_none_or(|wanted| reached >= wanted);
+    let wanted = wanted.map_or(String::new(), |wanted| {
+        format!(
+            "  wanted {wanted:.1}  {}",
+            if met { "met" } else { "SHORT" }
+        )
+    });
+    println!("    {reached:8.2} {what}{wanted}");
+    met
+}
+
+impl Contender {
+    fn start(&self, debuggee: &Debuggee) -> anyhow::Result<Box<dyn Session>> {
+        Ok(match &self.driver {
+            Driver::Dap(command) => Box::new(dap::Dap::start(command, debuggee)?),
+            Driver::Mi => Box::new(mi::Mi::start("gdb", debuggee)?),
+        })
+    }
+
+    /// Passes of a breakpoint in a second. A first, short round says how many make a good measure.
+    fn hits(&self, programs: &Programs, kind: Breakpoint) -> anyhow::Result<f64> {
+        let mut rate = 0.0;
+        let mut count = 500;
+        for _ in 0..2 {
+            let debuggee = programs.hits.with(count);
+            let mut session = self.start(&debuggee)?;
+            session.arm(&[(programs.body, kind), (programs.end, Breakpoint::Plain)])?;
+            let begin = Instant::now();
+            session.go()?;
+            rate = f64::from(count) / begin.elapsed().as_secs_f64();
+            let line = session.line()?;
+            if line != programs.end {
+                bail!("it has stopped at line {line} and not behind the loop");
+            }
+            if kind == Breakpoint::Log && session.logged() < count as usize {
+                bail!("{} of {count} messages came", session.logged());
+            }
+            count = (rate * MEASURING.as_secs_f64()) as u32;
+        }
+        Ok(rate)
+    }
+
+    /// How often something that ends in a stop can be done in a second.
+    fn steps(
+        &self,
+        debuggee: &Debuggee,
+        mut step: impl FnMut(&mut dyn Session) -> anyhow::Result<()>,
+    ) -> anyhow::Result<f64> {
+        let mut session = self.start(debuggee)?;
+        let begin = Instant::now();
+        let mut count = 0_u32;
+        while begin.elapsed() < MEASURING {
+            step(&mut *session)?;
+            count += 1;
+        }
+        Ok(f64::from(count) / begin.elapsed().as_secs_f64())
+    }
+
+    fn writes(&self, programs: &Programs) -> anyhow::Result<f64> {
+        let mut session = self.start(&programs.hits.with(100_000_000))?;
+        session.arm(&[])?;
+        session.watch("total")?;
+        let begin = Instant::now();
+        let mut count = 0_u32;
+        while begin.elapsed() < MEASURING {
+            session.go()?;
+            count += 1;
+        }
+        Ok(f64::from(count) / begin.elapsed().as_secs_f64())
+    }
+
+    /// Milliseconds for a pause, and for a resume with the pause after it.
+    fn pauses(&self, programs: &Programs) -> anyhow::Result<(f64, f64)> {
+        let mut session = self.start(&programs.threads.with(THREADS))?;
+        let (mut pauses, mut both) = (Vec::new(), Vec::new());
+        for _ in 0..PAUSES {
+            let begin = Instant::now();
+            session.run()?;
+            let running = begin.elapsed();
+            let pause = session.pause()?;
+            pauses.push(pause);
+            both.push(running + pause);
+        }
+        let milliseconds = |times| 1000.0 * median(times).as_secs_f64();
+        Ok((milliseconds(pauses), milliseconds(both)))
+    }
+
+    fn output(&self, programs: &Programs) -> anyhow::Result<f64> {
+        let lines = match self.driver {
+            Driver::Dap(_) => LINES.0,
+            Driver::Mi => LINES.1,
+        };
+        let mut session = self.start(&programs.lines.with(lines))?;
+        session.arm(&[])?;
+        let begin = Instant::now();
+        let came = session.lines_to_end()?;
+        let time = begin.elapsed();
+        if came != lines as usize {
+            return Err(anyhow::anyhow!("{came} of {lines} lines came"))
+                .context("the output is not complete");
+        }
+        Ok(f64::from(lines) / time.as_secs_f64())
+    }
+}

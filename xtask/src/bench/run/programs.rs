@@ -1,0 +1,144 @@
+//! The programs that are debugged, and what can't be beaten on them.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+
+use super::session::Debuggee;
+
+const HITS: &str = include_str!("programs/hits.c");
+const STEPS: &str = include_str!("programs/steps.c");
+const THREADS: &str = include_str!("programs/threads.c");
+const LINES: &str = include_str!("programs/lines.c");
+const LIMIT: &str = include_str!("programs/limit.c");
+
+/// The programs, compiled.
+pub struct Programs {
+    /// A loop around a line.
+    pub hits: Debuggee,
+    /// That line.
+    pub body: i64,
+    /// The line behind the loop.
+    pub end: i64,
+    pub steps: Debuggee,
+    pub threads: Debuggee,
+    pub lines: Debuggee,
+    limit: Debuggee,
+}
+
+/// What no debugger can be quicker than: counts a second, and milliseconds.
+pub struct Limits {
+    pub hits: f64,
+    pub steps: f64,
+    pub writes: f64,
+    pub pause: f64,
+    pub resume: f64,
+    pub lines: f64,
+}
+
+impl Debuggee {
+    /// With an argument.
+    pub fn with(&self, argument: u32) -> Debuggee {
+        Debuggee {
+            argument,
+            ..self.clone()
+        }
+    }
+}
+
+/// Writes and compiles them into `directory`.
+pub fn build(directory: &Path) -> anyhow::Result<Programs> {
+    std::fs::create_dir_all(directory)
+        .with_context(|| format!("can't create {}", directory.display()))?;
+    Ok(Programs {
+        body: line(HITS, "/* body */")?,
+        end: line(HITS, "/* end */")?,
+        hits: compile(directory, "hits.c", HITS, "-O0")?,
+        steps: compile(directory, "steps.c", STEPS, "-O0")?,
+        threads: compile(directory, "threads.c", THREADS, "-O0")?,
+        lines: compile(directory, "lines.c", LINES, "-O0")?,
+        limit: compile(directory, "limit.c", LIMIT, "-O2")?,
+    })
+}
+
+fn compile(
+    directory: &Path,
+    name: &str,
+    text: &str,
+    optimisation: &str,
+) -> anyhow::Result<Debuggee> {
+    let source = directory.canonicalize()?.join(name);
+    let program = source.with_extension("");
+    std::fs::write(&source, text).with_context(|| format!("can't write {}", source.display()))?;
+    let status = Command::new("cc")
+        .args(["-g", "-pthread", optimisation])
+        .arg(&source)
+        .arg("-o")
+        .arg(&program)
+        .status()
+        .context("no C compiler")?;
+    if !status.success() {
+        bail!("{name} did not compile");
+    }
+    Ok(Debuggee {
+        program,
+        argument: 0,
+        begin: line(text, "/* begin */").unwrap_or(0),
+        source,
+    })
+}
+
+/// The line with a mark, from 1.
+fn line(text: &str, mark: &str) -> anyhow::Result<i64> {
+    let index = text.lines().position(|line| line.contains(mark));
+    Ok(i64::try_from(index.with_context(|| format!("no line has {mark}"))?)? + 1)
+}
+
+impl Programs {
+    /// Measures the limits; `lines` is how many lines of output are read.
+    pub fn limits(&self, lines: u32) -> anyhow::Result<Limits> {
+        let output = Command::new(&self.limit.program)
+            .stderr(Stdio::inherit())
+            .output()?;
+        if !output.status.success() {
+            bail!("the limits can't be measured: {}", output.status);
+        }
+        let text = String::from_utf8(output.stdout)?;
+        let figure = |name: &str| {
+            let found = text.lines().find_map(|line| line.strip_prefix(name));
+            let found = found.with_context(|| format!("the limit of {name} is missing"))?;
+            found.trim().parse::<f64>().context("not a figure")
+        };
+        Ok(Limits {
+            hits: figure("hits")?,
+            steps: figure("steps")?,
+            writes: figure("writes")?,
+            pause: figure("pause")?,
+            resume: figure("resume")?,
+            lines: self.lines_by_pipe(lines)?,
+        })
+    }
+
+    /// Lines a second through a pipe, counted.
+    fn lines_by_pipe(&self, lines: u32) -> anyhow::Result<f64> {
+        let begin = Instant::now();
+        let mut child = Command::new(&self.lines.program)
+            .arg(lines.to_string())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut output = BufReader::new(child.stdout.take().context("no output")?);
+        let (mut count, mut line) = (0_u32, Vec::new());
+        while output.read_until(b'\n', &mut line)? > 0 {
+            count += 1;
+            line.clear();
+        }
+        child.wait()?;
+        if count != lines {
+            bail!("{count} of {lines} lines came through a pipe");
+        }
+        Ok(f64::from(lines) / begin.elapsed().as_secs_f64())
+    }
+}
