@@ -8,11 +8,13 @@
 //! by construction; and the reader notes `cancel` requests as they come in, so that a request can learn that it is
 //! cancelled while it, or one before it, is still being handled.
 
+mod direct;
 pub mod listen;
 mod writer;
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
@@ -24,6 +26,7 @@ use crate::cancel::Cancellations;
 use crate::codec::{CodecError, DEFAULT_LIMIT, Decoder};
 use crate::envelope::{Envelope, EnvelopeError};
 
+use direct::Direct;
 pub use writer::{Outgoing, Payload, SendError, Writer};
 
 /// What comes in on a connection.
@@ -169,7 +172,8 @@ impl Options {
 
     /// A connection over this process's standard input and output.
     pub fn stdio(self) -> Connection {
-        self.streams(std::io::stdin(), std::io::stdout(), || {})
+        let direct = Direct::pipe(std::io::stdout().as_fd());
+        self.open(std::io::stdin(), std::io::stdout(), direct, || {})
     }
 
     /// A connection over a TCP stream.
@@ -180,7 +184,8 @@ impl Options {
         // Messages are small and each is waited for.
         stream.set_nodelay(true).ok();
         let (input, closer) = (stream.try_clone()?, stream.try_clone()?);
-        Ok(self.streams(input, stream, move || {
+        let direct = Direct::socket(&stream);
+        Ok(self.open(input, stream, direct, move || {
             closer.shutdown(Shutdown::Both).ok();
         }))
     }
@@ -191,7 +196,8 @@ impl Options {
     /// The stream's handle cannot be duplicated.
     pub fn unix(self, stream: UnixStream) -> std::io::Result<Connection> {
         let (input, closer) = (stream.try_clone()?, stream.try_clone()?);
-        Ok(self.streams(input, stream, move || {
+        let direct = Direct::socket(&stream);
+        Ok(self.open(input, stream, direct, move || {
             closer.shutdown(Shutdown::Both).ok();
         }))
     }
@@ -204,9 +210,29 @@ impl Options {
         output: impl Write + Send + 'static,
         close: impl FnOnce() + Send + 'static,
     ) -> Connection {
+        self.open(input, output, None, close)
+    }
+
+    /// As [`Options::streams`], over pipes.
+    pub(crate) fn pipes(
+        self,
+        input: impl Read + Send + 'static,
+        output: impl Write + AsFd + Send + 'static,
+    ) -> Connection {
+        let direct = Direct::pipe(output.as_fd());
+        self.open(input, output, direct, || {})
+    }
+
+    fn open(
+        self,
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
+        direct: Option<Direct>,
+        close: impl FnOnce() + Send + 'static,
+    ) -> Connection {
         let cancellations = Arc::new(Cancellations::default());
         let (sender, incoming) = crossbeam_channel::bounded(READ_AHEAD);
-        let writer = Writer::stream(output, self.tap.clone(), close);
+        let writer = Writer::stream(output, direct, self.tap.clone(), close);
         let budget = Arc::default();
         let reader = Reader {
             sender,

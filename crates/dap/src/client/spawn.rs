@@ -35,9 +35,7 @@ impl Spawned {
             .process_group(0)
             .spawn()?;
         match (child.stdin.take(), child.stdout.take()) {
-            (Some(input), Some(output)) => {
-                Ok((Self { child }, options.streams(output, input, || {})))
-            }
+            (Some(input), Some(output)) => Ok((Self { child }, options.pipes(output, input))),
             _ => Err(std::io::Error::other(
                 "the adapter was started without pipes",
             )),

@@ -1,7 +1,7 @@
 //! The sending half of a connection.
 //!
-//! Any thread may send. A message gets its number and its place in the queue in one step, under one lock; a thread of
-//! its own writes what is queued, as much as there is in one go. A peer that does not read fills the queue, and then
+//! Any thread may send. A message gets its number and its place in the queue in one step, under one lock. What the system
+//! takes at once is written right there (`direct`); for the rest there is a thread of its own, which writes what is queued, as much as there is in one go. A peer that does not read fills the queue, and then
 //! whoever sends waits; a peer that is gone makes sending fail, and nothing else.
 
 use std::borrow::Cow;
@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
 
+use super::direct::Direct;
 use super::{Closed, Direction, Incoming, Message, Tap};
 use crate::cancel::Cancellations;
 use crate::codec;
@@ -115,6 +116,8 @@ struct State {
     /// True if nothing more can be sent.
     closed: bool,
     tap: Option<Tap>,
+    /// Writes without waiting, where that is possible. It keeps the peer's end open: gone when nothing more is to be sent.
+    direct: Option<Direct>,
     /// Set for a peer in this process; `bytes` is not used then.
     peer: Option<(Sender<Incoming>, Arc<Cancellations>)>,
 }
@@ -129,6 +132,7 @@ impl Queue {
         let mut state = self.lock();
         if !state.closed {
             state.closed = true;
+            state.direct = None;
             if let Some((peer, _)) = state.peer.take() {
                 peer.send(Incoming::Closed(Closed::ByPeer)).ok();
             }
@@ -144,15 +148,16 @@ impl Writer {
         cancellations: Arc<Cancellations>,
         tap: Option<Tap>,
     ) -> Self {
-        Self::new(tap, Some((peer, cancellations)))
+        Self::new(tap, None, Some((peer, cancellations)))
     }
 
     pub(super) fn stream(
         output: impl Write + Send + 'static,
+        direct: Option<Direct>,
         tap: Option<Tap>,
         close: impl FnOnce() + Send + 'static,
     ) -> Self {
-        let writer = Self::new(tap, None);
+        let writer = Self::new(tap, direct, None);
         let queue = writer.queue.0.clone();
         let spawned = thread::Builder::new()
             .name("dap-writer".to_owned())
@@ -167,13 +172,18 @@ impl Writer {
         writer
     }
 
-    fn new(tap: Option<Tap>, peer: Option<(Sender<Incoming>, Arc<Cancellations>)>) -> Self {
+    fn new(
+        tap: Option<Tap>,
+        direct: Option<Direct>,
+        peer: Option<(Sender<Incoming>, Arc<Cancellations>)>,
+    ) -> Self {
         let state = State {
             seq: 0,
             bytes: Vec::new(),
             writing: false,
             closed: false,
             tap,
+            direct,
             peer,
         };
         Self {
@@ -294,6 +304,16 @@ impl Writer {
         }
         codec::write_header(&mut state.bytes, json.len());
         state.bytes.extend_from_slice(json.as_bytes());
+        if !state.writing
+            && let Some(direct) = &mut state.direct
+        {
+            let written = direct.write(&state.bytes);
+            state.bytes.drain(..written);
+            if state.bytes.is_empty() {
+                self.queue.0.drained.notify_all();
+                return;
+            }
+        }
         self.queue.0.filled.notify_one();
     }
 }
@@ -324,6 +344,7 @@ fn write_queue(queue: &Arc<Queue>, mut output: impl Write) {
         if let Err(error) = written {
             tracing::debug!(%error, "the peer takes no more messages");
             state.closed = true;
+            state.direct = None;
             state.bytes = Vec::new();
         }
         queue.drained.notify_all();

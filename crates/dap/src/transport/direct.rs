@@ -1,0 +1,96 @@
+//! Writing to a peer without waiting, from the thread that has something to say.
+//!
+//! Handing a message to another thread to be written costs two switches between threads, which is more than the
+//! writing itself. Where the system takes bytes at once, they needn't go there; what it doesn't take is the writing
+//! thread's. Nothing here ever waits.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+
+use rustix::fs::OFlags;
+use rustix::net::SendFlags;
+
+/// A way to write that doesn't wait.
+#[derive(Debug)]
+pub(super) enum Direct {
+    /// A pipe, opened anew: whether writing waits belongs to the opening, and the first one is shared with others.
+    Pipe(File),
+    /// A socket, which can be told with each sending.
+    Socket(OwnedFd),
+}
+
+impl Direct {
+    /// For the pipe that is open as `fd`; `None` where it is none, or may not be opened anew.
+    pub(super) fn pipe(fd: BorrowedFd<'_>) -> Option<Self> {
+        let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
+        if !std::fs::metadata(&path).ok()?.file_type().is_fifo() {
+            return None;
+        }
+        let flags = i32::try_from(OFlags::NONBLOCK.bits()).ok()?;
+        let opened = OpenOptions::new()
+            .write(true)
+            .custom_flags(flags)
+            .open(path);
+        opened.ok().map(Self::Pipe)
+    }
+
+    /// For a socket.
+    pub(super) fn socket(socket: &impl AsFd) -> Option<Self> {
+        let socket = socket.as_fd().try_clone_to_owned().ok()?;
+        Some(Self::Socket(socket))
+    }
+
+    /// Writes as much as there is room for; how much that was. An error is as good as no room: the writing thread meets it too.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> usize {
+        match self {
+            Self::Pipe(pipe) => pipe.write(bytes).unwrap_or(0),
+            Self::Socket(socket) => {
+                let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+                rustix::net::send(socket, bytes, flags).unwrap_or(0)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn a_full_pipe_takes_what_it_can_and_nobody_waits() {
+        let (mut read, write) = std::io::pipe().unwrap();
+        let mut direct = Direct::pipe(write.as_fd()).unwrap();
+        let much = vec![b'x'; 1 << 20];
+        let taken = direct.write(&much);
+        assert!(taken > 0 && taken < much.len(), "{taken}");
+        assert_eq!(direct.write(b"more"), 0);
+        // The pipe's first opening still waits: nothing of it was changed.
+        drop((write, direct));
+        let mut all = Vec::new();
+        read.read_to_end(&mut all).unwrap();
+        assert_eq!(all.len(), taken);
+    }
+
+    #[test]
+    fn a_full_socket_takes_what_it_can_and_nobody_waits() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let mut direct = Direct::socket(&ours).unwrap();
+        let much = vec![b'x'; 16 << 20];
+        let taken = direct.write(&much);
+        assert!(taken > 0 && taken < much.len(), "{taken}");
+        drop(theirs);
+        assert_eq!(direct.write(b"more"), 0, "no signal, and no success");
+    }
+
+    #[test]
+    fn only_a_pipe_is_opened_anew() {
+        let file = File::open("/dev/null").unwrap();
+        assert!(Direct::pipe(file.as_fd()).is_none());
+        let (socket, _other) = UnixStream::pair().unwrap();
+        assert!(Direct::pipe(socket.as_fd()).is_none());
+    }
+}
