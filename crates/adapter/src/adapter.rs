@@ -30,6 +30,8 @@ pub enum Phase {
     Held,
     /// It runs.
     Running,
+    /// Single threads of it run, the others are held.
+    PartlyRunning,
     /// It is stopped.
     Stopped,
     /// It has ended, or never began.
@@ -140,6 +142,17 @@ impl Adapter {
         }
     }
 
+    /// The debuggee with threads that are stopped, as far as the client knows: all, or those that are held while others run.
+    ///
+    /// # Errors
+    /// There is none, or all of it runs.
+    pub fn partly_stopped(&self) -> Result<&Session, Failure> {
+        match self.phase {
+            Phase::PartlyRunning => self.debuggee(),
+            _ => self.stopped(),
+        }
+    }
+
     /// Runs the program once it is launched and the client has configured, whichever came last.
     ///
     /// # Errors
@@ -172,6 +185,14 @@ impl Adapter {
         self.phase = Phase::Running;
         self.stopped_thread = None;
         self.frames.clear_generation();
+        self.references.clear_generation();
+        self.variables.clear();
+    }
+
+    /// Single threads run: the frames of those that are held stay good, and the engine refuses the others'.
+    pub fn partly_resumed(&mut self) {
+        self.phase = Phase::PartlyRunning;
+        self.stopped_thread = None;
         self.references.clear_generation();
         self.variables.clear();
     }
@@ -280,6 +301,10 @@ impl Adapter {
             .filter(|stop| stop.reason != StopReason::Entry)
             .collect();
         let Some(first) = stops.first() else { return };
+        if self.phase == Phase::PartlyRunning {
+            // What threads had that were held is of another stop.
+            self.resumed();
+        }
         self.phase = Phase::Stopped;
         self.stopped_thread = Some(first.thread);
         for (index, stop) in stops.into_iter().enumerate() {

@@ -224,6 +224,11 @@ pub fn stopped(stop: &Stop, first: bool, hit: Hit) -> StoppedEventBody {
         ),
         StopReason::Step => (StoppedEventReason::Step, "Stopped after a step", None),
         StopReason::Pause => (StoppedEventReason::Pause, "Paused", None),
+        StopReason::LastRunnerEnded => (
+            StoppedEventReason::Pause,
+            "Paused",
+            Some("the thread that ran while this one was held has ended".to_owned()),
+        ),
         StopReason::Signal { description, .. } => (
             StoppedEventReason::Exception,
             "Stopped by a signal",

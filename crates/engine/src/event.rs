@@ -107,4 +107,6 @@ pub enum StopReason {
     },
     /// The program executed a trap instruction of its own.
     Trap,
+    /// The only threads that were let run have ended; the others are still held.
+    LastRunnerEnded,
 }

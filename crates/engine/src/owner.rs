@@ -13,6 +13,7 @@ mod debuginfod;
 mod indexing;
 mod loader;
 mod queries;
+mod single;
 mod stepping;
 mod trap;
 mod warnings;
@@ -24,7 +25,7 @@ use crate::frame::StackCache;
 use crate::launch::LaunchOptions;
 use crate::modules::Modules;
 use crate::session::ProcessInfo;
-use crate::stops::{Action, Actions, How, Mode, Stops};
+use crate::stops::{Action, Actions, How, Stops};
 use crate::target::linux::affinity::Affinity;
 use crate::target::linux::launch;
 use crate::target::linux::memory::ProcessMemory;
@@ -340,6 +341,12 @@ impl Owner {
             }
         }
         let alone = std::mem::take(&mut self.alone);
+        if reports.is_empty() && self.stops.none_may_run() {
+            reports.extend(self.last_runner_ended());
+            if reports.is_empty() {
+                return;
+            }
+        }
         let Some(first) = reports.first() else {
             // There's nothing to show: whoever stopped has died since, or wanted the others out of its way.
             return self.run_alone(&alone);
@@ -385,6 +392,7 @@ impl Owner {
 
     /// Lets all threads run.
     fn resume_all(&mut self) {
+        self.stops.hold_all_but(None);
         self.stops.set_running();
         for thread in self.stops.all_stopped() {
             self.release(thread);
@@ -393,8 +401,7 @@ impl Owner {
 
     /// Lets a stopped thread go on, if the process runs; else it goes with the others.
     fn release(&mut self, thread: ThreadId) {
-        let guest = self.stops.is_guest(thread);
-        if self.stops.mode() != Mode::Running && !guest {
+        if !self.stops.runs(thread) && !self.stops.is_guest(thread) {
             return;
         }
         if self.step.as_ref().is_some_and(|s| s.thread == thread) {

@@ -1,5 +1,7 @@
 //! The debugger's front door: a handle on the thread that owns the debuggee.
 
+mod running;
+
 use crate::frame::{FrameId, Stack};
 use crate::launch::LaunchOptions;
 use crate::modules::ModuleInfo;

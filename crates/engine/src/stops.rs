@@ -7,6 +7,10 @@
 //! The trick worth knowing: nothing is remembered about interrupts that were sent. Any other stop makes the kernel
 //! forget an interrupt, unless it was sent after that stop, so a memory of it would be wrong either way. An interrupt's
 //! stop that nobody waits for is just resumed from, and every [`Stops::stop_all`] interrupts every running thread.
+//!
+//! Single threads may run while the others are held ([`Stops::hold_all_but`]). What they begin is held, too, from its
+//! first instruction on. It is no lock: others are let go at any time. When the last of those that may run has ended,
+//! nothing could ever happen any more, so all are stopped then.
 
 use crate::ThreadId;
 use crate::event::ExitStatus;
@@ -140,6 +144,8 @@ pub(crate) struct Stops {
     /// In the order of their beginning.
     order: Vec<ThreadId>,
     mode: Mode,
+    /// While the process runs, only these do; `None`: all.
+    only: Option<Vec<ThreadId>>,
     /// Children that were told of but have not shown up; they are let go when they do.
     copies: FxHashSet<ThreadId>,
     /// What threads did before their maker told of them.
@@ -154,6 +160,7 @@ impl Stops {
             threads: BTreeMap::from([(leader, Thread::new(State::Stopped))]),
             order: vec![leader],
             mode: Mode::Stopped,
+            only: None,
             copies: FxHashSet::default(),
             aside: FxHashMap::default(),
         }
@@ -219,6 +226,7 @@ impl Stops {
         if let What::Executed { former } = what {
             return self.executed(thread, former, actions);
         }
+        let may_run = self.may_run(thread);
         let Some(known) = self.threads.get_mut(&thread) else {
             if what == What::Exiting {
                 // It was killed, its maker probably with it: that may never tell of it.
@@ -227,7 +235,7 @@ impl Stops {
             self.aside.entry(thread).or_default().push(what);
             return;
         };
-        let running = self.mode == Mode::Running || known.guest;
+        let running = (self.mode == Mode::Running && may_run) || known.guest;
         match what {
             What::Exited(_) | What::Executed { .. } => {}
             What::Exiting => {
@@ -237,6 +245,7 @@ impl Stops {
                 if !told {
                     actions.push_back(Action::Ended(thread));
                 }
+                self.runs_no_more(thread);
                 self.check_all_stopped(actions);
             }
             What::Signal(signal) => {
@@ -312,11 +321,11 @@ impl Stops {
     /// Lets a stopped thread go on, now if the process runs, else with the others. `signal` is for now only: the
     /// caller keeps it otherwise.
     pub(crate) fn go(&mut self, thread: ThreadId, how: How, signal: i32, actions: &mut Actions) {
-        let mode = self.mode;
+        let runs = self.mode == Mode::Running && self.may_run(thread);
         let Some(known) = self.threads.get_mut(&thread) else {
             return;
         };
-        if known.state != State::Stopped || (mode != Mode::Running && !known.guest) {
+        if known.state != State::Stopped || (!runs && !known.guest) {
             return;
         }
         known.how = how;
@@ -332,9 +341,61 @@ impl Stops {
         }
     }
 
-    /// The process runs from now on: what [`Stops::go`] is called for goes.
+    /// The process runs from now on: what [`Stops::go`] is called for goes, unless it is held.
     pub(crate) fn set_running(&mut self) {
         self.mode = Mode::Running;
+    }
+
+    /// Decides who runs while the process does: all, or `thread` and, if others are held already, those that run now.
+    /// Where all run, all go on running.
+    pub(crate) fn hold_all_but(&mut self, thread: Option<ThreadId>) {
+        match (thread, self.mode, &mut self.only) {
+            (None, ..) => self.only = None,
+            (Some(_), Mode::Running, None) => {}
+            (Some(thread), Mode::Running, Some(only)) => {
+                if !only.contains(&thread) {
+                    only.push(thread);
+                }
+            }
+            (Some(thread), ..) => self.only = Some(vec![thread]),
+        }
+    }
+
+    /// Whether the process runs, but not all of its threads may.
+    pub(crate) fn holds_some(&self) -> bool {
+        self.mode == Mode::Running && self.only.is_some()
+    }
+
+    /// Whether a thread is stopped and stays so, though the process may run.
+    pub(crate) fn is_held(&self, thread: ThreadId) -> bool {
+        let stopped = self
+            .threads
+            .get(&thread)
+            .is_some_and(|t| t.state == State::Stopped);
+        stopped && !self.runs(thread)
+    }
+
+    /// Whether a thread is to run now, unless something in it has to be looked at.
+    pub(crate) fn runs(&self, thread: ThreadId) -> bool {
+        self.mode == Mode::Running && self.may_run(thread)
+    }
+
+    /// Whether all were stopped because each that might run has ended.
+    pub(crate) fn none_may_run(&self) -> bool {
+        self.only.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    fn may_run(&self, thread: ThreadId) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(&thread))
+    }
+
+    /// A thread has ended: when it was the last that might run, all are stopped.
+    fn runs_no_more(&mut self, thread: ThreadId) {
+        let Some(only) = &mut self.only else { return };
+        only.retain(|id| *id != thread);
+        if only.is_empty() && self.mode == Mode::Running {
+            self.mode = Mode::Stopping;
+        }
     }
 
     /// Stops all threads; [`Action::AllStopped`] tells when they are.
@@ -352,11 +413,11 @@ impl Stops {
     }
 
     fn resume_or_hold(&mut self, thread: ThreadId, actions: &mut Actions) {
-        let mode = self.mode;
+        let runs = self.runs(thread);
         let Some(known) = self.threads.get_mut(&thread) else {
             return;
         };
-        if mode == Mode::Running || known.guest {
+        if runs || known.guest {
             known.state = State::Running;
             actions.push_back(Action::Run(thread, known.how, 0));
         } else {
@@ -416,6 +477,7 @@ impl Stops {
         } else if known.state != State::Leaving {
             actions.push_back(Action::Ended(thread));
         }
+        self.runs_no_more(thread);
         self.check_all_stopped(actions);
     }
 
@@ -447,6 +509,7 @@ impl Stops {
             }
         }
         self.order = vec![self.leader];
+        self.only = None;
         self.aside.remove(&former);
         let was_leaving = self
             .threads
@@ -471,7 +534,8 @@ impl Stops {
             return;
         };
         thread.lent_to = None;
-        if self.mode == Mode::Running || thread.guest {
+        let may_run = self.only.as_ref().is_none_or(|only| only.contains(&maker));
+        if (self.mode == Mode::Running && may_run) || thread.guest {
             thread.state = State::Running;
             actions.push_back(Action::Run(maker, thread.how, 0));
         }
@@ -496,3 +560,7 @@ impl Stops {
 #[cfg(test)]
 #[path = "stops_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "stops_single_tests.rs"]
+mod single_tests;

@@ -2,15 +2,15 @@
 
 use super::*;
 
-const A: ThreadId = ThreadId(100);
-const B: ThreadId = ThreadId(101);
-const C: ThreadId = ThreadId(102);
-const STOP: What = What::Interrupted {
+pub(super) const A: ThreadId = ThreadId(100);
+pub(super) const B: ThreadId = ThreadId(101);
+pub(super) const C: ThreadId = ThreadId(102);
+pub(super) const STOP: What = What::Interrupted {
     trap_pending: false,
 };
 
 /// A process that runs, with these threads besides its first.
-fn running(others: &[ThreadId]) -> Stops {
+pub(super) fn running(others: &[ThreadId]) -> Stops {
     let mut stops = Stops::new(A);
     let mut actions = Actions::new();
     stops.set_running();
@@ -22,25 +22,25 @@ fn running(others: &[ThreadId]) -> Stops {
     stops
 }
 
-fn feed(stops: &mut Stops, thread: ThreadId, what: What) -> Vec<Action> {
+pub(super) fn feed(stops: &mut Stops, thread: ThreadId, what: What) -> Vec<Action> {
     let mut actions = Actions::new();
     stops.handle(WaitEvent { thread, what }, &mut actions);
     actions.into()
 }
 
-fn stop_all(stops: &mut Stops) -> Vec<Action> {
+pub(super) fn stop_all(stops: &mut Stops) -> Vec<Action> {
     let mut actions = Actions::new();
     stops.stop_all(&mut actions);
     actions.into()
 }
 
-fn go(stops: &mut Stops, thread: ThreadId, how: How) -> Vec<Action> {
+pub(super) fn go(stops: &mut Stops, thread: ThreadId, how: How) -> Vec<Action> {
     let mut actions = Actions::new();
     stops.go(thread, how, 0, &mut actions);
     actions.into()
 }
 
-fn run(thread: ThreadId) -> Action {
+pub(super) fn run(thread: ThreadId) -> Action {
     Action::Run(thread, How::Continue, 0)
 }
 

@@ -40,7 +40,7 @@ pub fn stack_trace(
     let thread = from_dap::thread(arguments.thread_id)?;
     let window = from_dap::frames(arguments.start_frame, arguments.levels);
     let stack = adapter
-        .stopped()?
+        .partly_stopped()?
         .stack(thread, window.clone())
         .map_err(|error| to_dap::failure(&error))?;
     let seen = window.start.saturating_add(stack.frames.len());
@@ -106,7 +106,7 @@ fn is_in(named: &NamedValue, kind: ScopeKind) -> bool {
 
 /// The frame a client's id stands for.
 fn frame(adapter: &Adapter, id: i64) -> Result<FrameId, Failure> {
-    adapter.stopped()?;
+    adapter.partly_stopped()?;
     match adapter.frames.get(id) {
         Ok(frame) => Ok(frame.id),
         Err(_) => Err(Failure::new(format!(
@@ -121,7 +121,7 @@ pub fn variables(
     arguments: VariablesArguments,
     context: &mut Context,
 ) -> Result<VariablesResponse, Failure> {
-    adapter.stopped()?;
+    adapter.partly_stopped()?;
     let id = arguments.variables_reference;
     let Ok(reference) = adapter.references.get(id).cloned() else {
         return Err(Failure::new(format!(
@@ -210,7 +210,7 @@ pub fn evaluate(
         None => None,
     };
     let (named, rendered) = adapter
-        .stopped()?
+        .partly_stopped()?
         .evaluate(&arguments.expression, frame)
         .map_err(|error| to_dap::failure(&error))?;
     let reference = adapter.reference(&named, &rendered)?;

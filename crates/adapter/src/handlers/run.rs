@@ -10,14 +10,23 @@ use dapple_dap::types::{
 };
 use dapple_engine::session::StepKind;
 
-/// Runs all threads.
+/// Runs all threads, or with `singleThread` one while the others stay as they are.
 pub fn resume(
     adapter: &mut Adapter,
-    _: ContinueArguments,
+    arguments: ContinueArguments,
     _: &mut Context,
 ) -> Result<ContinueResponse, Failure> {
+    if arguments.single_thread == Some(true) {
+        let thread = from_dap::thread(arguments.thread_id)?;
+        adapter
+            .partly_stopped()?
+            .resume_only(thread)
+            .map_err(|error| to_dap::failure(&error))?;
+        adapter.partly_resumed();
+        return Ok(ContinueResponse::new().with_all_threads_continued(false));
+    }
     adapter
-        .stopped()?
+        .partly_stopped()?
         .resume()
         .map_err(|error| to_dap::failure(&error))?;
     adapter.resumed();

@@ -53,7 +53,7 @@ impl Owner {
     }
 
     pub(crate) fn resume(&mut self) {
-        if self.stops.mode() == Mode::Stopped {
+        if self.stops.mode() == Mode::Stopped || self.stops.holds_some() {
             self.resume_all();
         }
     }

@@ -51,6 +51,26 @@ impl Owner {
         Ok(())
     }
 
+    /// As [`Owner::require_stopped`], but some threads may run while others are held.
+    fn require_some_stopped(&self) -> Result<(), Error> {
+        match self.stops.holds_some() {
+            true => Ok(()),
+            false => self.require_stopped(),
+        }
+    }
+
+    /// The thread is stopped, whatever the others do.
+    fn require_held(&self, thread: ThreadId) -> Result<(), Error> {
+        self.require_some_stopped()?;
+        if !self.stops.is_live(thread) {
+            return Err(Error::NoSuchThread(thread));
+        }
+        if !self.stops.is_held(thread) {
+            return Err(Error::NotStopped);
+        }
+        Ok(())
+    }
+
     fn reader(&self) -> Reader<'_> {
         Reader {
             memory: &self.memory,
@@ -64,7 +84,7 @@ impl Owner {
         thread: ThreadId,
         use_it: impl FnOnce(&mut StackCache, &Owner) -> R,
     ) -> Result<R, Error> {
-        self.require_thread(thread)?;
+        self.require_held(thread)?;
         let mut stack = match self.stacks.remove(&thread) {
             Some(stack) => stack,
             None => {
@@ -87,7 +107,7 @@ impl Owner {
     }
 
     fn frame(&mut self, id: FrameId) -> Result<Frame, Error> {
-        self.require_stopped()?;
+        self.require_some_stopped()?;
         if id.stop != self.stop_number {
             return Err(Error::StaleFrame);
         }
@@ -129,7 +149,7 @@ impl Owner {
         expression: Option<&str>,
         range: Range<u64>,
     ) -> Result<Vec<(NamedValue, Rendered)>, Error> {
-        self.require_stopped()?;
+        self.require_some_stopped()?;
         Ok(self.render(self.reader().children(value, expression, range)))
     }
 
@@ -138,7 +158,7 @@ impl Owner {
         text: &str,
         frame: Option<FrameId>,
     ) -> Result<(NamedValue, Rendered), Error> {
-        self.require_stopped()?;
+        self.require_some_stopped()?;
         let id = frame.unwrap_or(FrameId {
             stop: self.stop_number,
             thread: self.current,

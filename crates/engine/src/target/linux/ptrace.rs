@@ -232,6 +232,12 @@ pub(crate) fn signal_info(thread: ThreadId) -> io::Result<SignalInfo> {
     Ok(summary(&info))
 }
 
+/// Whether a thread is in a stop of the tracer's, other than the last one before its end.
+pub(crate) fn is_held(thread: ThreadId) -> bool {
+    const LAST: i32 = libc::SIGTRAP | libc::PTRACE_EVENT_EXIT << 8;
+    signal_info(thread).is_ok_and(|info| info.code != LAST)
+}
+
 fn summary(info: &libc::siginfo_t) -> SignalInfo {
     SignalInfo {
         number: info.si_signo,

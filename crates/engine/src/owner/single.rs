@@ -1,0 +1,43 @@
+//! Running single threads while the others are held.
+
+use super::Owner;
+use crate::event::{Stop, StopReason};
+use crate::stops::Mode;
+use crate::target::linux::ptrace;
+use crate::{Error, ThreadId};
+
+impl Owner {
+    /// Lets one thread go on: from a stop it alone; while others are held, it too; where all run, nothing changes.
+    pub(crate) fn resume_only(&mut self, thread: ThreadId) -> Result<(), Error> {
+        if !self.stops.is_live(thread) {
+            return Err(Error::NoSuchThread(thread));
+        }
+        if self.stops.mode() == Mode::Stopping {
+            // A stop is on its way, and is told next.
+            return Ok(());
+        }
+        self.stops.hold_all_but(Some(thread));
+        self.stops.set_running();
+        self.stacks.remove(&thread);
+        for thread in self.stops.all_stopped() {
+            self.release(thread);
+        }
+        Ok(())
+    }
+
+    /// The last thread that might run has ended, and all others are held: a stop of the oldest of them. `None` where the
+    /// whole process is on its way out: before the kernel tells of the thread that ends the process, it has killed the
+    /// others in their stops, which they have left for their last one.
+    pub(super) fn last_runner_ended(&mut self) -> Option<Stop> {
+        let live: Vec<ThreadId> = self.stops.live().collect();
+        if live.iter().any(|thread| !ptrace::is_held(*thread)) {
+            return None;
+        }
+        let thread = *live.first()?;
+        Some(Stop {
+            thread,
+            address: self.registers(thread)?.pc(),
+            reason: StopReason::LastRunnerEnded,
+        })
+    }
+}
