@@ -2,6 +2,7 @@
 
 use crate::modules::ModuleInfo;
 use crate::session::BreakpointState;
+pub use crate::written::Written;
 use crate::{Address, ThreadId};
 use std::path::PathBuf;
 
@@ -27,8 +28,8 @@ pub enum Event {
     Output {
         /// Which stream.
         stream: Stream,
-        /// What: any bytes; may end inside a character.
-        bytes: Vec<u8>,
+        /// What.
+        bytes: Written,
     },
     /// Some debug information can't be used: sentences that name the file and say what is left out. Each comes once, when
     /// what it is about was first needed.

@@ -21,6 +21,7 @@ mod stops;
 mod target;
 pub mod unwind;
 pub mod values;
+mod written;
 
 pub use address::{Address, ThreadId};
 pub use error::Error;

@@ -257,6 +257,14 @@ impl Session {
         wanted.map(|body| body.output.as_str()).collect()
     }
 
+    /// How many events the output of a category came in, of those that [`Session::output`] has looked at or would.
+    pub fn pieces(&self, category: OutputEventCategory) -> usize {
+        self.output(category.clone());
+        let written = self.written.borrow();
+        let of_category = |body: &&OutputEventBody| body.category.as_ref() == Some(&category);
+        written.iter().filter(of_category).count()
+    }
+
     /// Waits until the program's standard output has `text` in it.
     #[track_caller]
     pub fn wait_for_output(&self, text: &str) {

@@ -3,23 +3,43 @@
 //! A reader thread waits on each pipe. The owner thread empties the pipes, too, before it tells of a stop or of the end,
 //! so that what was written before is told before. Reading and sending happen under one lock, so pieces keep their
 //! order. The end of a pipe is never waited for: a grandchild may hold it open for ever.
+//!
+//! What comes is sent at once, but a flood is sent in large pieces: when piece follows piece without a pause, the reader
+//! looks a few hundred times a second only, at whatever has gathered in the pipe by then. And it reads no faster than its
+//! reader takes ([`UnderWay`]).
 
 use crate::Event;
 use crate::event::Stream;
+use crate::written::UnderWay;
 use crossbeam_channel::Sender;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How much one drain reads at most: a grandchild that writes for ever must not hold up the debugger.
 const DRAIN_LIMIT: usize = 4 << 20;
+
+/// How large a piece of output is at most.
+const PIECE: usize = 256 << 10;
+
+/// How much a pipe is to hold: what gathers while its reader doesn't look. The most that anybody may ask for by default (pipe(7)).
+const PIPE_SIZE: i32 = 1 << 20;
+
+/// Pieces that follow each other within this time are a flood, when there are [`FLOOD`] of them.
+const CLOSE: Duration = Duration::from_millis(20);
+const FLOOD: u32 = 32;
+
+/// How long a flood gathers, in milliseconds.
+const GATHER: i32 = 4;
 
 /// The pipes of a program.
 #[derive(Debug)]
 pub(crate) struct Output {
     pipes: Vec<Arc<Pipe>>,
+    under_way: Arc<UnderWay>,
     /// Dropping it ends the readers.
     hang_up: Option<OwnedFd>,
 }
@@ -32,17 +52,20 @@ impl Output {
     ) -> io::Result<Output> {
         let (hung_up, hang_up) = io::pipe()?;
         let hung_up = Arc::new(OwnedFd::from(hung_up));
+        let under_way = Arc::new(UnderWay::default());
         let mut pipes = Vec::new();
         for (stream, read_end) in read_ends {
             pipes.push(Pipe::start(
                 stream,
                 read_end,
                 Arc::clone(&hung_up),
+                Arc::clone(&under_way),
                 events.clone(),
             )?);
         }
         Ok(Output {
             pipes,
+            under_way,
             hang_up: Some(hang_up.into()),
         })
     }
@@ -63,6 +86,7 @@ impl Output {
 
     /// Sends all that has been written by now, and nothing more after that.
     pub(crate) fn finish(&self) {
+        self.under_way.end();
         for pipe in &self.pipes {
             pipe.drain();
             let _reading = pipe.lock();
@@ -77,6 +101,7 @@ struct Pipe {
     stream: Stream,
     file: Mutex<File>,
     closed: AtomicBool,
+    under_way: Arc<UnderWay>,
     events: Sender<Event>,
 }
 
@@ -85,24 +110,48 @@ impl Pipe {
         stream: Stream,
         read_end: OwnedFd,
         hung_up: Arc<OwnedFd>,
+        under_way: Arc<UnderWay>,
         events: Sender<Event>,
     ) -> io::Result<Arc<Pipe>> {
         // SAFETY: sets a flag of a descriptor that we own.
         if unsafe { libc::fcntl(read_end.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } == -1 {
             return Err(io::Error::last_os_error());
         }
+        // SAFETY: as above. Refused, the pipe stays as small as it is.
+        unsafe { libc::fcntl(read_end.as_raw_fd(), libc::F_SETPIPE_SZ, PIPE_SIZE) };
         let raw = read_end.as_raw_fd();
         let pipe = Arc::new(Pipe {
             stream,
             file: Mutex::new(File::from(read_end)),
             closed: AtomicBool::new(false),
+            under_way,
             events,
         });
         let reader = Arc::clone(&pipe);
         std::thread::Builder::new()
             .name(format!("{stream:?} reader"))
-            .spawn(move || while readable(raw, &hung_up) && reader.drain() {})?;
+            .spawn(move || reader.read(raw, &hung_up))?;
         Ok(pipe)
+    }
+
+    /// Reads until nothing will come any more.
+    fn read(&self, raw: RawFd, hung_up: &OwnedFd) {
+        let mut last = Instant::now();
+        let mut close = 0_u32;
+        while readable(raw, hung_up) {
+            close = match last.elapsed() < CLOSE {
+                true => close + 1,
+                false => 0,
+            };
+            if close > FLOOD {
+                gather(hung_up);
+            }
+            self.under_way.wait();
+            if !self.drain() {
+                return;
+            }
+            last = Instant::now();
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, File> {
@@ -115,26 +164,63 @@ impl Pipe {
         if self.closed.load(Ordering::SeqCst) {
             return false;
         }
-        let mut buffer = [0; 1 << 16];
         let mut total = 0;
         while total < DRAIN_LIMIT {
-            match pipe.read(&mut buffer) {
-                Ok(0) => return false,
-                Ok(count) => {
-                    let bytes = buffer[..count].to_vec();
-                    // Nobody listens any more: the pipe is still emptied, the program must not block on it.
-                    let _ = self.events.send(Event::Output {
-                        stream: self.stream,
-                        bytes,
-                    });
-                    total += count;
-                }
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return e.kind() == io::ErrorKind::WouldBlock,
+            let mut piece = Vec::new();
+            let end = fill(&mut pipe, &mut piece);
+            total += piece.len();
+            if !piece.is_empty() {
+                let bytes = self.under_way.send(piece);
+                // Nobody listens any more: the pipe is still emptied, the program must not block on it.
+                let _ = self.events.send(Event::Output {
+                    stream: self.stream,
+                    bytes,
+                });
+            }
+            match end {
+                Filled::More => {}
+                Filled::Empty => return true,
+                Filled::End => return false,
             }
         }
         true
     }
+}
+
+/// What is behind a piece.
+enum Filled {
+    /// Perhaps more.
+    More,
+    /// Nothing for now.
+    Empty,
+    /// Nothing ever.
+    End,
+}
+
+/// Reads a piece, as far as there is something to read.
+fn fill(pipe: &mut File, piece: &mut Vec<u8>) -> Filled {
+    let mut buffer = [0; 1 << 16];
+    while piece.len() < PIECE {
+        match pipe.read(&mut buffer) {
+            Ok(0) => return Filled::End,
+            Ok(count) => piece.extend_from_slice(&buffer[..count]),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Filled::Empty,
+            Err(_) => return Filled::End,
+        }
+    }
+    Filled::More
+}
+
+/// Lets output gather in the pipe for a while, or until the reader should end.
+fn gather(hung_up: &OwnedFd) {
+    let mut fds = [libc::pollfd {
+        fd: hung_up.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    }];
+    // SAFETY: `fds` is valid for the call; the descriptor is borrowed. Interrupted, it has gathered for less.
+    unsafe { libc::poll(fds.as_mut_ptr(), 1, GATHER) };
 }
 
 /// Waits until there's something to read; false when the reader should end.
