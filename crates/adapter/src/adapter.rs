@@ -262,6 +262,7 @@ impl Adapter {
                 let text = self.stream(stream).push(&bytes);
                 tell_output(outbox, to_dap::category(stream), text);
             }
+            Event::Logged(logged) => self.tell_logged(&[logged], outbox, client),
             Event::DebugInfoWarnings(warnings) => {
                 for warning in warnings {
                     say(outbox, &format!("warning: {warning}"));
@@ -308,13 +309,11 @@ impl Adapter {
         self.phase = Phase::Stopped;
         self.stopped_thread = Some(first.thread);
         for (index, stop) in stops.into_iter().enumerate() {
-            let ids: Vec<i64> = match &stop.reason {
-                StopReason::Breakpoint(ids) => ids
-                    .iter()
-                    .map(|id| self.breakpoints.client_id(*id))
-                    .collect(),
-                _ => Vec::new(),
-            };
+            let ids = stop.reason.breakpoints().iter();
+            let ids: Vec<i64> = ids.map(|id| self.breakpoints.client_id(*id)).collect();
+            if let StopReason::Undecided { why, .. } = &stop.reason {
+                say(outbox, why);
+            }
             let hit = to_dap::Hit {
                 all_functions: ids.iter().all(|id| self.breakpoints.is_function(*id)),
                 ids,

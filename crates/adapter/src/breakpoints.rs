@@ -3,73 +3,90 @@
 //! Resolving and arming is the engine's. This table bridges two gaps: breakpoints may be set before `launch`, when there
 //! is no engine to ask, and the ids given then must stay good once the engine has its own.
 
+use dapple_engine::session::{FunctionBreakpoint, LineBreakpoint};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+
+/// A breakpoint as it was asked for, and the id the client was told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted<T> {
+    /// What was asked for.
+    pub what: T,
+    /// The client's id for it.
+    pub id: i64,
+}
 
 /// The ids and what was asked for: lines by file, and functions.
 #[derive(Debug, Default)]
 pub struct Breakpoints<Source> {
     last_id: i64,
-    files: BTreeMap<PathBuf, Wanted<Source>>,
-    /// The functions in the client's order with the ids it was told.
-    functions: Vec<(String, i64)>,
+    files: BTreeMap<PathBuf, InFile<Source>>,
+    /// In the client's order.
+    functions: Vec<Wanted<FunctionBreakpoint>>,
     from_engine: HashMap<i64, i64>,
 }
 
 /// What a client wants in one file.
 #[derive(Debug)]
-struct Wanted<Source> {
+struct InFile<Source> {
     /// The source as the client wrote it, to be given back.
     source: Source,
-    /// The lines in the client's order with the ids it was told.
-    lines: Vec<(u32, i64)>,
+    /// In the client's order.
+    lines: Vec<Wanted<LineBreakpoint>>,
 }
 
 impl<Source: Clone> Breakpoints<Source> {
-    /// Replaces what is wanted in `file`; the ids in the same order. A line that was wanted before keeps its id.
-    pub fn replace(&mut self, file: &Path, source: Source, lines: &[u32]) -> Vec<i64> {
-        let before = self
-            .files
-            .remove(file)
-            .map_or_else(Vec::new, |wanted| wanted.lines);
-        let lines = self.with_ids(lines, before);
-        let ids = lines.iter().map(|(_, id)| *id).collect();
+    /// Replaces what is wanted in `file`; the ids in the same order. A line that was wanted before keeps its id, whatever
+    /// is wanted of it.
+    pub fn replace(&mut self, file: &Path, source: Source, lines: Vec<LineBreakpoint>) -> Vec<i64> {
+        let before = self.files.remove(file);
+        let before = before.map_or_else(Vec::new, |wanted| wanted.lines);
+        let same = |one: &LineBreakpoint, other: &LineBreakpoint| one.line == other.line;
+        let lines = self.with_ids(lines, before, same);
+        let ids = lines.iter().map(|wanted| wanted.id).collect();
         if !lines.is_empty() {
-            let wanted = Wanted { source, lines };
-            self.files.insert(file.to_owned(), wanted);
+            self.files.insert(file.to_owned(), InFile { source, lines });
         }
         ids
     }
 
     /// Replaces the wanted functions; the ids in the same order. A name that was wanted before keeps its id.
-    pub fn replace_functions(&mut self, names: &[String]) -> Vec<i64> {
+    pub fn replace_functions(&mut self, functions: Vec<FunctionBreakpoint>) -> Vec<i64> {
         let before = std::mem::take(&mut self.functions);
-        self.functions = self.with_ids(names, before);
-        self.functions.iter().map(|(_, id)| *id).collect()
+        let same = |one: &FunctionBreakpoint, other: &FunctionBreakpoint| one.name == other.name;
+        self.functions = self.with_ids(functions, before, same);
+        self.functions.iter().map(|wanted| wanted.id).collect()
     }
 
-    /// Gives what is wanted its id from before, or a new one.
-    fn with_ids<T: Clone + PartialEq>(
+    /// Gives what is wanted its id from before, or a new one. Of the same twice, each keeps its own if it is quite the same.
+    fn with_ids<T: PartialEq>(
         &mut self,
-        wanted: &[T],
-        mut before: Vec<(T, i64)>,
-    ) -> Vec<(T, i64)> {
-        let mut with_id = |one: &T| {
-            let kept = before.iter().position(|(other, _)| other == one);
-            let id = kept.map(|index| before.swap_remove(index).1);
-            (one.clone(), id.unwrap_or_else(|| self.new_id()))
+        wanted: Vec<T>,
+        mut before: Vec<Wanted<T>>,
+        same: impl Fn(&T, &T) -> bool,
+    ) -> Vec<Wanted<T>> {
+        let mut with_id = |what: T| {
+            let kept = before
+                .iter()
+                .position(|other| other.what == what)
+                .or_else(|| before.iter().position(|other| same(&other.what, &what)));
+            let id = match kept {
+                Some(index) => before.remove(index).id,
+                None => self.new_id(),
+            };
+            Wanted { what, id }
         };
-        wanted.iter().map(&mut with_id).collect()
+        wanted.into_iter().map(&mut with_id).collect()
     }
 
     /// The wanted functions with their ids.
-    pub fn functions(&self) -> &[(String, i64)] {
+    pub fn functions(&self) -> &[Wanted<FunctionBreakpoint>] {
         &self.functions
     }
 
     /// Whether the id that the client was told is a function's.
     pub fn is_function(&self, id: i64) -> bool {
-        self.functions.iter().any(|(_, other)| *other == id)
+        self.functions.iter().any(|wanted| wanted.id == id)
     }
 
     /// Notes that the engine calls `id` by `engine_id`.
@@ -92,8 +109,8 @@ impl<Source: Clone> Breakpoints<Source> {
         self.files.get(file).map(|wanted| wanted.source.clone())
     }
 
-    /// All wanted lines: each file with its lines and their ids.
-    pub fn lines(&self) -> Vec<(PathBuf, Vec<(u32, i64)>)> {
+    /// All wanted lines, by file.
+    pub fn lines(&self) -> Vec<(PathBuf, Vec<Wanted<LineBreakpoint>>)> {
         self.files
             .iter()
             .map(|(file, wanted)| (file.clone(), wanted.lines.clone()))
@@ -109,41 +126,76 @@ impl<Source: Clone> Breakpoints<Source> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dapple_engine::session::BreakpointOptions;
+
+    fn lines(lines: &[u32]) -> Vec<LineBreakpoint> {
+        let line = |line: &u32| LineBreakpoint {
+            line: *line,
+            ..LineBreakpoint::default()
+        };
+        lines.iter().map(line).collect()
+    }
+
+    fn names(names: &[&str]) -> Vec<FunctionBreakpoint> {
+        let named = |name: &&str| FunctionBreakpoint {
+            name: name.to_string(),
+            ..FunctionBreakpoint::default()
+        };
+        names.iter().map(named).collect()
+    }
 
     #[test]
     fn a_line_that_is_wanted_again_keeps_its_id() {
         let mut table = Breakpoints::default();
         let file = Path::new("/a.c");
-        assert_eq!(table.replace(file, "a", &[10, 20]), [1, 2]);
-        assert_eq!(table.replace(file, "a", &[20, 30, 10]), [2, 3, 1]);
-        assert_eq!(table.replace(file, "a", &[30]), [3]);
-        assert_eq!(table.replace(file, "a", &[10, 30]), [4, 3]);
-        assert_eq!(table.lines(), [(file.to_owned(), vec![(10, 4), (30, 3)])]);
+        assert_eq!(table.replace(file, "a", lines(&[10, 20])), [1, 2]);
+        assert_eq!(table.replace(file, "a", lines(&[20, 30, 10])), [2, 3, 1]);
+        assert_eq!(table.replace(file, "a", lines(&[30])), [3]);
+        assert_eq!(table.replace(file, "a", lines(&[10, 30])), [4, 3]);
+        let all = table.lines();
+        assert_eq!(all.len(), 1);
+        let ids: Vec<_> = all[0].1.iter().map(|w| (w.what.line, w.id)).collect();
+        assert_eq!(ids, [(10, 4), (30, 3)]);
+    }
+
+    #[test]
+    fn a_line_keeps_its_id_when_its_condition_becomes_another() {
+        let mut table = Breakpoints::default();
+        let file = Path::new("/a.c");
+        let with = |condition: &str| LineBreakpoint {
+            line: 7,
+            options: BreakpointOptions {
+                condition: Some(condition.into()),
+                ..BreakpointOptions::default()
+            },
+        };
+        assert_eq!(table.replace(file, "a", vec![with("a"), with("b")]), [1, 2]);
+        assert_eq!(table.replace(file, "a", vec![with("b")]), [2]);
+        assert_eq!(table.replace(file, "a", vec![with("c")]), [2]);
     }
 
     #[test]
     fn the_same_line_twice_has_two_ids() {
         let mut table = Breakpoints::default();
-        assert_eq!(table.replace(Path::new("/a.c"), (), &[5, 5]), [1, 2]);
-        assert_eq!(table.replace(Path::new("/a.c"), (), &[5, 5]), [1, 2]);
+        let file = Path::new("/a.c");
+        assert_eq!(table.replace(file, (), lines(&[5, 5])), [1, 2]);
+        assert_eq!(table.replace(file, (), lines(&[5, 5])), [1, 2]);
     }
 
     #[test]
     fn a_function_that_is_wanted_again_keeps_its_id() {
         let mut table: Breakpoints<()> = Breakpoints::default();
-        let names =
-            |names: &[&str]| -> Vec<String> { names.iter().map(|n| n.to_string()).collect() };
-        assert_eq!(table.replace(Path::new("/a.c"), (), &[5]), [1]);
-        assert_eq!(table.replace_functions(&names(&["f", "g", "f"])), [2, 3, 4]);
-        assert_eq!(table.replace_functions(&names(&["g", "h", "f"])), [3, 5, 2]);
+        assert_eq!(table.replace(Path::new("/a.c"), (), lines(&[5])), [1]);
+        assert_eq!(table.replace_functions(names(&["f", "g", "f"])), [2, 3, 4]);
+        assert_eq!(table.replace_functions(names(&["g", "h", "f"])), [3, 5, 2]);
         assert!(table.is_function(5) && !table.is_function(4) && !table.is_function(1));
     }
 
     #[test]
     fn ids_told_before_the_launch_stay_good_after_it() {
         let mut table = Breakpoints::default();
-        table.replace(Path::new("/b.c"), "b", &[7]);
-        let ids = table.replace(Path::new("/a.c"), "a", &[1]);
+        table.replace(Path::new("/b.c"), "b", lines(&[7]));
+        let ids = table.replace(Path::new("/a.c"), "a", lines(&[1]));
         table.bind(1, ids[0]);
         assert_eq!(table.client_id(1), 2);
         assert_eq!(
@@ -158,8 +210,8 @@ mod tests {
     #[test]
     fn a_file_without_lines_is_forgotten() {
         let mut table = Breakpoints::default();
-        table.replace(Path::new("/a.c"), (), &[1]);
-        table.replace(Path::new("/a.c"), (), &[]);
+        table.replace(Path::new("/a.c"), (), lines(&[1]));
+        table.replace(Path::new("/a.c"), (), lines(&[]));
         assert!(table.lines().is_empty());
     }
 }

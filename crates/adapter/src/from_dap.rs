@@ -2,11 +2,11 @@
 
 use dapple_dap::server::{ClientConventions, Failure};
 use dapple_dap::types::{
-    SetBreakpointsArguments, Source, SteppingGranularity, VariablesArguments,
-    VariablesArgumentsFilter,
+    self, SetBreakpointsArguments, Source, SourceBreakpoint, SteppingGranularity,
+    VariablesArguments, VariablesArgumentsFilter,
 };
 use dapple_engine::ThreadId;
-use dapple_engine::session::StepKind;
+use dapple_engine::session::{BreakpointOptions, FunctionBreakpoint, LineBreakpoint, StepKind};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -29,17 +29,44 @@ pub fn path(source: &Source, client: &ClientConventions) -> Option<PathBuf> {
     Some(client.path_from_client(text))
 }
 
-/// The wanted lines, 1-based, in the client's order. A line that can't be becomes 0 or the greatest number, which no
-/// code has, so that the answer keeps its count.
-pub fn lines(arguments: &SetBreakpointsArguments, client: &ClientConventions) -> Vec<u32> {
-    let line = |line: i64| {
+/// The wanted breakpoints, in the client's order. A line that can't be becomes 0 or the greatest number, which no code has,
+/// so that the answer keeps its count.
+pub fn line_breakpoints(
+    arguments: &SetBreakpointsArguments,
+    client: &ClientConventions,
+) -> Vec<LineBreakpoint> {
+    let number = |line: i64| {
         let line = client.line_from_client(line).max(0);
         u32::try_from(line).unwrap_or(u32::MAX)
     };
+    let wanted = |wanted: &SourceBreakpoint| LineBreakpoint {
+        line: number(wanted.line),
+        options: BreakpointOptions {
+            condition: wanted.condition.clone(),
+            hits: wanted.hit_condition.clone(),
+            log: wanted.log_message.clone(),
+        },
+    };
+    let bare = |line: &i64| LineBreakpoint {
+        line: number(*line),
+        ..LineBreakpoint::default()
+    };
     match (&arguments.breakpoints, &arguments.lines) {
-        (Some(breakpoints), _) => breakpoints.iter().map(|wanted| line(wanted.line)).collect(),
-        (None, Some(lines)) => lines.iter().map(|wanted| line(*wanted)).collect(),
+        (Some(breakpoints), _) => breakpoints.iter().map(wanted).collect(),
+        (None, Some(lines)) => lines.iter().map(bare).collect(),
         (None, None) => Vec::new(),
+    }
+}
+
+/// A wanted breakpoint on a function.
+pub fn function_breakpoint(wanted: &types::FunctionBreakpoint) -> FunctionBreakpoint {
+    FunctionBreakpoint {
+        name: wanted.name.clone(),
+        options: BreakpointOptions {
+            condition: wanted.condition.clone(),
+            hits: wanted.hit_condition.clone(),
+            log: None,
+        },
     }
 }
 

@@ -18,6 +18,9 @@ pub fn server() -> Server<Adapter> {
             capabilities.support_terminate_debuggee = Some(true);
             capabilities.supports_delayed_stack_trace_loading = Some(true);
             capabilities.supports_stepping_granularity = Some(true);
+            capabilities.supports_conditional_breakpoints = Some(true);
+            capabilities.supports_hit_conditional_breakpoints = Some(true);
+            capabilities.supports_log_points = Some(true);
         })
         .on::<LaunchRequest>(start::launch)
         .on::<ConfigurationDoneRequest>(start::configuration_done)

@@ -11,6 +11,7 @@ mod breakpoints;
 mod from_dap;
 mod handlers;
 mod launch_arguments;
+mod logged;
 mod main_loop;
 mod output;
 mod to_dap;

@@ -69,7 +69,12 @@ pub fn serve(connection: Connection, options: ServeOptions) {
                 Flow::Continue => {}
                 Flow::Closed => break,
             },
-            Event::Engine(event) => adapter.tell(event, &session.outbox(), session.conventions()),
+            Event::Engine(event) => {
+                let (outbox, client) = (session.outbox(), session.conventions());
+                if let Some(event) = adapter.tell_logged_at_once(event, &engine, &outbox, client) {
+                    adapter.tell(event, &outbox, client);
+                }
+            }
             Event::EngineLost => adapter.lost_engine(&session.outbox()),
             Event::Shutdown => {
                 session.disconnect(&mut adapter);

@@ -222,6 +222,14 @@ pub fn stopped(stop: &Stop, first: bool, hit: Hit) -> StoppedEventBody {
             "Stopped at a breakpoint",
             None,
         ),
+        StopReason::Undecided { why, .. } => (
+            match hit.all_functions {
+                true => StoppedEventReason::FunctionBreakpoint,
+                false => StoppedEventReason::Breakpoint,
+            },
+            "Stopped at a breakpoint whose condition can't be evaluated",
+            Some(why.clone()),
+        ),
         StopReason::Step => (StoppedEventReason::Step, "Stopped after a step", None),
         StopReason::Pause => (StoppedEventReason::Pause, "Paused", None),
         StopReason::LastRunnerEnded => (

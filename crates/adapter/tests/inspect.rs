@@ -58,20 +58,6 @@ fn what_was_never_offered_is_said_to_be_missing() {
     let fixture = Fixture::new("tour.c");
     let session = Session::new();
     session.launch(&fixture, json!({}));
-    let wanted = SourceBreakpoint::new(fixture.line("sum"))
-        .with_condition("i == 2")
-        .with_column(1);
-    let source = Source::new().with_path(fixture.path());
-    let arguments = SetBreakpointsArguments::new(source).with_breakpoints(vec![wanted]);
-    let answer = session
-        .ok::<SetBreakpointsRequest>(arguments)
-        .breakpoints
-        .remove(0);
-    assert!(
-        answer
-            .message
-            .is_some_and(|message| message.contains("not supported"))
-    );
     let filters = SetExceptionBreakpointsArguments::new(vec!["uncaught".to_owned()]);
     let answers = session
         .ok::<SetExceptionBreakpointsRequest>(filters)

@@ -1,7 +1,11 @@
 //! Breakpoints in three layers: what the user asked for ([`model`], and [`function`] for names), the bytes in memory ([`site`]), and how a thread
-//! gets past such a byte without others missing it ([`displaced`]).
+//! gets past such a byte without others missing it ([`displaced`]). What a breakpoint does besides stopping is in [`options`].
 
+pub(crate) mod condition;
 pub(crate) mod displaced;
 pub(crate) mod function;
+pub(crate) mod hits;
+pub(crate) mod log;
 pub(crate) mod model;
+pub(crate) mod options;
 pub(crate) mod site;

@@ -6,7 +6,10 @@
 
 use crate::Error;
 use crate::frame::Frame;
-use crate::values::{NamedValue, Reader};
+use crate::values::{NamedValue, Number, Reader};
+use dapple_symbols::functions::Language;
+use ir::Expression;
+use std::sync::Arc;
 
 mod ir;
 mod lex;
@@ -19,17 +22,56 @@ mod suggest;
 /// # Errors
 /// [`Error::Expression`] that says what is wrong and where in the text.
 pub fn evaluate(text: &str, frame: &Frame, reader: &Reader<'_>) -> Result<NamedValue, Error> {
-    let text = text.trim();
-    let value = lex::tokens(text)
-        .and_then(|tokens| parse::parse(tokens, frame.language))
-        .and_then(|tree| run::run(&tree, text, frame, reader))
-        .map_err(|fault| Error::Expression(fault.sentence(text)))?;
-    Ok(NamedValue {
-        name: text.to_owned(),
-        value,
-        expression: Some(text.to_owned()),
-        kind: None,
-    })
+    Parsed::new(text, frame.language)?.value(frame, reader)
+}
+
+/// An expression that has been read, to be evaluated any number of times.
+#[derive(Debug, Clone)]
+pub struct Parsed {
+    text: Arc<str>,
+    tree: Expression,
+}
+
+impl Parsed {
+    /// Reads `text` as an expression of `language`.
+    ///
+    /// # Errors
+    /// As [`evaluate`].
+    pub fn new(text: &str, language: Language) -> Result<Parsed, Error> {
+        let text = text.trim();
+        let tree = lex::tokens(text).and_then(|tokens| parse::parse(tokens, language));
+        Ok(Parsed {
+            tree: tree.map_err(|fault| Error::Expression(fault.sentence(text)))?,
+            text: text.into(),
+        })
+    }
+
+    /// Its value in a frame, whose language must be the one it was read for.
+    ///
+    /// # Errors
+    /// As [`evaluate`].
+    pub fn value(&self, frame: &Frame, reader: &Reader<'_>) -> Result<NamedValue, Error> {
+        let value = run::run(&self.tree, &self.text, frame, reader);
+        Ok(NamedValue {
+            name: self.text.to_string(),
+            value: value.map_err(|fault| self.error(&fault))?,
+            expression: Some(self.text.to_string()),
+            kind: None,
+        })
+    }
+
+    /// As [`Parsed::value`], as a number.
+    ///
+    /// # Errors
+    /// As [`evaluate`]; it may be no number.
+    pub fn number(&self, frame: &Frame, reader: &Reader<'_>) -> Result<Number, Error> {
+        let number = run::number(&self.tree, &self.text, frame, reader);
+        number.map_err(|fault| self.error(&fault))
+    }
+
+    fn error(&self, fault: &Fault) -> Error {
+        Error::Expression(fault.sentence(&self.text))
+    }
 }
 
 /// What is wrong with an expression, and where.

@@ -1,7 +1,7 @@
 //! What the engine tells without being asked.
 
 use crate::modules::ModuleInfo;
-use crate::session::BreakpointState;
+use crate::session::{BreakpointState, SourcePosition};
 pub use crate::written::Written;
 use crate::{Address, ThreadId};
 use std::path::PathBuf;
@@ -24,6 +24,8 @@ pub enum Event {
     ModuleUnloaded(ModuleInfo),
     /// A breakpoint was resolved, moved or lost outside of a command's own answer.
     BreakpointChanged(BreakpointState),
+    /// A breakpoint wrote its message; the program went on.
+    Logged(Logged),
     /// The program wrote.
     Output {
         /// Which stream.
@@ -54,6 +56,31 @@ pub enum Event {
     Executed,
     /// The program ended. The last event.
     Exited(ExitStatus),
+}
+
+/// A breakpoint's message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Logged {
+    /// The breakpoint's id.
+    pub breakpoint: i64,
+    /// The thread that came to it.
+    pub thread: ThreadId,
+    /// Where that is in the source.
+    pub position: Option<SourcePosition>,
+    /// What it wrote, without an end of line.
+    pub text: String,
+}
+
+impl StopReason {
+    /// The user's breakpoints that it stopped at, by id.
+    pub fn breakpoints(&self) -> &[i64] {
+        match self {
+            StopReason::Breakpoint(breakpoints) | StopReason::Undecided { breakpoints, .. } => {
+                breakpoints
+            }
+            _ => &[],
+        }
+    }
 }
 
 /// An output stream of the program.
@@ -93,6 +120,13 @@ pub enum StopReason {
     Entry,
     /// User breakpoints, by id.
     Breakpoint(Vec<i64>),
+    /// User breakpoints of which one has a condition that can't be evaluated.
+    Undecided {
+        /// All that stop here, by id.
+        breakpoints: Vec<i64>,
+        /// A sentence for the user.
+        why: String,
+    },
     /// A step is complete.
     Step,
     /// A pause was asked for.

@@ -10,6 +10,7 @@
 mod back;
 mod commands;
 mod debuginfod;
+mod deciding;
 mod indexing;
 mod loader;
 mod queries;
@@ -377,9 +378,10 @@ impl Owner {
 
     /// The thread of a stop that is before inlined calls, and how many.
     fn stands_before(&self, stop: &Stop) -> Option<(ThreadId, usize)> {
-        let StopReason::Breakpoint(ids) = &stop.reason else {
+        let ids = stop.reason.breakpoints();
+        if ids.is_empty() {
             return None;
-        };
+        }
         let module = self.modules.at(stop.address)?;
         let count = self.breakpoints.calls_begun(ids, stop.address, module);
         (count > 0).then_some((stop.thread, count))

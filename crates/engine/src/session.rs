@@ -2,6 +2,7 @@
 
 mod running;
 
+pub use crate::breakpoints::options::BreakpointOptions;
 use crate::frame::{FrameId, Stack};
 use crate::launch::LaunchOptions;
 use crate::modules::ModuleInfo;
@@ -29,19 +30,41 @@ pub struct Session {
 }
 
 /// What the user asked of a source line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LineBreakpoint {
     /// 1-based.
     pub line: u32,
+    /// What it does besides stopping.
+    pub options: BreakpointOptions,
+}
+
+/// What the user asked of an instruction.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct InstructionBreakpoint {
+    /// Where it begins.
+    pub address: Address,
+    /// What the breakpoint does besides stopping.
+    pub options: BreakpointOptions,
+}
+
+impl From<Address> for InstructionBreakpoint {
+    fn from(address: Address) -> Self {
+        InstructionBreakpoint {
+            address,
+            options: BreakpointOptions::default(),
+        }
+    }
 }
 
 /// What the user asked of a function.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FunctionBreakpoint {
     /// The function, or several: see [`dapple_symbols::names::NamePattern`]. All of a name's overloads, instances and
     /// inlined copies are meant. Functions that only a symbol table has are taken where no other is of that name;
     /// `main` is the program's own, in Rust `CRATE::main`.
     pub name: String,
+    /// What it does besides stopping.
+    pub options: BreakpointOptions,
 }
 
 /// What has become of a breakpoint on an address.
@@ -235,6 +258,16 @@ impl Session {
     pub fn set_address_breakpoints(
         &self,
         wanted: Vec<Address>,
+    ) -> Result<Vec<AddressBreakpoint>, Error> {
+        self.set_instruction_breakpoints(wanted.into_iter().map(Into::into).collect())
+    }
+    /// As [`Session::set_address_breakpoints`], with options.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn set_instruction_breakpoints(
+        &self,
+        wanted: Vec<InstructionBreakpoint>,
     ) -> Result<Vec<AddressBreakpoint>, Error> {
         self.ask(move |owner| owner.set_address_breakpoints(&wanted))
     }

@@ -10,6 +10,7 @@ use support::{Debuggee, inline};
 fn set(debuggee: &Debuggee<'_>, names: &[&str]) -> Vec<BreakpointState> {
     let wanted = names.iter().map(|name| FunctionBreakpoint {
         name: (*name).to_owned(),
+        ..FunctionBreakpoint::default()
     });
     debuggee
         .session()

@@ -59,6 +59,7 @@ fn missing(fixture: &Fixture) -> Vec<String> {
     let mut debuggee = fixture.launch();
     let line = LineBreakpoint {
         line: fixture.line("halt"),
+        ..LineBreakpoint::default()
     };
     debuggee
         .session()

@@ -477,7 +477,13 @@ int main(int argc, char **argv) {
     let line = library.line("constructor");
     let states = debuggee
         .session()
-        .set_line_breakpoints(&library.source, vec![LineBreakpoint { line }])
+        .set_line_breakpoints(
+            &library.source,
+            vec![LineBreakpoint {
+                line,
+                ..LineBreakpoint::default()
+            }],
+        )
         .unwrap();
     assert!(
         matches!(states[0].resolution, Resolution::Pending(_)),

@@ -313,6 +313,7 @@ fn optimized_programs_have_values_or_reasons() {
         // Some of the lines may be gone.
         let lines = stops.iter().map(|stop| LineBreakpoint {
             line: fixture.line(stop),
+            ..LineBreakpoint::default()
         });
         let set = debuggee
             .session()

@@ -35,6 +35,7 @@ fn check(fixture: &Fixture) {
     let mut debuggee = fixture.launch();
     let line = LineBreakpoint {
         line: fixture.line("full"),
+        ..LineBreakpoint::default()
     };
     let session = debuggee.session();
     session

@@ -12,7 +12,6 @@ use dapple_dap::types::{
 };
 use dapple_engine::Session;
 use dapple_engine::launch::Stdin;
-use dapple_engine::session::{FunctionBreakpoint, LineBreakpoint};
 
 /// Starts the program and holds it. A launch that fails ends the session.
 pub fn launch(
@@ -82,15 +81,13 @@ fn set_early_breakpoints(adapter: &mut Adapter, context: &mut Context) -> Result
         return Ok(());
     }
     for (file, wanted) in adapter.breakpoints.lines() {
-        let lines = wanted
-            .iter()
-            .map(|(line, _)| LineBreakpoint { line: *line });
+        let lines = wanted.iter().map(|wanted| wanted.what.clone());
         let states = adapter
             .debuggee()?
             .set_line_breakpoints(&file, lines.collect())
             .map_err(|error| to_dap::failure(&error))?;
-        for (state, (_, id)) in states.iter().zip(wanted) {
-            adapter.breakpoints.bind(state.id, id);
+        for (state, wanted) in states.iter().zip(wanted) {
+            adapter.breakpoints.bind(state.id, wanted.id);
             adapter.tell_breakpoint(state, context.outbox(), context.conventions());
         }
     }
@@ -98,15 +95,13 @@ fn set_early_breakpoints(adapter: &mut Adapter, context: &mut Context) -> Result
     if wanted.is_empty() {
         return Ok(());
     }
-    let functions = wanted
-        .iter()
-        .map(|(name, _)| FunctionBreakpoint { name: name.clone() });
+    let functions = wanted.iter().map(|wanted| wanted.what.clone());
     let states = adapter
         .debuggee()?
         .set_function_breakpoints(functions.collect())
         .map_err(|error| to_dap::failure(&error))?;
-    for (state, (_, id)) in states.iter().zip(wanted) {
-        adapter.breakpoints.bind(state.id, id);
+    for (state, wanted) in states.iter().zip(wanted) {
+        adapter.breakpoints.bind(state.id, wanted.id);
         adapter.tell_breakpoint(state, context.outbox(), context.conventions());
     }
     Ok(())

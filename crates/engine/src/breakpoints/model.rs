@@ -4,13 +4,17 @@
 //! is forgotten, and the resolution is always made of all answers together.
 
 use crate::Address;
+use crate::breakpoints::condition::Here;
 use crate::breakpoints::function::{self, Absence, Places};
+use crate::breakpoints::options::{Act, BreakpointOptions, Rules};
 use crate::modules::{LoadedModule, Modules};
-use crate::session::{Asked, BreakpointState, FunctionBreakpoint, LineBreakpoint, Resolution};
+use crate::session::{
+    Asked, BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint, Resolution,
+};
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::lines::LineLookup;
 use dapple_symbols::names::NamePattern;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -66,10 +70,21 @@ struct Location {
 struct Breakpoint {
     id: i64,
     spec: Spec,
+    rules: Rules,
     answers: Vec<Answer>,
+    /// What deciding needs of each place, once a thread has come there.
+    places: FxHashMap<Address, Place>,
     /// Why a location could not be armed.
     refused: Option<String>,
     state: Option<BreakpointState>,
+}
+
+/// A place of a breakpoint, as threads that come there are shown.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// How many inlined calls that begin there are still to begin: see [`Model::calls_begun`].
+    pub(crate) not_begun: usize,
+    pub(crate) position: Option<SourcePosition>,
 }
 
 /// All breakpoints of the user.
@@ -95,15 +110,12 @@ impl Model {
         wanted: &[LineBreakpoint],
         modules: &Modules,
     ) -> Vec<i64> {
-        let specs: Vec<Spec> = wanted
-            .iter()
-            .map(|w| Spec::Line {
-                file: file.to_owned(),
-                line: w.line,
-            })
-            .collect();
+        let spec = |w: &LineBreakpoint| {
+            let (file, line) = (file.to_owned(), w.line);
+            (Spec::Line { file, line }, w.options.clone())
+        };
         let here = |spec: &Spec| matches!(spec, Spec::Line { file: f, .. } if f == file);
-        self.replace(&specs, here, modules)
+        self.replace(wanted.iter().map(spec).collect(), here, modules)
     }
 
     /// Replaces the breakpoints on functions, as [`Model::set_lines`] does those of a file.
@@ -112,32 +124,28 @@ impl Model {
         wanted: &[FunctionBreakpoint],
         modules: &Modules,
     ) -> Vec<i64> {
-        let specs: Vec<Spec> = wanted
-            .iter()
-            .map(|w| Spec::Function {
-                name: w.name.clone(),
-            })
-            .collect();
-        self.replace(
-            &specs,
-            |spec| matches!(spec, Spec::Function { .. }),
-            modules,
-        )
+        let spec = |w: &FunctionBreakpoint| {
+            let name = w.name.clone();
+            (Spec::Function { name }, w.options.clone())
+        };
+        let functions = |spec: &Spec| matches!(spec, Spec::Function { .. });
+        self.replace(wanted.iter().map(spec).collect(), functions, modules)
     }
 
     /// Replaces the breakpoints on addresses.
-    pub(crate) fn set_addresses(&mut self, wanted: &[Address]) -> Vec<i64> {
-        let specs: Vec<Spec> = wanted.iter().map(|a| Spec::Address(*a)).collect();
+    pub(crate) fn set_addresses(&mut self, wanted: &[InstructionBreakpoint]) -> Vec<i64> {
+        let spec = |w: &InstructionBreakpoint| (Spec::Address(w.address), w.options.clone());
+        let addresses = |spec: &Spec| matches!(spec, Spec::Address(_));
         self.replace(
-            &specs,
-            |spec| matches!(spec, Spec::Address(_)),
+            wanted.iter().map(spec).collect(),
+            addresses,
             &Modules::default(),
         )
     }
 
     fn replace(
         &mut self,
-        specs: &[Spec],
+        specs: Vec<(Spec, BreakpointOptions)>,
         replaced: impl Fn(&Spec) -> bool,
         modules: &Modules,
     ) -> Vec<i64> {
@@ -146,16 +154,27 @@ impl Model {
             .partition(|b| replaced(&b.spec));
         self.list = kept;
         let mut ids = Vec::new();
-        for spec in specs {
-            // The same twice in one request is two breakpoints at one place.
-            let breakpoint = match old.iter().position(|b| b.spec == *spec) {
-                Some(index) => old.swap_remove(index),
+        for (spec, options) in specs {
+            // The same twice in one request is two breakpoints at one place; each keeps its own options if it can.
+            let same = |b: &Breakpoint| b.spec == spec;
+            let kept = old
+                .iter()
+                .position(|b| same(b) && *b.rules.asked() == options)
+                .or_else(|| old.iter().position(same));
+            let breakpoint = match kept {
+                Some(index) => {
+                    let mut breakpoint = old.remove(index);
+                    breakpoint.rules.replace(options);
+                    breakpoint
+                }
                 None => {
                     self.last_id += 1;
                     let mut breakpoint = Breakpoint {
                         id: self.last_id,
-                        spec: spec.clone(),
+                        spec,
+                        rules: Rules::new(options),
                         answers: Vec::new(),
+                        places: FxHashMap::default(),
                         refused: None,
                         state: None,
                     };
@@ -173,6 +192,7 @@ impl Model {
 
     /// Asks a module that was just loaded.
     pub(crate) fn module_loaded(&mut self, module: &LoadedModule) {
+        self.forget_places();
         for breakpoint in &mut self.list {
             breakpoint.ask(module);
         }
@@ -184,6 +204,7 @@ impl Model {
         for breakpoint in &mut self.list {
             let incomplete = |answer: &Answer| answer.incomplete && answer.module == module.id;
             if breakpoint.answers.iter().any(incomplete) {
+                breakpoint.forget_places();
                 breakpoint.answers.retain(|answer| !incomplete(answer));
                 breakpoint.ask(module);
                 asked = true;
@@ -198,22 +219,32 @@ impl Model {
         answers.any(|answer| answer.incomplete)
     }
 
+    /// What was worked out for places is no longer so.
+    fn forget_places(&mut self) {
+        self.list.iter_mut().for_each(Breakpoint::forget_places);
+    }
+
     /// Forgets what a module said.
     pub(crate) fn module_unloaded(&mut self, module: u64) {
+        self.forget_places();
         for breakpoint in &mut self.list {
             breakpoint.answers.retain(|a| a.module != module);
         }
     }
 
-    /// All locations: what is to be armed, and nothing else.
-    pub(crate) fn wanted(&self) -> BTreeSet<Arm> {
-        let arms = |b: &Breakpoint| {
-            let id = b.id;
-            b.addresses()
-                .into_iter()
-                .map(move |address| Arm { address, id })
-        };
-        self.list.iter().flat_map(arms).collect()
+    /// All locations: what is to be armed, and nothing else. What was refused before is tried anew.
+    pub(crate) fn wanted(&mut self, modules: &Modules) -> BTreeSet<Arm> {
+        let mut wanted = BTreeSet::new();
+        for breakpoint in &mut self.list {
+            breakpoint.refused = None;
+            let addresses = breakpoint.addresses();
+            breakpoint.rules.check(&addresses, modules);
+            if breakpoint.rules.problem().is_none() {
+                let id = breakpoint.id;
+                wanted.extend(addresses.into_iter().map(|address| Arm { address, id }));
+            }
+        }
+        wanted
     }
 
     /// A location could not be armed.
@@ -221,6 +252,31 @@ impl Model {
         if let Some(breakpoint) = self.list.iter_mut().find(|b| b.id == id) {
             breakpoint.refused = Some(why);
         }
+    }
+
+    /// What a breakpoint has to say of a thread that has come to it; `here` tells of the thread, given the place.
+    pub(crate) fn decide<'a>(
+        &mut self,
+        id: i64,
+        address: Address,
+        modules: &Modules,
+        here: impl FnOnce(&Place) -> Here<'a>,
+    ) -> (Act, Option<Place>) {
+        let Some(breakpoint) = self.list.iter_mut().find(|b| b.id == id) else {
+            return (Act::GoOn, None);
+        };
+        if breakpoint.rules.look_at_nothing() {
+            return (breakpoint.rules.count_hit(), None);
+        }
+        let place = match breakpoint.places.get(&address) {
+            Some(place) => place.clone(),
+            None => {
+                let place = breakpoint.place(address, modules);
+                breakpoint.places.insert(address, place.clone());
+                place
+            }
+        };
+        (breakpoint.rules.decide(&here(&place)), Some(place))
     }
 
     /// How many of the inlined calls at `address` a thread that was stopped there by these breakpoints is still to begin:
@@ -232,15 +288,9 @@ impl Model {
         module: &LoadedModule,
     ) -> usize {
         let here = self.list.iter().filter(|b| ids.contains(&b.id));
-        let begun = |b: &Breakpoint| match b.spec {
-            Spec::Function { .. } => b
-                .places()
-                .iter()
-                .filter_map(|p| p.calls_begun(address, module))
-                .min(),
-            Spec::Line { .. } | Spec::Address(_) => None,
-        };
-        here.map(|b| begun(b).unwrap_or(0)).min().unwrap_or(0)
+        here.map(|b| b.calls_begun(address, module))
+            .min()
+            .unwrap_or(0)
     }
 
     /// The breakpoints on lines and functions whose state is another than when last asked.
@@ -263,11 +313,48 @@ impl Model {
 
     /// Why a breakpoint could not be armed.
     pub(crate) fn refusal(&self, id: i64) -> Option<String> {
-        self.list.iter().find(|b| b.id == id)?.refused.clone()
+        let breakpoint = self.list.iter().find(|b| b.id == id)?;
+        let problem = breakpoint.rules.problem().map(str::to_owned);
+        problem.or_else(|| breakpoint.refused.clone())
     }
 }
 
 impl Breakpoint {
+    fn forget_places(&mut self) {
+        self.places.clear();
+        self.rules.forget();
+    }
+
+    fn calls_begun(&self, address: Address, module: &LoadedModule) -> usize {
+        let begun = match self.spec {
+            Spec::Function { .. } => self
+                .places()
+                .iter()
+                .filter_map(|p| p.calls_begun(address, module))
+                .min(),
+            Spec::Line { .. } | Spec::Address(_) => None,
+        };
+        begun.unwrap_or(0)
+    }
+
+    fn place(&self, address: Address, modules: &Modules) -> Place {
+        let Some(module) = modules.at(address) else {
+            return Place {
+                not_begun: 0,
+                position: None,
+            };
+        };
+        let row = module.module.row_at(module.to_file(address));
+        Place {
+            not_begun: self.calls_begun(address, module),
+            position: row.filter(|row| row.line != 0).map(|row| SourcePosition {
+                file: row.file,
+                line: row.line,
+                column: row.column,
+            }),
+        }
+    }
+
     fn ask(&mut self, module: &LoadedModule) {
         // A distribution's library is not built from the user's files. Asking it nevertheless, when the line or function
         // has been found elsewhere, costs more than starting the program: libc's detached debug information is compressed.
@@ -352,6 +439,7 @@ impl Breakpoint {
         };
         let addresses = self.addresses();
         let resolution = match &self.refused {
+            _ if let Some(problem) = self.rules.problem() => Resolution::Failed(problem.to_owned()),
             _ if addresses.is_empty() => self.unresolved(),
             Some(why) => Resolution::Failed(why.clone()),
             None => Resolution::Resolved {

@@ -27,16 +27,33 @@ pub(super) fn run(
     frame: &Frame,
     reader: &Reader<'_>,
 ) -> Result<Value, Fault> {
+    runner(text, frame, reader)?.value(tree)
+}
+
+/// As [`run`], but gives the number that the value stands for.
+pub(super) fn number(
+    tree: &Expression,
+    text: &str,
+    frame: &Frame,
+    reader: &Reader<'_>,
+) -> Result<Number, Fault> {
+    runner(text, frame, reader)?.number(tree)
+}
+
+fn runner<'a>(
+    text: &'a str,
+    frame: &'a Frame,
+    reader: &'a Reader<'a>,
+) -> Result<Runner<'a>, Fault> {
     let module = frame.physical.module.clone();
     let module = module.or_else(|| reader.modules.iter().next().cloned());
     let module = module.ok_or_else(|| Fault::new(0, "no module is loaded to evaluate in"))?;
-    let runner = Runner {
+    Ok(Runner {
         text,
         frame,
         reader,
         module,
-    };
-    runner.value(tree)
+    })
 }
 
 struct Runner<'a> {

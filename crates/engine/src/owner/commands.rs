@@ -2,11 +2,12 @@
 
 use super::Owner;
 use crate::session::{
-    AddressBreakpoint, BreakpointState, FunctionBreakpoint, Leave, LineBreakpoint,
+    AddressBreakpoint, BreakpointState, FunctionBreakpoint, InstructionBreakpoint, Leave,
+    LineBreakpoint,
 };
 use crate::stops::Mode;
 use crate::target::linux::{process, ptrace, wait};
-use crate::{Address, Error, Event, ThreadId};
+use crate::{Error, Event, ThreadId};
 use std::path::Path;
 
 impl Owner {
@@ -41,7 +42,10 @@ impl Owner {
         ids.iter().filter_map(state).collect()
     }
 
-    pub(crate) fn set_address_breakpoints(&mut self, wanted: &[Address]) -> Vec<AddressBreakpoint> {
+    pub(crate) fn set_address_breakpoints(
+        &mut self,
+        wanted: &[InstructionBreakpoint],
+    ) -> Vec<AddressBreakpoint> {
         let ids = self.breakpoints.set_addresses(wanted);
         self.arm();
         ids.into_iter()

@@ -151,9 +151,9 @@ impl Owner {
                     Some(site) if pc != stepping.from => site.users(),
                     _ => Vec::new(),
                 };
-                if !users.is_empty() {
+                if let Some(reason) = self.due(thread, pc, &users) {
                     self.step = Some(stepping);
-                    return self.report(thread, StopReason::Breakpoint(users));
+                    return self.report(thread, reason);
                 }
                 stepping.step.after(&self.context(registers))
             }

@@ -113,8 +113,8 @@ impl Owner {
         if loader {
             self.modules_changed();
         }
-        if !users.is_empty() {
-            return self.report(thread, StopReason::Breakpoint(users));
+        if let Some(reason) = self.due(thread, at, &users) {
+            return self.report(thread, reason);
         }
         let stepping = self.step.as_ref().is_some_and(|s| s.thread == thread);
         if step && stepping && self.stops.mode() == Mode::Running {

@@ -274,6 +274,7 @@ impl Debuggee<'_> {
             .iter()
             .map(|name| LineBreakpoint {
                 line: self.fixture.line(name),
+                ..LineBreakpoint::default()
             })
             .collect();
         let states = self

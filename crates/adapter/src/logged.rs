@@ -1,0 +1,65 @@
+//! What breakpoints write, as output.
+//!
+//! A breakpoint may write faster than a client takes messages in. So whatever has been written by the time the client is
+//! told goes into few messages; nothing waits for more.
+
+use crate::adapter::{Adapter, source_exists};
+use crate::to_dap;
+use crossbeam_channel::Receiver;
+use dapple_dap::server::{ClientConventions, Outbox};
+use dapple_dap::types::{OutputEvent, OutputEventBody, OutputEventCategory};
+use dapple_engine::Event;
+use dapple_engine::event::Logged;
+
+/// The most lines that are collected before they are told.
+const MOST_AT_ONCE: usize = 4096;
+
+impl Adapter {
+    /// Tells what a breakpoint wrote, together with all that was written right after it and waits in `engine` already.
+    /// Gives back the first event that is none of that.
+    pub fn tell_logged_at_once(
+        &mut self,
+        event: Event,
+        engine: &Receiver<Event>,
+        outbox: &Outbox,
+        client: &ClientConventions,
+    ) -> Option<Event> {
+        let mut next = Some(event);
+        let mut all = Vec::new();
+        while let Some(Event::Logged(logged)) = next {
+            all.push(logged);
+            next = match all.len() {
+                MOST_AT_ONCE.. => None,
+                _ => engine.try_recv().ok(),
+            };
+        }
+        self.tell_logged(&all, outbox, client);
+        next
+    }
+
+    /// Tells what breakpoints wrote. What one wrote several times running is one message.
+    pub fn tell_logged(&mut self, all: &[Logged], outbox: &Outbox, client: &ClientConventions) {
+        let same = |a: &Logged, b: &Logged| a.position == b.position;
+        for run in all.chunk_by(same) {
+            let mut text = String::new();
+            for logged in run {
+                text.push_str(&logged.text);
+                text.push('\n');
+            }
+            let mut body = OutputEventBody::new(text).with_category(OutputEventCategory::Console);
+            if let Some(position) = run.first().and_then(|logged| logged.position.as_ref()) {
+                let file = &position.file;
+                let known = self.breakpoints.source(file);
+                let named = || to_dap::source(file, source_exists(file), client);
+                body = body
+                    .with_source(known.unwrap_or_else(named))
+                    .with_line(client.line_to_client(i64::from(position.line)));
+                if position.column > 0 {
+                    let column = client.column_to_client(i64::from(position.column));
+                    body = body.with_column(column);
+                }
+            }
+            outbox.event::<OutputEvent>(body);
+        }
+    }
+}

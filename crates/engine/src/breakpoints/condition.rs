@@ -1,0 +1,123 @@
+//! Expressions that are looked at each time a thread comes to a place: conditions, and what log messages show.
+//!
+//! An expression is read once for each place, in the language that is spoken there, and evaluated against the thread's
+//! innermost frame: no frame is unwound, no other thread is stopped. Not responsible for what follows from its value.
+
+use crate::eval::Parsed;
+use crate::frame::{Frame, StackCache};
+use crate::memory::Memory;
+use crate::modules::Modules;
+use crate::registers::Registers;
+use crate::values::{NamedValue, Reader};
+use crate::{Address, Error, ThreadId};
+use dapple_symbols::functions::Language;
+use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+/// A stopped thread, as expressions see it.
+pub(crate) struct Here<'a> {
+    pub(crate) thread: ThreadId,
+    pub(crate) registers: Registers,
+    /// Reads its SSE registers, which few expressions need.
+    pub(crate) vectors: &'a dyn Fn() -> Option<Arc<[u128; 16]>>,
+    /// How many inlined calls at its address it has not begun.
+    pub(crate) not_begun: usize,
+    pub(crate) modules: &'a Modules,
+    pub(crate) memory: &'a dyn Memory,
+    /// Empty at first.
+    pub(crate) frame: OnceCell<Option<Frame>>,
+}
+
+impl Here<'_> {
+    fn address(&self) -> Address {
+        self.registers.pc().unwrap_or_default()
+    }
+
+    pub(crate) fn reader(&self) -> Reader<'_> {
+        Reader {
+            memory: self.memory,
+            modules: self.modules,
+        }
+    }
+
+    fn language(&self) -> Language {
+        language_at(self.modules, self.address())
+    }
+
+    /// The innermost frame.
+    fn frame(&self) -> Result<&Frame, Error> {
+        let frame = self.frame.get_or_init(|| {
+            StackCache::new(self.thread, 0, self.registers)
+                .with_vectors((self.vectors)())
+                .before_calls(self.not_begun)
+                .frame(self.modules, self.memory, 0)
+        });
+        frame.as_ref().ok_or(Error::NoSuchThread(self.thread))
+    }
+}
+
+/// The language that is spoken at an address.
+pub(crate) fn language_at(modules: &Modules, address: Address) -> Language {
+    modules.at(address).map_or(Language::Other, |module| {
+        module.module.language_at(module.to_file(address))
+    })
+}
+
+/// An expression of the user's and what has been made of it for each place.
+#[derive(Debug, Clone)]
+pub(crate) struct Expression {
+    text: Arc<str>,
+    ready: FxHashMap<Address, Result<Parsed, Error>>,
+}
+
+impl Expression {
+    /// Nothing is made of it yet.
+    pub(crate) fn new(text: &str) -> Expression {
+        Expression {
+            text: text.trim().into(),
+            ready: FxHashMap::default(),
+        }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it can be read where `language` is spoken.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where in its text.
+    pub(crate) fn check(&self, language: Language) -> Result<(), Error> {
+        Parsed::new(&self.text, language).map(|_| ())
+    }
+
+    /// Forgets what was made of it: modules have come or gone.
+    pub(crate) fn forget(&mut self) {
+        self.ready.clear();
+    }
+
+    fn ready(&mut self, here: &Here<'_>) -> Result<&Parsed, Error> {
+        let text = &self.text;
+        let ready = self.ready.entry(here.address());
+        let ready = ready.or_insert_with(|| Parsed::new(text, here.language()));
+        ready.as_ref().map_err(Clone::clone)
+    }
+
+    /// Whether a condition takes its value for true.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) fn holds(&mut self, here: &Here<'_>) -> Result<bool, Error> {
+        let number = self.ready(here)?.number(here.frame()?, &here.reader())?;
+        Ok(number.is_true())
+    }
+
+    /// Its value.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) fn value(&mut self, here: &Here<'_>) -> Result<NamedValue, Error> {
+        self.ready(here)?.value(here.frame()?, &here.reader())
+    }
+}

@@ -1,0 +1,180 @@
+//! What a breakpoint does besides stopping: on what condition, on which of its hits, and with which message.
+
+use super::condition::{Expression, Here, language_at};
+use super::hits::HitCondition;
+use super::log::LogMessage;
+use crate::Address;
+use crate::modules::Modules;
+use rustc_hash::FxHashSet;
+
+/// What the user asked of a breakpoint besides its place. The default stops each time.
+///
+/// A hit counts when the condition holds. The count begins anew when the condition or the hit condition becomes another;
+/// a new message leaves it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BreakpointOptions {
+    /// An expression in the language of the place; the breakpoint acts where it is true. Where it can't be evaluated, the
+    /// program stops, and the stop says why.
+    pub condition: Option<String>,
+    /// The hits to act on: `5` or `== 5`, `!= 5`, `>= 5`, `> 5`, `<= 5`, `< 5`, `% 3` (each third).
+    pub hits: Option<String>,
+    /// A message to write instead of stopping. `{expression}` is shown as a variable is, `{expression:x}` in a format;
+    /// `{{` and `}}` are braces.
+    pub log: Option<String>,
+}
+
+/// The same, read and with what it needs to go on.
+#[derive(Debug, Default)]
+pub(crate) struct Rules {
+    asked: BreakpointOptions,
+    condition: Option<Expression>,
+    hits: Option<HitCondition>,
+    log: Option<LogMessage>,
+    /// What is wrong with them, whatever the place.
+    problem: Option<String>,
+    /// What is wrong with them at a place.
+    place_problem: Option<String>,
+    /// The places where the expressions were checked.
+    checked: FxHashSet<Address>,
+    /// How many hits have counted.
+    count: u64,
+}
+
+/// What is to be done on a hit.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// Nothing: it goes on.
+    GoOn,
+    Stop,
+    /// The message is to be told; it goes on.
+    Log(String),
+    /// The condition can't be evaluated: it stops, and says why.
+    Undecided(String),
+}
+
+impl Rules {
+    pub(crate) fn new(asked: BreakpointOptions) -> Rules {
+        let given = |text: &Option<String>| {
+            let text = text.as_deref()?;
+            (!text.trim().is_empty()).then(|| text.to_owned())
+        };
+        let mut problem = None;
+        let mut keep = |error| problem = problem.take().or(Some(error));
+        let hits = given(&asked.hits).and_then(|text| {
+            let hits = HitCondition::parse(&text);
+            hits.map_err(&mut keep).ok()
+        });
+        let log = asked.log.as_deref().filter(|text| !text.is_empty());
+        let log = log.and_then(|text| LogMessage::parse(text).map_err(&mut keep).ok());
+        let condition = given(&asked.condition).map(|text| Expression::new(&text));
+        Rules {
+            asked,
+            condition,
+            hits,
+            log,
+            problem,
+            ..Rules::default()
+        }
+    }
+
+    pub(crate) fn asked(&self) -> &BreakpointOptions {
+        &self.asked
+    }
+
+    /// Takes others for these. The hits counted stay where they are counted alike.
+    pub(crate) fn replace(&mut self, asked: BreakpointOptions) {
+        if self.asked == asked {
+            return;
+        }
+        let alike = self.asked.condition == asked.condition && self.asked.hits == asked.hits;
+        let count = if alike { self.count } else { 0 };
+        *self = Rules {
+            count,
+            ..Rules::new(asked)
+        };
+    }
+
+    /// Reads the expressions for these places.
+    pub(crate) fn check(&mut self, places: &[Address], modules: &Modules) {
+        self.place_problem = None;
+        if self.problem.is_some() || (self.condition.is_none() && self.log.is_none()) {
+            return;
+        }
+        for place in places {
+            if self.checked.contains(place) {
+                continue;
+            }
+            if let Err(problem) = self.check_at(*place, modules) {
+                self.place_problem = Some(problem);
+                return;
+            }
+            self.checked.insert(*place);
+        }
+    }
+
+    fn check_at(&mut self, place: Address, modules: &Modules) -> Result<(), String> {
+        let language = language_at(modules, place);
+        if let Some(condition) = &self.condition {
+            condition.check(language).map_err(|error| {
+                format!(
+                    "the condition `{}` can't be read: {error}",
+                    condition.text()
+                )
+            })?;
+        }
+        match &mut self.log {
+            Some(log) => log.check(language),
+            None => Ok(()),
+        }
+    }
+
+    /// Why the breakpoint can't be.
+    pub(crate) fn problem(&self) -> Option<&str> {
+        self.problem.as_deref().or(self.place_problem.as_deref())
+    }
+
+    /// Modules have come or gone: names may mean something else.
+    pub(crate) fn forget(&mut self) {
+        self.checked.clear();
+        if let Some(condition) = &mut self.condition {
+            condition.forget();
+        }
+        if let Some(log) = &mut self.log {
+            log.forget();
+        }
+    }
+
+    /// Whether nothing of the thread has to be looked at.
+    pub(crate) fn look_at_nothing(&self) -> bool {
+        self.condition.is_none() && self.log.is_none()
+    }
+
+    /// Counts a hit of which nothing has to be looked at.
+    pub(crate) fn count_hit(&mut self) -> Act {
+        self.count = self.count.saturating_add(1);
+        match self.hits {
+            Some(hits) if !hits.holds(self.count) => Act::GoOn,
+            _ => Act::Stop,
+        }
+    }
+
+    /// What is to be done with a thread that has come to the breakpoint.
+    pub(crate) fn decide(&mut self, here: &Here<'_>) -> Act {
+        if let Some(condition) = &mut self.condition {
+            match condition.holds(here) {
+                Ok(true) => {}
+                Ok(false) => return Act::GoOn,
+                Err(error) => {
+                    let text = condition.text();
+                    return Act::Undecided(format!(
+                        "the breakpoint's condition `{text}` can't be evaluated: {error}"
+                    ));
+                }
+            }
+        }
+        match (self.count_hit(), &mut self.log) {
+            (Act::Stop, Some(log)) => Act::Log(log.text(here)),
+            (act, _) => act,
+        }
+    }
+}

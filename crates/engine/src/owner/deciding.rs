@@ -1,0 +1,66 @@
+//! Whether the breakpoints at a place stop the thread that has come there. No other thread is stopped for that.
+
+use super::Owner;
+use crate::breakpoints::condition::Here;
+use crate::breakpoints::model::Place;
+use crate::breakpoints::options::Act;
+use crate::event::{Logged, StopReason};
+use crate::target::linux::ptrace;
+use crate::{Address, Event, ThreadId};
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+impl Owner {
+    /// Why a thread that has come to `address` stops there; `None`: none of the breakpoints `users` wants it to. Counts
+    /// hits and writes messages, so it is asked once for each time a thread comes there.
+    pub(super) fn due(
+        &mut self,
+        thread: ThreadId,
+        address: Address,
+        users: &[i64],
+    ) -> Option<StopReason> {
+        if users.is_empty() {
+            return None;
+        }
+        // Unanswered: it has died, which is told next.
+        let registers = self.registers(thread)?.to_dwarf();
+        let vectors = || ptrace::vectors(thread).ok().map(Arc::new);
+        let mut stopping = Vec::new();
+        let mut why: Option<String> = None;
+        for &id in users {
+            let (modules, memory) = (&self.modules, &self.memory);
+            let here = |place: &Place| Here {
+                thread,
+                registers,
+                vectors: &vectors,
+                not_begun: place.not_begun,
+                modules,
+                memory,
+                frame: OnceCell::new(),
+            };
+            let (act, place) = self.breakpoints.decide(id, address, modules, here);
+            match act {
+                Act::GoOn => {}
+                Act::Stop => stopping.push(id),
+                Act::Log(text) => self.tell(Event::Logged(Logged {
+                    breakpoint: id,
+                    thread,
+                    position: place.and_then(|place| place.position),
+                    text,
+                })),
+                Act::Undecided(reason) => {
+                    stopping.push(id);
+                    why.get_or_insert(reason);
+                }
+            }
+        }
+        match why {
+            _ if stopping.is_empty() => None,
+            None => Some(StopReason::Breakpoint(stopping)),
+            Some(why) => Some(StopReason::Undecided {
+                breakpoints: stopping,
+                why,
+            }),
+        }
+    }
+}
