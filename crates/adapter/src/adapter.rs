@@ -1,6 +1,7 @@
 //! What a session knows: the debuggee, how far the start has come, and what the client's numbers stand for.
 
 use crate::breakpoints::Breakpoints;
+use crate::exceptions::Exceptions;
 use crate::main_loop::ServeOptions;
 use crate::output::TextStream;
 use crate::to_dap;
@@ -82,6 +83,7 @@ pub struct Adapter {
     pub no_debug: bool,
     pub leave: Leave,
     pub breakpoints: Breakpoints<Source>,
+    pub exceptions: Exceptions,
     pub frames: References<Frame>,
     pub references: References<Reference>,
     /// Parameters and locals by frame: clients ask for both scopes, the engine answers for both.
@@ -106,6 +108,7 @@ impl Adapter {
             no_debug: false,
             leave: Leave::Kill,
             breakpoints: Breakpoints::default(),
+            exceptions: Exceptions::default(),
             frames: References::new(),
             references: References::new(),
             variables: HashMap::new(),
@@ -263,6 +266,11 @@ impl Adapter {
                 tell_output(outbox, to_dap::category(stream), text);
             }
             Event::Logged(logged) => self.tell_logged(&[logged], outbox, client),
+            Event::Signalled {
+                thread,
+                description,
+                ..
+            } => say(outbox, &format!("thread {thread}: {description}")),
             Event::DebugInfoWarnings(warnings) => {
                 for warning in warnings {
                     say(outbox, &format!("warning: {warning}"));
@@ -348,7 +356,7 @@ impl Adapter {
         if let ExitStatus::Signal(number) = status {
             say(
                 outbox,
-                &format!("killed by {}", to_dap::signal_name(number)),
+                &format!("killed by {}", dapple_engine::signals::name(number)),
             );
         }
         self.resumed();

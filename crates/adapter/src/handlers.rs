@@ -2,6 +2,7 @@
 
 mod breakpoints;
 mod end;
+mod exceptions;
 mod inspect;
 mod run;
 mod start;
@@ -21,12 +22,15 @@ pub fn server() -> Server<Adapter> {
             capabilities.supports_conditional_breakpoints = Some(true);
             capabilities.supports_hit_conditional_breakpoints = Some(true);
             capabilities.supports_log_points = Some(true);
+            capabilities.exception_breakpoint_filters = Some(exceptions::filters());
+            capabilities.supports_exception_filter_options = Some(true);
         })
         .on::<LaunchRequest>(start::launch)
         .on::<ConfigurationDoneRequest>(start::configuration_done)
         .on::<SetBreakpointsRequest>(breakpoints::set_breakpoints)
         .on::<SetFunctionBreakpointsRequest>(breakpoints::set_function_breakpoints)
-        .on::<SetExceptionBreakpointsRequest>(breakpoints::set_exception_breakpoints)
+        .on::<SetExceptionBreakpointsRequest>(exceptions::set_exception_breakpoints)
+        .on::<ExceptionInfoRequest>(exceptions::exception_info)
         .on::<ThreadsRequest>(inspect::threads)
         .on::<StackTraceRequest>(inspect::stack_trace)
         .on::<ScopesRequest>(inspect::scopes)

@@ -5,6 +5,7 @@
 
 use dapple_dap::message::Raw;
 use dapple_engine::launch::{LaunchOptions, Stdin};
+use dapple_engine::signals::SignalTable;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,12 +18,14 @@ pub struct LaunchArguments {
     pub options: LaunchOptions,
     /// Stop at the program's first instruction.
     pub stop_on_entry: bool,
+    /// What becomes of signals, before the client's filters say more.
+    pub signals: SignalTable,
     /// Sentences for the user: what was not understood and is ignored.
     pub warnings: Vec<String>,
 }
 
 /// The names that are understood.
-const KNOWN: [&str; 8] = [
+const KNOWN: [&str; 9] = [
     "program",
     "args",
     "cwd",
@@ -31,6 +34,7 @@ const KNOWN: [&str; 8] = [
     "noDebug",
     "stdin",
     "debuginfod",
+    "signals",
 ];
 
 /// What editors add for themselves: in VS Code's `launch.json` these stand beside the adapter's own.
@@ -71,6 +75,7 @@ impl LaunchArguments {
                 "env" => launch.options.env = environment(value)?,
                 "stopOnEntry" => launch.stop_on_entry = boolean(name, value)?,
                 "stdin" => launch.options.stdin = stdin(string(name, value)?),
+                "signals" => launch.signals = signals(name, value)?,
                 "debuginfod" => launch.options.debuginfod = boolean(name, value)?,
                 "noDebug" => {}
                 own if own.starts_with('_') || CLIENTS_OWN.contains(&own) => {}
@@ -209,6 +214,34 @@ fn no_nul<'a>(name: &str, text: &'a str) -> Result<&'a str, String> {
     Ok(text)
 }
 
+/// `"SIGUSR1, SIGCHLD:nopass"`, or the same as an array, or an object from names to what becomes of them.
+fn signals(name: &str, value: &Value) -> Result<SignalTable, String> {
+    let lists = match value {
+        Value::String(list) => vec![list.clone()],
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            items
+                .map(|(index, item)| string(&format!("{name}[{index}]"), item).map(str::to_owned))
+                .collect::<Result<_, _>>()?
+        }
+        Value::Object(entries) => entries
+            .iter()
+            .map(|(signal, words)| {
+                let words = string(&format!("{name}.{signal}"), words)?;
+                Ok(format!("{signal}:{words}"))
+            })
+            .collect::<Result<_, String>>()?,
+        other => return Err(wrong(name, "a list of signals", other)),
+    };
+    let mut table = SignalTable::default();
+    for list in lists {
+        table
+            .change(&list)
+            .map_err(|sentence| format!("launch: `{name}`: {sentence}"))?;
+    }
+    Ok(table)
+}
+
 fn stdin(text: &str) -> Stdin {
     match text {
         "null" => Stdin::Null,
@@ -249,6 +282,20 @@ mod tests {
         );
         assert!(launch.stop_on_entry);
         assert_eq!(launch.warnings, Vec::<String>::new());
+    }
+
+    #[test]
+    fn signals_are_a_text_a_list_or_an_object() {
+        let mut expected = SignalTable::default();
+        expected.change("SIGUSR1, SIGCHLD:print").expect("valid");
+        for signals in [
+            json!("SIGUSR1, SIGCHLD:print"),
+            json!(["SIGUSR1", "SIGCHLD print"]),
+            json!({"SIGUSR1": "stop", "SIGCHLD": "print nostop"}),
+        ] {
+            let launch = read(json!({"program": "x", "signals": signals})).expect("valid");
+            assert_eq!(launch.signals, expected, "{signals}");
+        }
     }
 
     #[test]
@@ -293,6 +340,14 @@ mod tests {
             (
                 json!({"program": "x", "env": {"": "x"}}),
                 "`env.` is no name",
+            ),
+            (
+                json!({"program": "x", "signals": "SIGFOO"}),
+                "`signals`: there is no signal `SIGFOO`",
+            ),
+            (
+                json!({"program": "x", "signals": {"SIGUSR1": "often"}}),
+                "`often` is nothing that can be done",
             ),
             (
                 json!({"program": "x", "stopOnEntry": "yes"}),

@@ -8,6 +8,7 @@
 
 mod adapter;
 mod breakpoints;
+mod exceptions;
 mod from_dap;
 mod handlers;
 mod launch_arguments;

@@ -6,12 +6,14 @@
 use dapple_dap::message::IntegerOrString;
 use dapple_dap::server::{ClientConventions, Failure};
 use dapple_dap::types::{
-    Breakpoint, BreakpointReason, ExitedEventBody, InitializeRequestArguments, Module,
-    OutputEventCategory, ProcessEventBody, ProcessEventStartMethod, Source, SourcePresentationHint,
-    StackFrame, StackFramePresentationHint, StoppedEventBody, StoppedEventReason, Thread, Variable,
+    Breakpoint, BreakpointReason, ExceptionBreakMode, ExceptionDetails, ExceptionInfoResponse,
+    ExitedEventBody, InitializeRequestArguments, Module, OutputEventCategory, ProcessEventBody,
+    ProcessEventStartMethod, Source, SourcePresentationHint, StackFrame,
+    StackFramePresentationHint, StoppedEventBody, StoppedEventReason, Thread, Variable,
 };
 use dapple_engine::Error;
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
+use dapple_engine::exceptions::{BreakMode, Exception};
 use dapple_engine::frame::Frame;
 use dapple_engine::modules::{DebugInfo, ModuleInfo};
 use dapple_engine::session::{Asked, BreakpointState, ProcessInfo, Resolution, ThreadInfo};
@@ -345,18 +347,34 @@ pub fn mark_shadowed<'a>(variables: impl DoubleEndedIterator<Item = &'a mut Name
     }
 }
 
-/// A signal's name, as in signal(7).
-pub fn signal_name(number: i32) -> String {
-    const NAMES: [&str; 31] = [
-        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
-        "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
-        "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
-    ];
-    let index = usize::try_from(number)
-        .ok()
-        .and_then(|number| number.checked_sub(1));
-    match index.and_then(|index| NAMES.get(index)) {
-        Some(name) => format!("SIG{name}"),
-        None => format!("signal {number}"),
+/// What a stop by an exception or a signal is about.
+pub fn exception_info(exception: &Exception) -> ExceptionInfoResponse {
+    let mode = match exception.mode {
+        BreakMode::Always => ExceptionBreakMode::Always,
+        BreakMode::Unhandled => ExceptionBreakMode::Unhandled,
+    };
+    ExceptionInfoResponse::new(exception.id.clone(), mode)
+        .with_description(exception.description.clone())
+        .with_details(exception_details(exception))
+}
+
+fn exception_details(exception: &Exception) -> ExceptionDetails {
+    let mut details = ExceptionDetails::new();
+    details.message = exception.message.clone();
+    details.full_type_name = exception.type_name.clone();
+    details.type_name = exception.type_name.as_deref().map(base_name);
+    details.evaluate_name = exception.expression.clone();
+    details.stack_trace = exception.stack_trace.clone();
+    if !exception.inner.is_empty() {
+        let inner = exception.inner.iter().map(exception_details);
+        details.inner_exception = Some(inner.collect());
     }
+    details
+}
+
+/// A type's name without the namespaces before it: `std::vector<ns::T>` → `vector<ns::T>`.
+fn base_name(name: &str) -> String {
+    let path = name.find(['<', '(']).map_or(name, |end| &name[..end]);
+    let start = path.rfind("::").map_or(0, |at| at + 2);
+    name[start..].to_owned()
 }

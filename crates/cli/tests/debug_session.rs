@@ -454,7 +454,7 @@ fn a_crash_is_shown_where_it_happens() {
     );
     assert!(
         run.stdout
-            .contains("stopped by SIGSEGV: invalid address 0x…"),
+            .contains("stopped by SIGSEGV: read of address 0x…, a null pointer"),
         "{run:#?}"
     );
     assert!(

@@ -33,6 +33,15 @@ pub enum Event {
         /// What.
         bytes: Written,
     },
+    /// A signal came that is told and doesn't stop.
+    Signalled {
+        /// The thread it came to.
+        thread: ThreadId,
+        /// Its number.
+        number: i32,
+        /// As in [`StopReason::Signal`].
+        description: String,
+    },
     /// Some debug information can't be used: sentences that name the file and say what is left out. Each comes once, when
     /// what it is about was first needed.
     DebugInfoWarnings(Vec<String>),
@@ -137,7 +146,7 @@ pub enum StopReason {
         number: i32,
         /// For faults: the address that was accessed (`si_addr`).
         fault: Option<Address>,
-        /// A sentence for the user: `SIGSEGV: invalid address 0x0`.
+        /// A sentence for the user: `SIGSEGV: read of address 0x0, a null pointer`.
         description: String,
     },
     /// The program executed a trap instruction of its own.

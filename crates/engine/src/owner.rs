@@ -14,6 +14,7 @@ mod deciding;
 mod indexing;
 mod loader;
 mod queries;
+mod signalled;
 mod single;
 mod stepping;
 mod trap;
@@ -22,11 +23,14 @@ mod warnings;
 use crate::breakpoints::model::Model;
 use crate::breakpoints::site::{PatchedMemory, Reason};
 use crate::event::{ExitStatus, Stop, StopReason};
+use crate::exceptions::Exception;
 use crate::frame::StackCache;
 use crate::launch::LaunchOptions;
 use crate::modules::Modules;
 use crate::session::ProcessInfo;
+use crate::signals::SignalTable;
 use crate::stops::{Action, Actions, How, Stops};
+
 use crate::target::linux::affinity::Affinity;
 use crate::target::linux::launch;
 use crate::target::linux::memory::ProcessMemory;
@@ -62,6 +66,7 @@ pub(crate) struct Owner {
     _beside: back::Ending,
     debuginfod: debuginfod::Debuginfod,
     breakpoints: Model,
+    signals: SignalTable,
     step: Option<stepping::Stepping>,
     affinity: Affinity,
     /// Stops to tell of once all threads are stopped.
@@ -93,6 +98,8 @@ struct Control {
     skip: Option<(Address, u64)>,
     /// The signal to deliver when it goes on; 0: none.
     signal: i32,
+    /// What the stop it is in, or was in last, is about; for exceptions and signals.
+    exception: Option<Arc<Exception>>,
 }
 
 impl Owner {
@@ -152,6 +159,7 @@ impl Owner {
             debuginfod,
             _beside: beside,
             breakpoints: Model::default(),
+            signals: SignalTable::default(),
             step: None,
             affinity: Affinity::default(),
             reports: Vec::new(),
@@ -229,6 +237,7 @@ impl Owner {
                 Action::Run(thread, how, signal) => {
                     if let Some(control) = self.threads.get_mut(&thread) {
                         control.registers = None;
+                        control.exception = None;
                     }
                     // A thread that is gone is told of by the next wait.
                     let _ = match how {

@@ -1,5 +1,6 @@
 //! The debugger's front door: a handle on the thread that owns the debuggee.
 
+mod exceptions;
 mod running;
 
 pub use crate::breakpoints::options::BreakpointOptions;

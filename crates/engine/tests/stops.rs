@@ -137,7 +137,7 @@ fn a_fault_says_where_and_at_which_address() {
         panic!("{stops:?}")
     };
     assert_eq!(fault.map(|a| a.0), Some(0));
-    assert_eq!(description, "SIGSEGV: invalid address 0x0");
+    assert_eq!(description, "SIGSEGV: read of address 0x0, a null pointer");
     assert_eq!(debuggee.place(stops[0].thread), "fault");
 }
 

@@ -5,7 +5,6 @@ use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{
     Breakpoint, BreakpointReason, SetBreakpointsArguments, SetBreakpointsResponse,
-    SetExceptionBreakpointsArguments, SetExceptionBreakpointsResponse,
     SetFunctionBreakpointsArguments, SetFunctionBreakpointsResponse,
 };
 use dapple_engine::Error;
@@ -100,27 +99,4 @@ pub fn set_function_breakpoints(
         ));
     }
     Ok(SetFunctionBreakpointsResponse::new(answers))
-}
-
-/// No filters are offered, so whatever is asked for can't be had.
-pub fn set_exception_breakpoints(
-    _: &mut Adapter,
-    arguments: SetExceptionBreakpointsArguments,
-    _: &mut Context,
-) -> Result<SetExceptionBreakpointsResponse, Failure> {
-    let options = arguments
-        .filter_options
-        .iter()
-        .flatten()
-        .map(|option| &option.filter_id);
-    let answers = arguments
-        .filters
-        .iter()
-        .chain(options)
-        .map(|filter| {
-            let message = format!("there is no exception filter `{filter}`");
-            to_dap::unverified(&message, BreakpointReason::Failed)
-        })
-        .collect();
-    Ok(SetExceptionBreakpointsResponse::new().with_breakpoints(answers))
 }

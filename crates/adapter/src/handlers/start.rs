@@ -1,6 +1,7 @@
 //! Starting: `launch` and `configurationDone`, in either order.
 
 use crate::adapter::{Adapter, Phase, say};
+use crate::handlers::exceptions;
 use crate::launch_arguments::LaunchArguments;
 use crate::main_loop::OwnStdin;
 use crate::to_dap;
@@ -56,6 +57,7 @@ fn start(
     options.process_group = adapter.options.process_group;
     options.index_cache = adapter.options.index_cache.clone();
     adapter.stop_on_entry = launch.stop_on_entry;
+    adapter.exceptions.set_launch_signals(launch.signals);
     adapter.no_debug = arguments.no_debug.unwrap_or(false);
     for warning in &launch.warnings {
         say(context.outbox(), warning);
@@ -70,6 +72,7 @@ fn start(
         .event::<ProcessEvent>(to_dap::process(debuggee.process()));
     adapter.debuggee = Some(debuggee);
     adapter.phase = Phase::Held;
+    exceptions::apply(adapter)?;
     set_early_breakpoints(adapter, context)?;
     context.outbox().event::<InitializedEvent>(Empty);
     adapter.start_when_ready(context.outbox())

@@ -68,7 +68,7 @@ pub fn frame_line(index: usize, this: &StackFrame, selected: bool, style: Style)
     format!("{mark} #{index:<2} {}", frame(this, style))
 }
 
-/// Why it stopped, to follow "stopped": `at breakpoint 1`, `after a step`, `by SIGSEGV: invalid address 0x0`.
+/// Why it stopped, to follow "stopped": `at breakpoint 1`, `after a step`, `by SIGSEGV: read of address 0x0`.
 pub fn stop_reason(stop: &StoppedEventBody, breakpoints: &[u32]) -> String {
     // For an exception the text has its name, the description only that it is one.
     let told = stop
@@ -216,8 +216,8 @@ mod tests {
             "after a step"
         );
         let fault =
-            stop(StoppedEventReason::Exception).with_description("SIGSEGV: invalid address 0x0");
-        assert_eq!(stop_reason(&fault, &[]), "by SIGSEGV: invalid address 0x0");
+            stop(StoppedEventReason::Exception).with_description("SIGSEGV: read of address 0x0");
+        assert_eq!(stop_reason(&fault, &[]), "by SIGSEGV: read of address 0x0");
         assert_eq!(
             stop_reason(&stop(StoppedEventReason::Other("tea time".into())), &[]),
             "by tea time"

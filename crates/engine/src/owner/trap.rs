@@ -4,12 +4,13 @@ use super::Owner;
 use crate::breakpoints::displaced::{EmulatedMemory, decode, emulate};
 use crate::breakpoints::site::{PatchedMemory, Reason};
 use crate::event::StopReason;
+use crate::exceptions::Exception;
 use crate::memory::Memory;
-use crate::signals;
 use crate::stops::{How, Mode, What};
 use crate::target::linux::ptrace::{self, UserRegisters};
 use crate::target::linux::wait;
 use crate::{Address, ThreadId};
+use std::sync::Arc;
 
 /// `si_code` of an `int3` that was executed.
 const SI_KERNEL: i32 = 0x80;
@@ -86,6 +87,12 @@ impl Owner {
                 .go(thread, How::Continue, libc::SIGTRAP, &mut self.actions);
         }
         self.leave_copy(thread);
+        let at = self.registers(thread).map(|r| r.pc()).unwrap_or_default();
+        self.control(thread).exception = Some(Arc::new(Exception {
+            id: "SIGTRAP".to_owned(),
+            description: format!("the program executed a trap instruction of its own before {at}"),
+            ..Exception::default()
+        }));
         self.report(thread, StopReason::Trap);
     }
 
@@ -119,27 +126,6 @@ impl Owner {
         let stepping = self.step.as_ref().is_some_and(|s| s.thread == thread);
         if step && stepping && self.stops.mode() == Mode::Running {
             return self.stepped(thread);
-        }
-        self.release(thread);
-    }
-
-    /// A signal is about to be delivered that is not about breakpoints.
-    fn signalled(&mut self, thread: ThreadId, signal: i32) {
-        self.leave_copy(thread);
-        self.control(thread).signal = signal;
-        if self.stops.is_guest(thread) {
-            return self.release(thread);
-        }
-        if signals::stops(signal) {
-            // Unanswered: it has died, which is told next.
-            let Ok(info) = ptrace::signal_info(thread) else {
-                return;
-            };
-            if signals::is_keyboard_interrupt(signal, info.code) {
-                self.control(thread).signal = 0;
-                return self.report(thread, StopReason::Pause);
-            }
-            return self.report(thread, signals::reason(signal, info.code, info.address));
         }
         self.release(thread);
     }

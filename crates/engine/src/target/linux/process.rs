@@ -1,6 +1,7 @@
 //! What `/proc` says about a process, and signals sent to it.
 
 use crate::ThreadId;
+use crate::faults::Mapping;
 use std::io;
 use std::path::PathBuf;
 
@@ -52,13 +53,45 @@ pub(crate) fn thread_name(process: ThreadId, thread: ThreadId) -> String {
 
 /// Whether the program handles `signal` itself.
 pub(crate) fn catches(process: ThreadId, signal: i32) -> bool {
+    has_signal(process, "SigCgt:", signal)
+}
+
+/// Whether the program ignores `signal`.
+pub(crate) fn ignores(process: ThreadId, signal: i32) -> bool {
+    has_signal(process, "SigIgn:", signal)
+}
+
+/// Whether a signal is in one of the masks of `/proc/PID/status`.
+fn has_signal(process: ThreadId, mask: &str, signal: i32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let mask = status
         .lines()
-        .find_map(|line| line.strip_prefix("SigCgt:"))
+        .find_map(|line| line.strip_prefix(mask))
         .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
         .unwrap_or(0);
     (1..=64).contains(&signal) && mask >> (signal - 1) & 1 == 1
+}
+
+/// What is mapped, in order; empty when it can't be read.
+pub(crate) fn mappings(process: ThreadId) -> Vec<Mapping> {
+    let maps = std::fs::read(format!("/proc/{process}/maps")).unwrap_or_default();
+    let maps = String::from_utf8_lossy(&maps);
+    maps.lines().filter_map(parse_mapping).collect()
+}
+
+fn parse_mapping(line: &str) -> Option<Mapping> {
+    // `start-end rights offset device inode   name`, proc_pid_maps(5); a name may have spaces in it.
+    let mut fields = line.splitn(6, ' ');
+    let (start, end) = fields.next()?.split_once('-')?;
+    let rights = fields.next()?;
+    Some(Mapping {
+        start: u64::from_str_radix(start, 16).ok()?,
+        end: u64::from_str_radix(end, 16).ok()?,
+        read: rights.contains('r'),
+        write: rights.contains('w'),
+        execute: rights.contains('x'),
+        name: fields.nth(3).unwrap_or_default().trim_start().to_owned(),
+    })
 }
 
 /// A mapping that starts at `address`: its length.
@@ -85,6 +118,17 @@ pub(crate) fn signal(process: ThreadId, signal: i32) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mapping_has_its_name_with_the_spaces_in_it() {
+        let line = "7f00-7f10 rw-p 00000000 08:01 17         /tmp/a b";
+        let mapping = parse_mapping(line).expect("a mapping");
+        assert_eq!((mapping.start, mapping.end), (0x7f00, 0x7f10));
+        assert!(mapping.read && mapping.write && !mapping.execute);
+        assert_eq!(mapping.name, "/tmp/a b");
+        let anonymous = parse_mapping("7f00-7f10 ---p 00000000 00:00 0 ").expect("a mapping");
+        assert_eq!(anonymous.name, "");
+    }
 
     #[test]
     fn the_auxiliary_vector_ends_at_its_null_entry_and_survives_a_cut() {

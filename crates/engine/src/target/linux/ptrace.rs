@@ -1,6 +1,7 @@
 //! The requests of ptrace(2) the engine uses, each as a function. A thread that has died meanwhile answers `ESRCH`:
 //! callers treat that as "its exit status is on the way".
 
+use crate::faults::SignalInfo;
 use crate::registers::{FS_BASE, Registers};
 use crate::{Address, ThreadId};
 use iced_x86::Register;
@@ -108,17 +109,6 @@ impl UserRegisters {
         registers.set(FS_BASE, Some(r.fs_base));
         registers
     }
-}
-
-/// What `siginfo_t` says that we use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SignalInfo {
-    /// `si_signo`.
-    pub(crate) number: i32,
-    /// `si_code`.
-    pub(crate) code: i32,
-    /// `si_addr`, of meaning for faults only.
-    pub(crate) address: u64,
 }
 
 fn request(number: libc::c_uint, thread: ThreadId, address: usize, data: usize) -> io::Result<()> {
@@ -239,11 +229,20 @@ pub(crate) fn is_held(thread: ThreadId) -> bool {
 }
 
 fn summary(info: &libc::siginfo_t) -> SignalInfo {
+    const SYSTEM_CALL: usize = 24;
+    // SAFETY: a siginfo_t of 128 bytes, all of them initialised; any bit pattern is valid.
+    let bytes: [u8; 128] = unsafe { std::mem::transmute(*info) };
+    let system_call: [u8; 4] = [0, 1, 2, 3].map(|index| bytes[SYSTEM_CALL + index]);
+    // SAFETY: these read words of the union that are initialised; which of them mean something, the number and code say.
+    let (address, sender, status) =
+        unsafe { (info.si_addr() as u64, info.si_pid(), info.si_status()) };
     SignalInfo {
         number: info.si_signo,
         code: info.si_code,
-        // SAFETY: reads a word of the union that is initialised; it means something for faults only.
-        address: unsafe { info.si_addr() } as u64,
+        address,
+        sender,
+        status,
+        system_call: i32::from_le_bytes(system_call),
     }
 }
 

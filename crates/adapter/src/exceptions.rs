@@ -1,0 +1,188 @@
+//! The client's view of exceptions and signals: which filters it is offered, and what it has switched on.
+//!
+//! Filters may be set before `launch`, when there is no engine to tell; so the choice is kept, and the engine is told all of
+//! it whenever a part changes.
+
+use dapple_engine::signals::SignalTable;
+
+/// A filter as it is offered.
+pub struct Filter {
+    /// What `setExceptionBreakpoints` calls it by.
+    pub id: &'static str,
+    /// What the user reads beside the switch.
+    pub label: &'static str,
+    /// Help.
+    pub description: &'static str,
+    /// On, until the client says otherwise.
+    pub default: bool,
+    /// What a condition is; `None`: it takes none.
+    pub condition: Option<&'static str>,
+}
+
+/// The id of [`FILTERS`]' first for signals.
+const FAULTS: &str = "faults";
+/// The second.
+const SIGNALS: &str = "signals";
+
+/// The filters, in the order in which they are shown.
+pub const FILTERS: &[Filter] = &[
+    Filter {
+        id: FAULTS,
+        label: "Signals: faults and aborts",
+        description: "Stops at SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGABRT and SIGTRAP. When this is off, only where they end the program: not where it handles them.",
+        default: true,
+        condition: None,
+    },
+    Filter {
+        id: SIGNALS,
+        label: "Signals: others",
+        description: "Stops at the signals of the condition; without one, at all but those that come all the time (SIGCHLD, SIGALRM, SIGWINCH …).",
+        default: false,
+        condition: Some("SIGUSR1, SIGRTMIN+1, SIGCHLD:nopass, SIGTERM:nostop:print"),
+    },
+];
+
+/// A filter that the client has switched on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// The filter's id.
+    pub id: String,
+    /// What was given with it.
+    pub condition: Option<String>,
+}
+
+/// What has been chosen.
+#[derive(Debug)]
+pub struct Exceptions {
+    wanted: Vec<Wanted>,
+    /// What the launch says of signals.
+    launch: SignalTable,
+}
+
+impl Default for Exceptions {
+    fn default() -> Exceptions {
+        let on = FILTERS.iter().filter(|filter| filter.default);
+        Exceptions {
+            wanted: on
+                .map(|filter| Wanted {
+                    id: filter.id.to_owned(),
+                    condition: None,
+                })
+                .collect(),
+            launch: SignalTable::default(),
+        }
+    }
+}
+
+impl Exceptions {
+    /// Notes what the launch says of signals.
+    pub fn set_launch_signals(&mut self, table: SignalTable) {
+        self.launch = table;
+    }
+
+    /// Replaces what is switched on. For each a sentence where it can't be; those have no effect.
+    pub fn replace(&mut self, wanted: Vec<Wanted>) -> Vec<Result<(), String>> {
+        let checked: Vec<Result<(), String>> = wanted.iter().map(check).collect();
+        let good = wanted.into_iter().zip(&checked);
+        self.wanted = good
+            .filter(|(_, checked)| checked.is_ok())
+            .map(|(wanted, _)| wanted)
+            .collect();
+        checked
+    }
+
+    fn on(&self, id: &str) -> Option<&Wanted> {
+        self.wanted.iter().find(|wanted| wanted.id == id)
+    }
+
+    /// What becomes of signals.
+    pub fn signals(&self) -> SignalTable {
+        let mut table = self.launch.clone();
+        if self.on(FAULTS).is_none() {
+            table.faults_if_fatal();
+        }
+        for wanted in self.wanted.iter().filter(|wanted| wanted.id == SIGNALS) {
+            // What is wrong with it was said when it was set.
+            let _ = change(&mut table, wanted);
+        }
+        table
+    }
+}
+
+fn change(table: &mut SignalTable, wanted: &Wanted) -> Result<(), String> {
+    match condition(wanted) {
+        Some(list) => table.change(list),
+        None => {
+            table.stop_at_most();
+            Ok(())
+        }
+    }
+}
+
+/// An empty condition is none.
+fn condition(wanted: &Wanted) -> Option<&str> {
+    let condition = wanted.condition.as_deref().map(str::trim);
+    condition.filter(|condition| !condition.is_empty())
+}
+
+fn check(wanted: &Wanted) -> Result<(), String> {
+    let Some(filter) = FILTERS.iter().find(|filter| filter.id == wanted.id) else {
+        let known: Vec<&str> = FILTERS.iter().map(|filter| filter.id).collect();
+        return Err(format!(
+            "there is no exception filter `{}`; there are {}",
+            wanted.id,
+            known.join(", ")
+        ));
+    };
+    match (filter.id, condition(wanted)) {
+        (_, Some(_)) if filter.condition.is_none() => Err(format!(
+            "the exception filter `{}` takes no condition",
+            filter.id
+        )),
+        (SIGNALS, _) => change(&mut SignalTable::default(), wanted),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dapple_engine::signals::When;
+
+    fn wanted(id: &str, condition: Option<&str>) -> Wanted {
+        Wanted {
+            id: id.to_owned(),
+            condition: condition.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn faults_stop_until_the_client_says_otherwise_and_then_where_they_are_fatal() {
+        const SIGSEGV: i32 = 11;
+        let mut exceptions = Exceptions::default();
+        assert_eq!(exceptions.signals(), SignalTable::default());
+        exceptions.replace(Vec::new());
+        assert_eq!(exceptions.signals().of(SIGSEGV).stop, When::Fatal);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_filter_is_said_and_the_others_hold() {
+        const SIGUSR1: i32 = 10;
+        let mut exceptions = Exceptions::default();
+        let checked = exceptions.replace(vec![
+            wanted("every", None),
+            wanted("signals", Some("SIGFOO")),
+            wanted("faults", Some("x")),
+            wanted("signals", Some("SIGUSR1")),
+        ]);
+        let sentences: Vec<&str> = checked
+            .iter()
+            .filter_map(|checked| checked.as_ref().err().map(String::as_str))
+            .collect();
+        assert_eq!(sentences.len(), 3);
+        assert!(sentences[0].contains("no exception filter `every`"));
+        assert!(sentences[1].contains("SIGFOO"));
+        assert!(sentences[2].contains("takes no condition"));
+        assert_eq!(exceptions.signals().of(SIGUSR1).stop, When::Always);
+    }
+}

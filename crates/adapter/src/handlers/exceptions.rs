@@ -1,0 +1,90 @@
+//! Exceptions and signals: choosing which stop, and saying what a stop was about.
+
+use crate::adapter::Adapter;
+use crate::exceptions::{FILTERS, Wanted};
+use crate::{from_dap, to_dap};
+use dapple_dap::server::{Context, Failure};
+use dapple_dap::types::{
+    Breakpoint, BreakpointReason, ExceptionBreakpointsFilter, ExceptionInfoArguments,
+    ExceptionInfoResponse, SetExceptionBreakpointsArguments, SetExceptionBreakpointsResponse,
+};
+use dapple_engine::Error;
+use dapple_engine::signals::SignalTable;
+
+/// The filters that are offered.
+pub fn filters() -> Vec<ExceptionBreakpointsFilter> {
+    let filters = FILTERS.iter().map(|filter| {
+        let shown = ExceptionBreakpointsFilter::new(filter.id, filter.label)
+            .with_description(filter.description)
+            .with_default(filter.default);
+        match filter.condition {
+            Some(help) => shown
+                .with_supports_condition(true)
+                .with_condition_description(help),
+            None => shown,
+        }
+    });
+    filters.collect()
+}
+
+/// Replaces the filters that are on. One answer for each, first those without a condition.
+pub fn set_exception_breakpoints(
+    adapter: &mut Adapter,
+    arguments: SetExceptionBreakpointsArguments,
+    _: &mut Context,
+) -> Result<SetExceptionBreakpointsResponse, Failure> {
+    let plain = arguments.filters.into_iter().map(|id| Wanted {
+        id,
+        condition: None,
+    });
+    let options = arguments.filter_options.into_iter().flatten();
+    let with_options = options.map(|option| Wanted {
+        id: option.filter_id,
+        condition: option.condition,
+    });
+    let wanted = plain.chain(with_options).collect();
+    let answers = adapter.exceptions.replace(wanted);
+    apply(adapter)?;
+    let answers = answers.into_iter().map(|answer| match answer {
+        Ok(()) => Breakpoint::new(true),
+        Err(sentence) => to_dap::unverified(&sentence, BreakpointReason::Failed),
+    });
+    Ok(SetExceptionBreakpointsResponse::new().with_breakpoints(answers.collect()))
+}
+
+/// Tells the engine what stops, once there is one.
+///
+/// # Errors
+/// The engine's.
+pub fn apply(adapter: &Adapter) -> Result<(), Failure> {
+    let Some(debuggee) = &adapter.debuggee else {
+        return Ok(());
+    };
+    let signals = match adapter.no_debug {
+        true => SignalTable::never(),
+        false => adapter.exceptions.signals(),
+    };
+    match debuggee.set_signals(signals) {
+        Ok(()) | Err(Error::Ended) => Ok(()),
+        Err(error) => Err(to_dap::failure(&error)),
+    }
+}
+
+/// Says more about what a thread has stopped for.
+pub fn exception_info(
+    adapter: &mut Adapter,
+    arguments: ExceptionInfoArguments,
+    _: &mut Context,
+) -> Result<ExceptionInfoResponse, Failure> {
+    let thread = from_dap::thread(arguments.thread_id)?;
+    let exception = adapter
+        .stopped()?
+        .exception(thread)
+        .map_err(|error| to_dap::failure(&error))?;
+    match exception {
+        Some(exception) => Ok(to_dap::exception_info(&exception)),
+        None => Err(Failure::new(format!(
+            "thread {thread} has not stopped for an exception"
+        ))),
+    }
+}

@@ -1,0 +1,351 @@
+//! Signals and faults in whole sessions: which stop, what is said of them, and what reaches the program.
+
+mod support;
+
+use dapple_dap::types::*;
+use serde_json::json;
+use support::{Fixture, Session};
+
+fn launched(
+    fixture: &Fixture,
+    arguments: serde_json::Value,
+    filters: &[(&str, Option<&str>)],
+) -> Session {
+    let session = Session::new();
+    session.launch(fixture, arguments);
+    let answers = set_filters(&session, filters);
+    assert!(answers.iter().all(|answer| answer.verified), "{answers:?}");
+    session.configured();
+    session
+}
+
+fn set_filters(session: &Session, filters: &[(&str, Option<&str>)]) -> Vec<Breakpoint> {
+    let options = filters.iter().map(|(id, condition)| {
+        let option = ExceptionFilterOptions::new(*id);
+        match condition {
+            Some(condition) => option.with_condition(*condition),
+            None => option,
+        }
+    });
+    let arguments =
+        SetExceptionBreakpointsArguments::new(Vec::new()).with_filter_options(options.collect());
+    let answer = session.ok::<SetExceptionBreakpointsRequest>(arguments);
+    answer.breakpoints.expect("one answer for each filter")
+}
+
+fn info(session: &Session, thread: i64) -> ExceptionInfoResponse {
+    session.ok::<ExceptionInfoRequest>(ExceptionInfoArguments::new(thread))
+}
+
+#[test]
+fn a_fault_says_what_was_tried_on_which_address_and_why_that_cannot_be() {
+    let fixture = Fixture::new("faults.c");
+    let cases = [
+        (
+            "read_null",
+            "SIGSEGV",
+            &["SIGSEGV: read of address 0x0, a null pointer"][..],
+            139,
+        ),
+        (
+            "write_field",
+            "SIGSEGV",
+            &["write to address 0x10, 16 bytes from a null pointer"],
+            139,
+        ),
+        (
+            "call_null",
+            "SIGSEGV",
+            &["jump to address 0x0, a null function pointer"],
+            139,
+        ),
+        (
+            "write_constant",
+            "SIGSEGV",
+            &["write to address 0x", "faults.c-", "it may only be read"],
+            139,
+        ),
+        (
+            "run_data",
+            "SIGSEGV",
+            &[
+                "jump to address 0x",
+                "it may be read and written, not executed",
+            ],
+            139,
+        ),
+        (
+            "overflow",
+            "SIGSEGV",
+            &["stack overflow: ", "below the stack of 8 MiB"],
+            139,
+        ),
+        (
+            "overflow_thread",
+            "SIGSEGV",
+            &["stack overflow: ", "below the stack of 8 MiB"],
+            139,
+        ),
+        (
+            "wild",
+            "SIGSEGV",
+            &["read of address 0xdeadbeefdeadbeef, which no address can be"],
+            139,
+        ),
+        (
+            "aligned",
+            "SIGSEGV",
+            &[
+                "write to address 0x",
+                "not aligned to 16 bytes as `movaps` needs it",
+            ],
+            139,
+        ),
+        (
+            "beyond",
+            "SIGBUS",
+            &[
+                "read of address 0x",
+                "beyond the end of the mapped file /tmp/",
+            ],
+            135,
+        ),
+        (
+            "divide",
+            "SIGFPE",
+            &["SIGFPE: integer division by zero"],
+            136,
+        ),
+        (
+            "quotient",
+            "SIGFPE",
+            &["integer overflow: the quotient does not fit"],
+            136,
+        ),
+        ("trap", "SIGILL", &["the instruction `ud2` at 0x"], 132),
+        (
+            "assert",
+            "SIGABRT",
+            &["faults.c:", "main: Assertion `zero == 7' failed."],
+            134,
+        ),
+        ("abort", "SIGABRT", &["SIGABRT: the program aborts"], 134),
+        ("freed_twice", "SIGABRT", &["double free"], 134),
+    ];
+    for (argument, id, parts, code) in cases {
+        let session = Session::new();
+        session.launch(&fixture, json!({"args": [argument]}));
+        session.configured();
+        let stop = session.stopped(StoppedEventReason::Exception);
+        let text = stop.event.text.clone().expect("what happened");
+        for part in parts {
+            assert!(text.contains(part), "{argument}: {text}");
+        }
+        let info = info(&session, stop.thread);
+        assert_eq!(info.exception_id, id, "{argument}");
+        assert_eq!(
+            info.description.as_deref(),
+            Some(text.as_str()),
+            "{argument}"
+        );
+        assert_eq!(info.break_mode, ExceptionBreakMode::Unhandled, "{argument}");
+        let details = info.details.expect("details");
+        assert!(
+            details
+                .message
+                .is_some_and(|facts| facts.contains("si_code")),
+            "{argument}"
+        );
+        let stack = details.stack_trace.expect("a stack");
+        let own = ["main", "overflow", "deeper"]
+            .iter()
+            .any(|name| stack.contains(name));
+        assert!(own, "{argument}: {stack}");
+        session.resume(stop.thread);
+        assert_eq!(session.exit_code(), code, "{argument}");
+        session.disconnect();
+    }
+}
+
+#[test]
+fn the_usual_programs_signals_pass_and_what_it_faults_by_itself_stops_first() {
+    let fixture = Fixture::new("traffic.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({}));
+    session.configured();
+    let stop = session.stopped(StoppedEventReason::Exception);
+    assert_eq!(
+        stop.event.text.as_deref(),
+        Some("SIGSEGV: sent by the program itself")
+    );
+    assert_eq!(
+        info(&session, stop.thread).break_mode,
+        ExceptionBreakMode::Always
+    );
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 6);
+    session.disconnect();
+}
+
+#[test]
+fn signals_that_are_chosen_stop_are_told_or_kept_from_the_program() {
+    let fixture = Fixture::new("traffic.c");
+    let condition = "SIGUSR1, SIGRTMIN+3:stop:nopass, SIGUSR2:nopass, SIGTERM:print";
+    let session = launched(&fixture, json!({}), &[("signals", Some(condition))]);
+    for (text, id) in [
+        ("SIGUSR1: sent by the program itself", "SIGUSR1"),
+        (
+            "SIGRTMIN+3: sent by the program itself (kept from the program)",
+            "SIGRTMIN+3",
+        ),
+    ] {
+        let stop = session.stopped(StoppedEventReason::Exception);
+        assert_eq!(stop.event.text.as_deref(), Some(text));
+        assert_eq!(info(&session, stop.thread).exception_id, id);
+        session.resume(stop.thread);
+    }
+    // SIGSEGV is handled, so without the filter for faults it doesn't stop.
+    assert_eq!(session.exit_code(), 4);
+    let output = session.output(OutputEventCategory::Stdout);
+    assert_eq!(output, "10 came\n11 came\n15 came\n28 came\n");
+    let console = session.output(OutputEventCategory::Console);
+    assert!(
+        console.contains("SIGTERM: sent by the program itself\n"),
+        "{console}"
+    );
+    session.disconnect();
+}
+
+#[test]
+fn without_a_list_all_stop_that_are_not_everyday() {
+    let fixture = Fixture::new("traffic.c");
+    let session = launched(&fixture, json!({}), &[("signals", None), ("faults", None)]);
+    for id in ["SIGUSR1", "SIGUSR2", "SIGTERM", "SIGRTMIN+3", "SIGSEGV"] {
+        let stop = session.stopped(StoppedEventReason::Exception);
+        assert_eq!(info(&session, stop.thread).exception_id, id);
+        session.resume(stop.thread);
+    }
+    assert_eq!(session.exit_code(), 6);
+    session.disconnect();
+}
+
+#[test]
+fn the_launch_says_what_becomes_of_signals_too_and_filters_come_on_top() {
+    let fixture = Fixture::new("traffic.c");
+    let arguments = json!({"signals": {"SIGUSR2": "stop", "SIGTERM": "nopass"}});
+    let session = launched(&fixture, arguments, &[("signals", Some("SIGWINCH"))]);
+    for id in ["SIGUSR2", "SIGWINCH"] {
+        let stop = session.stopped(StoppedEventReason::Exception);
+        assert_eq!(info(&session, stop.thread).exception_id, id);
+        session.resume(stop.thread);
+    }
+    assert_eq!(session.exit_code(), 5);
+    session.disconnect();
+}
+
+#[test]
+fn filters_set_before_the_launch_and_while_the_program_runs_hold() {
+    let fixture = Fixture::new("sleepless.c");
+    let session = Session::new();
+    let answers = set_filters(&session, &[("signals", Some("SIGURG"))]);
+    assert!(answers[0].verified);
+    session.launch(&fixture, json!({}));
+    session.configured();
+    session.wait_for_output("awake");
+    let process = session.process_id();
+    send(process, "URG");
+    let stop = session.stopped(StoppedEventReason::Exception);
+    let text = stop.event.text.expect("what happened");
+    assert!(text.starts_with("SIGURG: sent by process "), "{text}");
+    session.resume(stop.thread);
+    set_filters(&session, &[("signals", Some("SIGUSR1:stop:nopass"))]);
+    send(process, "URG");
+    send(process, "USR1");
+    let stop = session.stopped(StoppedEventReason::Exception);
+    assert_eq!(info(&session, stop.thread).exception_id, "SIGUSR1");
+    session.resume(stop.thread);
+    // It would have killed it. And a kill that isn't chosen and not handled does.
+    send(process, "USR2");
+    assert_eq!(session.exit_code(), 128 + 12);
+    session.disconnect();
+}
+
+fn send(process: i64, signal: &str) {
+    let status = std::process::Command::new("kill")
+        .args([&format!("-{signal}"), &process.to_string()])
+        .status();
+    assert!(status.is_ok_and(|status| status.success()));
+}
+
+#[test]
+fn filters_that_cannot_be_are_refused_with_a_sentence_each() {
+    let session = Session::new();
+    let answers = set_filters(
+        &session,
+        &[
+            ("everything", None),
+            ("signals", Some("SIGFOO")),
+            ("signals", Some("SIGUSR1:sometimes")),
+            ("faults", Some("x > 3")),
+            ("signals", Some("SIGKILL")),
+        ],
+    );
+    let messages: Vec<String> = answers
+        .into_iter()
+        .map(|answer| {
+            assert!(!answer.verified);
+            assert_eq!(answer.reason, Some(BreakpointReason::Failed));
+            answer.message.expect("why not")
+        })
+        .collect();
+    for (message, part) in messages.iter().zip([
+        "no exception filter `everything`",
+        "no signal `SIGFOO`",
+        "`sometimes`",
+        "takes no condition",
+        "SIGKILL",
+    ]) {
+        assert!(message.contains(part), "{message}");
+    }
+    session.disconnect();
+}
+
+#[test]
+fn a_program_run_without_debugging_meets_its_signals_unseen() {
+    let fixture = Fixture::new("faults.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({"args": ["read_null"], "noDebug": true}));
+    session.configured();
+    assert_eq!(session.exit_code(), 139);
+    session.disconnect();
+}
+
+#[test]
+fn there_is_no_exception_where_a_thread_has_stopped_for_something_else() {
+    let fixture = Fixture::new("traffic.c");
+    let session = Session::started(&fixture, json!({}), &["note"]);
+    let stop = session.stopped_at(&fixture, "note", StoppedEventReason::Breakpoint);
+    let failure = session.refused::<ExceptionInfoRequest>(ExceptionInfoArguments::new(stop.thread));
+    assert!(
+        failure.sentence.contains("not stopped for an exception"),
+        "{failure:?}"
+    );
+    session.disconnect();
+}
+
+#[test]
+fn the_filters_are_offered_with_what_people_read() {
+    let session = Session::new();
+    let capabilities = session.capabilities();
+    let filters = capabilities.exception_breakpoint_filters.expect("filters");
+    let on: Vec<(&str, bool)> = filters
+        .iter()
+        .map(|filter| (filter.filter.as_str(), filter.default == Some(true)))
+        .collect();
+    assert!(
+        on.contains(&("faults", true)) && on.contains(&("signals", false)),
+        "{on:?}"
+    );
+    assert_eq!(capabilities.supports_exception_info_request, Some(true));
+    session.disconnect();
+}

@@ -1,0 +1,556 @@
+//! What a signal is about, in a sentence: for a fault, what was tried on which address, and why that can't be.
+//!
+//! Pure: what the kernel said, the thread's registers, the faulting instruction and the process's mappings come as
+//! arguments. The kernel doesn't say what was tried; the instruction does.
+
+use crate::signals;
+use iced_x86::{
+    Code, Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
+    Register,
+};
+use std::fmt::Write;
+
+/// What `siginfo_t` says (sigaction(2)). Which of its union's fields mean something depends on the signal and its code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct SignalInfo {
+    /// `si_signo`.
+    pub(crate) number: i32,
+    /// `si_code`: above 0 the kernel's reason, else how a program sent it.
+    pub(crate) code: i32,
+    /// `si_addr`, of meaning for faults only.
+    pub(crate) address: u64,
+    /// `si_pid` of a signal that was sent, and of SIGCHLD.
+    pub(crate) sender: i32,
+    /// `si_status` of SIGCHLD, the low half of `si_value` of a queued one.
+    pub(crate) status: i32,
+    /// `si_syscall` of SIGSYS.
+    pub(crate) system_call: i32,
+}
+
+/// A range of the process's memory, as `/proc/PID/maps` has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mapping {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) read: bool,
+    pub(crate) write: bool,
+    pub(crate) execute: bool,
+    /// The file, `[stack]`, `[heap]` …; empty for anonymous memory.
+    pub(crate) name: String,
+}
+
+impl Mapping {
+    fn rights(&self) -> &'static str {
+        match (self.read, self.write, self.execute) {
+            (false, false, false) => "nothing is permitted",
+            (true, false, false) => "it may only be read",
+            (true, true, false) => "it may be read and written, not executed",
+            (true, false, true) => "it may be read and executed, not written",
+            (true, true, true) => "all is permitted",
+            (false, true, false) => "it may only be written",
+            (false, false, true) => "it may only be executed",
+            (false, true, true) => "it may not be read",
+        }
+    }
+
+    fn shown(&self) -> &str {
+        match self.name.as_str() {
+            "" => "anonymous memory",
+            "[heap]" => "the heap",
+            "[stack]" => "the stack",
+            name => name,
+        }
+    }
+}
+
+/// What was tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Read,
+    Write,
+    Execute,
+    Unknown,
+}
+
+impl Access {
+    fn to(self) -> &'static str {
+        match self {
+            Access::Read => "read of",
+            Access::Write => "write to",
+            Access::Execute => "jump to",
+            Access::Unknown => "access to",
+        }
+    }
+}
+
+/// A thread that a signal is about to be delivered to.
+pub(crate) struct Scene<'a> {
+    pub(crate) info: SignalInfo,
+    /// The process.
+    pub(crate) process: i32,
+    /// The thread's registers.
+    pub(crate) register: &'a dyn Fn(Register) -> Option<u64>,
+    /// The code at its instruction pointer, as far as there is any.
+    pub(crate) code: &'a [u8],
+    /// The process's memory, in order; empty where it isn't known.
+    pub(crate) mappings: &'a [Mapping],
+    /// What the C library, or the stack, says of an abort.
+    pub(crate) abort_message: Option<String>,
+    /// The name of the process that sent it.
+    pub(crate) sender: Option<String>,
+}
+
+/// The `si_code` of a signal that the kernel sends for a reason of its own.
+const SI_KERNEL: i32 = 0x80;
+/// Nothing is mapped below: a small number that is taken for a pointer (`vm.mmap_min_addr`).
+const NULL_PAGES: u64 = 0x1_0000;
+/// How far from the stack pointer an access belongs to the stack.
+const STACK_NEAR: u64 = 0x2_0000;
+
+/// A sentence for the user that starts with the signal's name.
+pub(crate) fn describe(scene: &Scene<'_>) -> String {
+    let name = signals::name(scene.info.number);
+    match reason(scene) {
+        Some(reason) => format!("{name}: {reason}"),
+        None => name.into_owned(),
+    }
+}
+
+/// The address a fault is about; `None` where none is known.
+pub(crate) fn fault_address(scene: &Scene<'_>) -> Option<u64> {
+    let SignalInfo {
+        number,
+        code,
+        address,
+        ..
+    } = scene.info;
+    if code <= 0 || !signals::is_fault(number) || number == libc::SIGSYS {
+        return None;
+    }
+    match (number, code) {
+        (libc::SIGSEGV, SI_KERNEL) => odd_operand(scene).map(|(_, address, _)| address),
+        _ => Some(address),
+    }
+}
+
+fn reason(scene: &Scene<'_>) -> Option<String> {
+    let SignalInfo { number, code, .. } = scene.info;
+    match number {
+        libc::SIGABRT if scene.abort_message.is_some() => scene.abort_message.clone(),
+        libc::SIGABRT if code <= 0 && scene.info.sender == scene.process => {
+            Some("the program aborts".to_owned())
+        }
+        libc::SIGCHLD if code > 0 => Some(child(scene.info)),
+        _ if code <= 0 => Some(sent(scene)),
+        libc::SIGSEGV => Some(segmentation(scene)),
+        libc::SIGBUS => Some(bus(scene)),
+        libc::SIGFPE => Some(arithmetic(scene)),
+        libc::SIGILL => Some(illegal(scene)),
+        libc::SIGSYS => Some(format!(
+            "system call {} is not allowed here (seccomp)",
+            scene.info.system_call
+        )),
+        libc::SIGINT => Some("interrupted".to_owned()),
+        _ if code == SI_KERNEL => Some("sent by the kernel".to_owned()),
+        _ => None,
+    }
+}
+
+/// Of a signal that a program sent.
+fn sent(scene: &Scene<'_>) -> String {
+    const SI_TIMER: i32 = -2;
+    const SI_MESGQ: i32 = -3;
+    const SI_ASYNCIO: i32 = -4;
+    let SignalInfo { code, sender, .. } = scene.info;
+    match code {
+        SI_TIMER => "sent by a timer of the program".to_owned(),
+        SI_MESGQ => "sent by a message queue".to_owned(),
+        SI_ASYNCIO => "sent by an asynchronous I/O request".to_owned(),
+        _ if sender == scene.process => "sent by the program itself".to_owned(),
+        _ if sender <= 0 => "sent by a program".to_owned(),
+        _ => match &scene.sender {
+            Some(name) => format!("sent by process {sender} ({name})"),
+            None => format!("sent by process {sender}"),
+        },
+    }
+}
+
+fn child(info: SignalInfo) -> String {
+    let SignalInfo { sender, status, .. } = info;
+    match info.code {
+        libc::CLD_EXITED => format!("child {sender} exited with code {status}"),
+        libc::CLD_KILLED | libc::CLD_DUMPED => {
+            format!("child {sender} was killed by {}", signals::name(status))
+        }
+        libc::CLD_STOPPED | libc::CLD_TRAPPED => format!("child {sender} stopped"),
+        libc::CLD_CONTINUED => format!("child {sender} goes on"),
+        _ => format!("news of child {sender}"),
+    }
+}
+
+fn instruction(scene: &Scene<'_>) -> Option<Instruction> {
+    let pc = (scene.register)(Register::RIP)?;
+    let mut decoder = Decoder::with_ip(64, scene.code, pc, DecoderOptions::NONE);
+    let instruction = decoder.decode();
+    (!instruction.is_invalid()).then_some(instruction)
+}
+
+/// The memory an instruction touches: address, size, what it does there.
+fn operands(scene: &Scene<'_>, instruction: &Instruction) -> Vec<(u64, u64, Access)> {
+    let mut factory = InstructionInfoFactory::new();
+    let info = factory.info(instruction);
+    let used = info.used_memory().iter();
+    used.filter_map(|memory| {
+        let address = memory.virtual_address(0, |register, _, _| (scene.register)(register))?;
+        let access = match memory.access() {
+            OpAccess::Read | OpAccess::CondRead => Access::Read,
+            OpAccess::Write | OpAccess::CondWrite => Access::Write,
+            // To add to memory is to read it first, but what isn't permitted is the writing.
+            OpAccess::ReadWrite | OpAccess::ReadCondWrite => Access::Write,
+            _ => return None,
+        };
+        Some((address, memory.memory_size().size() as u64, access))
+    })
+    .collect()
+}
+
+fn access(scene: &Scene<'_>, address: u64) -> Access {
+    let pc = (scene.register)(Register::RIP);
+    // An instruction may lie across two pages.
+    if pc.is_some_and(|pc| address.wrapping_sub(pc) < 16) && scene.code.len() < 16 {
+        return Access::Execute;
+    }
+    let at_pc = |m: &&Mapping| pc.is_some_and(|pc| (m.start..m.end).contains(&pc));
+    if pc == Some(address) && scene.mappings.iter().find(at_pc).is_none_or(|m| !m.execute) {
+        return Access::Execute;
+    }
+    let Some(instruction) = instruction(scene) else {
+        return Access::Unknown;
+    };
+    // The address is where the missing page begins, for what lies across two.
+    let touched = operands(scene, &instruction);
+    let near =
+        |(start, size, _): &&(u64, u64, Access)| address.wrapping_sub(*start) < (*size).max(1);
+    match touched.iter().find(near) {
+        Some((_, _, access)) => *access,
+        // String instructions move on, gathers have many addresses: what they do is the same everywhere.
+        None => match touched.as_slice() {
+            [(_, _, only)] => *only,
+            _ => Access::Unknown,
+        },
+    }
+}
+
+fn segmentation(scene: &Scene<'_>) -> String {
+    const SEGV_MAPERR: i32 = 1;
+    const SEGV_ACCERR: i32 = 2;
+    const SEGV_BNDERR: i32 = 3;
+    const SEGV_PKUERR: i32 = 4;
+    let SignalInfo { code, address, .. } = scene.info;
+    if code == SI_KERNEL {
+        return protection(scene);
+    }
+    let access = access(scene, address);
+    let to = access.to();
+    let at = scene
+        .mappings
+        .iter()
+        .find(|m| (m.start..m.end).contains(&address));
+    if let Some(stack) = overflown_stack(scene, address, access) {
+        let size = size_text(stack.end - stack.start);
+        return format!("stack overflow: {to} address {address:#x}, below the stack of {size}");
+    }
+    match (code, at) {
+        (SEGV_MAPERR, _) | (_, None) if address < NULL_PAGES => match (access, address) {
+            (Access::Execute, 0) => "jump to address 0x0, a null function pointer".to_owned(),
+            (_, 0) => format!("{to} address 0x0, a null pointer"),
+            _ => format!("{to} address {address:#x}, {address} bytes from a null pointer"),
+        },
+        (SEGV_PKUERR, _) => {
+            format!("{to} address {address:#x}, which its protection key does not permit")
+        }
+        (SEGV_BNDERR, _) => format!("{to} address {address:#x}, which is out of bounds"),
+        (SEGV_ACCERR, Some(m)) => {
+            format!("{to} address {address:#x} in {}: {}", m.shown(), m.rights())
+        }
+        (SEGV_MAPERR, _) => {
+            let mut text = format!("{to} address {address:#x}, where nothing is mapped");
+            if let Some((distance, m)) = just_before(scene, address) {
+                // Writing to a string does not fail.
+                let _ = write!(text, ", {distance} bytes behind {}", m.shown());
+            }
+            text
+        }
+        _ => format!("{to} address {address:#x}"),
+    }
+}
+
+/// The mapping that ends shortly before an address, and how far before.
+fn just_before<'a>(scene: &'a Scene<'_>, address: u64) -> Option<(u64, &'a Mapping)> {
+    const SHORTLY: u64 = 4096;
+    let before = scene.mappings.iter().rev().find(|m| m.end <= address)?;
+    let distance = address - before.end;
+    (distance < SHORTLY && before.name != "[vsyscall]").then_some((distance, before))
+}
+
+/// The stack that an access below it was meant for: the thread's own, whose pages end above the address.
+fn overflown_stack<'a>(scene: &'a Scene<'_>, address: u64, access: Access) -> Option<&'a Mapping> {
+    let sp = (scene.register)(Register::RSP)?;
+    let by_stack_pointer = address.abs_diff(sp) <= STACK_NEAR;
+    if access == Access::Execute || !by_stack_pointer {
+        return None;
+    }
+    let above = scene.mappings.iter().find(|m| m.start > address)?;
+    // A thread's descriptor is at the upper end of its stack.
+    let thread = (scene.register)(Register::FS).unwrap_or(0);
+    let is_stack = above.name == "[stack]" || (above.start..above.end).contains(&thread);
+    (is_stack && above.read && above.write).then_some(above)
+}
+
+fn size_text(bytes: u64) -> String {
+    const MIB: u64 = 1 << 20;
+    /// What a stack may lack to its limit.
+    const GAP: u64 = 1 << 16;
+    match bytes.saturating_add(GAP) {
+        MIB.. => format!("{} MiB", bytes.div_ceil(MIB)),
+        _ => format!("{} KiB", bytes / 1024),
+    }
+}
+
+/// Whether an address is one that the processor can have.
+fn is_canonical(address: u64) -> bool {
+    let high = address.cast_signed() >> 47;
+    high == 0 || high == -1
+}
+
+/// Instructions that want their memory aligned by its size.
+fn wants_alignment(instruction: &Instruction) -> bool {
+    use Mnemonic::*;
+    matches!(
+        instruction.mnemonic(),
+        Movaps
+            | Movapd
+            | Movdqa
+            | Movntdq
+            | Movntps
+            | Movntpd
+            | Movntdqa
+            | Vmovaps
+            | Vmovapd
+            | Vmovdqa
+            | Vmovdqa32
+            | Vmovdqa64
+            | Vmovntdq
+            | Vmovntps
+            | Vmovntpd
+            | Vmovntdqa
+    ) || (!matches!(instruction.mnemonic(), Movups | Movupd | Movdqu | Lddqu)
+        && is_legacy_sse(instruction))
+}
+
+/// An instruction of the old encoding with a 16-byte operand in memory: all but the `u` ones want it aligned (Intel SDM 1, §10.4.1.1).
+fn is_legacy_sse(instruction: &Instruction) -> bool {
+    let uses_xmm = (0..instruction.op_count()).any(|index| {
+        instruction.op_kind(index) == OpKind::Register && instruction.op_register(index).is_xmm()
+    });
+    uses_xmm
+        && instruction.memory_size().size() == 16
+        && instruction.encoding() == iced_x86::EncodingKind::Legacy
+}
+
+/// The operand that made the processor refuse an instruction without saying which.
+fn odd_operand(scene: &Scene<'_>) -> Option<(Instruction, u64, Access)> {
+    let instruction = instruction(scene)?;
+    let mut touched = operands(scene, &instruction);
+    touched.retain(|(address, size, _)| {
+        !is_canonical(*address) || (wants_alignment(&instruction) && address % (*size).max(1) != 0)
+    });
+    let (address, _, access) = *touched.first()?;
+    Some((instruction, address, access))
+}
+
+/// A general-protection fault: the kernel knows no address.
+fn protection(scene: &Scene<'_>) -> String {
+    let odd = odd_operand(scene);
+    if let Some((instruction, address, access)) = odd {
+        let to = access.to();
+        if !is_canonical(address) {
+            return format!("{to} address {address:#x}, which no address can be (not canonical)");
+        }
+        let size = instruction.memory_size().size();
+        let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
+        return format!(
+            "{to} address {address:#x}, which is not aligned to {size} bytes as `{name}` needs it"
+        );
+    }
+    let Some(instruction) = instruction(scene) else {
+        return "invalid address".to_owned();
+    };
+    if instruction.mnemonic() == Mnemonic::Ret {
+        return "return to what no address can be (not canonical): the stack is overwritten"
+            .to_owned();
+    }
+    if instruction.is_privileged() {
+        let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
+        return format!("`{name}` is an instruction for the kernel only");
+    }
+    "invalid address".to_owned()
+}
+
+fn bus(scene: &Scene<'_>) -> String {
+    const BUS_ADRALN: i32 = 1;
+    const BUS_ADRERR: i32 = 2;
+    const BUS_MCEERR_AR: i32 = 4;
+    let SignalInfo { code, address, .. } = scene.info;
+    let to = access(scene, address).to();
+    let at = scene
+        .mappings
+        .iter()
+        .find(|m| (m.start..m.end).contains(&address));
+    match code {
+        BUS_ADRALN => format!("{to} address {address:#x}, which is not aligned"),
+        BUS_ADRERR => match at.filter(|m| m.name.starts_with('/')) {
+            Some(m) => format!(
+                "{to} address {address:#x} beyond the end of the mapped file {}",
+                m.name
+            ),
+            None => format!("{to} address {address:#x}, which has no memory behind it"),
+        },
+        BUS_MCEERR_AR => format!("{to} address {address:#x}: the memory itself is broken"),
+        _ => format!("{to} address {address:#x}"),
+    }
+}
+
+fn arithmetic(scene: &Scene<'_>) -> String {
+    const FPE_INTDIV: i32 = 1;
+    let text = match scene.info.code {
+        FPE_INTDIV => return division(scene).to_owned(),
+        2 => "integer overflow",
+        3 => "floating-point division by zero",
+        4 => "floating-point overflow",
+        5 => "floating-point underflow",
+        6 => "floating-point result that is not exact",
+        7 => "invalid floating-point operation",
+        8 => "subscript out of range",
+        _ => "arithmetic exception",
+    };
+    text.to_owned()
+}
+
+/// The processor tells division by zero and a quotient that doesn't fit by the same exception; the divisor tells them apart.
+fn division(scene: &Scene<'_>) -> &'static str {
+    const BY_ZERO: &str = "integer division by zero";
+    let divisor = instruction(scene).filter(|i| i.op0_kind() == OpKind::Register);
+    let register = divisor.map(|i| i.op0_register());
+    let value = register.and_then(|register| {
+        let full = (scene.register)(register.full_register())?;
+        let bits = 8 * register.size() as u32;
+        Some(match bits {
+            8 if format!("{register:?}").ends_with('H') => full >> 8 & 0xff,
+            64 => full,
+            bits => full & ((1 << bits) - 1),
+        })
+    });
+    match value {
+        Some(1..) => "integer overflow: the quotient does not fit",
+        _ => BY_ZERO,
+    }
+}
+
+fn illegal(scene: &Scene<'_>) -> String {
+    let address = scene.info.address;
+    match instruction(scene).map(|i| i.code()) {
+        Some(Code::Ud2) => format!(
+            "the instruction `ud2` at {address:#x}, which compilers put where a program must not come (`__builtin_trap`, unreachable code)"
+        ),
+        Some(_) => format!("an instruction at {address:#x} that this processor does not have"),
+        None => {
+            let bytes = scene.code.iter().take(4).map(|byte| format!("{byte:02x}"));
+            let bytes: Vec<String> = bytes.collect();
+            format!("no instruction at {address:#x}: {}", bytes.join(" "))
+        }
+    }
+}
+
+/// The facts of `siginfo_t`, for who wants to know exactly.
+pub(crate) fn facts(info: SignalInfo) -> String {
+    let code = code_name(info.number, info.code);
+    let mut text = format!("si_signo {}, si_code {code}", info.number);
+    // Writing to a string does not fail.
+    let _ = match info.number {
+        libc::SIGSYS if info.code > 0 => write!(text, ", si_syscall {}", info.system_call),
+        number if info.code > 0 && signals::is_fault(number) => {
+            write!(text, ", si_addr {:#x}", info.address)
+        }
+        libc::SIGCHLD => write!(text, ", si_pid {}, si_status {}", info.sender, info.status),
+        _ if info.code <= 0 => write!(text, ", si_pid {}", info.sender),
+        _ => Ok(()),
+    };
+    text
+}
+
+fn code_name(number: i32, code: i32) -> String {
+    let names: &[&str] = match number {
+        libc::SIGSEGV => &["SEGV_MAPERR", "SEGV_ACCERR", "SEGV_BNDERR", "SEGV_PKUERR"],
+        libc::SIGBUS => &[
+            "BUS_ADRALN",
+            "BUS_ADRERR",
+            "BUS_OBJERR",
+            "BUS_MCEERR_AR",
+            "BUS_MCEERR_AO",
+        ],
+        libc::SIGFPE => &[
+            "FPE_INTDIV",
+            "FPE_INTOVF",
+            "FPE_FLTDIV",
+            "FPE_FLTOVF",
+            "FPE_FLTUND",
+            "FPE_FLTRES",
+            "FPE_FLTINV",
+            "FPE_FLTSUB",
+        ],
+        libc::SIGILL => &[
+            "ILL_ILLOPC",
+            "ILL_ILLOPN",
+            "ILL_ILLADR",
+            "ILL_ILLTRP",
+            "ILL_PRVOPC",
+            "ILL_PRVREG",
+            "ILL_COPROC",
+            "ILL_BADSTK",
+        ],
+        libc::SIGSYS => &["SYS_SECCOMP"],
+        libc::SIGTRAP => &["TRAP_BRKPT", "TRAP_TRACE", "TRAP_BRANCH", "TRAP_HWBKPT"],
+        libc::SIGCHLD => &[
+            "CLD_EXITED",
+            "CLD_KILLED",
+            "CLD_DUMPED",
+            "CLD_TRAPPED",
+            "CLD_STOPPED",
+            "CLD_CONTINUED",
+        ],
+        _ => &[],
+    };
+    let own = usize::try_from(code)
+        .ok()
+        .and_then(|code| code.checked_sub(1));
+    let name = own.and_then(|index| names.get(index)).copied();
+    let name = name.or(match code {
+        0 => Some("SI_USER"),
+        SI_KERNEL => Some("SI_KERNEL"),
+        -1 => Some("SI_QUEUE"),
+        -2 => Some("SI_TIMER"),
+        -3 => Some("SI_MESGQ"),
+        -4 => Some("SI_ASYNCIO"),
+        -6 => Some("SI_TKILL"),
+        _ => None,
+    });
+    match name {
+        Some(name) => format!("{name} ({code})"),
+        None => code.to_string(),
+    }
+}
+
+#[cfg(test)]
+#[path = "faults_tests.rs"]
+mod tests;

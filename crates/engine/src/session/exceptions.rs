@@ -1,0 +1,24 @@
+//! Signals and exceptions: what stops, and what a stop was about.
+
+use crate::exceptions::Exception;
+use crate::session::Session;
+use crate::signals::SignalTable;
+use crate::{Error, ThreadId};
+
+impl Session {
+    /// Says what becomes of signals. Works while running.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn set_signals(&self, table: SignalTable) -> Result<(), Error> {
+        self.ask(move |owner| owner.set_signals(table))
+    }
+
+    /// What a thread has stopped for, where that is an exception or a signal.
+    ///
+    /// # Errors
+    /// [`Error::NotStopped`], [`Error::NoSuchThread`], [`Error::Ended`].
+    pub fn exception(&self, thread: ThreadId) -> Result<Option<Exception>, Error> {
+        self.ask(move |owner| owner.exception(thread))?
+    }
+}
