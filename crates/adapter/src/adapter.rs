@@ -2,6 +2,7 @@
 
 use crate::breakpoints::Breakpoints;
 use crate::exceptions::Exceptions;
+use crate::later::Later;
 use crate::main_loop::ServeOptions;
 use crate::output::TextStream;
 use crate::to_dap;
@@ -19,6 +20,7 @@ use dapple_engine::session::{Asked, BreakpointState, Leave, Resolution};
 use dapple_engine::values::{NamedValue, Rendered, Value};
 use dapple_engine::{Address, Error, Session, ThreadId};
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -27,6 +29,8 @@ use std::rc::Rc;
 pub enum Phase {
     /// Nothing is launched.
     New,
+    /// The process to attach to has yet to start.
+    Awaited,
     /// The program is held at its entry until the client is done configuring.
     Held,
     /// It runs.
@@ -76,6 +80,9 @@ pub struct Adapter {
     pub options: ServeOptions,
     /// Goes to the engine at launch, so that its loss is noticed.
     pub engine_events: Option<Sender<dapple_engine::Event>>,
+    pub later: Later,
+    /// Dropped, it ends what waits for a process to start.
+    pub awaiting: Option<Sender<Infallible>>,
     pub debuggee: Option<Session>,
     pub phase: Phase,
     pub configured: bool,
@@ -97,10 +104,16 @@ pub struct Adapter {
 
 impl Adapter {
     /// A session in which nothing has happened.
-    pub fn new(options: ServeOptions, engine_events: Sender<dapple_engine::Event>) -> Adapter {
+    pub fn new(
+        options: ServeOptions,
+        engine_events: Sender<dapple_engine::Event>,
+        later: Later,
+    ) -> Adapter {
         Adapter {
             options,
             engine_events: Some(engine_events),
+            later,
+            awaiting: None,
             debuggee: None,
             phase: Phase::New,
             configured: false,
@@ -380,6 +393,8 @@ impl Adapter {
 
     /// Takes leave of the debuggee, if there still is one.
     pub fn end(&mut self) {
+        self.engine_events = None;
+        self.awaiting = None;
         if let Some(debuggee) = self.debuggee.take() {
             debuggee.leave(self.leave);
         }

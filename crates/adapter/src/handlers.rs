@@ -1,5 +1,6 @@
 //! The requests that are answered, each with its handler. What is registered here is what `initialize` offers.
 
+mod attach;
 mod breakpoints;
 mod end;
 mod exceptions;
@@ -26,6 +27,7 @@ pub fn server() -> Server<Adapter> {
             capabilities.supports_exception_filter_options = Some(true);
         })
         .on::<LaunchRequest>(start::launch)
+        .on_deferred::<AttachRequest>(attach::attach)
         .on::<ConfigurationDoneRequest>(start::configuration_done)
         .on::<SetBreakpointsRequest>(breakpoints::set_breakpoints)
         .on::<SetFunctionBreakpointsRequest>(breakpoints::set_function_breakpoints)

@@ -38,7 +38,7 @@ const KNOWN: [&str; 9] = [
 ];
 
 /// What editors add for themselves: in VS Code's `launch.json` these stand beside the adapter's own.
-const CLIENTS_OWN: [&str; 14] = [
+pub const CLIENTS_OWN: [&str; 14] = [
     "type",
     "request",
     "name",
@@ -61,12 +61,25 @@ impl LaunchArguments {
     /// # Errors
     /// A sentence that names the argument and says what it should be.
     pub fn read(arguments: &BTreeMap<String, Raw>) -> Result<LaunchArguments, String> {
+        let (launch, program) =
+            LaunchArguments::read_each(arguments).map_err(|error| format!("launch: {error}"))?;
+        match program {
+            Some(path) if !path.as_os_str().is_empty() => {
+                let mut launch = launch;
+                launch.options.program = path;
+                Ok(launch)
+            }
+            _ => Err("launch needs `program`: the path of the executable to debug".into()),
+        }
+    }
+
+    fn read_each(
+        arguments: &BTreeMap<String, Raw>,
+    ) -> Result<(LaunchArguments, Option<PathBuf>), String> {
         let mut launch = LaunchArguments::default();
         let mut program = None;
         for (name, raw) in arguments {
-            let value: &Value = &raw
-                .decode()
-                .map_err(|error| format!("launch: `{name}`: {error}"))?;
+            let value: &Value = &raw.decode().map_err(|error| format!("`{name}`: {error}"))?;
             match name.as_str() {
                 _ if value.is_null() => {}
                 "program" => program = Some(PathBuf::from(string(name, value)?)),
@@ -79,29 +92,26 @@ impl LaunchArguments {
                 "debuginfod" => launch.options.debuginfod = boolean(name, value)?,
                 "noDebug" => {}
                 own if own.starts_with('_') || CLIENTS_OWN.contains(&own) => {}
-                unknown => launch.warnings.push(warning(unknown)),
+                unknown => launch.warnings.push(warning("launch", unknown, &KNOWN)),
             }
         }
-        launch.options.program = match program {
-            Some(path) if !path.as_os_str().is_empty() => path,
-            _ => return Err("launch needs `program`: the path of the executable to debug".into()),
-        };
-        Ok(launch)
+        Ok((launch, program))
     }
 }
 
-fn warning(name: &str) -> String {
-    match nearest(name) {
+/// What is said of an argument that is not known.
+pub fn warning(request: &str, name: &str, known: &[&str]) -> String {
+    match nearest(name, known) {
         Some(known) => format!(
-            "launch: the argument `{name}` is not known and ignored; did you mean `{known}`?"
+            "{request}: the argument `{name}` is not known and ignored; did you mean `{known}`?"
         ),
-        None => format!("launch: the argument `{name}` is not known and ignored"),
+        None => format!("{request}: the argument `{name}` is not known and ignored"),
     }
 }
 
 /// The known name that `name` is most likely meant to be.
-fn nearest(name: &str) -> Option<&'static str> {
-    let (known, distance) = KNOWN
+fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let (known, distance) = known
         .iter()
         .map(|known| {
             (
@@ -129,7 +139,8 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-fn wrong(name: &str, expected: &str, value: &Value) -> String {
+/// What is said of an argument of the wrong type.
+pub fn wrong(name: &str, expected: &str, value: &Value) -> String {
     let got = match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
@@ -138,17 +149,19 @@ fn wrong(name: &str, expected: &str, value: &Value) -> String {
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
     };
-    format!("launch: `{name}` must be {expected}, not {got}")
+    format!("`{name}` must be {expected}, not {got}")
 }
 
-fn string<'a>(name: &str, value: &'a Value) -> Result<&'a str, String> {
+/// A text argument.
+pub fn string<'a>(name: &str, value: &'a Value) -> Result<&'a str, String> {
     let text = value
         .as_str()
         .ok_or_else(|| wrong(name, "a string", value))?;
     no_nul(name, text)
 }
 
-fn boolean(name: &str, value: &Value) -> Result<bool, String> {
+/// A truth value.
+pub fn boolean(name: &str, value: &Value) -> Result<bool, String> {
     value
         .as_bool()
         .ok_or_else(|| wrong(name, "true or false", value))
@@ -189,7 +202,7 @@ fn environment(value: &Value) -> Result<Vec<(OsString, Option<OsString>)>, Strin
                 let label = format!("env[{index}]");
                 let (name, value) = string(&label, entry)?
                     .split_once('=')
-                    .ok_or_else(|| format!("launch: `{label}` must have the form NAME=value"))?;
+                    .ok_or_else(|| format!("`{label}` must have the form NAME=value"))?;
                 variable_name(&label, name)?;
                 Ok((name.into(), Some(value.into())))
             })
@@ -201,7 +214,7 @@ fn environment(value: &Value) -> Result<Vec<(OsString, Option<OsString>)>, Strin
 fn variable_name(label: &str, name: &str) -> Result<(), String> {
     if name.is_empty() || name.contains('=') {
         return Err(format!(
-            "launch: `{label}` is no name an environment variable can have"
+            "`{label}` is no name an environment variable can have"
         ));
     }
     no_nul(label, name).map(drop)
@@ -209,7 +222,7 @@ fn variable_name(label: &str, name: &str) -> Result<(), String> {
 
 fn no_nul<'a>(name: &str, text: &'a str) -> Result<&'a str, String> {
     if text.contains('\0') {
-        return Err(format!("launch: `{name}` contains a NUL character"));
+        return Err(format!("`{name}` contains a NUL character"));
     }
     Ok(text)
 }

@@ -7,10 +7,12 @@
 //! answer to a later question before the news.
 
 mod adapter;
+mod attach_arguments;
 mod breakpoints;
 mod exceptions;
 mod from_dap;
 mod handlers;
+mod later;
 mod launch_arguments;
 mod logged;
 mod main_loop;

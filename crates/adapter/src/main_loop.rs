@@ -2,6 +2,7 @@
 
 use crate::adapter::Adapter;
 use crate::handlers;
+use crate::later::{Job, Later};
 use crossbeam_channel::{Receiver, TryRecvError, never, select, unbounded};
 use dapple_dap::server::Flow;
 use dapple_dap::transport::{Connection, Incoming};
@@ -51,6 +52,8 @@ enum Event {
     Engine(dapple_engine::Event),
     /// The engine is gone.
     EngineLost,
+    /// Something that went on beside the session has come to its end.
+    Job(Job),
     /// The process was asked to end.
     Shutdown,
 }
@@ -60,11 +63,12 @@ enum Event {
 pub fn serve(connection: Connection, options: ServeOptions) {
     let shutdown = options.shutdown.clone();
     let (sender, mut engine) = unbounded();
-    let mut adapter = Adapter::new(options, sender);
+    let (later, jobs) = Later::channel();
+    let mut adapter = Adapter::new(options, sender, later);
     let server = handlers::server();
     let mut session = server.start(&connection);
     loop {
-        match next(&connection, &mut engine, &shutdown) {
+        match next(&connection, &mut engine, &jobs, &shutdown) {
             Event::Client(incoming) => match session.handle(&mut adapter, incoming) {
                 Flow::Continue => {}
                 Flow::Closed => break,
@@ -75,6 +79,7 @@ pub fn serve(connection: Connection, options: ServeOptions) {
                     adapter.tell(event, &outbox, client);
                 }
             }
+            Event::Job(job) => job(&mut adapter, &session.outbox(), session.conventions()),
             Event::EngineLost => adapter.lost_engine(&session.outbox()),
             Event::Shutdown => {
                 session.disconnect(&mut adapter);
@@ -88,6 +93,7 @@ pub fn serve(connection: Connection, options: ServeOptions) {
 fn next(
     connection: &Connection,
     engine: &mut Receiver<dapple_engine::Event>,
+    jobs: &Receiver<Job>,
     shutdown: &Receiver<Infallible>,
 ) -> Event {
     let from_engine = |event, engine: &mut Receiver<_>| match event {
@@ -108,6 +114,7 @@ fn next(
             Ok(incoming) => Event::Client(incoming),
             Err(_) => Event::Shutdown,
         },
+        recv(jobs) -> job => job.map_or(Event::Shutdown, Event::Job),
         recv(shutdown) -> _ => Event::Shutdown,
     }
 }

@@ -16,7 +16,7 @@ use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::exceptions::{BreakMode, Exception};
 use dapple_engine::frame::Frame;
 use dapple_engine::modules::{DebugInfo, ModuleInfo};
-use dapple_engine::session::{Asked, BreakpointState, ProcessInfo, Resolution, ThreadInfo};
+use dapple_engine::session::{Asked, BreakpointState, ProcessInfo, Resolution, Start, ThreadInfo};
 use dapple_engine::values::{NamedValue, Rendered};
 use std::collections::HashMap;
 use std::path::Path;
@@ -44,7 +44,10 @@ pub fn process(process: &ProcessInfo) -> ProcessEventBody {
     ProcessEventBody::new(process.program.display().to_string())
         .with_system_process_id(i64::from(process.pid))
         .with_is_local_process(true)
-        .with_start_method(ProcessEventStartMethod::Launch)
+        .with_start_method(match process.start {
+            Start::Launched => ProcessEventStartMethod::Launch,
+            Start::Attached => ProcessEventStartMethod::Attach,
+        })
         .with_pointer_size(64)
 }
 

@@ -27,6 +27,14 @@ pub enum Error {
         /// A sentence the user can act on.
         reason: String,
     },
+    /// The process can't be attached to.
+    #[error("cannot attach to process {process}: {reason}")]
+    Attach {
+        /// The process.
+        process: i32,
+        /// A sentence the user can act on.
+        reason: String,
+    },
     /// An expression can't be evaluated: what and where in it.
     #[error("{0}")]
     Expression(String),

@@ -4,6 +4,7 @@
 //! channel. Nothing here knows how a client talks.
 
 mod address;
+pub mod attach;
 mod breakpoints;
 pub mod error;
 pub mod eval;
@@ -15,6 +16,7 @@ pub mod launch;
 pub mod memory;
 pub mod modules;
 mod owner;
+pub mod processes;
 pub mod registers;
 pub mod session;
 pub mod signals;

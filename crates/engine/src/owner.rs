@@ -7,6 +7,7 @@
 //! then may the thread get past it, else it has yet to run into it. `skip` is the same across a signal handler: the
 //! thread will come back to that address with that stack pointer, and must not be counted again.
 
+mod attach;
 mod back;
 mod commands;
 mod debuginfod;
@@ -25,9 +26,9 @@ use crate::breakpoints::site::{PatchedMemory, Reason};
 use crate::event::{ExitStatus, Stop, StopReason};
 use crate::exceptions::Exception;
 use crate::frame::StackCache;
-use crate::launch::LaunchOptions;
+use crate::launch::{IndexCache, LaunchOptions};
 use crate::modules::Modules;
-use crate::session::ProcessInfo;
+use crate::session::{ProcessInfo, Start};
 use crate::signals::SignalTable;
 use crate::stops::{Action, Actions, How, Stops};
 
@@ -46,9 +47,13 @@ use std::sync::Arc;
 /// Something to do on the owner thread.
 pub(crate) type Command = Box<dyn FnOnce(&mut Owner) + Send>;
 
+/// The number of the hold at the start, before any stop was told.
+const FIRST_STOP: u64 = 1;
+
 /// The debuggee and all that is known of it.
 pub(crate) struct Owner {
     process: ThreadId,
+    start: Start,
     events: Sender<Event>,
     commands: Receiver<Command>,
     waker: Arc<Waker>,
@@ -84,7 +89,20 @@ pub(crate) struct Owner {
     alone: Vec<ThreadId>,
     /// All are being stopped to be let go.
     detaching: bool,
+    /// And to be left stopped.
+    suspend: bool,
     over: bool,
+}
+
+/// What an owner begins with.
+struct Parts {
+    process: ThreadId,
+    stops: Stops,
+    start: Start,
+    memory: ProcessMemory,
+    output: Output,
+    debuginfod: bool,
+    index_cache: Option<Arc<IndexCache>>,
 }
 
 /// What is kept for each thread.
@@ -135,27 +153,52 @@ impl Owner {
         let info = ProcessInfo {
             pid: launched.process.0,
             program: launched.program.clone(),
+            start: Start::Launched,
+            stopped: false,
         };
+        let parts = Parts {
+            process: launched.process,
+            stops: Stops::new(launched.process),
+            start: Start::Launched,
+            memory,
+            output,
+            debuginfod: options.debuginfod,
+            index_cache: options.index_cache.clone(),
+        };
+        let mut owner = Owner::of(parts, events, (orders, commands), waker);
+        owner.threads.insert(owner.process, Control::default());
+        owner.load_program(&launched.program);
+        owner.tell(Event::ThreadStarted(owner.process));
+        Ok((owner, info))
+    }
+
+    fn of(
+        parts: Parts,
+        events: Sender<Event>,
+        (orders, commands): (Sender<Command>, Receiver<Command>),
+        waker: Arc<Waker>,
+    ) -> Owner {
         let (back, beside) = back::Back::new(orders, Arc::clone(&waker));
-        let debuginfod = match options.debuginfod {
+        let debuginfod = match parts.debuginfod {
             true => debuginfod::Debuginfod::start(back.clone()),
             false => debuginfod::Debuginfod::default(),
         };
-        let mut owner = Owner {
-            process: launched.process,
+        Owner {
+            process: parts.process,
+            start: parts.start,
             events,
             commands,
             waker,
-            output,
-            stops: Stops::new(launched.process),
+            output: parts.output,
+            stops: parts.stops,
             actions: Actions::new(),
             threads: FxHashMap::default(),
-            memory: PatchedMemory::new(memory),
+            memory: PatchedMemory::new(parts.memory),
             modules: Modules::default(),
             last_module: 0,
             told: warnings::Told::default(),
             loader: loader::Loader::default(),
-            indexing: indexing::Indexing::new(options.index_cache.clone(), back),
+            indexing: indexing::Indexing::new(parts.index_cache, back),
             debuginfod,
             _beside: beside,
             breakpoints: Model::default(),
@@ -164,18 +207,15 @@ impl Owner {
             affinity: Affinity::default(),
             reports: Vec::new(),
             pause: None,
-            stop_number: 1,
+            stop_number: FIRST_STOP,
             before_calls: FxHashMap::default(),
-            current: launched.process,
+            current: parts.process,
             stacks: FxHashMap::default(),
             alone: Vec::new(),
             detaching: false,
+            suspend: false,
             over: false,
-        };
-        owner.threads.insert(owner.process, Control::default());
-        owner.load_program(&launched.program);
-        owner.tell(Event::ThreadStarted(owner.process));
-        Ok((owner, info))
+        }
     }
 
     /// Serves commands and the debuggee's events until the debuggee is gone or left.
@@ -204,7 +244,11 @@ impl Owner {
     /// The engine itself failed: nothing must be left behind.
     pub(crate) fn abandon(&mut self) {
         if !self.over {
-            wait::abandon(self.process);
+            match self.start {
+                Start::Launched => wait::abandon(self.process),
+                // It is let go with this thread's end.
+                Start::Attached => self.memory.clean_own(),
+            }
             self.ended(ExitStatus::Signal(libc::SIGKILL));
         }
     }
@@ -346,7 +390,7 @@ impl Owner {
                 reports.push(Stop {
                     thread,
                     address,
-                    reason: StopReason::Pause,
+                    reason: self.pause_reason(),
                 });
             }
         }

@@ -3,6 +3,7 @@
 mod exceptions;
 mod running;
 
+use crate::attach::AttachOptions;
 pub use crate::breakpoints::options::BreakpointOptions;
 use crate::frame::{FrameId, Stack};
 use crate::launch::LaunchOptions;
@@ -11,7 +12,7 @@ use crate::owner::{Command, Owner};
 use crate::target::linux::wait::Waker;
 use crate::values::{NamedValue, Rendered, Value};
 use crate::{Address, Error, Event, ThreadId};
-use crossbeam_channel::Sender;
+use crossbeam_channel::{Receiver, Sender};
 pub use dapple_symbols::functions::SourcePosition;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,7 +22,7 @@ use std::thread::JoinHandle;
 
 /// A debuggee under control. Methods block until the owner thread has answered, which it does at once: resuming
 /// commands return when the debuggee runs, and its stop arrives as an [`Event`].
-/// Dropping a session kills a launched debuggee.
+/// Dropping a session kills a launched debuggee, and lets one go that was attached to.
 #[derive(Debug)]
 pub struct Session {
     commands: Sender<Command>,
@@ -154,6 +155,8 @@ pub enum Leave {
     Kill,
     /// Let it run on, as if there had never been a debugger.
     Detach,
+    /// As that, but stopped by SIGSTOP: it runs on by SIGCONT.
+    Suspend,
 }
 
 /// The process, as told at its start.
@@ -163,6 +166,19 @@ pub struct ProcessInfo {
     pub pid: i32,
     /// The executable, absolute.
     pub program: PathBuf,
+    /// How it came under control.
+    pub start: Start,
+    /// A stop signal held it when it was attached to: it runs on only when it has got SIGCONT, too.
+    pub stopped: bool,
+}
+
+/// How a process came under control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// The debugger has started it.
+    Launched,
+    /// It ran already.
+    Attached,
 }
 
 impl Session {
@@ -172,42 +188,78 @@ impl Session {
     /// # Errors
     /// [`Error::Launch`] with a sentence the user can act on.
     pub fn launch(options: LaunchOptions, events: Sender<Event>) -> Result<Session, Error> {
+        let program = options.program.clone();
+        let failed = move || Error::Launch {
+            program,
+            reason: "the debugger failed while starting it".into(),
+        };
+        Session::begin(failed, move |orders, waker| {
+            Owner::launch(&options, events, orders, waker)
+        })
+    }
+
+    /// Takes over a process that runs, and holds all its threads; its symbols can be asked. Events go to `events`, first of
+    /// them the modules found. Dropping the session lets it go on.
+    ///
+    /// # Errors
+    /// [`Error::Attach`] with a sentence the user can act on.
+    pub fn attach(options: AttachOptions, events: Sender<Event>) -> Result<Session, Error> {
+        let process = options.process;
+        let failed = move || Error::Attach {
+            process,
+            reason: "the debugger failed meanwhile".into(),
+        };
+        Session::begin(failed, move |orders, waker| {
+            Owner::attach(&options, events, orders, waker)
+        })
+    }
+
+    /// Starts the owner thread; `failed` is for when it gives no answer.
+    fn begin(
+        failed: impl FnOnce() -> Error,
+        start: impl FnOnce(
+            (Sender<Command>, Receiver<Command>),
+            Arc<Waker>,
+        ) -> Result<(Owner, ProcessInfo), Error>
+        + Send
+        + 'static,
+    ) -> Result<Session, Error> {
         let (commands, to_do) = crossbeam_channel::unbounded();
         let (report, started) = crossbeam_channel::bounded(1);
         let waker = Arc::new(Waker::default());
         let wakes = Arc::clone(&waker);
-        let program = options.program.clone();
         let orders = (commands.clone(), to_do);
         let owner = std::thread::Builder::new()
             .name("debuggee".into())
-            .spawn(
-                move || match Owner::launch(&options, events, orders, wakes) {
-                    Ok((mut owner, process)) => {
-                        let _ = report.send(Ok(process));
-                        // A bug here must not leave a debuggee behind that nobody can reach.
-                        if catch_unwind(AssertUnwindSafe(|| owner.run())).is_err() {
-                            owner.abandon();
-                        }
+            .spawn(move || match start(orders, wakes) {
+                Ok((mut owner, process)) => {
+                    let _ = report.send(Ok(process));
+                    // A bug here must not leave a debuggee behind that nobody can reach.
+                    if catch_unwind(AssertUnwindSafe(|| owner.run())).is_err() {
+                        owner.abandon();
                     }
-                    Err(error) => {
-                        let _ = report.send(Err(error));
-                    }
-                },
-            )
+                }
+                Err(error) => {
+                    let _ = report.send(Err(error));
+                }
+            })
             .map_err(|e| Error::System {
                 operation: "the debugger can't start a thread".into(),
                 reason: e.to_string(),
             })?;
-        let process = started.recv().unwrap_or_else(|_| {
-            let reason = "the debugger failed while starting it".into();
-            Err(Error::Launch { program, reason })
-        })?;
-        Ok(Session {
-            commands,
-            waker,
-            process,
-            owner: Some(owner),
-        })
+        match started.recv().unwrap_or_else(|_| Err(failed())) {
+            Ok(process) => Ok(Session {
+                commands,
+                waker,
+                process,
+                owner: Some(owner),
+            }),
+            Err(error) => {
+                // What it may have traced is let go with its end.
+                let _ = owner.join();
+                Err(error)
+            }
+        }
     }
 
     /// Runs `command` on the owner thread and waits for its answer.
@@ -375,7 +427,7 @@ impl Session {
     pub fn terminate(&self) -> Result<(), Error> {
         self.ask(Owner::terminate)?
     }
-    /// Ends the session. When this returns, the debuggee is gone or runs free of inserted bytes.
+    /// Ends the session. When this returns, the debuggee is gone or free of inserted bytes.
     pub fn leave(mut self, how: Leave) {
         self.end(how);
     }
@@ -392,6 +444,9 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.end(Leave::Kill);
+        self.end(match self.process.start {
+            Start::Launched => Leave::Kill,
+            Start::Attached => Leave::Detach,
+        });
     }
 }

@@ -166,6 +166,17 @@ impl Stops {
         }
     }
 
+    /// A process whose threads run and have all been asked to stop; [`Action::AllStopped`] tells when they have.
+    pub(crate) fn stopping(leader: ThreadId, threads: &[ThreadId]) -> Stops {
+        let running = |id: &ThreadId| (*id, Thread::new(State::Running));
+        Stops {
+            threads: threads.iter().map(running).collect(),
+            order: threads.to_vec(),
+            mode: Mode::Stopping,
+            ..Stops::new(leader)
+        }
+    }
+
     /// Whether the process runs.
     pub(crate) fn mode(&self) -> Mode {
         self.mode

@@ -8,7 +8,7 @@ use dapple_dap::types::{
     ContinuedEvent, ContinuedEventBody, DisconnectArguments, TerminateArguments,
 };
 use dapple_engine::Error;
-use dapple_engine::session::Leave;
+use dapple_engine::session::{Leave, Start};
 
 /// Asks the program to end. It has to run for that, which is news to a client that saw it stopped.
 pub fn terminate(
@@ -33,15 +33,21 @@ pub fn terminate(
     Ok(Empty)
 }
 
-/// Takes leave. What was launched is killed, unless the client wants it to live on.
+/// Takes leave. What was launched is killed and what was attached to is let go, unless the client wants it otherwise.
 pub fn disconnect(
     adapter: &mut Adapter,
     arguments: DisconnectArguments,
     _: &mut Context,
 ) -> Result<Empty, Failure> {
-    adapter.leave = match arguments.terminate_debuggee {
-        Some(false) => Leave::Detach,
-        _ => Leave::Kill,
+    let launched = adapter
+        .debuggee
+        .as_ref()
+        .is_some_and(|debuggee| debuggee.process().start == Start::Launched);
+    let kill = arguments.terminate_debuggee.unwrap_or(launched);
+    adapter.leave = match (kill, arguments.suspend_debuggee) {
+        (true, _) => Leave::Kill,
+        (false, Some(true)) => Leave::Suspend,
+        (false, _) => Leave::Detach,
     };
     adapter.end();
     Ok(Empty)

@@ -6,7 +6,7 @@ use crate::launch_arguments::LaunchArguments;
 use crate::main_loop::OwnStdin;
 use crate::to_dap;
 use dapple_dap::message::Empty;
-use dapple_dap::server::{Context, Failure};
+use dapple_dap::server::{ClientConventions, Context, Failure, Outbox};
 use dapple_dap::types::{
     ConfigurationDoneArguments, InitializedEvent, LaunchRequestArguments, ProcessEvent,
     TerminatedEvent,
@@ -20,17 +20,7 @@ pub fn launch(
     arguments: LaunchRequestArguments,
     context: &mut Context,
 ) -> Result<Empty, Failure> {
-    match adapter.phase {
-        Phase::New => {}
-        Phase::Ended => {
-            return Err(Failure::new("the session has ended; start a new one").show_user());
-        }
-        _ => {
-            return Err(
-                Failure::new("a program is launched already; a session has one").show_user(),
-            );
-        }
-    }
+    not_begun(adapter)?;
     let launched = start(adapter, &arguments, context);
     if launched.is_err() {
         adapter.end();
@@ -40,6 +30,19 @@ pub fn launch(
     }
     launched.map_err(|sentence| sentence.show_user())?;
     Ok(Empty)
+}
+
+/// A session has one program.
+///
+/// # Errors
+/// It has had it.
+pub fn not_begun(adapter: &Adapter) -> Result<(), Failure> {
+    let refused = match adapter.phase {
+        Phase::New => return Ok(()),
+        Phase::Ended => "the session has ended; start a new one",
+        _ => "a program is launched already; a session has one",
+    };
+    Err(Failure::new(refused).show_user())
 }
 
 fn start(
@@ -67,19 +70,34 @@ fn start(
         .take()
         .ok_or_else(|| Failure::new("the session has ended; start a new one"))?;
     let debuggee = Session::launch(options, events).map_err(|error| to_dap::failure(&error))?;
-    context
-        .outbox()
-        .event::<ProcessEvent>(to_dap::process(debuggee.process()));
+    begin(adapter, debuggee, context.outbox(), context.conventions())
+}
+
+/// The program is there and held: it gets what was asked for so far, and runs if that was all.
+///
+/// # Errors
+/// It has ended.
+pub fn begin(
+    adapter: &mut Adapter,
+    debuggee: Session,
+    outbox: &Outbox,
+    client: &ClientConventions,
+) -> Result<(), Failure> {
+    outbox.event::<ProcessEvent>(to_dap::process(debuggee.process()));
     adapter.debuggee = Some(debuggee);
     adapter.phase = Phase::Held;
     exceptions::apply(adapter)?;
-    set_early_breakpoints(adapter, context)?;
-    context.outbox().event::<InitializedEvent>(Empty);
-    adapter.start_when_ready(context.outbox())
+    set_early_breakpoints(adapter, outbox, client)?;
+    outbox.event::<InitializedEvent>(Empty);
+    adapter.start_when_ready(outbox)
 }
 
 /// Arms what was asked for before there was a program, and tells what became of it.
-fn set_early_breakpoints(adapter: &mut Adapter, context: &mut Context) -> Result<(), Failure> {
+fn set_early_breakpoints(
+    adapter: &mut Adapter,
+    outbox: &Outbox,
+    client: &ClientConventions,
+) -> Result<(), Failure> {
     if adapter.no_debug {
         return Ok(());
     }
@@ -91,7 +109,7 @@ fn set_early_breakpoints(adapter: &mut Adapter, context: &mut Context) -> Result
             .map_err(|error| to_dap::failure(&error))?;
         for (state, wanted) in states.iter().zip(wanted) {
             adapter.breakpoints.bind(state.id, wanted.id);
-            adapter.tell_breakpoint(state, context.outbox(), context.conventions());
+            adapter.tell_breakpoint(state, outbox, client);
         }
     }
     let wanted = adapter.breakpoints.functions().to_vec();
@@ -105,7 +123,7 @@ fn set_early_breakpoints(adapter: &mut Adapter, context: &mut Context) -> Result
         .map_err(|error| to_dap::failure(&error))?;
     for (state, wanted) in states.iter().zip(wanted) {
         adapter.breakpoints.bind(state.id, wanted.id);
-        adapter.tell_breakpoint(state, context.outbox(), context.conventions());
+        adapter.tell_breakpoint(state, outbox, client);
     }
     Ok(())
 }

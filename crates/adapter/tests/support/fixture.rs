@@ -84,6 +84,13 @@ impl Fixture {
         Fixture::compiled(name, source, text, "gcc", &["-g", "-shared", "-fPIC"])
     }
 
+    /// The same program under a name that no other test's has.
+    pub fn renamed(self, name: &str) -> Fixture {
+        let binary = fixtures_folder().join(format!("{name}-{}", std::process::id()));
+        std::fs::copy(&self.binary, &binary).expect("the program can be copied");
+        Fixture { binary, ..self }
+    }
+
     fn compiled(
         name: &str,
         source: PathBuf,

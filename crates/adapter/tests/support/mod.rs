@@ -7,6 +7,8 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 pub mod fixture;
+#[path = "../../../engine/tests/support/running.rs"]
+pub mod running;
 
 use crossbeam_channel::Receiver;
 use dapple_adapter::{ServeOptions, serve};

@@ -79,8 +79,9 @@ impl Owner {
         match how {
             // The end comes as an event and ends the loop.
             Leave::Kill => self.kill_with(libc::SIGKILL),
-            Leave::Detach => {
+            Leave::Detach | Leave::Suspend => {
                 self.detaching = true;
+                self.suspend = how == Leave::Suspend;
                 match self.stops.mode() {
                     Mode::Stopped => self.detach(),
                     Mode::Running | Mode::Stopping => self.stops.stop_all(&mut self.actions),
@@ -104,6 +105,10 @@ impl Owner {
             self.leave_copy(thread);
         }
         self.memory.clean_own();
+        if self.suspend {
+            // It waits until a thread runs again, and then stops them all.
+            let _ = self.kill_with(libc::SIGSTOP);
+        }
         for thread in self.stops.all_stopped() {
             let signal = self.control(thread).signal;
             let _ = ptrace::detach(thread, signal);

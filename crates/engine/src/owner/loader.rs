@@ -53,7 +53,7 @@ impl Owner {
             Err(error) => tracing::warn!(%error, "the program's symbols can't be read"),
         }
         if let (Some(path), Some(base)) = (interpreter, vector.interpreter) {
-            match Module::open(&path) {
+            match Module::open(&process::visible(self.process, &path)) {
                 Ok(module) => self.add_interpreter(module, base),
                 Err(error) => tracing::warn!(%error, "the interpreter's symbols can't be read"),
             }
@@ -148,7 +148,7 @@ impl Owner {
                 continue;
             }
             let path = Path::new(std::ffi::OsStr::from_bytes(&map.name));
-            match Module::open(path) {
+            match Module::open(&process::visible(self.process, path)) {
                 Ok(module) => self.add_module(module, map.bias, Some(map.at)),
                 Err(error) => self.warn_of_module(path, &error),
             }

@@ -3,12 +3,14 @@
 #![allow(dead_code, missing_docs)]
 
 pub mod listing;
+pub mod running;
 
-use crossbeam_channel::{Receiver, unbounded};
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use dapple_engine::attach::AttachOptions;
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::launch::LaunchOptions;
 use dapple_engine::session::{BreakpointState, LineBreakpoint, Resolution, StepKind};
-use dapple_engine::{Address, Event, Session, ThreadId};
+use dapple_engine::{Address, Error, Event, Session, ThreadId};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -175,8 +177,31 @@ impl Fixture {
     }
 
     pub fn launch_options(&self, options: LaunchOptions) -> Debuggee<'_> {
+        self.debuggee(|events| Session::launch(options, events))
+    }
+
+    pub fn attach(&self, options: AttachOptions) -> Debuggee<'_> {
+        let mut debuggee = self.debuggee(|events| Session::attach(options, events));
+        let stops = debuggee.expect_stop();
+        assert_eq!(stops[0].reason, StopReason::Entry);
+        debuggee
+    }
+
+    /// A program that was not compiled by this.
+    pub fn of(binary: PathBuf) -> Fixture {
+        Fixture {
+            source: PathBuf::new(),
+            binary,
+            text: String::new(),
+        }
+    }
+
+    fn debuggee(
+        &self,
+        start: impl FnOnce(Sender<Event>) -> Result<Session, Error>,
+    ) -> Debuggee<'_> {
         let (sender, events) = unbounded();
-        let session = Session::launch(options, sender).unwrap_or_else(|e| panic!("{e}"));
+        let session = start(sender).unwrap_or_else(|e| panic!("{e}"));
         Debuggee {
             fixture: self,
             session: Some(session),

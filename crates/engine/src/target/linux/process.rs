@@ -3,7 +3,8 @@
 use crate::ThreadId;
 use crate::faults::Mapping;
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 /// The entries of a process's auxiliary vector that say where its modules are (getauxval(3)).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,6 +42,32 @@ fn parse_auxiliary_vector(bytes: &[u8]) -> AuxiliaryVector {
 /// The executable a process runs.
 pub(crate) fn executable(process: ThreadId) -> io::Result<PathBuf> {
     std::fs::read_link(format!("/proc/{process}/exe"))
+}
+
+/// Where a file can be opened that is at `path` for a process, which may be in a container.
+pub(crate) fn visible(process: ThreadId, path: &Path) -> PathBuf {
+    let mounts = |process: &str| std::fs::read_link(format!("/proc/{process}/ns/mnt"));
+    let same = match (mounts("self"), mounts(&process.to_string())) {
+        (Ok(own), Ok(its)) => own == its,
+        _ => true,
+    };
+    match path.strip_prefix("/") {
+        Ok(inside) if !same => Path::new(&format!("/proc/{process}/root")).join(inside),
+        _ => path.to_owned(),
+    }
+}
+
+/// The executable that a process runs, as a file that can be opened, even if it was replaced or removed since.
+pub(crate) fn running_executable(process: ThreadId) -> PathBuf {
+    let link = PathBuf::from(format!("/proc/{process}/exe"));
+    let same = |path: &PathBuf| match (std::fs::metadata(path), std::fs::metadata(&link)) {
+        (Ok(a), Ok(b)) => a.dev() == b.dev() && a.ino() == b.ino(),
+        _ => false,
+    };
+    match executable(process).map(|path| visible(process, &path)) {
+        Ok(path) if same(&path) => path,
+        _ => link,
+    }
 }
 
 /// A thread's name; empty when it has just ended.

@@ -1,0 +1,182 @@
+//! The arguments of `attach`: which process, and a sentence for each that is wrong.
+
+use crate::launch_arguments::{CLIENTS_OWN, boolean, string, warning, wrong};
+use dapple_dap::message::Raw;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What `attach` asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub struct AttachArguments {
+    /// The process.
+    pub target: Target,
+    /// Hold it after attaching, instead of letting it run on.
+    pub stop_on_entry: bool,
+    /// Ask debuginfod servers.
+    pub debuginfod: bool,
+    /// Sentences for the user: what was not understood and is ignored.
+    pub warnings: Vec<String>,
+}
+
+/// Which process is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// The one with this id.
+    Pid(i32),
+    /// The one of this name or path that runs.
+    Named(String),
+    /// The next of this name or path that starts.
+    Next(String),
+}
+
+/// The names that are understood.
+const KNOWN: [&str; 7] = [
+    "pid",
+    "processId",
+    "name",
+    "program",
+    "waitFor",
+    "stopOnEntry",
+    "debuginfod",
+];
+
+impl AttachArguments {
+    /// Reads the arguments other than those that the protocol itself names.
+    ///
+    /// # Errors
+    /// A sentence that names the argument and says what it should be.
+    pub fn read(arguments: &BTreeMap<String, Raw>) -> Result<AttachArguments, String> {
+        AttachArguments::read_each(arguments).map_err(|error| format!("attach: {error}"))
+    }
+
+    fn read_each(arguments: &BTreeMap<String, Raw>) -> Result<AttachArguments, String> {
+        let (mut pid, mut name, mut program, mut wait) = (None, None, None, false);
+        let (mut stop_on_entry, mut debuginfod, mut warnings) = (false, false, Vec::new());
+        for (argument, raw) in arguments {
+            let value: &Value = &raw
+                .decode()
+                .map_err(|error| format!("`{argument}`: {error}"))?;
+            match argument.as_str() {
+                _ if value.is_null() => {}
+                "pid" | "processId" => pid = Some(process_id(argument, value)?),
+                // In VS Code, `name` is what the configuration is called.
+                "name" => name = Some(string(argument, value)?.to_owned()),
+                "program" => program = Some(string(argument, value)?.to_owned()),
+                "waitFor" => wait = boolean(argument, value)?,
+                "stopOnEntry" => stop_on_entry = boolean(argument, value)?,
+                "debuginfod" => debuginfod = boolean(argument, value)?,
+                own if own.starts_with('_') || CLIENTS_OWN.contains(&own) => {}
+                unknown => warnings.push(warning("attach", unknown, &KNOWN)),
+            }
+        }
+        let named = program.or(name).filter(|name| !name.is_empty());
+        let target = match (pid, named, wait) {
+            (Some(_), _, true) => {
+                return Err("`waitFor` waits for a name: give `program`, not `pid`".into());
+            }
+            (Some(pid), _, false) => Target::Pid(pid),
+            (None, Some(name), false) => Target::Named(name),
+            (None, Some(name), true) => Target::Next(name),
+            (None, None, _) => {
+                return Err(
+                    "which process? give `pid`, or `program`: the name or path of an executable"
+                        .into(),
+                );
+            }
+        };
+        Ok(AttachArguments {
+            target,
+            stop_on_entry,
+            debuginfod,
+            warnings,
+        })
+    }
+}
+
+/// A number, or a text with one, as clients with a process picker send it.
+fn process_id(name: &str, value: &Value) -> Result<i32, String> {
+    let number = match value {
+        Value::String(text) => text.trim().parse::<i64>().ok(),
+        other => other.as_i64(),
+    };
+    match number.map(i32::try_from) {
+        Some(Ok(pid)) if pid > 0 => Ok(pid),
+        Some(_) => Err(format!("`{name}`: {value} is no process id")),
+        None => Err(wrong(name, "a process id", value)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dapple_dap::types::AttachRequestArguments;
+    use serde_json::json;
+
+    fn read(value: Value) -> Result<AttachArguments, String> {
+        let arguments: AttachRequestArguments = serde_json::from_value(value).expect("an object");
+        AttachArguments::read(&arguments.other)
+    }
+
+    #[test]
+    fn a_process_is_named_by_id_name_or_path() {
+        for (arguments, target) in [
+            (json!({"pid": 7}), Target::Pid(7)),
+            (
+                json!({"processId": " 7 ", "name": "Attach"}),
+                Target::Pid(7),
+            ),
+            (json!({"name": "server"}), Target::Named("server".into())),
+            (
+                json!({"name": "Attach", "program": "/bin/x"}),
+                Target::Named("/bin/x".into()),
+            ),
+            (
+                json!({"program": "x", "waitFor": true, "type": "dapple"}),
+                Target::Next("x".into()),
+            ),
+        ] {
+            let read = read(arguments.clone()).expect("valid");
+            assert_eq!(read.target, target, "{arguments}");
+            assert_eq!(read.warnings, Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn a_wrong_argument_is_named_with_what_was_expected() {
+        for (arguments, part) in [
+            (json!({}), "attach: which process? give `pid`"),
+            (
+                json!({"pid": "x"}),
+                "`pid` must be a process id, not a string",
+            ),
+            (
+                json!({"pid": []}),
+                "`pid` must be a process id, not an array",
+            ),
+            (json!({"pid": 0}), "0 is no process id"),
+            (json!({"pid": 1e12}), "`pid` must be a process id"),
+            (
+                json!({"pid": 4294967297_i64}),
+                "4294967297 is no process id",
+            ),
+            (
+                json!({"pid": 3, "waitFor": true}),
+                "`waitFor` waits for a name",
+            ),
+            (
+                json!({"pid": 3, "stopOnEntry": 1}),
+                "`stopOnEntry` must be true or false",
+            ),
+        ] {
+            let error = read(arguments.clone()).expect_err("refused");
+            assert!(error.contains(part), "{arguments}: {error}");
+        }
+        let warnings = read(json!({"pid": 3, "waitfor": true}))
+            .expect("valid")
+            .warnings;
+        assert!(
+            warnings[0].contains("did you mean `waitFor`?"),
+            "{warnings:?}"
+        );
+    }
+}

@@ -1,0 +1,174 @@
+//! Starting with a process that runs already, or will.
+
+use super::start::{begin, not_begun};
+use crate::adapter::{Adapter, Phase, say};
+use crate::attach_arguments::{AttachArguments, Target};
+use crate::to_dap;
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+use dapple_dap::message::Empty;
+use dapple_dap::server::{ClientConventions, Context, Failure, Outbox, Progress, Responder};
+use dapple_dap::types::{AttachRequest, AttachRequestArguments, TerminatedEvent};
+use dapple_engine::attach::AttachOptions;
+use dapple_engine::processes::{self, Awaited, RunningProcess};
+use dapple_engine::{Session, session};
+use std::convert::Infallible;
+
+/// How many processes of one name are listed.
+const MOST_LISTED: usize = 20;
+
+/// Takes over a process and holds it. An attach that fails ends the session.
+pub fn attach(
+    adapter: &mut Adapter,
+    arguments: AttachRequestArguments,
+    responder: Responder<AttachRequest>,
+    context: &mut Context,
+) {
+    if let Err(failure) = not_begun(adapter) {
+        return responder.fail(failure);
+    }
+    let (outbox, client) = (context.outbox(), context.conventions());
+    let attach = match AttachArguments::read(&arguments.other) {
+        Ok(attach) => attach,
+        Err(sentence) => return fail(adapter, Failure::new(sentence), responder, outbox),
+    };
+    for warning in &attach.warnings {
+        say(outbox, warning);
+    }
+    adapter.stop_on_entry = attach.stop_on_entry;
+    let options = AttachOptions {
+        process: 0,
+        debuginfod: attach.debuginfod,
+        index_cache: adapter.options.index_cache.clone(),
+    };
+    match attach.target {
+        Target::Pid(pid) => take_over(adapter, pid, options, responder, outbox, client),
+        Target::Named(name) => match only_one(&name) {
+            Ok(pid) => take_over(adapter, pid, options, responder, outbox, client),
+            Err(failure) => fail(adapter, failure, responder, outbox),
+        },
+        Target::Next(name) => wait_for(adapter, name, options, responder, outbox),
+    }
+}
+
+/// The one process of this name.
+fn only_one(name: &str) -> Result<i32, Failure> {
+    let found = processes::named(name);
+    match found.as_slice() {
+        [] => Err(Failure::new(format!(
+            "attach: no process is called `{name}`; `waitFor` would wait for one to start"
+        ))),
+        [one] => Ok(one.pid),
+        several => Err(Failure::new(format!(
+            "attach: {} processes are called `{name}`; give the `pid` of one:{}",
+            several.len(),
+            listed(several)
+        ))),
+    }
+}
+
+fn listed(processes: &[RunningProcess]) -> String {
+    let mut text: String = processes
+        .iter()
+        .take(MOST_LISTED)
+        .map(|process| format!("\n  {}  {}", process.pid, process.command))
+        .collect();
+    if processes.len() > MOST_LISTED {
+        text.push_str("\n  …");
+    }
+    text
+}
+
+/// Waits beside the session; the client may disconnect or cancel meanwhile.
+fn wait_for(
+    adapter: &mut Adapter,
+    name: String,
+    options: AttachOptions,
+    responder: Responder<AttachRequest>,
+    outbox: &Outbox,
+) {
+    adapter.phase = Phase::Awaited;
+    let awaited = Awaited::called(&name);
+    say(
+        outbox,
+        &format!("waiting for a process called {name} to start"),
+    );
+    let waiting = Progress::start(outbox, format!("Waiting for {name}"));
+    let later = adapter.later.clone();
+    let over = adapter.over();
+    let wait = move || {
+        let found = awaited.wait(|time| {
+            over.recv_timeout(time) == Err(RecvTimeoutError::Timeout)
+                && !responder.cancelled().is_cancelled()
+        });
+        drop(waiting);
+        later.run(move |adapter, outbox, client| match found {
+            Some(process) => take_over(adapter, process.pid, options, responder, outbox, client),
+            None => fail(adapter, Failure::cancelled(), responder, outbox),
+        });
+    };
+    let waiting = std::thread::Builder::new().name("wait for process".into());
+    if let Err(error) = waiting.spawn(wait) {
+        tracing::error!(%error, "no thread to wait for a process");
+    }
+}
+
+fn take_over(
+    adapter: &mut Adapter,
+    pid: i32,
+    options: AttachOptions,
+    responder: Responder<AttachRequest>,
+    outbox: &Outbox,
+    client: &ClientConventions,
+) {
+    let options = AttachOptions {
+        process: pid,
+        ..options
+    };
+    let attached = adapter
+        .engine_events
+        .take()
+        .ok_or_else(|| Failure::new("the session has ended; start a new one"))
+        .and_then(|events| {
+            Session::attach(options, events).map_err(|error| to_dap::failure(&error))
+        })
+        .and_then(|debuggee| {
+            if let Some(warning) = stopped_by_signal(debuggee.process()) {
+                say(outbox, &warning);
+            }
+            begin(adapter, debuggee, outbox, client)
+        });
+    match attached {
+        Ok(()) => responder.respond(Empty),
+        Err(failure) => fail(adapter, failure, responder, outbox),
+    }
+}
+
+/// Such a process does not run when it is let run.
+fn stopped_by_signal(process: &session::ProcessInfo) -> Option<String> {
+    process.stopped.then(|| {
+        format!(
+            "process {pid} is stopped by a signal; it runs when it is continued here and by `kill -CONT {pid}`",
+            pid = process.pid
+        )
+    })
+}
+
+fn fail(
+    adapter: &mut Adapter,
+    failure: Failure,
+    responder: Responder<AttachRequest>,
+    outbox: &Outbox,
+) {
+    adapter.end();
+    responder.fail(failure.show_user());
+    outbox.event::<TerminatedEvent>(Default::default());
+}
+
+impl Adapter {
+    /// Closes when the session ends.
+    fn over(&mut self) -> Receiver<Infallible> {
+        let (open, over) = crossbeam_channel::bounded(0);
+        self.awaiting = Some(open);
+        over
+    }
+}

@@ -1,0 +1,122 @@
+//! Taking over a process that runs already.
+
+use super::{Command, Control, FIRST_STOP, Owner, Parts};
+use crate::attach::AttachOptions;
+use crate::event::StopReason;
+use crate::session::{ProcessInfo, Start};
+use crate::stops::{Mode, Stops};
+use crate::target::linux::memory::ProcessMemory;
+use crate::target::linux::output::Output;
+use crate::target::linux::wait::{self, Waited, Waker};
+use crate::target::linux::{attach, process, ptrace};
+use crate::{Error, Event, ThreadId};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long the threads may take to stop. Only one that waits in the kernel for what can't be interrupted takes
+/// longer than milliseconds: for a broken disk, or for a child of vfork(2).
+const PATIENCE: Duration = Duration::from_secs(10);
+
+const ENDED: &str = "it has ended meanwhile";
+
+impl Owner {
+    /// Takes over a process; all its threads are stopped when this returns.
+    pub(crate) fn attach(
+        options: &AttachOptions,
+        events: Sender<Event>,
+        orders: (Sender<Command>, Receiver<Command>),
+        waker: Arc<Waker>,
+    ) -> Result<(Owner, ProcessInfo), Error> {
+        waker.adopt_current_thread();
+        let process = ThreadId(options.process);
+        let refuse = |reason: String| Error::Attach {
+            process: process.0,
+            reason,
+        };
+        let program = process::running_executable(process);
+        let info = ProcessInfo {
+            pid: process.0,
+            program: program.clone(),
+            start: Start::Attached,
+            stopped: attach::stopped_by_signal(process),
+        };
+        let threads = attach::seize(process)?;
+        let memory = ProcessMemory::open(process).map_err(|e| match e.raw_os_error() {
+            Some(libc::ESRCH) => refuse(ENDED.into()),
+            _ => refuse(format!("its memory can't be read: {e}")),
+        })?;
+        let output = Output::start(Vec::new(), &events)
+            .map_err(|e| refuse(format!("the debugger has no pipe: {e}")))?;
+        let parts = Parts {
+            process,
+            stops: Stops::stopping(process, &threads),
+            start: Start::Attached,
+            memory,
+            output,
+            debuginfod: options.debuginfod,
+            index_cache: options.index_cache.clone(),
+        };
+        let mut owner = Owner::of(parts, events, orders, waker);
+        owner.current = threads.first().copied().unwrap_or(process);
+        for &thread in &threads {
+            owner.threads.insert(thread, Control::default());
+            owner.tell(Event::ThreadStarted(thread));
+            // A thread that is gone is told of by the next wait.
+            let _ = ptrace::interrupt(thread);
+        }
+        owner.pause = Some(Some(process));
+        owner.until_held().map_err(refuse)?;
+        owner.load_program(&program);
+        owner.modules_changed();
+        Ok((owner, info))
+    }
+
+    /// Why all are stopped that were told to: to be held at first, then because a user asked.
+    pub(super) fn pause_reason(&self) -> StopReason {
+        match (self.start, self.stop_number) {
+            (Start::Attached, FIRST_STOP) => StopReason::Entry,
+            _ => StopReason::Pause,
+        }
+    }
+
+    /// Waits until all threads are stopped; a sentence where that is not to be.
+    fn until_held(&mut self) -> Result<(), String> {
+        let failed = |e: std::io::Error| format!("waiting for it failed: {e}");
+        let start = Instant::now();
+        let (_in_time, over) = bounded::<Infallible>(0);
+        let alarm = Arc::clone(&self.waker);
+        std::thread::Builder::new()
+            .name("attach timeout".into())
+            .spawn(move || {
+                if over.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                    alarm.wake();
+                }
+            })
+            .map_err(failed)?;
+        while self.stops.mode() != Mode::Stopped {
+            match wait::wait(&self.waker).map_err(failed)? {
+                Waited::Status(thread, status) => {
+                    self.stops
+                        .handle(wait::decode(thread, status), &mut self.actions);
+                    self.perform();
+                }
+                Waited::Woken => {
+                    self.waker.take();
+                    if start.elapsed() >= PATIENCE {
+                        return Err(format!(
+                            "it does not stop: {}",
+                            attach::obstinate(self.process)
+                        ));
+                    }
+                }
+                Waited::NoChildren => self.over = true,
+            }
+            if self.over {
+                return Err(ENDED.into());
+            }
+        }
+        Ok(())
+    }
+}
