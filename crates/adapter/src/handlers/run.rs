@@ -96,13 +96,8 @@ pub fn pause(
     _: &mut Context,
 ) -> Result<Empty, Failure> {
     let debuggee = adapter.debuggee()?;
-    // Clients that know of no thread yet send 0 or 1.
-    let threads = debuggee
-        .threads()
-        .map_err(|error| to_dap::failure(&error))?;
-    let thread = from_dap::thread(arguments.thread_id)
-        .ok()
-        .filter(|wanted| threads.iter().any(|thread| thread.id == *wanted));
+    // Clients that know of no thread yet send 0 or 1; what isn't a thread of the program counts as none.
+    let thread = from_dap::thread(arguments.thread_id).ok();
     if adapter.stopped().is_err() {
         debuggee
             .pause(thread)

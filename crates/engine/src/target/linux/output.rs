@@ -25,6 +25,9 @@ const DRAIN_LIMIT: usize = 4 << 20;
 /// How large a piece of output is at most.
 const PIECE: usize = 256 << 10;
 
+/// How much is read by one system call.
+const BUFFER: usize = 64 << 10;
+
 /// How much a pipe is to hold: what gathers while its reader doesn't look. The most that anybody may ask for by default (pipe(7)).
 const PIPE_SIZE: i32 = 1 << 20;
 
@@ -99,10 +102,17 @@ impl Output {
 #[derive(Debug)]
 struct Pipe {
     stream: Stream,
-    file: Mutex<File>,
+    reading: Mutex<Reading>,
     closed: AtomicBool,
     under_way: Arc<UnderWay>,
     events: Sender<Event>,
+}
+
+/// A pipe's read end, with room to read into.
+#[derive(Debug)]
+struct Reading {
+    file: File,
+    buffer: Box<[u8]>,
 }
 
 impl Pipe {
@@ -122,7 +132,10 @@ impl Pipe {
         let raw = read_end.as_raw_fd();
         let pipe = Arc::new(Pipe {
             stream,
-            file: Mutex::new(File::from(read_end)),
+            reading: Mutex::new(Reading {
+                file: File::from(read_end),
+                buffer: vec![0; BUFFER].into(),
+            }),
             closed: AtomicBool::new(false),
             under_way,
             events,
@@ -154,20 +167,20 @@ impl Pipe {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, File> {
-        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Reading> {
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads what is there and sends it; false when nothing will come any more.
     fn drain(&self) -> bool {
-        let mut pipe = self.lock();
+        let mut reading = self.lock();
         if self.closed.load(Ordering::SeqCst) {
             return false;
         }
         let mut total = 0;
         while total < DRAIN_LIMIT {
             let mut piece = Vec::new();
-            let end = fill(&mut pipe, &mut piece);
+            let end = reading.fill(&mut piece);
             total += piece.len();
             if !piece.is_empty() {
                 let bytes = self.under_way.send(piece);
@@ -197,19 +210,20 @@ enum Filled {
     End,
 }
 
-/// Reads a piece, as far as there is something to read.
-fn fill(pipe: &mut File, piece: &mut Vec<u8>) -> Filled {
-    let mut buffer = [0; 1 << 16];
-    while piece.len() < PIECE {
-        match pipe.read(&mut buffer) {
-            Ok(0) => return Filled::End,
-            Ok(count) => piece.extend_from_slice(&buffer[..count]),
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Filled::Empty,
-            Err(_) => return Filled::End,
+impl Reading {
+    /// Reads a piece, as far as there is something to read.
+    fn fill(&mut self, piece: &mut Vec<u8>) -> Filled {
+        while piece.len() < PIECE {
+            match self.file.read(&mut self.buffer) {
+                Ok(0) => return Filled::End,
+                Ok(count) => piece.extend_from_slice(&self.buffer[..count]),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Filled::Empty,
+                Err(_) => return Filled::End,
+            }
         }
+        Filled::More
     }
-    Filled::More
 }
 
 /// Lets output gather in the pipe for a while, or until the reader should end.
