@@ -8,6 +8,7 @@
 //! by construction; and the reader notes `cancel` requests as they come in, so that a request can learn that it is
 //! cancelled while it, or one before it, is still being handled.
 
+mod bell;
 mod direct;
 pub mod listen;
 mod writer;
@@ -26,7 +27,9 @@ use crate::cancel::Cancellations;
 use crate::codec::{CodecError, DEFAULT_LIMIT, Decoder};
 use crate::envelope::{Envelope, EnvelopeError};
 
+use bell::Bell;
 use direct::Direct;
+use writer::Peer;
 pub use writer::{Outgoing, Payload, SendError, Writer};
 
 /// What comes in on a connection.
@@ -234,8 +237,10 @@ impl Options {
         let (sender, incoming) = crossbeam_channel::bounded(READ_AHEAD);
         let writer = Writer::stream(output, direct, self.tap.clone(), close);
         let budget = Arc::default();
+        let bell = Bell::default();
         let reader = Reader {
             sender,
+            bell: bell.clone(),
             tap: self.tap,
             cancellations: cancellations.clone(),
             budget,
@@ -252,6 +257,7 @@ impl Options {
             incoming,
             outgoing: writer,
             cancellations,
+            bell,
         }
     }
 
@@ -260,19 +266,22 @@ impl Options {
         let (to_second, from_first) = crossbeam_channel::unbounded();
         let (to_first, from_second) = crossbeam_channel::unbounded();
         let [first, second] = [0, 1].map(|_| Arc::new(Cancellations::default()));
+        let [first_bell, second_bell] = [0, 1].map(|_| Bell::default());
         let sent = self.tap;
         let received = sent.clone().map(|tap| -> Tap {
             Arc::new(move |_: Direction, message: &[u8]| tap(Direction::Received, message))
         });
         let first_end = Connection {
             incoming: from_second,
-            outgoing: Writer::memory(to_second, second.clone(), sent),
+            outgoing: Writer::memory(Peer::new(to_second, &second, &second_bell), sent),
             cancellations: first.clone(),
+            bell: first_bell.clone(),
         };
         let second_end = Connection {
             incoming: from_first,
-            outgoing: Writer::memory(to_first, first, received),
+            outgoing: Writer::memory(Peer::new(to_first, &first, &first_bell), received),
             cancellations: second,
+            bell: second_bell,
         };
         (first_end, second_end)
     }
@@ -288,6 +297,7 @@ pub struct Connection {
     /// Where messages to the peer go.
     pub outgoing: Writer,
     pub(crate) cancellations: Arc<Cancellations>,
+    bell: Bell,
 }
 
 impl Connection {
@@ -317,6 +327,12 @@ impl Connection {
         Options::new().memory()
     }
 
+    /// Calls `ring` after each thing that comes in, once more for what has come before: for a loop that waits for something
+    /// else than a channel. It is called from the thread that brings it, and must not wait. A later one takes its place.
+    pub fn on_incoming(&self, ring: impl Fn() + Send + Sync + 'static) {
+        self.bell.answer(ring);
+    }
+
     /// Closes this end, as dropping does.
     pub fn close(self) {}
 }
@@ -330,6 +346,7 @@ impl Drop for Connection {
 /// The reading half, on its own thread.
 struct Reader {
     sender: Sender<Incoming>,
+    bell: Bell,
     tap: Option<Tap>,
     cancellations: Arc<Cancellations>,
     budget: Arc<Budget>,
@@ -400,6 +417,7 @@ impl Reader {
             }
         };
         self.sender.send(Incoming::Closed(closed)).ok();
+        self.bell.ring();
     }
 
     /// Passes on all whole messages. Fails with the reason to stop, or nothing if nobody listens any more.
@@ -422,6 +440,7 @@ impl Reader {
                 Err(error) => Incoming::Malformed(error),
             };
             self.sender.send(incoming).map_err(|_| None)?;
+            self.bell.ring();
         }
     }
 }

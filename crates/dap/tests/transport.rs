@@ -360,3 +360,31 @@ fn an_adapter_that_ends_is_gone() {
     assert_eq!(answer, Err(ClientError::Disconnected));
     assert!(Client::spawn(&mut Command::new("/no/such/adapter")).is_err());
 }
+
+#[test]
+fn a_loop_that_waits_for_something_else_is_told_of_all_that_comes_in() {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let stream = (
+        Options::new().unix(ours).unwrap(),
+        Options::new().unix(theirs).unwrap(),
+    );
+    for (here, there) in [Connection::memory(), stream] {
+        let (rung, rings) = crossbeam_channel::unbounded();
+        there.outgoing.send_text(r#"{"before":1}"#).unwrap();
+        here.on_incoming(move || rung.send(()).unwrap());
+        let wait = || {
+            // Each ring may stand for nothing new, but nothing new comes without one after it.
+            loop {
+                rings.recv_timeout(Duration::from_secs(60)).expect("a ring");
+                if let Ok(incoming) = here.incoming.try_recv() {
+                    return incoming;
+                }
+            }
+        };
+        assert!(matches!(wait(), Incoming::Message(_)));
+        there.outgoing.send_text(r#"{"after":1}"#).unwrap();
+        assert!(matches!(wait(), Incoming::Message(_)));
+        drop(there);
+        assert!(matches!(wait(), Incoming::Closed(_)));
+    }
+}

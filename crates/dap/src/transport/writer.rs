@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
 
+use super::bell::Bell;
 use super::direct::Direct;
 use super::{Closed, Direction, Incoming, Message, Tap};
 use crate::cancel::Cancellations;
@@ -119,7 +120,35 @@ struct State {
     /// Writes without waiting, where that is possible. It keeps the peer's end open: gone when nothing more is to be sent.
     direct: Option<Direct>,
     /// Set for a peer in this process; `bytes` is not used then.
-    peer: Option<(Sender<Incoming>, Arc<Cancellations>)>,
+    peer: Option<Peer>,
+}
+
+/// A peer in this process: where its messages go.
+pub(super) struct Peer {
+    incoming: Sender<Incoming>,
+    cancellations: Arc<Cancellations>,
+    bell: Bell,
+}
+
+impl Peer {
+    pub(super) fn new(
+        incoming: Sender<Incoming>,
+        cancellations: &Arc<Cancellations>,
+        bell: &Bell,
+    ) -> Self {
+        Self {
+            incoming,
+            cancellations: Arc::clone(cancellations),
+            bell: bell.clone(),
+        }
+    }
+
+    /// Fails when the peer is gone.
+    fn send(&self, incoming: Incoming) -> Result<(), SendError> {
+        self.incoming.send(incoming).map_err(|_| SendError)?;
+        self.bell.ring();
+        Ok(())
+    }
 }
 
 impl Queue {
@@ -133,7 +162,7 @@ impl Queue {
         if !state.closed {
             state.closed = true;
             state.direct = None;
-            if let Some((peer, _)) = state.peer.take() {
+            if let Some(peer) = state.peer.take() {
                 peer.send(Incoming::Closed(Closed::ByPeer)).ok();
             }
         }
@@ -143,12 +172,8 @@ impl Queue {
 }
 
 impl Writer {
-    pub(super) fn memory(
-        peer: Sender<Incoming>,
-        cancellations: Arc<Cancellations>,
-        tap: Option<Tap>,
-    ) -> Self {
-        Self::new(tap, None, Some((peer, cancellations)))
+    pub(super) fn memory(peer: Peer, tap: Option<Tap>) -> Self {
+        Self::new(tap, None, Some(peer))
     }
 
     pub(super) fn stream(
@@ -172,11 +197,7 @@ impl Writer {
         writer
     }
 
-    fn new(
-        tap: Option<Tap>,
-        direct: Option<Direct>,
-        peer: Option<(Sender<Incoming>, Arc<Cancellations>)>,
-    ) -> Self {
+    fn new(tap: Option<Tap>, direct: Option<Direct>, peer: Option<Peer>) -> Self {
         let state = State {
             seq: 0,
             bytes: Vec::new(),
@@ -294,8 +315,8 @@ impl Writer {
         if let Some(tap) = &state.tap {
             tap(Direction::Sent, json.as_bytes());
         }
-        if let Some((peer, cancellations)) = &state.peer {
-            cancellations.look_at(&json);
+        if let Some(peer) = &state.peer {
+            peer.cancellations.look_at(&json);
             if peer.send(Incoming::Message(Message::new(json))).is_err() {
                 state.closed = true;
                 state.peer = None;
