@@ -16,13 +16,14 @@ use dapple_dap::types::{
 };
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::frame::{Frame, FrameId};
-use dapple_engine::session::{Asked, BreakpointState, Leave, Resolution};
+use dapple_engine::session::{Asked, BreakpointState, Keep, Leave, Resolution, Waker};
 use dapple_engine::values::{NamedValue, Rendered, Value};
 use dapple_engine::{Address, Error, Session, ThreadId};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// How far a session has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +84,8 @@ pub struct Adapter {
     pub later: Later,
     /// Dropped, it ends what waits for a process to start.
     pub awaiting: Option<Sender<Infallible>>,
+    /// Wakes the session's thread where it waits for the debuggee.
+    pub waker: Arc<Waker>,
     pub debuggee: Option<Session>,
     pub phase: Phase,
     pub configured: bool,
@@ -108,8 +111,10 @@ impl Adapter {
         options: ServeOptions,
         engine_events: Sender<dapple_engine::Event>,
         later: Later,
+        waker: Arc<Waker>,
     ) -> Adapter {
         Adapter {
+            waker,
             options,
             engine_events: Some(engine_events),
             later,
@@ -130,6 +135,11 @@ impl Adapter {
             stdout: TextStream::default(),
             stderr: TextStream::default(),
         }
+    }
+
+    /// By whom a debuggee is kept: by the session's own thread.
+    pub fn keep(&self) -> Keep {
+        Keep::Here(Arc::clone(&self.waker))
     }
 
     /// The debuggee.

@@ -1,12 +1,19 @@
 //! One session: a loop over everything that can happen, on one thread.
+//!
+//! The debuggee is kept by this thread, too: it waits there for whatever comes first, the debuggee's next stop or a wake-up
+//! for a message. So a request costs no switch to another thread and back, and a stop none to be told.
 
 use crate::adapter::Adapter;
 use crate::handlers;
 use crate::later::{Job, Later};
-use crossbeam_channel::{Receiver, TryRecvError, never, select, unbounded};
+use crossbeam_channel::{
+    Receiver, Select, Sender, TryRecvError, bounded, never, select, unbounded,
+};
 use dapple_dap::server::Flow;
 use dapple_dap::transport::{Connection, Incoming};
+use dapple_engine::Session;
 use dapple_engine::launch::{IndexCache, ProcessGroup};
+use dapple_engine::session::Waker;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -62,20 +69,34 @@ enum Event {
 /// asked for that.
 pub fn serve(connection: Connection, options: ServeOptions) {
     let shutdown = options.shutdown.clone();
-    let (sender, mut engine) = unbounded();
-    let (later, jobs) = Later::channel();
-    let mut adapter = Adapter::new(options, sender, later);
+    let (sender, engine) = unbounded();
+    let waker = Arc::new(Waker::default());
+    let _watch = wake_at_shutdown(&shutdown, &waker);
+    connection.on_incoming({
+        let waker = Arc::clone(&waker);
+        move || waker.wake()
+    });
+    let (later, jobs) = Later::channel(Arc::clone(&waker));
+    let mut adapter = Adapter::new(options, sender, later, waker);
     let server = handlers::server();
     let mut session = server.start(&connection);
+    let mut sources = Sources {
+        connection: &connection,
+        engine,
+        jobs,
+        shutdown: &shutdown,
+    };
     loop {
-        match next(&connection, &mut engine, &jobs, &shutdown) {
+        match sources.next(adapter.debuggee.as_ref()) {
             Event::Client(incoming) => match session.handle(&mut adapter, incoming) {
                 Flow::Continue => {}
                 Flow::Closed => break,
             },
             Event::Engine(event) => {
                 let (outbox, client) = (session.outbox(), session.conventions());
-                if let Some(event) = adapter.tell_logged_at_once(event, &engine, &outbox, client) {
+                if let Some(event) =
+                    adapter.tell_logged_at_once(event, &sources.engine, &outbox, client)
+                {
                     adapter.tell(event, &outbox, client);
                 }
             }
@@ -89,32 +110,81 @@ pub fn serve(connection: Connection, options: ServeOptions) {
     }
 }
 
-/// Waits for what comes next; the engine's news first.
-fn next(
-    connection: &Connection,
-    engine: &mut Receiver<dapple_engine::Event>,
-    jobs: &Receiver<Job>,
-    shutdown: &Receiver<Infallible>,
-) -> Event {
-    let from_engine = |event, engine: &mut Receiver<_>| match event {
-        Ok(event) => Event::Engine(event),
-        Err(_) => {
-            *engine = never();
-            Event::EngineLost
+/// Where things come from.
+struct Sources<'a> {
+    connection: &'a Connection,
+    engine: Receiver<dapple_engine::Event>,
+    jobs: Receiver<Job>,
+    shutdown: &'a Receiver<Infallible>,
+}
+
+impl Sources<'_> {
+    /// Waits for what comes next; the engine's news first. A debuggee is looked after meanwhile.
+    fn next(&mut self, debuggee: Option<&Session>) -> Event {
+        loop {
+            match self.engine.try_recv() {
+                Err(TryRecvError::Empty) => {}
+                event => return self.of_engine(event.ok()),
+            }
+            let mut select = Select::new();
+            let engine = select.recv(&self.engine);
+            let client = select.recv(&self.connection.incoming);
+            let job = select.recv(&self.jobs);
+            let shutdown = select.recv(self.shutdown);
+            let ready = match debuggee {
+                None => select.select(),
+                Some(debuggee) => match select.try_select() {
+                    Ok(ready) => ready,
+                    Err(_) if debuggee.attend() => continue,
+                    Err(_) => select.select(),
+                },
+            };
+            return match ready.index() {
+                index if index == engine => {
+                    let event = ready.recv(&self.engine);
+                    self.of_engine(event.ok())
+                }
+                index if index == client => match ready.recv(&self.connection.incoming) {
+                    Ok(incoming) => Event::Client(incoming),
+                    Err(_) => Event::Shutdown,
+                },
+                index if index == job => match ready.recv(&self.jobs) {
+                    Ok(job) => Event::Job(job),
+                    Err(_) => Event::Shutdown,
+                },
+                index => {
+                    debug_assert_eq!(index, shutdown);
+                    let _ = ready.recv(self.shutdown);
+                    Event::Shutdown
+                }
+            };
+        }
+    }
+
+    fn of_engine(&mut self, event: Option<dapple_engine::Event>) -> Event {
+        match event {
+            Some(event) => Event::Engine(event),
+            None => {
+                self.engine = never();
+                Event::EngineLost
+            }
+        }
+    }
+}
+
+/// Wakes a loop that waits for its debuggee when the process is asked to end. Ends itself when what it gives back is dropped.
+fn wake_at_shutdown(shutdown: &Receiver<Infallible>, waker: &Arc<Waker>) -> Sender<Infallible> {
+    let (over, session) = bounded(0);
+    let (shutdown, waker) = (shutdown.clone(), Arc::clone(waker));
+    let watch = move || {
+        select! {
+            recv(shutdown) -> _ => waker.wake(),
+            recv(session) -> _ => {}
         }
     };
-    match engine.try_recv() {
-        Ok(event) => return Event::Engine(event),
-        Err(TryRecvError::Disconnected) => return from_engine(Err(()), engine),
-        Err(TryRecvError::Empty) => {}
+    let watching = std::thread::Builder::new().name("shutdown".into());
+    if let Err(error) = watching.spawn(watch) {
+        tracing::warn!(%error, "the end of this process will be noticed late");
     }
-    select! {
-        recv(engine) -> event => from_engine(event.map_err(drop), engine),
-        recv(connection.incoming) -> incoming => match incoming {
-            Ok(incoming) => Event::Client(incoming),
-            Err(_) => Event::Shutdown,
-        },
-        recv(jobs) -> job => job.map_or(Event::Shutdown, Event::Job),
-        recv(shutdown) -> _ => Event::Shutdown,
-    }
+    over
 }

@@ -49,6 +49,31 @@ pub(crate) type Command = Box<dyn FnOnce(&mut Owner) + Send>;
 
 /// The number of the hold at the start, before any stop was told.
 const FIRST_STOP: u64 = 1;
+/// Where commands come in.
+pub(crate) struct Desk {
+    pub(crate) orders: Sender<Command>,
+    commands: Receiver<Command>,
+    waker: Arc<Waker>,
+    /// The thread that keeps the debuggee is the one that takes its events: it waits for those in the same place.
+    takes_events: bool,
+}
+
+impl Desk {
+    pub(crate) fn new(waker: Arc<Waker>, takes_events: bool) -> Desk {
+        let (orders, commands) = crossbeam_channel::unbounded();
+        Desk {
+            orders,
+            commands,
+            waker,
+            takes_events,
+        }
+    }
+
+    /// Who is to be woken for events that come from other threads.
+    fn wakes(&self) -> Option<&Arc<Waker>> {
+        self.takes_events.then_some(&self.waker)
+    }
+}
 
 /// The debuggee and all that is known of it.
 pub(crate) struct Owner {
@@ -125,10 +150,9 @@ impl Owner {
     pub(crate) fn launch(
         options: &LaunchOptions,
         events: Sender<Event>,
-        (orders, commands): (Sender<Command>, Receiver<Command>),
-        waker: Arc<Waker>,
+        desk: Desk,
     ) -> Result<(Owner, ProcessInfo), Error> {
-        waker.adopt_current_thread();
+        desk.waker.adopt_current_thread();
         let launched = launch::launch(options)?;
         let refuse = |what: &str, e: std::io::Error| Error::Launch {
             program: options.program.clone(),
@@ -137,7 +161,7 @@ impl Owner {
         let started = ProcessMemory::open(launched.process)
             .map_err(|e| refuse("its memory can't be read", e))
             .and_then(|memory| {
-                let output = Output::start(launched.output, &events);
+                let output = Output::start(launched.output, &events, desk.wakes());
                 Ok((
                     memory,
                     output.map_err(|e| refuse("its output can't be read", e))?,
@@ -165,20 +189,15 @@ impl Owner {
             debuginfod: options.debuginfod,
             index_cache: options.index_cache.clone(),
         };
-        let mut owner = Owner::of(parts, events, (orders, commands), waker);
+        let mut owner = Owner::of(parts, events, desk);
         owner.threads.insert(owner.process, Control::default());
         owner.load_program(&launched.program);
         owner.tell(Event::ThreadStarted(owner.process));
         Ok((owner, info))
     }
 
-    fn of(
-        parts: Parts,
-        events: Sender<Event>,
-        (orders, commands): (Sender<Command>, Receiver<Command>),
-        waker: Arc<Waker>,
-    ) -> Owner {
-        let (back, beside) = back::Back::new(orders, Arc::clone(&waker));
+    fn of(parts: Parts, events: Sender<Event>, desk: Desk) -> Owner {
+        let (back, beside) = back::Back::new(desk.orders, Arc::clone(&desk.waker));
         let debuginfod = match parts.debuginfod {
             true => debuginfod::Debuginfod::start(back.clone()),
             false => debuginfod::Debuginfod::default(),
@@ -187,8 +206,8 @@ impl Owner {
             process: parts.process,
             start: parts.start,
             events,
-            commands,
-            waker,
+            commands: desk.commands,
+            waker: desk.waker,
             output: parts.output,
             stops: parts.stops,
             actions: Actions::new(),
@@ -221,22 +240,27 @@ impl Owner {
     /// Serves commands and the debuggee's events until the debuggee is gone or left.
     pub(crate) fn run(&mut self) {
         while !self.over {
-            match wait::wait(&self.waker) {
-                Ok(Waited::Status(thread, status)) => {
-                    let event = wait::decode(thread, status);
-                    tracing::trace!(?event, "debuggee");
-                    self.stops.handle(event, &mut self.actions);
-                    self.perform();
-                }
-                Ok(Waited::Woken) => {
-                    self.waker.take();
-                    self.serve();
-                }
-                Ok(Waited::NoChildren) => self.ended(ExitStatus::Signal(libc::SIGKILL)),
-                Err(error) => {
-                    tracing::error!(%error, "waiting for the program failed");
-                    self.abandon();
-                }
+            self.attend();
+        }
+    }
+
+    /// Waits for an event of the debuggee or to be woken, and deals with it.
+    pub(crate) fn attend(&mut self) {
+        match wait::wait(&self.waker) {
+            Ok(Waited::Status(thread, status)) => {
+                let event = wait::decode(thread, status);
+                tracing::trace!(?event, "debuggee");
+                self.stops.handle(event, &mut self.actions);
+                self.perform();
+            }
+            Ok(Waited::Woken) => {
+                self.waker.take();
+                self.serve();
+            }
+            Ok(Waited::NoChildren) => self.ended(ExitStatus::Signal(libc::SIGKILL)),
+            Err(error) => {
+                tracing::error!(%error, "waiting for the program failed");
+                self.abandon();
             }
         }
     }
@@ -253,16 +277,30 @@ impl Owner {
         }
     }
 
+    /// Whether the debuggee is gone or left.
+    pub(crate) fn is_over(&self) -> bool {
+        self.over
+    }
+
     fn serve(&mut self) {
         while !self.over
             && let Ok(command) = self.commands.try_recv()
         {
-            command(self);
-            self.perform();
-            if !self.over {
-                self.tell_warnings();
-            }
+            self.obey(command);
         }
+    }
+
+    /// Does what is asked, and what follows from it; nothing when the debuggee is gone.
+    pub(crate) fn obey<R>(&mut self, command: impl FnOnce(&mut Owner) -> R) -> Option<R> {
+        if self.over {
+            return None;
+        }
+        let answer = command(self);
+        self.perform();
+        if !self.over {
+            self.tell_warnings();
+        }
+        Some(answer)
     }
 
     fn tell(&self, event: Event) {

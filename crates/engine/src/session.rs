@@ -1,6 +1,7 @@
 //! The debugger's front door: a handle on the thread that owns the debuggee.
 
 mod exceptions;
+mod keeper;
 mod running;
 
 use crate::attach::AttachOptions;
@@ -8,27 +9,24 @@ pub use crate::breakpoints::options::BreakpointOptions;
 use crate::frame::{FrameId, Stack};
 use crate::launch::LaunchOptions;
 use crate::modules::ModuleInfo;
-use crate::owner::{Command, Owner};
-use crate::target::linux::wait::Waker;
+use crate::owner::Owner;
+pub use crate::target::linux::wait::Waker;
 use crate::values::{NamedValue, Rendered, Value};
 use crate::{Address, Error, Event, ThreadId};
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::Sender;
 pub use dapple_symbols::functions::SourcePosition;
+pub use keeper::Keep;
+use keeper::Keeper;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::thread::JoinHandle;
 
 /// A debuggee under control. Methods block until the owner thread has answered, which it does at once: resuming
 /// commands return when the debuggee runs, and its stop arrives as an [`Event`].
 /// Dropping a session kills a launched debuggee, and lets one go that was attached to.
 #[derive(Debug)]
 pub struct Session {
-    commands: Sender<Command>,
-    waker: Arc<Waker>,
+    keeper: Keeper,
     process: ProcessInfo,
-    owner: Option<JoinHandle<()>>,
 }
 
 /// What the user asked of a source line.
@@ -188,14 +186,27 @@ impl Session {
     /// # Errors
     /// [`Error::Launch`] with a sentence the user can act on.
     pub fn launch(options: LaunchOptions, events: Sender<Event>) -> Result<Session, Error> {
+        Session::launch_kept(options, events, Keep::Apart)
+    }
+
+    /// As [`Session::launch`], by a thread of the user's choice.
+    ///
+    /// # Errors
+    /// As [`Session::launch`].
+    pub fn launch_kept(
+        options: LaunchOptions,
+        events: Sender<Event>,
+        keep: Keep,
+    ) -> Result<Session, Error> {
         let program = options.program.clone();
         let failed = move || Error::Launch {
             program,
             reason: "the debugger failed while starting it".into(),
         };
-        Session::begin(failed, move |orders, waker| {
-            Owner::launch(&options, events, orders, waker)
-        })
+        let (keeper, process) = Keeper::begin(keep, failed, move |desk| {
+            Owner::launch(&options, events, desk)
+        })?;
+        Ok(Session { keeper, process })
     }
 
     /// Takes over a process that runs, and holds all its threads; its symbols can be asked. Events go to `events`, first of
@@ -204,77 +215,42 @@ impl Session {
     /// # Errors
     /// [`Error::Attach`] with a sentence the user can act on.
     pub fn attach(options: AttachOptions, events: Sender<Event>) -> Result<Session, Error> {
+        Session::attach_kept(options, events, Keep::Apart)
+    }
+
+    /// As [`Session::attach`], by a thread of the user's choice.
+    ///
+    /// # Errors
+    /// As [`Session::attach`].
+    pub fn attach_kept(
+        options: AttachOptions,
+        events: Sender<Event>,
+        keep: Keep,
+    ) -> Result<Session, Error> {
         let process = options.process;
         let failed = move || Error::Attach {
             process,
             reason: "the debugger failed meanwhile".into(),
         };
-        Session::begin(failed, move |orders, waker| {
-            Owner::attach(&options, events, orders, waker)
-        })
+        let (keeper, process) = Keeper::begin(keep, failed, move |desk| {
+            Owner::attach(&options, events, desk)
+        })?;
+        Ok(Session { keeper, process })
     }
 
-    /// Starts the owner thread; `failed` is for when it gives no answer.
-    fn begin(
-        failed: impl FnOnce() -> Error,
-        start: impl FnOnce(
-            (Sender<Command>, Receiver<Command>),
-            Arc<Waker>,
-        ) -> Result<(Owner, ProcessInfo), Error>
-        + Send
-        + 'static,
-    ) -> Result<Session, Error> {
-        let (commands, to_do) = crossbeam_channel::unbounded();
-        let (report, started) = crossbeam_channel::bounded(1);
-        let waker = Arc::new(Waker::default());
-        let wakes = Arc::clone(&waker);
-        let orders = (commands.clone(), to_do);
-        let owner = std::thread::Builder::new()
-            .name("debuggee".into())
-            .spawn(move || match start(orders, wakes) {
-                Ok((mut owner, process)) => {
-                    let _ = report.send(Ok(process));
-                    // A bug here must not leave a debuggee behind that nobody can reach.
-                    if catch_unwind(AssertUnwindSafe(|| owner.run())).is_err() {
-                        owner.abandon();
-                    }
-                }
-                Err(error) => {
-                    let _ = report.send(Err(error));
-                }
-            })
-            .map_err(|e| Error::System {
-                operation: "the debugger can't start a thread".into(),
-                reason: e.to_string(),
-            })?;
-        match started.recv().unwrap_or_else(|_| Err(failed())) {
-            Ok(process) => Ok(Session {
-                commands,
-                waker,
-                process,
-                owner: Some(owner),
-            }),
-            Err(error) => {
-                // What it may have traced is let go with its end.
-                let _ = owner.join();
-                Err(error)
-            }
-        }
+    /// For a session that the calling thread keeps ([`Keep::Here`]): waits until the debuggee does something or the waker is
+    /// called, and deals with the one or lets the caller deal with the other. False when there is nothing to wait for any more, or nothing to
+    /// do here because a thread of its own does it.
+    pub fn attend(&self) -> bool {
+        self.keeper.attend()
     }
 
-    /// Runs `command` on the owner thread and waits for its answer.
+    /// Runs `command` on the thread that keeps the debuggee and waits for its answer.
     fn ask<R: Send + 'static>(
         &self,
         command: impl FnOnce(&mut Owner) -> R + Send + 'static,
     ) -> Result<R, Error> {
-        let (reply, answer) = crossbeam_channel::bounded(1);
-        let command: Command = Box::new(move |owner| {
-            let _ = reply.send(command(owner));
-        });
-        self.commands.send(command).map_err(|_| Error::Ended)?;
-        self.waker.wake();
-        // The command is dropped unanswered when the debuggee has ended.
-        answer.recv().map_err(|_| Error::Ended)
+        self.keeper.ask(command)
     }
 
     /// The process.
@@ -429,22 +405,13 @@ impl Session {
     }
     /// Ends the session. When this returns, the debuggee is gone or free of inserted bytes.
     pub fn leave(mut self, how: Leave) {
-        self.end(how);
-    }
-
-    fn end(&mut self, how: Leave) {
-        let Some(owner) = self.owner.take() else {
-            return;
-        };
-        // An error says that the debuggee has ended by itself.
-        let _ = self.ask(move |owner| owner.leave(how));
-        let _ = owner.join();
+        self.keeper.end(how);
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.end(match self.process.start {
+        self.keeper.end(match self.process.start {
             Start::Launched => Leave::Kill,
             Start::Attached => Leave::Detach,
         });

@@ -129,7 +129,8 @@ fn take_over(
         .take()
         .ok_or_else(|| Failure::new("the session has ended; start a new one"))
         .and_then(|events| {
-            Session::attach(options, events).map_err(|error| to_dap::failure(&error))
+            Session::attach_kept(options, events, adapter.keep())
+                .map_err(|error| to_dap::failure(&error))
         })
         .and_then(|debuggee| {
             if let Some(warning) = stopped_by_signal(debuggee.process()) {

@@ -69,7 +69,8 @@ fn start(
         .engine_events
         .take()
         .ok_or_else(|| Failure::new("the session has ended; start a new one"))?;
-    let debuggee = Session::launch(options, events).map_err(|error| to_dap::failure(&error))?;
+    let debuggee = Session::launch_kept(options, events, adapter.keep())
+        .map_err(|error| to_dap::failure(&error))?;
     begin(adapter, debuggee, context.outbox(), context.conventions())
 }
 

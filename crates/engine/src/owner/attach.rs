@@ -1,16 +1,16 @@
 //! Taking over a process that runs already.
 
-use super::{Command, Control, FIRST_STOP, Owner, Parts};
+use super::{Control, Desk, FIRST_STOP, Owner, Parts};
 use crate::attach::AttachOptions;
 use crate::event::StopReason;
 use crate::session::{ProcessInfo, Start};
 use crate::stops::{Mode, Stops};
 use crate::target::linux::memory::ProcessMemory;
 use crate::target::linux::output::Output;
-use crate::target::linux::wait::{self, Waited, Waker};
+use crate::target::linux::wait::{self, Waited};
 use crate::target::linux::{attach, process, ptrace};
 use crate::{Error, Event, ThreadId};
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,10 +26,9 @@ impl Owner {
     pub(crate) fn attach(
         options: &AttachOptions,
         events: Sender<Event>,
-        orders: (Sender<Command>, Receiver<Command>),
-        waker: Arc<Waker>,
+        desk: Desk,
     ) -> Result<(Owner, ProcessInfo), Error> {
-        waker.adopt_current_thread();
+        desk.waker.adopt_current_thread();
         let process = ThreadId(options.process);
         let refuse = |reason: String| Error::Attach {
             process: process.0,
@@ -47,7 +46,7 @@ impl Owner {
             Some(libc::ESRCH) => refuse(ENDED.into()),
             _ => refuse(format!("its memory can't be read: {e}")),
         })?;
-        let output = Output::start(Vec::new(), &events)
+        let output = Output::start(Vec::new(), &events, None)
             .map_err(|e| refuse(format!("the debugger has no pipe: {e}")))?;
         let parts = Parts {
             process,
@@ -58,7 +57,7 @@ impl Owner {
             debuginfod: options.debuginfod,
             index_cache: options.index_cache.clone(),
         };
-        let mut owner = Owner::of(parts, events, orders, waker);
+        let mut owner = Owner::of(parts, events, desk);
         owner.current = threads.first().copied().unwrap_or(process);
         for &thread in &threads {
             owner.threads.insert(thread, Control::default());
@@ -67,7 +66,10 @@ impl Owner {
             let _ = ptrace::interrupt(thread);
         }
         owner.pause = Some(Some(process));
-        owner.until_held().map_err(refuse)?;
+        if let Err(reason) = owner.until_held() {
+            owner.detach();
+            return Err(refuse(reason));
+        }
         owner.load_program(&program);
         owner.modules_changed();
         Ok((owner, info))

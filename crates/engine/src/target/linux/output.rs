@@ -10,6 +10,7 @@
 
 use crate::Event;
 use crate::event::Stream;
+use crate::target::linux::wait::Waker;
 use crate::written::UnderWay;
 use crossbeam_channel::Sender;
 use std::fs::File;
@@ -48,10 +49,11 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Starts to read the given pipes.
+    /// Starts to read the given pipes. Where the events' receiver waits for something else, `wakes` tells it that there is one.
     pub(crate) fn start(
         read_ends: Vec<(Stream, OwnedFd)>,
         events: &Sender<Event>,
+        wakes: Option<&Arc<Waker>>,
     ) -> io::Result<Output> {
         let (hung_up, hang_up) = io::pipe()?;
         let hung_up = Arc::new(OwnedFd::from(hung_up));
@@ -64,6 +66,7 @@ impl Output {
                 Arc::clone(&hung_up),
                 Arc::clone(&under_way),
                 events.clone(),
+                wakes.cloned(),
             )?);
         }
         Ok(Output {
@@ -106,6 +109,7 @@ struct Pipe {
     closed: AtomicBool,
     under_way: Arc<UnderWay>,
     events: Sender<Event>,
+    wakes: Option<Arc<Waker>>,
 }
 
 /// A pipe's read end, with room to read into.
@@ -122,6 +126,7 @@ impl Pipe {
         hung_up: Arc<OwnedFd>,
         under_way: Arc<UnderWay>,
         events: Sender<Event>,
+        wakes: Option<Arc<Waker>>,
     ) -> io::Result<Arc<Pipe>> {
         // SAFETY: sets a flag of a descriptor that we own.
         if unsafe { libc::fcntl(read_end.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } == -1 {
@@ -139,6 +144,7 @@ impl Pipe {
             closed: AtomicBool::new(false),
             under_way,
             events,
+            wakes,
         });
         let reader = Arc::clone(&pipe);
         std::thread::Builder::new()
@@ -160,7 +166,11 @@ impl Pipe {
                 gather(hung_up);
             }
             self.under_way.wait();
-            if !self.drain() {
+            let more = self.drain();
+            if let Some(waker) = &self.wakes {
+                waker.wake();
+            }
+            if !more {
                 return;
             }
             last = Instant::now();

@@ -64,9 +64,9 @@ extern "C" fn leave_gap(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_v
     }
 }
 
-/// Gets the owner thread out of its wait, from any thread.
+/// Gets the thread that keeps a debuggee out of its wait, from any thread.
 #[derive(Debug, Default)]
-pub(crate) struct Waker {
+pub struct Waker {
     asked: AtomicBool,
     thread: AtomicI32,
 }
@@ -92,8 +92,11 @@ impl Waker {
     }
 
     /// Makes the wait return, the next one when none is going on.
-    pub(crate) fn wake(&self) {
-        self.asked.store(true, Ordering::SeqCst);
+    pub fn wake(&self) {
+        if self.asked.swap(true, Ordering::SeqCst) {
+            // Whoever asked first sends the signal, or has; it ends a wait that begins meanwhile, too.
+            return;
+        }
         let thread = self.thread.load(Ordering::SeqCst);
         if thread != 0 {
             // SAFETY: sends a signal within this process; the handler only touches the interrupted context.

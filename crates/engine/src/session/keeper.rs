@@ -1,0 +1,184 @@
+//! Who looks after the debuggee: a thread of its own, or the one that began the session.
+//!
+//! ptrace(2) binds a debuggee to one thread. A thread of its own needs nothing of whoever uses the session, but each
+//! command takes two switches between threads and each event one, which is most of what a step costs. A loop that can wait for the
+//! debuggee itself, with [`Session::attend`](super::Session::attend), saves them.
+
+use crate::Error;
+use crate::owner::{Command, Desk, Owner};
+use crate::session::{Leave, ProcessInfo};
+use crate::target::linux::wait::Waker;
+use crossbeam_channel::Sender;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{JoinHandle, ThreadId};
+
+/// Who is to look after the debuggee.
+#[derive(Debug, Clone, Default)]
+pub enum Keep {
+    /// A thread of its own.
+    #[default]
+    Apart,
+    /// The calling thread, which is to call [`Session::attend`](super::Session::attend) again and again, and is the only one that may use the
+    /// session. It is woken there by this.
+    Here(Arc<Waker>),
+}
+
+/// Who does.
+pub(super) enum Keeper {
+    Apart {
+        commands: Sender<Command>,
+        waker: Arc<Waker>,
+        thread: Option<JoinHandle<()>>,
+    },
+    Here {
+        /// Locked by one thread only.
+        owner: Box<Mutex<Owner>>,
+        thread: ThreadId,
+    },
+}
+
+impl std::fmt::Debug for Keeper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Keeper::Apart { .. } => "Apart",
+            Keeper::Here { .. } => "Here",
+        })
+    }
+}
+
+impl Keeper {
+    /// Begins by `start`, on the thread that is to keep the debuggee; `failed` is for when that gives no answer.
+    pub(super) fn begin(
+        keep: Keep,
+        failed: impl FnOnce() -> Error,
+        start: impl FnOnce(Desk) -> Result<(Owner, ProcessInfo), Error> + Send + 'static,
+    ) -> Result<(Keeper, ProcessInfo), Error> {
+        match keep {
+            Keep::Here(waker) => {
+                let (owner, process) = start(Desk::new(waker, true))?;
+                let keeper = Keeper::Here {
+                    owner: Box::new(Mutex::new(owner)),
+                    thread: std::thread::current().id(),
+                };
+                Ok((keeper, process))
+            }
+            Keep::Apart => {
+                let waker = Arc::new(Waker::default());
+                let desk = Desk::new(Arc::clone(&waker), false);
+                let commands = desk.orders.clone();
+                let (thread, process) = apart(failed, move || start(desk))?;
+                let keeper = Keeper::Apart {
+                    commands,
+                    waker,
+                    thread: Some(thread),
+                };
+                Ok((keeper, process))
+            }
+        }
+    }
+
+    /// Runs `command` on the debuggee's thread and waits for its answer.
+    pub(super) fn ask<R: Send + 'static>(
+        &self,
+        command: impl FnOnce(&mut Owner) -> R + Send + 'static,
+    ) -> Result<R, Error> {
+        match self {
+            Keeper::Apart {
+                commands, waker, ..
+            } => {
+                let (reply, answer) = crossbeam_channel::bounded(1);
+                let command: Command = Box::new(move |owner| {
+                    let _ = reply.send(command(owner));
+                });
+                commands.send(command).map_err(|_| Error::Ended)?;
+                waker.wake();
+                // The command is dropped unanswered when the debuggee has ended.
+                answer.recv().map_err(|_| Error::Ended)
+            }
+            Keeper::Here { .. } => self.here(|owner| owner.obey(command))?.ok_or(Error::Ended),
+        }
+    }
+
+    /// Waits for the debuggee or the waker, once, and deals with it; false when there is nothing to wait for.
+    pub(super) fn attend(&self) -> bool {
+        match self {
+            Keeper::Apart { .. } => false,
+            Keeper::Here { .. } => self.here(|owner| owner.attend()).is_ok(),
+        }
+    }
+
+    /// Does something with the debuggee, on the thread that keeps it.
+    fn here<R>(&self, act: impl FnOnce(&mut Owner) -> R) -> Result<R, Error> {
+        let Keeper::Here { owner, thread } = self else {
+            return Err(Error::Ended);
+        };
+        if *thread != std::thread::current().id() {
+            return Err(Error::System {
+                operation: "the program can't be reached".into(),
+                reason: "it belongs to another thread".into(),
+            });
+        }
+        let mut owner = owner.lock().unwrap_or_else(PoisonError::into_inner);
+        if owner.is_over() {
+            return Err(Error::Ended);
+        }
+        // A bug here must not leave a debuggee behind that nobody can reach.
+        catch_unwind(AssertUnwindSafe(|| act(&mut owner))).map_err(|_| {
+            owner.abandon();
+            Error::Ended
+        })
+    }
+
+    /// Takes leave. When this returns, the debuggee is gone or free.
+    pub(super) fn end(&mut self, how: Leave) {
+        // An error says that the debuggee has ended by itself.
+        match self {
+            Keeper::Here { .. } => {
+                let _ = self.ask(move |owner| owner.leave(how));
+                while self.attend() {}
+            }
+            Keeper::Apart { thread, .. } => {
+                let Some(thread) = thread.take() else {
+                    return;
+                };
+                let _ = self.ask(move |owner| owner.leave(how));
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+/// Starts a thread that keeps what `start` begins.
+fn apart(
+    failed: impl FnOnce() -> Error,
+    start: impl FnOnce() -> Result<(Owner, ProcessInfo), Error> + Send + 'static,
+) -> Result<(JoinHandle<()>, ProcessInfo), Error> {
+    let (report, started) = crossbeam_channel::bounded(1);
+    let thread = std::thread::Builder::new()
+        .name("debuggee".into())
+        .spawn(move || match start() {
+            Ok((mut owner, process)) => {
+                let _ = report.send(Ok(process));
+                // A bug here must not leave a debuggee behind that nobody can reach.
+                if catch_unwind(AssertUnwindSafe(|| owner.run())).is_err() {
+                    owner.abandon();
+                }
+            }
+            Err(error) => {
+                let _ = report.send(Err(error));
+            }
+        })
+        .map_err(|e| Error::System {
+            operation: "the debugger can't start a thread".into(),
+            reason: e.to_string(),
+        })?;
+    match started.recv().unwrap_or_else(|_| Err(failed())) {
+        Ok(process) => Ok((thread, process)),
+        Err(error) => {
+            // What it may have traced is let go with its end.
+            let _ = thread.join();
+            Err(error)
+        }
+    }
+}
