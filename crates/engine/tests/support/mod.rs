@@ -134,7 +134,12 @@ fn build_by(
             .expect("the compiler runs");
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{compiler} {name}: {errors}");
-        std::fs::rename(part, &binary).unwrap();
+        // Not over one that another test has put there meanwhile: a process may run it, and know it by its name.
+        let placed = std::fs::hard_link(&part, &binary);
+        std::fs::remove_file(&part).unwrap();
+        if !binary.exists() {
+            placed.unwrap();
+        }
     }
     Fixture {
         source,
