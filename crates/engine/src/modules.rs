@@ -5,11 +5,14 @@ pub use dapple_symbols::module::DebugInfo;
 use dapple_symbols::module::ModuleKind;
 use dapple_symbols::{FileAddress, Module};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// The name of the kernel's module.
 pub(crate) const VDSO: &str = "[vdso]";
+
+/// The names of the functions that jump: setjmp(3), and what `_FORTIFY_SOURCE` makes of them.
+const JUMPS: [&str; 4] = ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"];
 
 /// A module at its place in the debuggee. Cheap to clone behind [`Arc`].
 #[derive(Debug)]
@@ -24,6 +27,8 @@ pub struct LoadedModule {
     pub link_map: Option<Address>,
     /// As [`LoadedModule::landing_hook`], once it was asked for.
     hook: OnceLock<Option<Address>>,
+    /// As [`LoadedModule::jump_hooks`].
+    jumps: OnceLock<Vec<Address>>,
     /// How many of its problems were looked at.
     warnings: AtomicUsize,
 }
@@ -37,6 +42,7 @@ impl LoadedModule {
             bias,
             link_map,
             hook: OnceLock::new(),
+            jumps: OnceLock::new(),
             warnings: AtomicUsize::new(0),
         }
     }
@@ -60,6 +66,27 @@ impl LoadedModule {
             }
             let symbol = self.module.symbol_named("_Unwind_SetIP")?;
             Some(self.to_process(symbol.address))
+        })
+    }
+
+    /// The functions of the C library that take a thread to where it was when a `jmp_buf` was filled, where this module has them.
+    pub fn jump_hooks(&self) -> &[Address] {
+        self.jumps.get_or_init(|| {
+            let name = self.module.path().file_name().unwrap_or_default();
+            let name = name.to_string_lossy();
+            let is_library = name.starts_with("libc.") || name.starts_with("ld-musl");
+            let is_static = self.module.kind() != ModuleKind::SharedObject
+                && self.module.interpreter().is_none();
+            if !is_library && !is_static {
+                return Vec::new();
+            }
+            let symbols = JUMPS
+                .iter()
+                .filter_map(|name| self.module.symbol_named(name));
+            let mut hooks: Vec<_> = symbols.map(|s| self.to_process(s.address)).collect();
+            hooks.sort();
+            hooks.dedup();
+            hooks
         })
     }
 
@@ -116,7 +143,11 @@ impl LoadedModule {
 #[derive(Debug, Clone, Default)]
 pub struct Modules {
     loaded: Vec<Arc<LoadedModule>>,
+    version: u64,
 }
+
+/// Where [`Modules::version`] comes from.
+static VERSIONS: AtomicU64 = AtomicU64::new(1);
 
 impl Modules {
     /// The module that covers `address`.
@@ -132,6 +163,7 @@ impl Modules {
     /// Adds a module.
     pub fn push(&mut self, module: Arc<LoadedModule>) {
         self.loaded.push(module);
+        self.changed();
     }
 
     /// Puts `module` in the place of the one with its id.
@@ -139,11 +171,22 @@ impl Modules {
         if let Some(old) = self.loaded.iter_mut().find(|m| m.id == module.id) {
             *old = module;
         }
+        self.changed();
     }
 
     /// Keeps the modules for which `keep` says so.
     pub fn retain(&mut self, keep: impl FnMut(&Arc<LoadedModule>) -> bool) {
         self.loaded.retain(keep);
+        self.changed();
+    }
+
+    /// Another number for each set of modules there ever was; 0: none.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
+    }
+
+    fn changed(&mut self) {
+        self.version = VERSIONS.fetch_add(1, Ordering::Relaxed);
     }
 }
 

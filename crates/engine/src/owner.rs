@@ -30,6 +30,7 @@ use crate::launch::{IndexCache, LaunchOptions};
 use crate::modules::Modules;
 use crate::session::{ProcessInfo, Start};
 use crate::signals::SignalTable;
+use crate::step::Places;
 use crate::stops::{Action, Actions, How, Stops};
 
 use crate::target::linux::affinity::Affinity;
@@ -98,6 +99,8 @@ pub(crate) struct Owner {
     breakpoints: Model,
     signals: SignalTable,
     step: Option<stepping::Stepping>,
+    /// What steps have looked up.
+    places: Places,
     affinity: Affinity,
     /// Stops to tell of once all threads are stopped.
     reports: Vec<Stop>,
@@ -223,6 +226,7 @@ impl Owner {
             breakpoints: Model::default(),
             signals: SignalTable::default(),
             step: None,
+            places: Places::default(),
             affinity: Affinity::default(),
             reports: Vec::new(),
             pause: None,
@@ -443,6 +447,7 @@ impl Owner {
             // There's nothing to show: whoever stopped has died since, or wanted the others out of its way.
             return self.run_alone(&alone);
         };
+        let ended = self.step.as_ref().map(stepping::Stepping::ends_before);
         self.end_step();
         self.current = first.thread;
         for report in &reports {
@@ -450,7 +455,7 @@ impl Owner {
         }
         self.before_calls = reports
             .iter()
-            .filter_map(|r| self.stands_before(r))
+            .filter_map(|r| self.stands_before(r, ended))
             .collect();
         self.tell_stops(reports);
     }
@@ -468,13 +473,20 @@ impl Owner {
     }
 
     /// The thread of a stop that is before inlined calls, and how many.
-    fn stands_before(&self, stop: &Stop) -> Option<(ThreadId, usize)> {
+    fn stands_before(
+        &self,
+        stop: &Stop,
+        stepped: Option<(ThreadId, usize)>,
+    ) -> Option<(ThreadId, usize)> {
         let ids = stop.reason.breakpoints();
-        if ids.is_empty() {
-            return None;
-        }
-        let module = self.modules.at(stop.address)?;
-        let count = self.breakpoints.calls_begun(ids, stop.address, module);
+        let count = if stop.reason == StopReason::Step {
+            stepped.filter(|(thread, _)| *thread == stop.thread)?.1
+        } else if !ids.is_empty() {
+            let module = self.modules.at(stop.address)?;
+            self.breakpoints.calls_begun(ids, stop.address, module)
+        } else {
+            0
+        };
         (count > 0).then_some((stop.thread, count))
     }
 

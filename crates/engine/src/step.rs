@@ -8,28 +8,35 @@
 //! Calls, and calls that were inlined, belong to the line. A step **into** ends there too, unless the line calls a function
 //! with the user's source: then after that function's prologue, or at the first statement of an inlined one. Linkage stubs
 //! are followed to what they call. A step **out** ends after the return, or after the inlined code. Where an exception or a
-//! panic leaves what the step runs past, each of them ends at the code that catches it. Code is the user's when
-//! it has lines in a source that is on this machine and isn't a standard library's; who starts in a library steps through library code like any other.
+//! panic leaves what the step runs past, each of them ends at the code that catches it, and where a `longjmp` does, at the
+//! `setjmp`. Code is the user's when it has lines in a source that is on this machine and isn't a standard library's; who
+//! starts in a library steps through library code like any other. A step into that comes to a library goes on to what of the
+//! user's that calls ([`through`]).
+//!
+//! A line that begins with inlined code is stopped at before that code, so that a person sees the call and can choose.
 //!
 //! The trick: an activation is told from its recursive twins by the stack pointer. A call is stepped over by running to its
 //! return address, and the arrival counts only when the stack is back at the caller's height.
 
 mod code;
+mod position;
+mod through;
 
 use crate::Address;
 use crate::frame::PhysicalFrame;
 use crate::memory::Memory;
-use crate::modules::{LoadedModule, Modules};
+use crate::modules::Modules;
 use crate::registers::Registers;
 use crate::session::StepKind;
 use crate::unwind;
 use code::Instruction;
-use dapple_symbols::FileAddress;
 use dapple_symbols::functions::{FunctionId, InlinedCall};
-use dapple_symbols::lines::LineRow;
+pub use position::Places;
+use position::Position;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use through::Gates;
 
 /// How many callers are looked at for one with the user's source.
 const MAX_CALLERS: usize = 256;
@@ -42,6 +49,17 @@ pub struct Context<'a> {
     pub modules: &'a Modules,
     /// The debuggee's memory, without inserted bytes.
     pub memory: &'a dyn Memory,
+    /// What the symbols said before.
+    pub places: &'a Places,
+}
+
+/// Why a thread isn't where it would have returned to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Landing {
+    /// An exception or a panic: the code takes it, or cleans up on its way.
+    Thrown,
+    /// `longjmp`.
+    Jumped,
 }
 
 /// What the stepping thread is to do. After the first two, [`Step::after`] decides again.
@@ -50,7 +68,8 @@ pub enum Action {
     /// Execute one instruction.
     SingleStep,
     /// Run, with all threads, until this thread is at `address` with its stack pointer greater than `above`; or, with such a
-    /// stack pointer, where it takes an exception that keeps it from getting there: that is told by [`Step::landed`].
+    /// stack pointer, where an exception or a jump takes it instead: that is told by [`Step::landed`]. At [`Step::gates`],
+    /// [`Step::at_gate`] decides.
     RunTo {
         /// Where.
         address: Address,
@@ -82,6 +101,8 @@ enum Phase {
     Prologue,
     /// The way to a caller.
     Leaving,
+    /// A library's function, which may call one of the user's.
+    Through(Call),
 }
 
 /// A call being entered: how to get past it if its target is of no interest.
@@ -106,6 +127,12 @@ pub struct Step {
     inlined: Vec<InlinedCall>,
     /// Started in code that isn't the user's, where all code with lines is good enough.
     any_source: bool,
+    /// Only the rest of what is inlined, the innermost of `inlined`, is left to run.
+    only_out: bool,
+    /// How many inlined calls that begin where the step ended are not begun.
+    before: usize,
+    /// Where a library may call the user's code.
+    gates: Gates,
 }
 
 impl Step {
@@ -120,6 +147,9 @@ impl Step {
             range: 0..0,
             inlined: Vec::new(),
             any_source: false,
+            only_out: kind == StepKind::Out,
+            before: 0,
+            gates: Gates::default(),
         };
         let action = match kind {
             StepKind::Instruction => Action::SingleStep,
@@ -127,7 +157,7 @@ impl Step {
             StepKind::Over | StepKind::Into => {
                 step.any_source = !cx.position().is_some_and(|p| p.users);
                 step.settle(cx);
-                step.stand_before(before);
+                step.stand_before(cx, before);
                 if step.line == 0 {
                     // No line to finish: the useful place is where the function returns to.
                     step.leave(cx)
@@ -144,12 +174,11 @@ impl Step {
         let pc = cx.registers.pc().unwrap_or_default();
         match self.phase {
             // By far the most frequent case needs no symbols.
-            Phase::Inside if self.kind != StepKind::Out && self.range.contains(&pc.0) => {
-                self.advance(cx)
-            }
-            Phase::Instruction | Phase::Prologue => Action::Finished,
+            Phase::Inside if !self.only_out && self.range.contains(&pc.0) => self.advance(cx),
+            Phase::Instruction => Action::Finished,
+            Phase::Prologue => self.finish(cx),
             Phase::Inside if self.left_function(cx) => self.tail_called(cx),
-            Phase::Inside | Phase::Skipping => self.judge(cx),
+            Phase::Inside | Phase::Skipping | Phase::Through(_) => self.judge(cx),
             Phase::Returning | Phase::Leaving => self.arrive_in_caller(cx),
             Phase::Entering(call) => self.enter(call, cx),
             Phase::Resolving(call) => {
@@ -159,18 +188,46 @@ impl Step {
         }
     }
 
-    /// Instead of getting where it should, the thread has left its calls by an exception or a panic: `cx` is at the code that
-    /// takes it, in the step's activation or one around that.
-    pub fn landed(&mut self, cx: &Context<'_>) -> Action {
+    /// Where, besides its target, [`Action::RunTo`] is to stop, at whatever height of the stack.
+    pub fn gates(&self) -> impl Iterator<Item = Address> {
+        self.gates.addresses()
+    }
+
+    /// How many inlined calls that begin where the step ended are not begun: the thread is shown before them.
+    pub fn before(&self) -> usize {
+        self.before
+    }
+
+    /// The thread is at one of [`Step::gates`]. `None`: it is to run on.
+    pub fn at_gate(&mut self, cx: &Context<'_>) -> Option<Action> {
+        let Phase::Through(call) = self.phase else {
+            return None;
+        };
+        let pc = cx.registers.pc()?;
+        match self.gates.pass(pc)? {
+            through::Gate::Users => match cx.position()? {
+                at if at.is_entry() => Some(self.enter(call, cx)),
+                _ => Some(Action::Finished),
+            },
+            through::Gate::Indirect => {
+                self.phase = Phase::Entering(call);
+                Some(Action::SingleStep)
+            }
+        }
+    }
+
+    /// Instead of getting where it should, the thread was taken elsewhere: `cx` is there, in the step's activation or one
+    /// around that. `doing` is what it did.
+    pub fn landed(&mut self, cx: &Context<'_>, landing: Landing, doing: Action) -> Action {
         match cx.position() {
-            Some(at) if at.users || (self.any_source && at.row.is_some()) => {
-                let starts_line = at.row.as_ref().is_some_and(|row| {
-                    row.is_stmt
-                        && cx.registers.pc() == Some(at.module.to_process(row.range.start))
-                        && (row.line != self.line || at.function != self.function)
-                });
-                if self.kind == StepKind::Out || starts_line {
-                    return Action::Finished;
+            Some(at) if landing == Landing::Thrown && at.is_cleanup() => doing,
+            Some(at) if at.in_users || (self.any_source && at.row.is_some()) => {
+                let starts_line = at.begins_statement()
+                    && at.row.as_ref().is_some_and(|row| {
+                        row.line != self.line || at.function_id() != self.function
+                    });
+                if landing == Landing::Jumped || self.kind == StepKind::Out || starts_line {
+                    return self.finish(cx);
                 }
                 self.settle(cx);
                 self.advance(cx)
@@ -192,6 +249,7 @@ impl Step {
         }
         if !matches!(self.phase, Phase::Entering(_)) {
             self.phase = Phase::Skipping;
+            self.gates.clear();
         }
         Action::RunTo {
             address: interrupted,
@@ -204,20 +262,57 @@ impl Step {
         let Some(at) = cx.position() else {
             return;
         };
-        self.function = at.function;
-        self.inlined = at.module.module.inlined_at(at.address);
-        match at.row {
+        self.function = at.function_id();
+        self.inlined.clone_from(&at.inlined);
+        match &at.row {
             Some(row) => {
                 self.line = row.line;
-                self.range = at.module.range(&row.range);
-                self.file = Some(row.file);
+                self.range = at.range(&row.range);
+                self.file = Some(Arc::clone(&row.file));
             }
             None => self.line = 0,
         }
     }
 
+    /// Ends the step, in the user's code: out of a library's that is inlined where the thread stands, and before the calls
+    /// that begin there.
+    fn finish(&mut self, cx: &Context<'_>) -> Action {
+        let Some(at) = cx.position() else {
+            return Action::Finished;
+        };
+        if self.any_source {
+            return Action::Finished;
+        }
+        let begins = |call: &&InlinedCall| {
+            call.ranges
+                .first()
+                .is_some_and(|code| code.start == at.address)
+                && call
+                    .call_site
+                    .as_ref()
+                    .is_some_and(|site| cx.places.is_users(&site.file))
+        };
+        if let Some(first) = at.inlined.iter().position(|call| begins(&call)) {
+            self.before = at.inlined.len() - first;
+            return Action::Finished;
+        }
+        if at.users || !at.in_users {
+            return Action::Finished;
+        }
+        // In the middle of a library's code in the user's function: that has to come to its end.
+        let sites = at.inlined.iter().map(|call| call.call_site.as_ref());
+        let users = sites
+            .rev()
+            .position(|site| site.is_some_and(|s| cx.places.is_users(&s.file)));
+        self.settle(cx);
+        let inside = users.map_or(0, |from_last| at.inlined.len() - from_last);
+        self.inlined.truncate(inside);
+        self.only_out = true;
+        self.advance(cx)
+    }
+
     /// The innermost `count` inlined calls are not begun: their code belongs to the line that has the first of them.
-    fn stand_before(&mut self, count: usize) {
+    fn stand_before(&mut self, cx: &Context<'_>, count: usize) {
         let outer = self.inlined.len().saturating_sub(count);
         let Some(first) = self.inlined.get(outer) else {
             return;
@@ -225,7 +320,7 @@ impl Step {
         if let Some(site) = &first.call_site {
             self.line = site.line;
             self.file = Some(Arc::clone(&site.file));
-            self.any_source = !is_users(&site.file);
+            self.any_source = !cx.places.is_users(&site.file);
             self.inlined.truncate(outer);
         }
     }
@@ -260,6 +355,7 @@ impl Step {
     }
 
     fn skip(&mut self, call: Call) -> Action {
+        self.gates.clear();
         self.phase = Phase::Skipping;
         Action::RunTo {
             address: call.return_to,
@@ -272,7 +368,8 @@ impl Step {
         let Some(pc) = cx.registers.pc() else {
             return Action::Finished;
         };
-        if self.kind != StepKind::Out && self.range.contains(&pc.0) {
+        self.gates.clear();
+        if !self.only_out && self.range.contains(&pc.0) {
             return self.advance(cx);
         }
         let Some(at) = cx.position() else {
@@ -281,39 +378,31 @@ impl Step {
         let Some(row) = &at.row else {
             return self.advance(cx);
         };
-        let inlined = at.module.module.inlined_at(at.address);
         let inside = self
             .inlined
             .iter()
-            .zip(&inlined)
+            .zip(&at.inlined)
             .take_while(|(a, b)| a.ranges == b.ranges)
             .count();
-        if self.kind == StepKind::Out {
+        if self.only_out {
             // Out of an inlined call: only its own code is left to run.
             return if inside < self.inlined.len() {
-                Action::Finished
+                self.finish(cx)
             } else {
                 self.advance(cx)
             };
         }
-        let statement = row.is_stmt && at.module.to_process(row.range.start) == pc;
-        let deeper = inside == self.inlined.len() && inlined.len() > inside;
-        if deeper {
-            let enter = self.kind == StepKind::Into && statement && (at.users || self.any_source);
-            return if enter {
-                Action::Finished
-            } else {
-                self.advance(cx)
-            };
+        if let Some(call) = at.inlined.get(inside) {
+            return self.judge_inlined(cx, &at, call, inside);
         }
         let same_line = inside == self.inlined.len()
             && row.line == self.line
             && Some(&row.file) == self.file.as_ref();
         if same_line {
-            self.range = at.module.range(&row.range);
+            self.range = at.range(&row.range);
             return self.advance(cx);
         }
-        if statement && (at.users || self.any_source) {
+        if at.begins_statement() && (at.users || self.any_source) {
             return Action::Finished;
         }
         if row.is_stmt {
@@ -323,9 +412,44 @@ impl Step {
         self.advance(cx)
     }
 
+    /// In `call`, inlined into what was around the line.
+    fn judge_inlined(
+        &mut self,
+        cx: &Context<'_>,
+        at: &Position,
+        call: &InlinedCall,
+        inside: usize,
+    ) -> Action {
+        let begins = at.begins_statement()
+            && call
+                .ranges
+                .first()
+                .is_some_and(|code| code.start == at.address);
+        let of_line = |site: &dapple_symbols::functions::SourcePosition| {
+            inside == self.inlined.len()
+                && site.line == self.line
+                && Some(&site.file) == self.file.as_ref()
+        };
+        if let Some(site) = &call.call_site
+            && begins
+            && !of_line(site)
+            && (self.any_source || cx.places.is_users(&site.file))
+        {
+            // Another line, which begins with what it calls.
+            self.before = at.inlined.len() - inside;
+            return Action::Finished;
+        }
+        let deeper = inside == self.inlined.len();
+        let stops = !deeper || self.kind == StepKind::Into;
+        if stops && at.begins_statement() && (at.users || self.any_source) {
+            return Action::Finished;
+        }
+        self.advance(cx)
+    }
+
     fn left_function(&self, cx: &Context<'_>) -> bool {
         match cx.position() {
-            Some(at) => at.function != self.function,
+            Some(at) => at.function_id() != self.function,
             None => self.function.is_some(),
         }
     }
@@ -363,22 +487,23 @@ impl Step {
         let Some(at) = cx.position() else {
             return self.skip(call);
         };
-        if at.row.is_some() && (at.users || self.any_source) {
+        if code::is_stub(&at.module, at.address) {
+            self.phase = Phase::Entering(call);
+            return Action::SingleStep;
+        }
+        if at.row.is_some() && (at.in_users || self.any_source) {
+            self.gates.clear();
             let body = at
                 .module
                 .to_process(at.module.module.after_prologue(at.address));
-            if body == pc || at.entry != Some(at.address) {
-                return Action::Finished;
+            if body == pc || !at.is_entry() {
+                return self.finish(cx);
             }
             self.phase = Phase::Prologue;
             return Action::RunTo {
                 address: body,
                 above: 0,
             };
-        }
-        if code::is_stub(&at.module, at.address) {
-            self.phase = Phase::Entering(call);
-            return Action::SingleStep;
         }
         if let Some(last) = code::resolver_exit(&at.module, pc, cx.memory) {
             self.phase = Phase::Resolving(call);
@@ -387,14 +512,22 @@ impl Step {
                 above: 0,
             };
         }
-        self.skip(call)
+        self.gates.explore(&at, cx);
+        if self.gates.is_empty() {
+            return self.skip(call);
+        }
+        self.phase = Phase::Through(call);
+        Action::RunTo {
+            address: call.return_to,
+            above: call.above,
+        }
     }
 
     fn begin_out(&mut self, cx: &Context<'_>, before: usize) -> Action {
         let at = cx.position();
         self.any_source = !at.as_ref().is_some_and(|at| at.users);
         self.settle(cx);
-        self.stand_before(before);
+        self.stand_before(cx, before);
         if self.inlined.is_empty() {
             self.leave(cx)
         } else {
@@ -417,7 +550,7 @@ impl Step {
                 address: caller.pc,
                 above: cfa.0.wrapping_sub(1),
             };
-            if self.good(&caller) {
+            if self.good(&caller, cx) {
                 self.phase = Phase::Leaving;
                 return target;
             }
@@ -432,22 +565,20 @@ impl Step {
     }
 
     /// Whether a caller is worth stopping in.
-    fn good(&self, frame: &PhysicalFrame) -> bool {
-        frame.module.as_ref().is_some_and(|module| {
-            let at = Position::new(module, frame.lookup);
-            at.row.is_some() && (at.users || self.any_source)
-        })
+    fn good(&self, frame: &PhysicalFrame, cx: &Context<'_>) -> bool {
+        let at = cx.places.at(frame.lookup, cx.modules);
+        at.is_some_and(|at| at.row.is_some() && (at.in_users || self.any_source))
     }
 
     /// After a return.
     fn arrive_in_caller(&mut self, cx: &Context<'_>) -> Action {
         if self.kind == StepKind::Out {
-            return Action::Finished;
+            return self.finish(cx);
         }
         match cx.position() {
-            Some(at) if at.users || (self.any_source && at.row.is_some()) => {
+            Some(at) if at.in_users || (self.any_source && at.row.is_some()) => {
                 if at.row.is_some() {
-                    return Action::Finished;
+                    return self.finish(cx);
                 }
                 // Code of no line follows the call: finish that, as if it were the caller's line.
                 self.settle(cx);
@@ -464,62 +595,26 @@ pub fn enters_inlined(cx: &Context<'_>, before: usize) -> bool {
     let Some(at) = cx.position().filter(|_| before > 0) else {
         return false;
     };
-    let calls = at.module.module.inlined_at(at.address);
-    let Some(entered) = calls.len().checked_sub(before) else {
+    let Some(entered) = at.inlined.len().checked_sub(before) else {
         return false;
     };
-    match calls.get(entered + 1) {
+    match at.inlined.get(entered + 1) {
         Some(inner) => inner
             .call_site
             .as_ref()
-            .is_some_and(|site| is_users(&site.file)),
+            .is_some_and(|site| cx.places.is_users(&site.file)),
         None => at.users,
     }
 }
 
-/// Whether a source is the user's own, as far as its path tells.
-fn is_users(file: &Path) -> bool {
-    !code::is_library_source(file) && file.is_file()
-}
-
-/// An address with what the symbols say of it.
-struct Position {
-    module: Arc<LoadedModule>,
-    address: FileAddress,
-    /// The row, when it belongs to a line.
-    row: Option<LineRow>,
-    function: Option<FunctionId>,
-    entry: Option<FileAddress>,
-    /// The user's own code, as far as the path tells.
-    users: bool,
+impl Context<'_> {
+    fn position(&self) -> Option<Arc<Position>> {
+        self.places.at(self.registers.pc()?, self.modules)
+    }
 }
 
 impl Position {
-    fn new(module: &Arc<LoadedModule>, address: Address) -> Position {
-        let file = module.to_file(address);
-        let function = module.module.function_at(file);
-        let row = module.module.row_at(file);
-        let users = row.as_ref().is_some_and(|row| is_users(&row.file));
-        Position {
-            row: row.filter(|row| row.line != 0),
-            address: file,
-            function: function.as_ref().map(|f| f.id),
-            entry: function.map(|f| f.entry),
-            users,
-            module: Arc::clone(module),
-        }
-    }
-}
-
-impl Context<'_> {
-    fn position(&self) -> Option<Position> {
-        let pc = self.registers.pc()?;
-        Some(Position::new(self.modules.at(pc)?, pc))
-    }
-}
-
-impl LoadedModule {
-    fn range(&self, range: &Range<FileAddress>) -> Range<u64> {
-        self.to_process(range.start).0..self.to_process(range.end).0
+    fn function_id(&self) -> Option<FunctionId> {
+        self.function.as_ref().map(|f| f.id)
     }
 }

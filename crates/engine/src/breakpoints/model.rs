@@ -11,7 +11,7 @@ use crate::modules::{LoadedModule, Modules};
 use crate::session::{
     Asked, BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint, Resolution,
 };
-use dapple_symbols::functions::SourcePosition;
+use dapple_symbols::functions::{InlinedCall, SourcePosition};
 use dapple_symbols::lines::LineLookup;
 use dapple_symbols::names::NamePattern;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -319,6 +319,23 @@ impl Model {
     }
 }
 
+/// How many inlined calls begin at `address`, the first of them on `line`.
+fn calls_of(line: u32, address: Address, module: &LoadedModule) -> usize {
+    let address = module.to_file(address);
+    let calls = module.module.inlined_at(address);
+    let begins = |call: &InlinedCall| {
+        call.ranges
+            .first()
+            .is_some_and(|code| code.start == address)
+            && call
+                .call_site
+                .as_ref()
+                .is_some_and(|site| site.line == line)
+    };
+    let first = calls.iter().position(begins);
+    first.map_or(0, |first| calls.len() - first)
+}
+
 impl Breakpoint {
     fn forget_places(&mut self) {
         self.places.clear();
@@ -332,7 +349,12 @@ impl Breakpoint {
                 .iter()
                 .filter_map(|p| p.calls_begun(address, module))
                 .min(),
-            Spec::Line { .. } | Spec::Address(_) => None,
+            Spec::Line { .. } => {
+                let locations = self.locations().into_iter();
+                let lines = locations.filter(|l| l.address == address).map(|l| l.line);
+                lines.map(|line| calls_of(line, address, module)).min()
+            }
+            Spec::Address(_) => None,
         };
         begun.unwrap_or(0)
     }

@@ -3,16 +3,23 @@
 use super::Owner;
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
+use crate::memory::Memory;
+use crate::registers::FS_BASE;
 use crate::session::StepKind;
-use crate::step::{self, Action, Context, Step};
+use crate::step::{self, Action, Context, Landing, Step};
 use crate::stops::{How, Mode};
 use crate::target::linux::process;
 use crate::target::linux::ptrace::UserRegisters;
 use crate::{Address, Error, ThreadId};
 use rustc_hash::FxHashMap;
 
-/// The DWARF number of the register with a function's second argument (System V ABI for x86-64, §3.2.3).
+/// The DWARF numbers of the registers with a function's first and second argument (System V ABI for x86-64, §3.2.3).
+const RDI: u16 = 5;
 const RSI: u16 = 4;
+/// Where a `jmp_buf` has the address to go on at, in bytes; alike in glibc (`sysdeps/x86_64/jmpbuf-offsets.h`) and musl.
+const JUMP_TARGET: i64 = 56;
+/// Where glibc keeps, in the thread's control block, what it hides those addresses with (`PTR_MANGLE`), in bytes.
+const POINTER_GUARD: i64 = 0x30;
 
 /// A step under way.
 #[derive(Debug)]
@@ -25,14 +32,20 @@ pub(super) struct Stepping {
     from: Address,
     /// A signal with a handler is being delivered: what it interrupts, and the stack pointer there.
     interrupted: Option<(Address, u64)>,
-    /// Where a frame takes the exception that is on its way, while the thread runs to an address it may never reach.
-    landing: Option<Address>,
+    /// Where a frame takes the exception that is on its way, or a jump goes, while the thread runs to an address it may never
+    /// reach.
+    landing: Option<(Address, Landing)>,
 }
 
 impl Stepping {
     /// Whether `thread` executes a single instruction for this step.
     pub(super) fn is_single(&self, thread: ThreadId) -> bool {
         self.thread == thread && self.doing == Action::SingleStep
+    }
+
+    /// The stepping thread, and how many inlined calls that begin where the step has ended are not begun.
+    pub(super) fn ends_before(&self) -> (ThreadId, usize) {
+        (self.thread, self.step.before())
     }
 }
 
@@ -71,6 +84,7 @@ impl Owner {
             registers: registers.to_dwarf(),
             modules: &self.modules,
             memory: &self.memory,
+            places: &self.places,
         }
     }
 
@@ -100,6 +114,12 @@ impl Owner {
                     tracing::warn!(%address, %error, "a step can't go on where it should");
                     return self.report(thread, StopReason::Step);
                 }
+                let gates: Vec<Address> = stepping.step.gates().collect();
+                for gate in gates {
+                    if let Err(error) = self.memory.insert(gate, Reason::Step) {
+                        tracing::warn!(%gate, %error, "a step can't stop where a library calls");
+                    }
+                }
                 self.watch_landings();
                 self.run_on(thread, How::Continue);
             }
@@ -127,22 +147,29 @@ impl Owner {
         stepping.doing = match (stepping.doing, stepping.interrupted.take()) {
             (Action::RunTo { address, above }, _) => {
                 let here = registers.sp() > above;
-                let landed = stepping.landing == Some(pc);
-                if !here || (pc != address && !landed) {
-                    // Another activation of the same function, or news of an exception.
-                    self.land_next(&mut stepping, &registers);
-                    self.step = Some(stepping);
-                    return self.run_on(thread, How::Continue);
-                }
-                self.memory.remove(address, Reason::Step);
-                if let Some(landing) = stepping.landing.take() {
-                    self.memory.remove(landing, Reason::Step);
-                }
-                let context = self.context(registers);
-                if landed {
-                    stepping.step.landed(&context)
+                let landed = stepping.landing.filter(|(landing, _)| *landing == pc);
+                if !here || (pc != address && landed.is_none()) {
+                    match stepping.step.at_gate(&self.context(registers)) {
+                        Some(action) => {
+                            self.forget_sites(&mut stepping, address);
+                            action
+                        }
+                        None => {
+                            // Another activation of the same function, or news of an exception.
+                            self.land_next(&mut stepping, &registers);
+                            self.step = Some(stepping);
+                            return self.run_on(thread, How::Continue);
+                        }
+                    }
                 } else {
-                    stepping.step.after(&context)
+                    self.forget_sites(&mut stepping, address);
+                    let context = self.context(registers);
+                    match landed {
+                        Some((_, landing)) => {
+                            stepping.step.landed(&context, landing, stepping.doing)
+                        }
+                        None => stepping.step.after(&context),
+                    }
                 }
             }
             (_, Some((pc, sp))) => stepping.step.signal_handler_entered(pc, sp),
@@ -162,33 +189,73 @@ impl Owner {
         self.release_stepping(thread);
     }
 
-    /// What the stepping thread calls may throw: has it stop where the language's runtime says which frame takes that.
+    /// The thread has come to where the step goes on, at `address` or instead of it.
+    fn forget_sites(&mut self, stepping: &mut Stepping, address: Address) {
+        self.memory.remove(address, Reason::Step);
+        if let Some((landing, _)) = stepping.landing.take() {
+            self.memory.remove(landing, Reason::Step);
+        }
+        if stepping.step.gates().next().is_some() {
+            self.memory.remove_everywhere(Reason::Step);
+        }
+    }
+
+    /// What the stepping thread calls may throw or jump: has it stop where the language's runtime says which frame takes that.
     fn watch_landings(&mut self) {
-        for hook in self.modules.iter().filter_map(|m| m.landing_hook()) {
-            if let Err(error) = self.memory.insert(hook, Reason::Step) {
-                tracing::warn!(%hook, %error, "a step can't see exceptions");
+        for module in self.modules.iter() {
+            for &hook in module.landing_hook().iter().chain(module.jump_hooks()) {
+                if let Err(error) = self.memory.insert(hook, Reason::Step) {
+                    tracing::warn!(%hook, %error, "a step can't see exceptions and jumps");
+                }
             }
         }
     }
 
     /// The thread is at a hook, or at the landing of a frame that the step isn't about.
     fn land_next(&mut self, stepping: &mut Stepping, registers: &UserRegisters) {
-        let at_hook = self
-            .modules
-            .iter()
-            .any(|m| m.landing_hook() == Some(registers.pc()));
-        if !at_hook && stepping.landing != Some(registers.pc()) {
+        let pc = registers.pc();
+        let mut modules = self.modules.iter();
+        let throws = modules.any(|m| m.landing_hook() == Some(pc));
+        let mut modules = self.modules.iter();
+        let jumps = modules.any(|m| m.jump_hooks().contains(&pc));
+        let passed = stepping.landing.is_some_and(|(landing, _)| landing == pc);
+        if !throws && !jumps && !passed {
             return;
         }
-        if let Some(old) = stepping.landing.take() {
+        if let Some((old, _)) = stepping.landing.take() {
             self.memory.remove(old, Reason::Step);
         }
-        if at_hook && let Some(landing) = registers.to_dwarf().get(RSI).map(Address) {
+        let next = if throws {
+            let landing = registers.to_dwarf().get(RSI).map(Address);
+            landing.map(|landing| (landing, Landing::Thrown))
+        } else if jumps {
+            let target = self.jump_target(registers);
+            target.map(|target| (target, Landing::Jumped))
+        } else {
+            None
+        };
+        if let Some((landing, how)) = next {
             match self.memory.insert(landing, Reason::Step) {
-                Ok(()) => stepping.landing = Some(landing),
-                Err(error) => tracing::warn!(%landing, %error, "a step can't follow an exception"),
+                Ok(()) => stepping.landing = Some((landing, how)),
+                Err(error) => {
+                    tracing::warn!(%landing, %error, "a step can't follow a throw or jump")
+                }
             }
         }
+    }
+
+    /// Where `longjmp`, at its first instruction, goes.
+    fn jump_target(&self, registers: &UserRegisters) -> Option<Address> {
+        let dwarf = registers.to_dwarf();
+        let buffer = Address(dwarf.get(RDI)?);
+        let kept = self.memory.read_u64(buffer.offset(JUMP_TARGET)).ok()?;
+        let block = Address(dwarf.get(FS_BASE)?);
+        let guard = self.memory.read_u64(block.offset(POINTER_GUARD)).ok()?;
+        let is_code = |target: &Address| self.modules.at(*target).is_some();
+        [kept.rotate_right(17) ^ guard, kept]
+            .map(Address)
+            .into_iter()
+            .find(is_code)
     }
 
     /// A thread is back at a site it was called away from by a signal.

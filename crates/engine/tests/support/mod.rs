@@ -113,7 +113,10 @@ fn build_by(
     flags: &[&str],
 ) -> Fixture {
     let key = hash(&(compiler, name, &text, flags));
-    let binary = folder().join(format!("engine-{}-{key:016x}", name.replace('.', "-")));
+    let binary = folder().join(format!(
+        "engine-{}-{key:016x}",
+        name.replace(['.', '/'], "-")
+    ));
     if !binary.exists() {
         let extension = source.extension().and_then(|e| e.to_str());
         let (usual, default): (&str, &[&str]) = match extension {

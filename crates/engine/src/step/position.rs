@@ -1,0 +1,151 @@
+//! What the symbols say of an address, as far as stepping cares; looked up once an address.
+
+use super::code;
+use crate::Address;
+use crate::modules::{LoadedModule, Modules};
+use dapple_symbols::FileAddress;
+use dapple_symbols::functions::{Function, InlinedCall};
+use dapple_symbols::lines::LineRow;
+use rustc_hash::FxHashMap;
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// How many addresses are remembered.
+const REMEMBERED: usize = 1 << 16;
+
+/// An address with what the symbols say of it.
+#[derive(Debug)]
+pub(super) struct Position {
+    pub module: Arc<LoadedModule>,
+    pub address: FileAddress,
+    /// The row, when it belongs to a line.
+    pub row: Option<LineRow>,
+    pub function: Option<Arc<Function>>,
+    /// The inlined calls there, outermost first.
+    pub inlined: Vec<InlinedCall>,
+    /// The code at the address is the user's own, as far as the path tells.
+    pub users: bool,
+    /// The function, or an inlined one around the address, is the user's own.
+    pub in_users: bool,
+}
+
+/// What was looked up. Forgotten when the modules are others.
+#[derive(Debug, Default)]
+pub struct Places {
+    positions: RefCell<FxHashMap<Address, Arc<Position>>>,
+    /// By the place of the path in memory, which is kept from being another's.
+    files: RefCell<FxHashMap<usize, (Arc<Path>, bool)>>,
+    version: Cell<u64>,
+}
+
+impl Places {
+    pub(super) fn at(&self, address: Address, modules: &Modules) -> Option<Arc<Position>> {
+        if self.version.replace(modules.version()) != modules.version() {
+            self.positions.borrow_mut().clear();
+            self.files.borrow_mut().clear();
+        }
+        if let Some(known) = self.positions.borrow().get(&address) {
+            return Some(Arc::clone(known));
+        }
+        let position = Arc::new(self.look_up(modules.at(address)?, address));
+        let mut positions = self.positions.borrow_mut();
+        if positions.len() >= REMEMBERED {
+            positions.clear();
+        }
+        positions.insert(address, Arc::clone(&position));
+        Some(position)
+    }
+
+    fn look_up(&self, module: &Arc<LoadedModule>, address: Address) -> Position {
+        let file = module.to_file(address);
+        let function = module.module.function_at(file);
+        let row = module.module.row_at(file);
+        let inlined = module.module.inlined_at(file);
+        let users = row.as_ref().is_some_and(|row| self.is_users(&row.file));
+        let in_users = users || self.has_users(function.as_deref(), &inlined);
+        Position {
+            row: row.filter(|row| row.line != 0),
+            address: file,
+            function,
+            inlined,
+            users,
+            in_users,
+            module: Arc::clone(module),
+        }
+    }
+
+    /// Whether a function, or one that is inlined into it around the innermost call, is the user's own.
+    fn has_users(&self, function: Option<&Function>, inlined: &[InlinedCall]) -> bool {
+        let declared = function.and_then(|f| f.declaration.as_ref());
+        let sites = inlined.iter().filter_map(|call| call.call_site.as_ref());
+        declared
+            .into_iter()
+            .chain(sites)
+            .any(|at| self.is_users(&at.file))
+    }
+
+    /// Whether a source is the user's own, as far as its path tells.
+    pub(super) fn is_users(&self, file: &Arc<Path>) -> bool {
+        let place = file.as_ptr_usize();
+        if let Some((_, known)) = self.files.borrow().get(&place) {
+            return *known;
+        }
+        let users = !code::is_library_source(file) && file.is_file();
+        let mut files = self.files.borrow_mut();
+        if files.len() >= REMEMBERED {
+            files.clear();
+        }
+        files.insert(place, (Arc::clone(file), users));
+        users
+    }
+}
+
+/// Where a shared path is in memory.
+trait InMemory {
+    fn as_ptr_usize(&self) -> usize;
+}
+
+impl InMemory for Arc<Path> {
+    fn as_ptr_usize(&self) -> usize {
+        Arc::as_ptr(self).cast::<u8>() as usize
+    }
+}
+
+impl Position {
+    /// Whether the address is where its function is called.
+    pub fn is_entry(&self) -> bool {
+        self.function
+            .as_ref()
+            .is_some_and(|f| f.entry == self.address)
+    }
+
+    /// Whether `pc` is the first address of a row that begins a statement.
+    pub fn begins_statement(&self) -> bool {
+        self.row
+            .as_ref()
+            .is_some_and(|row| row.is_stmt && row.range.start == self.address)
+    }
+
+    /// Whether a throw that lands here is only passing through: destructors run, and it goes on.
+    pub fn is_cleanup(&self) -> bool {
+        use dapple_symbols::lsda::Action;
+        let table = self.module.module.exception_table(self.address);
+        let Ok(Some(table)) = table else {
+            return false;
+        };
+        let mut pads = table.call_sites.iter().filter_map(|site| {
+            let pad = site.landing_pad.as_ref()?;
+            (pad.address == self.address).then_some(&pad.actions)
+        });
+        // Calls with one landing pad may differ in what they go there for.
+        let cleans = |actions: &Arc<[Action]>| actions.iter().all(|a| *a == Action::Cleanup);
+        pads.clone().next().is_some() && pads.all(cleans)
+    }
+
+    /// The row's range.
+    pub fn range(&self, range: &Range<FileAddress>) -> Range<u64> {
+        self.module.to_process(range.start).0..self.module.to_process(range.end).0
+    }
+}

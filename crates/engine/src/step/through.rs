@@ -1,0 +1,212 @@
+//! Through a library's code to the user's that it calls: the comparison of a sort, the closure of an iterator's `map`.
+//!
+//! A step into that comes to a function without the user's source does not walk through it, which may take millions of
+//! instructions. The function is *read* instead, and those it calls, as far as they are the library's: where one calls a
+//! function of the user's, or where the user's code was inlined into it, is a gate, and so is each call whose target only
+//! shows when it is made. The thread runs until it is at one, or has returned.
+
+use super::Context;
+use super::position::Position;
+use crate::Address;
+use crate::registers::Registers;
+use dapple_symbols::FileAddress;
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
+
+/// How many functions are read for one step.
+const FUNCTIONS: usize = 512;
+/// How much of one function is read, in bytes.
+const FUNCTION: u64 = 1 << 16;
+/// How often a call may turn out to go elsewhere before it is no gate any more.
+const PATIENCE: u32 = 64;
+/// The DWARF numbers of the registers with arguments (System V ABI for x86-64, §3.2.3).
+const ARGUMENTS: [u16; 6] = [5, 4, 1, 2, 8, 9];
+
+/// What a gate is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Gate {
+    /// The user's code begins.
+    Users,
+    /// A call goes where a register or memory says.
+    Indirect,
+}
+
+/// The gates that were found.
+#[derive(Debug, Default)]
+pub(super) struct Gates {
+    gates: FxHashMap<Address, (Gate, u32)>,
+    seen: FxHashSet<Address>,
+}
+
+impl Gates {
+    pub fn is_empty(&self) -> bool {
+        self.gates.is_empty()
+    }
+
+    pub fn clear(&mut self) {
+        self.gates.clear();
+        self.seen.clear();
+    }
+
+    pub fn addresses(&self) -> impl Iterator<Item = Address> {
+        self.gates.keys().copied()
+    }
+
+    /// The gate at `address`, which was come to.
+    pub fn pass(&mut self, address: Address) -> Option<Gate> {
+        let (gate, passed) = self.gates.get_mut(&address)?;
+        let gate = *gate;
+        *passed += 1;
+        if *passed >= PATIENCE {
+            self.gates.remove(&address);
+        }
+        Some(gate)
+    }
+
+    /// Adds what the function at `at`, about to be executed, and its callees have of gates.
+    pub fn explore(&mut self, at: &Position, cx: &Context<'_>) {
+        let start = at.module.to_process(at.address);
+        // What a library without debug information calls back, it was given.
+        for address in callbacks(&cx.registers) {
+            if is_users_entry(address, cx) {
+                self.gates.entry(address).or_insert((Gate::Users, 0));
+            }
+        }
+        // A distribution's library is not made of the user's templates, and its debug information takes long to read.
+        let foreign = at.module.is_distributions() || at.module.is_vdso();
+        let mut queue = if foreign { Vec::new() } else { vec![start] };
+        while let Some(function) = queue.pop() {
+            if self.seen.len() < FUNCTIONS && self.seen.insert(function) {
+                self.read(function, cx, &mut queue);
+            }
+        }
+    }
+
+    fn read(&mut self, entry: Address, cx: &Context<'_>, queue: &mut Vec<Address>) {
+        let Some(at) = cx.places.at(entry, cx.modules) else {
+            return;
+        };
+        let ranges = code_of(&at);
+        for range in &ranges {
+            if range.end.0.saturating_sub(range.start.0) > FUNCTION {
+                continue;
+            }
+            self.read_rows(&at, range, cx);
+            let length = (range.end.0 - range.start.0) as usize;
+            let bytes = at.module.module.bytes_at(range.start, length);
+            let start = at.module.to_process(range.start);
+            let mut before = Mnemonic::INVALID;
+            for instruction in Decoder::with_ip(64, bytes, start.0, DecoderOptions::NONE).iter() {
+                let target = match instruction.flow_control() {
+                    FlowControl::Call => Target::Known(Address(instruction.near_branch_target())),
+                    FlowControl::UnconditionalBranch => {
+                        let target = Address(instruction.near_branch_target());
+                        let file = at.module.to_file(target);
+                        match ranges.iter().any(|r| r.contains(&file)) {
+                            true => Target::None,
+                            false => Target::Known(target),
+                        }
+                    }
+                    FlowControl::IndirectCall => indirect(&instruction, cx),
+                    // A jump to what was just added up is that of a `switch`.
+                    FlowControl::IndirectBranch if before != Mnemonic::Add => {
+                        indirect(&instruction, cx)
+                    }
+                    _ => Target::None,
+                };
+                before = instruction.mnemonic();
+                self.add(target, Address(instruction.ip()), cx, queue);
+            }
+        }
+    }
+
+    fn add(&mut self, target: Target, from: Address, cx: &Context<'_>, queue: &mut Vec<Address>) {
+        match target {
+            Target::None => {}
+            Target::Unknown => {
+                self.gates.entry(from).or_insert((Gate::Indirect, 0));
+            }
+            Target::Known(target) if is_users_entry(target, cx) => {
+                self.gates.entry(target).or_insert((Gate::Users, 0));
+            }
+            Target::Known(target) => {
+                let Some(at) = cx.places.at(target, cx.modules) else {
+                    return;
+                };
+                // What is behind a linkage stub is another library's, which knows the user's code by arguments only.
+                let here = cx.modules.at(from).is_some_and(|m| m.id == at.module.id);
+                if here && !super::code::is_stub(&at.module, at.address) {
+                    queue.push(target);
+                }
+            }
+        }
+    }
+
+    /// The user's code that was inlined into the library's: where each stretch of it begins.
+    fn read_rows(&mut self, at: &Position, range: &Range<FileAddress>, cx: &Context<'_>) {
+        let mut users_before = false;
+        for row in at.module.module.rows_in(range.clone()) {
+            let users = row.line != 0 && cx.places.is_users(&row.file);
+            if users && row.is_stmt && !users_before {
+                let address = at.module.to_process(row.range.start);
+                self.gates.entry(address).or_insert((Gate::Users, 0));
+            }
+            users_before = users && (row.is_stmt || users_before);
+        }
+    }
+}
+
+/// Where a call or a jump goes.
+enum Target {
+    /// Not out of its function.
+    None,
+    /// There.
+    Known(Address),
+    /// It shows when it is made.
+    Unknown,
+}
+
+fn indirect(instruction: &Instruction, cx: &Context<'_>) -> Target {
+    if instruction.op0_kind() != OpKind::Memory {
+        return Target::Unknown;
+    }
+    if instruction.memory_base() == Register::RIP {
+        // The global offset table, which is filled already but for functions bound when they are first called.
+        let slot = Address(instruction.ip_rel_memory_address());
+        return match cx.memory.read_u64(slot) {
+            Ok(target) if target != 0 => Target::Known(Address(target)),
+            _ => Target::Unknown,
+        };
+    }
+    match instruction.memory_index() {
+        Register::None => Target::Unknown,
+        // A `switch`.
+        _ => Target::None,
+    }
+}
+
+/// The code of the function at `at`, from debug information or the symbol table.
+fn code_of(at: &Position) -> Vec<Range<FileAddress>> {
+    if let Some(function) = &at.function {
+        return function.ranges.clone();
+    }
+    match at.module.module.symbol_at(at.address) {
+        Some(symbol) if symbol.size > 0 => {
+            let end = FileAddress(symbol.address.0.saturating_add(symbol.size));
+            vec![symbol.address..end]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn callbacks(registers: &Registers) -> impl Iterator<Item = Address> {
+    ARGUMENTS
+        .into_iter()
+        .filter_map(|number| registers.get(number).map(Address))
+}
+
+fn is_users_entry(address: Address, cx: &Context<'_>) -> bool {
+    let at = cx.places.at(address, cx.modules);
+    at.is_some_and(|at| at.is_entry() && at.row.is_some() && at.in_users)
+}
