@@ -14,6 +14,7 @@ use std::sync::Arc;
 mod ir;
 mod lex;
 mod parse;
+pub mod quick;
 mod run;
 mod suggest;
 

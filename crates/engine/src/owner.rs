@@ -138,6 +138,8 @@ struct Parts {
 struct Control {
     /// Its registers, while it is stopped and once they were read.
     registers: Option<UserRegisters>,
+    /// These are not the ones that the kernel has.
+    unwritten: bool,
     /// The site at its instruction pointer that has been accounted for.
     passed: Option<Address>,
     /// The site and stack pointer that it will come back to from a signal handler.
@@ -321,6 +323,7 @@ impl Owner {
             tracing::trace!(?action, "action");
             match action {
                 Action::Run(thread, how, signal) => {
+                    self.write_back(thread);
                     if let Some(control) = self.threads.get_mut(&thread) {
                         control.registers = None;
                         control.exception = None;
@@ -370,7 +373,9 @@ impl Owner {
     fn set_registers(&mut self, thread: ThreadId, registers: UserRegisters) {
         // Refused only when the thread has died.
         let _ = ptrace::set_registers(thread, &registers);
-        self.control(thread).registers = Some(registers);
+        let control = self.control(thread);
+        control.registers = Some(registers);
+        control.unwritten = false;
     }
 
     fn control(&mut self, thread: ThreadId) -> &mut Control {
@@ -401,6 +406,7 @@ impl Owner {
 
     /// Notes a stop to tell of, and stops all threads for it.
     fn report(&mut self, thread: ThreadId, reason: StopReason) {
+        self.write_back(thread);
         let address = self.registers(thread).map(|r| r.pc()).unwrap_or_default();
         self.reports.retain(|r| r.thread != thread);
         self.reports.push(Stop {

@@ -35,6 +35,7 @@ pub mod module;
 mod name_index;
 pub mod names;
 mod paths;
+pub mod plain_place;
 pub mod queries;
 mod roots;
 pub mod scopes;

@@ -432,7 +432,7 @@ impl<'a> Evaluator<'_, 'a> {
 
 impl<'a> Surroundings<'_, 'a> {
     /// The expression of an attribute: its own, or the one of its location list that holds at the address.
-    fn expression(
+    pub fn expression(
         &self,
         value: AttributeValue<Reader<'a>>,
     ) -> Result<Expression<Reader<'a>>, Unavailable> {

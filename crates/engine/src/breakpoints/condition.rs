@@ -1,14 +1,16 @@
 //! Expressions that are looked at each time a thread comes to a place: conditions, and what log messages show.
 //!
 //! An expression is read once for each place, in the language that is spoken there, and evaluated against the thread's
-//! innermost frame: no frame is unwound, no other thread is stopped. Not responsible for what follows from its value.
+//! innermost frame: no frame is unwound, no other thread is stopped. Plain ones are made ready ([`Quick`]), so that nothing is
+//! looked up again. Not responsible for what follows from a value.
 
 use crate::eval::Parsed;
+use crate::eval::quick::Quick;
 use crate::frame::{Frame, StackCache};
 use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::registers::Registers;
-use crate::values::{NamedValue, Reader};
+use crate::values::{NamedValue, Number, Reader};
 use crate::{Address, Error, ThreadId};
 use dapple_symbols::functions::Language;
 use rustc_hash::FxHashMap;
@@ -45,6 +47,15 @@ impl Here<'_> {
         language_at(self.modules, self.address())
     }
 
+    /// Which inlined call the innermost frame is; 0: the function itself.
+    fn inline_depth(&self) -> usize {
+        let calls = self.modules.at(self.address()).map_or(0, |module| {
+            let lookup = module.to_file(self.address());
+            module.module.inlined_at(lookup).len()
+        });
+        calls.saturating_sub(self.not_begun)
+    }
+
     /// The innermost frame.
     fn frame(&self) -> Result<&Frame, Error> {
         let frame = self.frame.get_or_init(|| {
@@ -68,7 +79,15 @@ pub(crate) fn language_at(modules: &Modules, address: Address) -> Language {
 #[derive(Debug, Clone)]
 pub(crate) struct Expression {
     text: Arc<str>,
-    ready: FxHashMap<Address, Result<Parsed, Error>>,
+    ready: FxHashMap<Address, Result<Ready, Error>>,
+}
+
+/// What was made of an expression for a place.
+#[derive(Debug, Clone)]
+struct Ready {
+    parsed: Parsed,
+    /// Where it is plain enough.
+    quick: Option<Quick>,
 }
 
 impl Expression {
@@ -97,10 +116,14 @@ impl Expression {
         self.ready.clear();
     }
 
-    fn ready(&mut self, here: &Here<'_>) -> Result<&Parsed, Error> {
+    fn ready(&mut self, here: &Here<'_>) -> Result<&Ready, Error> {
         let text = &self.text;
-        let ready = self.ready.entry(here.address());
-        let ready = ready.or_insert_with(|| Parsed::new(text, here.language()));
+        let make = || {
+            let parsed = Parsed::new(text, here.language())?;
+            let quick = Quick::new(&parsed, here.modules, here.address(), here.inline_depth());
+            Ok(Ready { parsed, quick })
+        };
+        let ready = self.ready.entry(here.address()).or_insert_with(make);
         ready.as_ref().map_err(Clone::clone)
     }
 
@@ -109,8 +132,32 @@ impl Expression {
     /// # Errors
     /// Why there is none.
     pub(crate) fn holds(&mut self, here: &Here<'_>) -> Result<bool, Error> {
-        let number = self.ready(here)?.number(here.frame()?, &here.reader())?;
+        if let Some(number) = self.quick_number(here) {
+            return Ok(number.is_true());
+        }
+        let ready = self.ready(here)?;
+        let number = ready.parsed.number(here.frame()?, &here.reader())?;
         Ok(number.is_true())
+    }
+
+    /// The number it stands for, where that is plain enough.
+    pub(crate) fn quick_number(&mut self, here: &Here<'_>) -> Option<Number> {
+        let quick = self.ready(here).ok()?.quick.as_ref()?;
+        quick.number(&here.registers, here.memory)
+    }
+
+    /// Its value as text.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) fn text_of_value(&mut self, here: &Here<'_>) -> Result<String, Error> {
+        let ready = self.ready(here)?;
+        let quick = ready.quick.as_ref();
+        if let Some(text) = quick.and_then(|quick| quick.text(&here.registers, here.memory)) {
+            return Ok(text);
+        }
+        let named = ready.parsed.value(here.frame()?, &here.reader())?;
+        Ok(here.reader().render(&named.value).text)
     }
 
     /// Its value.
@@ -118,6 +165,7 @@ impl Expression {
     /// # Errors
     /// Why there is none.
     pub(crate) fn value(&mut self, here: &Here<'_>) -> Result<NamedValue, Error> {
-        self.ready(here)?.value(here.frame()?, &here.reader())
+        let ready = self.ready(here)?;
+        ready.parsed.value(here.frame()?, &here.reader())
     }
 }

@@ -136,13 +136,18 @@ impl LogMessage {
                 Part::Text(plain) => text.push_str(plain),
                 Part::Value {
                     expression, format, ..
-                } => match expression.value(here) {
-                    Ok(named) => text.push_str(&match format {
-                        None => here.reader().render(&named.value).text,
-                        Some(format) => format.apply(&named.value, &here.reader()),
-                    }),
-                    Err(error) => text.push_str(&format!("<{error}>")),
-                },
+                } => {
+                    let shown = match format {
+                        None => expression.text_of_value(here),
+                        Some(format) => match expression.quick_number(here) {
+                            Some(number) if format.is_of_numbers() => Ok(format.of(number)),
+                            _ => expression
+                                .value(here)
+                                .map(|named| format.apply(&named.value, &here.reader())),
+                        },
+                    };
+                    text.push_str(&shown.unwrap_or_else(|error| format!("<{error}>")));
+                }
             }
         }
         text
@@ -242,17 +247,34 @@ impl Format {
         })
     }
 
+    /// Whether it shows a number for what it is, whatever its type.
+    fn is_of_numbers(self) -> bool {
+        matches!(
+            self.letter,
+            Some('x' | 'X' | 'o' | 'b' | 'u' | 'd' | 'p' | 'c')
+        )
+    }
+
+    fn of(self, number: Number) -> String {
+        self.padded(match self.letter {
+            Some('c') => character(number),
+            _ => self.digits(number),
+        })
+    }
+
     fn apply(self, value: &Value, reader: &Reader<'_>) -> String {
         let rendered = || reader.render(value).text;
-        let text = match (self.letter, number(value, reader)) {
-            (Some('s'), _) => bare_text(&rendered()),
-            (Some('c'), Some(number)) => character(number),
-            (Some('x' | 'X' | 'o' | 'b' | 'u' | 'd' | 'p'), Some(number)) => self.digits(number),
+        match (self.letter, number(value, reader)) {
+            (Some('s'), _) => self.padded(bare_text(&rendered())),
+            (_, Some(number)) if self.is_of_numbers() => self.of(number),
             (None | Some('f'), Some(Number::Float { value, .. })) if self.decimals.is_some() => {
-                format!("{value:.*}", self.decimals.unwrap_or(6))
+                self.padded(format!("{value:.*}", self.decimals.unwrap_or(6)))
             }
-            _ => rendered(),
-        };
+            _ => self.padded(rendered()),
+        }
+    }
+
+    fn padded(self, text: String) -> String {
         let missing = self.width.saturating_sub(text.chars().count());
         if !self.zeros {
             return " ".repeat(missing) + &text;

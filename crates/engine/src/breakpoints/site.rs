@@ -4,7 +4,7 @@
 //! that nobody else ever sees an inserted byte.
 
 use crate::Address;
-use crate::breakpoints::displaced::{Caves, Copy};
+use crate::breakpoints::displaced::{Caves, Copy, decode};
 use crate::memory::Memory;
 use crate::target::linux::memory::ProcessMemory;
 use std::collections::BTreeMap;
@@ -31,6 +31,8 @@ pub(crate) struct Site {
     reasons: Vec<Reason>,
     /// The instruction elsewhere, once a thread had to get past.
     pub(crate) copy: Option<Copy>,
+    /// Whether the instruction has more than one byte; `None`: nobody has looked.
+    is_long: Option<bool>,
 }
 
 impl Site {
@@ -92,6 +94,7 @@ impl PatchedMemory {
             original: original[0],
             reasons: vec![reason],
             copy: None,
+            is_long: None,
         };
         self.sites.insert(address, site);
         Ok(())
@@ -188,6 +191,25 @@ impl PatchedMemory {
         Some(copy)
     }
 
+    /// Whether there is a site, and only a thread that has run into it stands one byte behind: its instruction is longer
+    /// than one byte, so that none begins there.
+    pub(crate) fn is_unmistakable(&mut self, address: Address) -> bool {
+        match self.sites.get(&address).map(|site| site.is_long) {
+            None => false,
+            Some(Some(is_long)) => is_long,
+            Some(None) => {
+                let mut code = [0; 16];
+                let length = self.read_some(address, &mut code);
+                let instruction = decode(address, &code[..length]);
+                let is_long = instruction.is_some_and(|i| i.len() > 1);
+                if let Some(site) = self.sites.get_mut(&address) {
+                    site.is_long = Some(is_long);
+                }
+                is_long
+            }
+        }
+    }
+
     /// Whether the byte in memory is an `int3`, ours or not.
     pub(crate) fn traps_at(&self, address: Address) -> bool {
         let mut byte = [0];
@@ -216,6 +238,7 @@ impl PatchedMemory {
             let offset = (at.0 - address.0) as usize;
             if let Some(byte) = patched.get_mut(offset) {
                 site.original = std::mem::replace(byte, TRAP);
+                site.is_long = None;
             }
         }
         self.raw.write(address, &patched)

@@ -15,7 +15,7 @@ use dapple_symbols::scopes::Variable;
 use dapple_symbols::types::TypeKind;
 use std::sync::Arc;
 
-mod arithmetic;
+pub(super) mod arithmetic;
 mod member;
 
 /// How many references, boxes and pointers a member or index is looked for behind.
@@ -464,33 +464,36 @@ impl Runner<'_> {
     }
 
     fn cast(&self, number: Number, target: Scalar) -> Number {
-        let integer = match number {
-            Number::Integer { value, .. } => value,
-            // Saturating, as in Rust; C leaves it open.
-            Number::Float { value, .. } => value as i128,
-            Number::Bool(value) => value.into(),
-            Number::Char(value) => value.into(),
-            Number::Pointer { address, .. } => address.into(),
-        };
-        match target {
-            Scalar::Integer { size, signed } => Number::integer(integer, size, signed),
-            Scalar::Float { size } => {
-                let value = match number {
-                    Number::Float { value, .. } => value,
-                    _ => integer as f64,
-                };
-                let value = if size == 4 {
-                    f64::from(value as f32)
-                } else {
-                    value
-                };
-                Number::Float { value, size }
-            }
-            Scalar::Bool => Number::Bool(number.is_true()),
-            Scalar::Char if self.frame.language == Language::Rust => {
-                Number::Char(integer as u8 as u32)
-            }
-            Scalar::Char => Number::Char(u32::from(integer as u8)),
+        cast(self.frame.language, number, target)
+    }
+}
+
+/// A number as another type, by the rules of a language.
+pub(super) fn cast(language: Language, number: Number, target: Scalar) -> Number {
+    let integer = match number {
+        Number::Integer { value, .. } => value,
+        // Saturating, as in Rust; C leaves it open.
+        Number::Float { value, .. } => value as i128,
+        Number::Bool(value) => value.into(),
+        Number::Char(value) => value.into(),
+        Number::Pointer { address, .. } => address.into(),
+    };
+    match target {
+        Scalar::Integer { size, signed } => Number::integer(integer, size, signed),
+        Scalar::Float { size } => {
+            let value = match number {
+                Number::Float { value, .. } => value,
+                _ => integer as f64,
+            };
+            let value = if size == 4 {
+                f64::from(value as f32)
+            } else {
+                value
+            };
+            Number::Float { value, size }
         }
+        Scalar::Bool => Number::Bool(number.is_true()),
+        Scalar::Char if language == Language::Rust => Number::Char(integer as u8 as u32),
+        Scalar::Char => Number::Char(u32::from(integer as u8)),
     }
 }

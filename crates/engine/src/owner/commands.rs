@@ -110,6 +110,7 @@ impl Owner {
             let _ = self.kill_with(libc::SIGSTOP);
         }
         for thread in self.stops.all_stopped() {
+            self.write_back(thread);
             let signal = self.control(thread).signal;
             let _ = ptrace::detach(thread, signal);
         }

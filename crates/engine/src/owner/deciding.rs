@@ -5,12 +5,42 @@ use crate::breakpoints::condition::Here;
 use crate::breakpoints::model::Place;
 use crate::breakpoints::options::Act;
 use crate::event::{Logged, StopReason};
+use crate::stops::How;
 use crate::target::linux::ptrace;
 use crate::{Address, Event, ThreadId};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
 impl Owner {
+    /// The site that a thread has run into, where nothing else can have trapped: it was let run, and stands behind the
+    /// first byte of a longer instruction. What the kernel knows of the trap isn't asked then, and where the thread is
+    /// in the program is not written back before it is known how it goes on.
+    pub(super) fn ran_into(&mut self, thread: ThreadId) -> Option<Address> {
+        if self.stops.last_run(thread) != How::Continue {
+            return None;
+        }
+        let mut registers = self.registers(thread)?;
+        let at = registers.pc().offset(-1);
+        if !self.memory.is_unmistakable(at) {
+            return None;
+        }
+        registers.set_pc(at);
+        let control = self.control(thread);
+        control.registers = Some(registers);
+        control.unwritten = true;
+        Some(at)
+    }
+
+    /// Gives a thread the registers that are known of it, where it hasn't got them.
+    pub(super) fn write_back(&mut self, thread: ThreadId) {
+        if let Some(control) = self.threads.get(&thread)
+            && control.unwritten
+            && let Some(registers) = control.registers
+        {
+            self.set_registers(thread, registers);
+        }
+    }
+
     /// Why a thread that has come to `address` stops there; `None`: none of the breakpoints `users` wants it to. Counts
     /// hits and writes messages, so it is asked once for each time a thread comes there.
     pub(super) fn due(
@@ -53,6 +83,9 @@ impl Owner {
                     why.get_or_insert(reason);
                 }
             }
+        }
+        if stopping.is_empty() {
+            self.affinity.before_going_on(self.process, thread);
         }
         match why {
             _ if stopping.is_empty() => None,

@@ -46,6 +46,9 @@ impl Owner {
     }
 
     fn trapped(&mut self, thread: ThreadId) {
+        if let Some(at) = self.ran_into(thread) {
+            return self.hit(thread, at);
+        }
         // Unanswered: it has died, which is told next.
         let Ok(info) = ptrace::signal_info(thread) else {
             return;
@@ -167,6 +170,7 @@ impl Owner {
                 continue;
             }
             self.memory.lift(site);
+            self.write_back(thread);
             self.control(thread).registers = None;
             let status = ptrace::step(thread, 0)
                 .ok()

@@ -16,41 +16,7 @@ impl Runner<'_> {
         number: Number,
         at: usize,
     ) -> Result<Number, Fault> {
-        let is_rust = self.frame.language == Language::Rust;
-        let number = if is_rust { number } else { promote(number) };
-        match (operator, number) {
-            (
-                Unary::Not,
-                Number::Integer {
-                    value,
-                    size,
-                    signed,
-                },
-            ) if is_rust => Ok(Number::integer(!value, size, signed)),
-            (Unary::Not, number) => Ok(Number::Bool(!number.is_true())),
-            (
-                Unary::Negate,
-                Number::Integer {
-                    value,
-                    size,
-                    signed,
-                },
-            ) => Ok(Number::integer(value.wrapping_neg(), size, signed)),
-            (Unary::Negate, Number::Float { value, size }) => Ok(Number::Float {
-                value: -value,
-                size,
-            }),
-            (Unary::Plus, number @ (Number::Integer { .. } | Number::Float { .. })) => Ok(number),
-            (
-                Unary::Complement,
-                Number::Integer {
-                    value,
-                    size,
-                    signed,
-                },
-            ) => Ok(Number::integer(!value, size, signed)),
-            _ => Err(Fault::new(at, "this operator needs a number")),
-        }
+        unary(self.frame.language, operator, number, at)
     }
 
     pub(super) fn binary(
@@ -72,59 +38,15 @@ impl Runner<'_> {
             Err(fault) => self.enumerator(left, right).ok_or(fault)?,
             Ok(number) => number,
         };
-        let (first, second) = self.adapt(left, first, right, second);
+        let (first, second) = match self.frame.language {
+            Language::Rust => adapt((is_untyped(left), first), (is_untyped(right), second)),
+            _ => (first, second),
+        };
         let at = right.at;
         if let (Number::Pointer { .. }, _) | (_, Number::Pointer { .. }) = (first, second) {
             return self.on_pointers(operator, first, second, at);
         }
-        if let Some(result) = compare(operator, first, second) {
-            return Ok(Number::Bool(result));
-        }
-        match (promote(first), promote(second)) {
-            (Number::Float { value: a, size: s }, Number::Float { value: b, size: t }) => {
-                on_floats(operator, a, b, s.max(t), at)
-            }
-            (Number::Float { value: a, size }, Number::Integer { value: b, .. }) => {
-                on_floats(operator, a, b as f64, size, at)
-            }
-            (Number::Integer { value: a, .. }, Number::Float { value: b, size }) => {
-                on_floats(operator, a as f64, b, size, at)
-            }
-            (
-                Number::Integer {
-                    value: a,
-                    size: s,
-                    signed: x,
-                },
-                Number::Integer {
-                    value: b,
-                    size: t,
-                    signed: y,
-                },
-            ) => {
-                let is_shift = matches!(operator, Binary::ShiftLeft | Binary::ShiftRight);
-                // Rust's operands have one type; C's are brought to one that holds both.
-                let (mut size, mut signed) = match s.cmp(&t) {
-                    _ if is_shift => (s, x),
-                    Ordering::Greater => (s, x),
-                    Ordering::Less => (t, y),
-                    Ordering::Equal => (s, x && y),
-                };
-                if self.frame.language == Language::Rust
-                    && let (
-                        Number::Integer {
-                            size: s, signed: x, ..
-                        },
-                        Number::Integer { size: t, .. },
-                    ) = (first, second)
-                    && (s == t || is_shift)
-                {
-                    (size, signed) = (s, x);
-                }
-                on_integers(operator, a, b, size, signed, at)
-            }
-            _ => Err(Fault::new(at, "this operator needs numbers on both sides")),
-        }
+        on_numbers(self.frame.language, operator, first, second, at)
     }
 
     /// The value of the name `right` in the enumeration that `left` is of.
@@ -149,38 +71,6 @@ impl Runner<'_> {
         Some(Number::integer(*number, size, *signed))
     }
 
-    /// Rust's bare literals become of the other side's type.
-    fn adapt(
-        &self,
-        left: &Expression,
-        first: Number,
-        right: &Expression,
-        second: Number,
-    ) -> (Number, Number) {
-        if self.frame.language != Language::Rust {
-            return (first, second);
-        }
-        let adapted = |literal: Number, other: Number| match (literal, other) {
-            (Number::Integer { value, .. }, Number::Integer { size, signed, .. }) => {
-                Number::integer(value, size, signed)
-            }
-            (Number::Float { value, .. }, Number::Float { size, .. }) => {
-                let value = if size == 4 {
-                    f64::from(value as f32)
-                } else {
-                    value
-                };
-                Number::Float { value, size }
-            }
-            (literal, _) => literal,
-        };
-        match (is_untyped(left), is_untyped(right)) {
-            (true, false) => (adapted(first, second), second),
-            (false, true) => (first, adapted(second, first)),
-            _ => (first, second),
-        }
-    }
-
     fn on_pointers(
         &self,
         operator: Binary,
@@ -188,18 +78,13 @@ impl Runner<'_> {
         second: Number,
         at: usize,
     ) -> Result<Number, Fault> {
-        let address = |number| match number {
-            Number::Pointer { address, .. } => Some(i128::from(address)),
-            Number::Integer { value, .. } => Some(value),
-            _ => None,
-        };
-        let (Some(a), Some(b)) = (address(first), address(second)) else {
+        let (Some(a), Some(b)) = (as_address(first), as_address(second)) else {
             return Err(Fault::new(
                 at,
                 "a pointer goes with integers and pointers only",
             ));
         };
-        if let Some(result) = ordered(operator, a.partial_cmp(&b)) {
+        if let Some(result) = compare_pointers(operator, first, second) {
             return Ok(Number::Bool(result));
         }
         let size = |target| {
@@ -241,7 +126,156 @@ impl Runner<'_> {
     }
 }
 
-fn is_untyped(expression: &Expression) -> bool {
+/// Applies a prefix operator by the rules of a language.
+pub(in crate::eval) fn unary(
+    language: Language,
+    operator: Unary,
+    number: Number,
+    at: usize,
+) -> Result<Number, Fault> {
+    let is_rust = language == Language::Rust;
+    let number = if is_rust { number } else { promote(number) };
+    match (operator, number) {
+        (
+            Unary::Not,
+            Number::Integer {
+                value,
+                size,
+                signed,
+            },
+        ) if is_rust => Ok(Number::integer(!value, size, signed)),
+        (Unary::Not, number) => Ok(Number::Bool(!number.is_true())),
+        (
+            Unary::Negate,
+            Number::Integer {
+                value,
+                size,
+                signed,
+            },
+        ) => Ok(Number::integer(value.wrapping_neg(), size, signed)),
+        (Unary::Negate, Number::Float { value, size }) => Ok(Number::Float {
+            value: -value,
+            size,
+        }),
+        (Unary::Plus, number @ (Number::Integer { .. } | Number::Float { .. })) => Ok(number),
+        (
+            Unary::Complement,
+            Number::Integer {
+                value,
+                size,
+                signed,
+            },
+        ) => Ok(Number::integer(!value, size, signed)),
+        _ => Err(Fault::new(at, "this operator needs a number")),
+    }
+}
+
+/// Applies an operator between two numbers that are no pointers, by the rules of a language.
+pub(in crate::eval) fn on_numbers(
+    language: Language,
+    operator: Binary,
+    first: Number,
+    second: Number,
+    at: usize,
+) -> Result<Number, Fault> {
+    if let Some(result) = compare(operator, first, second) {
+        return Ok(Number::Bool(result));
+    }
+    match (promote(first), promote(second)) {
+        (Number::Float { value: a, size: s }, Number::Float { value: b, size: t }) => {
+            on_floats(operator, a, b, s.max(t), at)
+        }
+        (Number::Float { value: a, size }, Number::Integer { value: b, .. }) => {
+            on_floats(operator, a, b as f64, size, at)
+        }
+        (Number::Integer { value: a, .. }, Number::Float { value: b, size }) => {
+            on_floats(operator, a as f64, b, size, at)
+        }
+        (
+            Number::Integer {
+                value: a,
+                size: s,
+                signed: x,
+            },
+            Number::Integer {
+                value: b,
+                size: t,
+                signed: y,
+            },
+        ) => {
+            let is_shift = matches!(operator, Binary::ShiftLeft | Binary::ShiftRight);
+            // Rust's operands have one type; C's are brought to one that holds both.
+            let (mut size, mut signed) = match s.cmp(&t) {
+                _ if is_shift => (s, x),
+                Ordering::Greater => (s, x),
+                Ordering::Less => (t, y),
+                Ordering::Equal => (s, x && y),
+            };
+            if language == Language::Rust
+                && let (
+                    Number::Integer {
+                        size: s, signed: x, ..
+                    },
+                    Number::Integer { size: t, .. },
+                ) = (first, second)
+                && (s == t || is_shift)
+            {
+                (size, signed) = (s, x);
+            }
+            on_integers(operator, a, b, size, signed, at)
+        }
+        _ => Err(Fault::new(at, "this operator needs numbers on both sides")),
+    }
+}
+
+/// Rust's bare literals become of the other side's type; each side with whether it is one.
+pub(in crate::eval) fn adapt(
+    (first_untyped, first): (bool, Number),
+    (second_untyped, second): (bool, Number),
+) -> (Number, Number) {
+    let adapted = |literal: Number, other: Number| match (literal, other) {
+        (Number::Integer { value, .. }, Number::Integer { size, signed, .. }) => {
+            Number::integer(value, size, signed)
+        }
+        (Number::Float { value, .. }, Number::Float { size, .. }) => {
+            let value = if size == 4 {
+                f64::from(value as f32)
+            } else {
+                value
+            };
+            Number::Float { value, size }
+        }
+        (literal, _) => literal,
+    };
+    match (first_untyped, second_untyped) {
+        (true, false) => (adapted(first, second), second),
+        (false, true) => (first, adapted(second, first)),
+        _ => (first, second),
+    }
+}
+
+/// What a comparison says of two numbers of which one is a pointer; `None` for other operators, and for what can't be
+/// compared with one.
+pub(in crate::eval) fn compare_pointers(
+    operator: Binary,
+    first: Number,
+    second: Number,
+) -> Option<bool> {
+    ordered(
+        operator,
+        as_address(first)?.partial_cmp(&as_address(second)?),
+    )
+}
+
+fn as_address(number: Number) -> Option<i128> {
+    match number {
+        Number::Pointer { address, .. } => Some(i128::from(address)),
+        Number::Integer { value, .. } => Some(value),
+        _ => None,
+    }
+}
+
+pub(in crate::eval) fn is_untyped(expression: &Expression) -> bool {
     match &expression.kind {
         Kind::Literal { untyped, .. } => *untyped,
         Kind::Unary { operand, .. } => is_untyped(operand),

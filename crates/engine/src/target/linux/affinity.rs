@@ -1,16 +1,20 @@
-//! Keeping the tracer on the debuggee's processor while it single-steps.
+//! Keeping the tracer on the debuggee's processor while it single-steps, or comes to breakpoints that let it go on.
 //!
-//! A step is two thread switches. On one processor they are two context switches, across two each is an interrupt to
+//! A step is two thread switches, and so is such a breakpoint. On one processor they are two context switches, across two each is an interrupt to
 //! the other and a wake-up from idle: measured 24 against 98 µs a step. The tracer moves, for a while; the debuggee's
 //! own affinity is never touched.
 
 use crate::ThreadId;
 use std::io;
+use std::time::{Duration, Instant};
 
 /// How many single steps are taken before the tracer moves: moving costs about as much as two.
 const WORTH_IT: u32 = 6;
 /// How many are taken before looking again where the debuggee is.
 const LOOK_AGAIN: u32 = 512;
+
+/// Threads that go on from breakpoints less often than this gain nothing.
+const RARE: Duration = Duration::from_millis(2);
 
 /// Where the current thread ran before, while it is held on a processor.
 #[derive(Default)]
@@ -18,6 +22,8 @@ pub(crate) struct Affinity {
     before: Option<libc::cpu_set_t>,
     steps: u32,
     processor: Option<usize>,
+    /// When a thread last went on from a breakpoint.
+    went_on: Option<Instant>,
 }
 
 impl Affinity {
@@ -30,6 +36,16 @@ impl Affinity {
             // Refused or unknown: steps are only slower.
             let _ = self.follow(process, thread);
         }
+    }
+
+    /// A thread goes on from a breakpoint that it has come to by itself.
+    pub(crate) fn before_going_on(&mut self, process: ThreadId, thread: ThreadId) {
+        let now = Instant::now();
+        let before = self.went_on.replace(now);
+        if before.is_none_or(|before| now.duration_since(before) > RARE) {
+            self.release();
+        }
+        self.before_step(process, thread);
     }
 
     /// The steps are over: the thread may run where it could before.

@@ -1,0 +1,615 @@
+//! Expressions made ready to be evaluated very often at one place: names are looked up, types and locations known.
+//!
+//! What remains at each visit is reading a few registers and a little memory, and computing. Only what is plain is made
+//! ready: scalars in registers and memory, members and elements of what is in memory, pointers to all of those. The rest,
+//! and everything that goes wrong on the way, is for the evaluator beside this ([`super::run`]): it has the same value to
+//! give, or the sentence that says why there is none.
+
+use super::Parsed;
+use super::ir::{Binary, Expression, Kind, Scalar, Unary};
+use super::run::arithmetic::{adapt, compare_pointers, is_untyped, on_numbers, unary};
+use super::run::cast;
+use crate::Address;
+use crate::memory::Memory;
+use crate::modules::{LoadedModule, Modules};
+use crate::registers::{NAMES, Registers};
+use crate::values::{Number, number_of};
+use dapple_symbols::cfi::{CfaRule, RBP, RIP, RSP};
+use dapple_symbols::functions::Language;
+use dapple_symbols::plain_place::PlainPlace;
+use dapple_symbols::scopes::Variable;
+use dapple_symbols::types::{Aggregate, Encoding, PointerKind, Type, TypeId, TypeKind};
+use std::cell::Cell;
+use std::sync::Arc;
+
+/// An expression, ready for one place.
+#[derive(Debug, Clone)]
+pub struct Quick {
+    root: Node,
+    language: Language,
+    /// A number's digits are all there is to show.
+    bare: bool,
+}
+
+/// Something that gives a number.
+#[derive(Debug, Clone)]
+enum Node {
+    Constant(Number),
+    Register(u16, Shape),
+    Load(Box<Place>, Shape),
+    Unary(Unary, Box<Node>),
+    Binary {
+        operator: Binary,
+        /// Whether each side is a bare literal of Rust's.
+        untyped: (bool, bool),
+        sides: Box<(Node, Node)>,
+    },
+    Cast(Box<Node>, Scalar),
+    /// A register by name.
+    Named(u16),
+}
+
+/// Where something is in memory.
+#[derive(Debug, Clone)]
+enum Place {
+    At(u64),
+    /// At a distance from a register's value.
+    Near(u16, i64),
+    /// Where a pointer points; a null pointer points nowhere.
+    Behind(Node),
+    /// An element: the first one's place, its number, how many there are where that is known, and the size of one.
+    Element {
+        first: Box<Place>,
+        index: Node,
+        count: Option<u64>,
+        size: u64,
+    },
+    /// A part of something.
+    Part(Box<Place>, u64),
+}
+
+/// How bytes become a number.
+#[derive(Debug, Clone)]
+struct Shape {
+    type_: Arc<Type>,
+    size: u8,
+}
+
+/// What an expression is, before it is known whether its number is wanted.
+enum Made {
+    /// A number.
+    Number(Node),
+    /// In memory, of a type.
+    There(Place, Arc<Type>),
+    /// In a register, of a type.
+    Held(u16, Arc<Type>),
+}
+
+/// Looks names and types up.
+struct Maker<'a> {
+    module: &'a Arc<LoadedModule>,
+    modules: &'a Modules,
+    address: Address,
+    language: Language,
+    locals: Vec<Variable>,
+}
+
+/// Typedefs of typedefs, at most.
+const MOST_ALIASES: usize = 32;
+/// The most bytes that one look at memory takes in. It lies within a page.
+const BLOCK: u64 = 64;
+
+/// A thread at the place.
+struct Machine<'a> {
+    registers: &'a Registers,
+    memory: &'a dyn Memory,
+    language: Language,
+    /// The memory looked at last: values often lie side by side.
+    block: Cell<Option<(u64, [u8; BLOCK as usize])>>,
+}
+
+impl Quick {
+    /// Makes an expression ready for the innermost frame of threads at `address` that are in its `inline_depth`-th inlined
+    /// call; `None`: it takes the evaluator.
+    pub fn new(
+        parsed: &Parsed,
+        modules: &Modules,
+        address: Address,
+        inline_depth: usize,
+    ) -> Option<Quick> {
+        let module = modules.at(address)?;
+        let lookup = module.to_file(address);
+        let maker = Maker {
+            module,
+            modules,
+            address,
+            language: module.module.language_at(lookup),
+            locals: module.module.variables_at(lookup, inline_depth),
+        };
+        let made = maker.make(&parsed.tree)?;
+        let bare = match &made {
+            Made::Number(Node::Named(_)) => false,
+            Made::Number(Node::Constant(number)) => is_bare(*number),
+            // What is computed shows by its digits; which kind of number it is shows when it is there.
+            Made::Number(_) => true,
+            Made::There(_, type_) | Made::Held(_, type_) => maker.has_digits(type_),
+        };
+        Some(Quick {
+            root: maker.number(made)?,
+            language: maker.language,
+            bare,
+        })
+    }
+
+    /// Its number for a thread with these registers; `None`: the evaluator has to tell.
+    pub fn number(&self, registers: &Registers, memory: &dyn Memory) -> Option<Number> {
+        let machine = Machine {
+            registers,
+            memory,
+            language: self.language,
+            block: Cell::new(None),
+        };
+        machine.number(&self.root)
+    }
+
+    /// Its value as text, where that is the number's digits and nothing else.
+    pub fn text(&self, registers: &Registers, memory: &dyn Memory) -> Option<String> {
+        let number = self.bare.then(|| self.number(registers, memory))??;
+        is_bare(number).then(|| number.text())
+    }
+}
+
+/// Whether a computed number is shown by its digits in every language.
+fn is_bare(number: Number) -> bool {
+    !matches!(number, Number::Pointer { .. } | Number::Char(_))
+}
+
+impl Maker<'_> {
+    fn make(&self, expression: &Expression) -> Option<Made> {
+        match &expression.kind {
+            Kind::Name(name) => self.name(name),
+            Kind::Register(name) => self.register(name),
+            Kind::Literal { number, .. } => Some(Made::Number(Node::Constant(*number))),
+            Kind::Member {
+                base, name, arrow, ..
+            } => self.member(base, name, *arrow),
+            Kind::Index { base, index } => self.element(base, index),
+            Kind::Unary {
+                operator: Unary::Dereference,
+                operand,
+            } => self.dereference(operand),
+            Kind::Unary {
+                operator: Unary::AddressOf,
+                ..
+            } => None,
+            Kind::Unary { operator, operand } => {
+                let operand = Box::new(self.number(self.make(operand)?)?);
+                Some(Made::Number(Node::Unary(*operator, operand)))
+            }
+            Kind::Binary {
+                operator,
+                left,
+                right,
+            } => {
+                let first = self.number(self.make(left)?)?;
+                let second = match &right.kind {
+                    Kind::Name(name) if !self.is_known(name) => self.enumerator(left, name)?,
+                    _ => self.number(self.make(right)?)?,
+                };
+                Some(Made::Number(Node::Binary {
+                    operator: *operator,
+                    untyped: (is_untyped(left), is_untyped(right)),
+                    sides: Box::new((first, second)),
+                }))
+            }
+            Kind::Cast { operand, target } => {
+                let operand = Box::new(self.number(self.make(operand)?)?);
+                Some(Made::Number(Node::Cast(operand, *target)))
+            }
+        }
+    }
+
+    // Names, in the evaluator's order
+
+    fn name(&self, name: &str) -> Option<Made> {
+        if let Some(local) = self.locals.iter().rev().find(|local| local.name == name) {
+            return self.variable(local);
+        }
+        // It may be a member of `this`.
+        if self.locals.iter().any(|local| local.name == "this") {
+            return None;
+        }
+        let statics = self
+            .module
+            .module
+            .statics_at(self.module.to_file(self.address));
+        let ends = |variable: &&Variable| {
+            let head = variable.name.strip_suffix(name);
+            head.is_some_and(|head| head.ends_with("::"))
+        };
+        let found = statics.iter().find(|variable| variable.name == name);
+        self.variable(found.or_else(|| statics.iter().find(ends))?)
+    }
+
+    /// Whether the evaluator has something of this name.
+    fn is_known(&self, name: &str) -> bool {
+        let here = |variable: &Variable| {
+            let head = variable.name.strip_suffix(name);
+            head.is_some_and(|head| head.is_empty() || head.ends_with("::"))
+        };
+        let lookup = self.module.to_file(self.address);
+        self.locals
+            .iter()
+            .any(|local| local.name == name || local.name == "this")
+            || self.module.module.statics_at(lookup).iter().any(here)
+            || self.modules.iter().any(|module| {
+                !module.module.statics_named(name).is_empty()
+                    || !module.module.functions_named(name).is_empty()
+            })
+    }
+
+    fn variable(&self, variable: &Variable) -> Option<Made> {
+        let type_ = self.strip(variable.type_id?)?;
+        let place = self
+            .module
+            .module
+            .plain_place(variable, self.module.to_file(self.address))?;
+        Some(match place {
+            PlainPlace::Address(address) => {
+                Made::There(Place::At(self.module.to_process(address).0), type_)
+            }
+            PlainPlace::FrameOffset(offset) => {
+                let lookup = self.module.to_file(self.address);
+                let rules = self.module.module.unwind_rules(lookup).ok()??;
+                let CfaRule::RegisterOffset(register, base) = rules.cfa else {
+                    return None;
+                };
+                Made::There(Place::Near(register, base.checked_add(offset)?), type_)
+            }
+            PlainPlace::RegisterOffset(register, offset) => {
+                Made::There(Place::Near(register, offset), type_)
+            }
+            PlainPlace::Register(register) => Made::Held(register, type_),
+        })
+    }
+
+    fn register(&self, name: &str) -> Option<Made> {
+        let number = match name {
+            "pc" => RIP,
+            "sp" => RSP,
+            "fp" => RBP,
+            name => (0u16..).zip(NAMES).find(|(_, known)| *known == name)?.0,
+        };
+        Some(Made::Number(Node::Named(number)))
+    }
+
+    fn enumerator(&self, left: &Expression, name: &str) -> Option<Node> {
+        let name = name.rsplit("::").next()?;
+        let type_ = match self.make(left)? {
+            Made::There(_, type_) | Made::Held(_, type_) => type_,
+            Made::Number(_) => return None,
+        };
+        let TypeKind::Enumeration { signed, values } = &type_.kind else {
+            return None;
+        };
+        let (_, number) = values.iter().find(|(known, _)| **known == *name)?;
+        let size = u8::try_from(type_.size?).ok()?;
+        Some(Node::Constant(Number::integer(*number, size, *signed)))
+    }
+
+    // Parts
+
+    fn member(&self, base: &Expression, name: &str, arrow: bool) -> Option<Made> {
+        let (place, type_, followed) = match self.make(base)? {
+            made @ (Made::There(..) | Made::Held(..)) => self.follow(made)?,
+            Made::Number(_) => return None,
+        };
+        if arrow && !followed {
+            return None;
+        }
+        let TypeKind::Aggregate(aggregate) = &type_.kind else {
+            return None;
+        };
+        if aggregate.variants.is_some() {
+            return None;
+        }
+        let (offset, type_id) = plain_member(aggregate, name)?;
+        let member = self.strip(type_id)?;
+        Some(Made::There(Place::Part(Box::new(place), offset), member))
+    }
+
+    /// What a value is or points to, and whether it pointed.
+    fn follow(&self, made: Made) -> Option<(Place, Arc<Type>, bool)> {
+        match made {
+            Made::There(place, type_) if !matches!(type_.kind, TypeKind::Pointer(..)) => {
+                Some((place, type_, false))
+            }
+            made => {
+                let (Made::There(_, type_) | Made::Held(_, type_)) = &made else {
+                    return None;
+                };
+                let pointed = matches!(type_.kind, TypeKind::Pointer(PointerKind::Pointer, _));
+                let (node, target) = self.pointer(made)?;
+                let target = self.strip(target)?;
+                // One of several levels is looked through by the evaluator.
+                if matches!(target.kind, TypeKind::Pointer(..)) {
+                    return None;
+                }
+                Some((Place::Behind(node), target, pointed))
+            }
+        }
+    }
+
+    /// A pointer's number and what it points to.
+    fn pointer(&self, made: Made) -> Option<(Node, TypeId)> {
+        let (Made::There(_, type_) | Made::Held(_, type_)) = &made else {
+            return None;
+        };
+        let TypeKind::Pointer(_, Some(target)) = type_.kind else {
+            return None;
+        };
+        Some((self.raw(made)?, target))
+    }
+
+    fn dereference(&self, operand: &Expression) -> Option<Made> {
+        let made = self.make(operand)?;
+        let (Made::There(_, type_) | Made::Held(_, type_)) = &made else {
+            return None;
+        };
+        if !matches!(type_.kind, TypeKind::Pointer(PointerKind::Pointer, _)) {
+            return None;
+        }
+        let (node, target) = self.pointer(made)?;
+        Some(Made::There(Place::Behind(node), self.strip(target)?))
+    }
+
+    fn element(&self, base: &Expression, index: &Expression) -> Option<Made> {
+        let index = self.number(self.make(index)?)?;
+        let made = self.make(base)?;
+        let (Made::There(_, type_) | Made::Held(_, type_)) = &made else {
+            return None;
+        };
+        let type_ = Arc::clone(type_);
+        let (first, element, count) = match &type_.kind {
+            TypeKind::Array {
+                element,
+                dimensions,
+            } => {
+                let Made::There(place, _) = made else {
+                    return None;
+                };
+                let [Some(count)] = dimensions.as_slice() else {
+                    return None;
+                };
+                (place, *element, Some(*count))
+            }
+            TypeKind::Pointer(PointerKind::Pointer, Some(_)) if !self.is_seen_through(&type_) => {
+                let (node, target) = self.pointer(made)?;
+                (Place::Behind(node), target, None)
+            }
+            _ => return None,
+        };
+        let element = self.strip(element)?;
+        let size = element.size.filter(|size| *size > 0)?;
+        let first = Box::new(first);
+        Some(Made::There(
+            Place::Element {
+                first,
+                index,
+                count,
+                size,
+            },
+            element,
+        ))
+    }
+
+    // Numbers
+
+    /// Whether a value is taken for what it points to.
+    fn is_seen_through(&self, type_: &Type) -> bool {
+        match type_.kind {
+            TypeKind::Pointer(PointerKind::Pointer, _) => {
+                type_.language == Language::Rust && !type_.name.starts_with('*')
+            }
+            TypeKind::Pointer(..) => true,
+            _ => false,
+        }
+    }
+
+    /// The number a value stands for.
+    fn number(&self, made: Made) -> Option<Node> {
+        match &made {
+            Made::Number(_) => self.raw(made),
+            Made::There(_, type_) | Made::Held(_, type_) if self.is_seen_through(type_) => {
+                let (node, target) = self.pointer(made)?;
+                let target = self.strip(target)?;
+                if self.is_seen_through(&target) {
+                    return None;
+                }
+                self.raw(Made::There(Place::Behind(node), target))
+            }
+            _ => self.raw(made),
+        }
+    }
+
+    /// The number that a scalar's bytes are.
+    fn raw(&self, made: Made) -> Option<Node> {
+        match made {
+            Made::Number(node) => Some(node),
+            Made::There(place, type_) => Some(Node::Load(Box::new(place), Shape::of(type_)?)),
+            Made::Held(register, type_) => {
+                let shape = Shape::of(type_).filter(|shape| shape.size <= 8)?;
+                (register < RIP).then_some(Node::Register(register, shape))
+            }
+        }
+    }
+
+    /// A type without typedefs and qualifiers. A `wchar_t`, which is an `int` to the debug information, is left to the
+    /// evaluator: it is shown as a character.
+    fn strip(&self, id: TypeId) -> Option<Arc<Type>> {
+        let module = &self.module.module;
+        let mut id = id;
+        for _ in 0..MOST_ALIASES {
+            let type_ = module.type_of(id).ok()?;
+            match type_.kind {
+                _ if &*type_.name == "wchar_t" => return None,
+                TypeKind::Alias(_, Some(next)) => id = next,
+                TypeKind::Alias(_, None) => return None,
+                _ => return Some(type_),
+            }
+        }
+        None
+    }
+
+    /// Whether a scalar is shown by its digits and nothing else.
+    fn has_digits(&self, type_: &Type) -> bool {
+        matches!(
+            type_.kind,
+            TypeKind::Base(
+                Encoding::Float | Encoding::Bool | Encoding::Signed | Encoding::Unsigned
+            )
+        )
+    }
+}
+
+/// The offset and type of a member that is the aggregate's own, as it lies there.
+fn plain_member(aggregate: &Aggregate, name: &str) -> Option<(u64, TypeId)> {
+    let is_index = name.bytes().all(|byte| byte.is_ascii_digit());
+    let member = aggregate.members.iter().find(|member| {
+        member
+            .name
+            .as_deref()
+            .is_some_and(|own| own == name || (is_index && own.strip_prefix("__") == Some(name)))
+    })?;
+    let plain = member.bits.is_none() && !member.virtual_base;
+    plain.then_some((member.offset, member.type_id))
+}
+
+impl Shape {
+    fn of(type_: Arc<Type>) -> Option<Shape> {
+        let scalar = match &type_.kind {
+            TypeKind::Base(encoding) => {
+                !matches!(encoding, Encoding::ComplexFloat | Encoding::Other(_))
+            }
+            TypeKind::Enumeration { .. } => true,
+            TypeKind::Pointer(..) => type_.size == Some(8),
+            _ => false,
+        };
+        let size = u8::try_from(type_.size?).ok()?;
+        (scalar && (1..=16).contains(&size)).then_some(Shape { type_, size })
+    }
+}
+
+impl Machine<'_> {
+    fn number(&self, node: &Node) -> Option<Number> {
+        match node {
+            Node::Constant(number) => Some(*number),
+            Node::Register(register, shape) => {
+                let bytes = self.registers.get(*register)?.to_le_bytes();
+                number_of(&shape.type_, bytes.get(..usize::from(shape.size))?)
+            }
+            Node::Load(place, shape) => {
+                let mut bytes = [0; 16];
+                let bytes = &mut bytes[..usize::from(shape.size)];
+                self.read(self.address(place)?, bytes)?;
+                number_of(&shape.type_, bytes)
+            }
+            Node::Unary(operator, operand) => {
+                unary(self.language, *operator, self.number(operand)?, 0).ok()
+            }
+            Node::Binary {
+                operator,
+                untyped,
+                sides,
+            } => self.binary(*operator, *untyped, &sides.0, &sides.1),
+            Node::Cast(operand, target) => {
+                Some(cast(self.language, self.number(operand)?, *target))
+            }
+            Node::Named(register) => {
+                let value = self.registers.get(*register)?;
+                Some(match *register {
+                    RIP | RSP | RBP => Number::Pointer {
+                        address: value,
+                        target: None,
+                    },
+                    _ => Number::integer(value.into(), 8, true),
+                })
+            }
+        }
+    }
+
+    fn binary(
+        &self,
+        operator: Binary,
+        untyped: (bool, bool),
+        left: &Node,
+        right: &Node,
+    ) -> Option<Number> {
+        let first = self.number(left)?;
+        match operator {
+            Binary::And if !first.is_true() => return Some(Number::Bool(false)),
+            Binary::Or if first.is_true() => return Some(Number::Bool(true)),
+            Binary::And | Binary::Or => return Some(Number::Bool(self.number(right)?.is_true())),
+            _ => {}
+        }
+        let second = self.number(right)?;
+        let (first, second) = match self.language {
+            Language::Rust => adapt((untyped.0, first), (untyped.1, second)),
+            _ => (first, second),
+        };
+        if let (Number::Pointer { .. }, _) | (_, Number::Pointer { .. }) = (first, second) {
+            return compare_pointers(operator, first, second).map(Number::Bool);
+        }
+        on_numbers(self.language, operator, first, second, 0).ok()
+    }
+
+    fn address(&self, place: &Place) -> Option<u64> {
+        match place {
+            Place::At(address) => Some(*address),
+            Place::Near(register, offset) => {
+                Some(self.registers.get(*register)?.wrapping_add_signed(*offset))
+            }
+            Place::Behind(pointer) => match self.number(pointer)? {
+                Number::Pointer { address, .. } => (address != 0).then_some(address),
+                _ => None,
+            },
+            Place::Element {
+                first,
+                index,
+                count,
+                size,
+            } => {
+                let Number::Integer { value, .. } = self.number(index)? else {
+                    return None;
+                };
+                if let Some(count) = count
+                    && !u64::try_from(value).is_ok_and(|index| index < *count)
+                {
+                    return None;
+                }
+                let offset = value.wrapping_mul(i128::from(*size)) as u64;
+                Some(self.address(first)?.wrapping_add(offset))
+            }
+            Place::Part(whole, offset) => Some(self.address(whole)?.wrapping_add(*offset)),
+        }
+    }
+
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Option<()> {
+        let start = address / BLOCK * BLOCK;
+        let offset = (address - start) as usize;
+        if offset + bytes.len() > BLOCK as usize {
+            return self.memory.read(Address(address), bytes).ok();
+        }
+        let block = match self.block.get() {
+            Some((known, block)) if known == start => block,
+            _ => {
+                let mut block = [0; BLOCK as usize];
+                self.memory.read(Address(start), &mut block).ok()?;
+                self.block.set(Some((start, block)));
+                block
+            }
+        };
+        bytes.copy_from_slice(&block[offset..offset + bytes.len()]);
+        Some(())
+    }
+}
