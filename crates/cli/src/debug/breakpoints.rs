@@ -37,6 +37,17 @@ pub enum Stay {
     Once,
 }
 
+/// What a breakpoint does besides stopping.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Stops only where this holds.
+    pub condition: Option<String>,
+    /// Stops only on these hits: `5`, `>= 5`, `% 3`.
+    pub hits: Option<String>,
+    /// Writes this instead of stopping.
+    pub log: Option<String>,
+}
+
 /// A breakpoint of the user's.
 #[derive(Debug, Clone)]
 pub struct Breakpoint {
@@ -46,8 +57,8 @@ pub struct Breakpoint {
     pub place: Place,
     /// How long it stays.
     pub stay: Stay,
-    /// Stops only where this holds.
-    pub condition: Option<String>,
+    /// What it does besides stopping.
+    pub options: Options,
     /// How often it has stopped the program.
     pub hits: u32,
     /// What the adapter made of it; `None` before it was told.
@@ -114,13 +125,13 @@ pub struct Breakpoints {
 
 impl Breakpoints {
     /// Adds one and returns its number.
-    pub fn add(&mut self, place: Place, stay: Stay, condition: Option<String>) -> u32 {
+    pub fn add(&mut self, place: Place, stay: Stay, options: Options) -> u32 {
         self.last += 1;
         self.list.push(Breakpoint {
             number: self.last,
             place,
             stay,
-            condition,
+            options,
             hits: 0,
             answer: None,
         });
@@ -153,6 +164,13 @@ impl Breakpoints {
     pub fn get(&self, number: u32) -> Option<&Breakpoint> {
         self.list
             .iter()
+            .find(|breakpoint| breakpoint.number == number)
+    }
+
+    /// The same, to change it.
+    pub fn get_mut(&mut self, number: u32) -> Option<&mut Breakpoint> {
+        self.list
+            .iter_mut()
             .find(|breakpoint| breakpoint.number == number)
     }
 
@@ -192,7 +210,9 @@ impl Breakpoints {
             .filter_map(|breakpoint| match &breakpoint.place {
                 Place::Line(_, line) | Place::Definition(_, line) => {
                     let mut wanted = SourceBreakpoint::new(*line);
-                    wanted.condition.clone_from(&breakpoint.condition);
+                    wanted.condition.clone_from(&breakpoint.options.condition);
+                    wanted.hit_condition.clone_from(&breakpoint.options.hits);
+                    wanted.log_message.clone_from(&breakpoint.options.log);
                     Some(wanted)
                 }
                 Place::Function(_) => None,
@@ -207,7 +227,8 @@ impl Breakpoints {
             .filter_map(|breakpoint| match &breakpoint.place {
                 Place::Function(name) => {
                     let mut wanted = FunctionBreakpoint::new(name.clone());
-                    wanted.condition.clone_from(&breakpoint.condition);
+                    wanted.condition.clone_from(&breakpoint.options.condition);
+                    wanted.hit_condition.clone_from(&breakpoint.options.hits);
                     Some(wanted)
                 }
                 Place::Line(..) | Place::Definition(..) => None,
@@ -245,9 +266,13 @@ mod tests {
     fn answers_find_their_breakpoints_by_order_and_later_by_id() {
         let mut breakpoints = Breakpoints::default();
         let (a, b) = (PathBuf::from("/a.rs"), PathBuf::from("/b.rs"));
-        breakpoints.add(Place::Line(a.clone(), 3), Stay::Always, None);
-        breakpoints.add(Place::Line(b, 4), Stay::Always, None);
-        breakpoints.add(Place::Line(a.clone(), 9), Stay::Once, Some("x > 1".into()));
+        breakpoints.add(Place::Line(a.clone(), 3), Stay::Always, Options::default());
+        breakpoints.add(Place::Line(b, 4), Stay::Always, Options::default());
+        let options = Options {
+            condition: Some("x > 1".into()),
+            ..Options::default()
+        };
+        breakpoints.add(Place::Line(a.clone(), 9), Stay::Once, options);
         let told = breakpoints.in_file(&a);
         assert_eq!(
             told.iter().map(|told| told.line).collect::<Vec<_>>(),
@@ -271,15 +296,27 @@ mod tests {
     #[test]
     fn a_number_is_used_once_unless_its_breakpoint_never_was() {
         let mut breakpoints = Breakpoints::default();
-        let number = breakpoints.add(Place::Function("main".into()), Stay::Always, None);
+        let number = breakpoints.add(
+            Place::Function("main".into()),
+            Stay::Always,
+            Options::default(),
+        );
         breakpoints.take_back(number);
         assert_eq!(
-            breakpoints.add(Place::Function("f".into()), Stay::Always, None),
+            breakpoints.add(
+                Place::Function("f".into()),
+                Stay::Always,
+                Options::default()
+            ),
             1
         );
         breakpoints.remove(1);
         assert_eq!(
-            breakpoints.add(Place::Function("g".into()), Stay::Always, None),
+            breakpoints.add(
+                Place::Function("g".into()),
+                Stay::Always,
+                Options::default()
+            ),
             2
         );
     }

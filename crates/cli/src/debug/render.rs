@@ -117,8 +117,14 @@ pub fn breakpoint(breakpoint: &Breakpoint, style: Style) -> String {
         Stay::Once => "temporary breakpoint",
     };
     let mut text = format!("{kind} {}{}", breakpoint.number, place(breakpoint, style));
-    if let Some(condition) = &breakpoint.condition {
+    if let Some(condition) = &breakpoint.options.condition {
         text += &format!(" if {condition}");
+    }
+    if let Some(hits) = &breakpoint.options.hits {
+        text += &format!(" on hit {hits}");
+    }
+    if let Some(log) = &breakpoint.options.log {
+        text += &format!(", logs \"{}\"", printable(log));
     }
     let Some(answer) = &breakpoint.answer else {
         return text;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use super::{Argument, Command, Flow, number};
-use crate::debug::breakpoints::{Place, Stay};
+use crate::debug::breakpoints::{Options, Place, Stay};
 use crate::debug::render;
 use crate::debug::session::Session;
 use crate::debug::source_view;
@@ -17,7 +17,8 @@ pub static COMMANDS: &[Command] = &[
         usage: "LINE | FILE:LINE | FUNCTION [if CONDITION]",
         summary: "stop there",
         details: "A bare line is one of the file in view. `b 12 if n > 3` stops only where the condition holds. \
-            A function is named by its path or the end of it; template arguments, parameters and `*` may be part of that.",
+            A function is named by its path or the end of it; template arguments, parameters and `*` may be part of that. \
+            See `condition`, `hits` and `log` for what else a breakpoint can do.",
         argument: Argument::Location,
         repeats: false,
         run: |session, argument| set(session, argument, Stay::Always),
@@ -31,6 +32,40 @@ pub static COMMANDS: &[Command] = &[
         argument: Argument::Location,
         repeats: false,
         run: |session, argument| set(session, argument, Stay::Once),
+    },
+    Command {
+        name: "condition",
+        aliases: &["cond"],
+        usage: "N [CONDITION]",
+        summary: "have a breakpoint stop only where an expression holds",
+        details: "`condition 1 n > 3 && done`; without an expression it stops each time. The expression is of the language there; \
+            where it can't be evaluated, the program stops and says why. Its hits are counted anew.",
+        argument: Argument::Expression,
+        repeats: false,
+        run: condition,
+    },
+    Command {
+        name: "hits",
+        aliases: &[],
+        usage: "N [COUNT]",
+        summary: "have a breakpoint stop only on some of its hits",
+        details: "`hits 1 5` stops on the fifth, `hits 1 >= 5` from then on, `hits 1 % 3` on each third; there are `==`, `!=`, `>`, `<` \
+            and `<=` as well. A hit counts when the condition holds. Without a count it stops each time.",
+        argument: Argument::None,
+        repeats: false,
+        run: hits,
+    },
+    Command {
+        name: "log",
+        aliases: &["dprintf"],
+        usage: "LINE MESSAGE | FILE:LINE MESSAGE | N [MESSAGE]",
+        summary: "write a message whenever the program gets there, without stopping",
+        details: "`log main.c:12 i is {i}`: what is in braces is evaluated; `{i:x}` shows it in hexadecimal (d, u, x, X, o, b, c, s, p; `#x` with a \
+            prefix, `08x` with zeros, `.2` with decimals), `{{` and `}}` are braces. `log 1 MESSAGE` has breakpoint 1 write instead \
+            of stopping, `log 1` has it stop again. A bare number means a breakpoint if there is one of that number, else a line.",
+        argument: Argument::Location,
+        repeats: false,
+        run: log,
     },
     Command {
         name: "delete",
@@ -55,47 +90,157 @@ pub fn set(session: &mut Session, argument: &str, stay: Stay) -> anyhow::Result<
     } else {
         find_place(session, place)?
     };
-    if condition.is_some()
-        && session
-            .link()
-            .is_ok_and(|link| link.capabilities().supports_conditional_breakpoints != Some(true))
-    {
+    let options = Options {
+        condition,
+        ..Options::default()
+    };
+    add(session, place, stay, options)
+}
+
+/// Whether the adapter has what is asked of a breakpoint.
+fn check_offered(session: &Session, options: &Options) -> anyhow::Result<()> {
+    let Ok(link) = session.link() else {
+        return Ok(());
+    };
+    let offered = link.capabilities();
+    if options.condition.is_some() && offered.supports_conditional_breakpoints != Some(true) {
         bail!("this adapter has no conditional breakpoints");
     }
+    if options.hits.is_some() && offered.supports_hit_conditional_breakpoints != Some(true) {
+        bail!("this adapter has no breakpoints with hit counts");
+    }
+    if options.log.is_some() && offered.supports_log_points != Some(true) {
+        bail!("this adapter has no breakpoints that write messages");
+    }
+    Ok(())
+}
+
+fn add(session: &mut Session, place: Place, stay: Stay, options: Options) -> anyhow::Result<Flow> {
+    check_offered(session, &options)?;
     let file = place.file().map(Path::to_owned);
-    let number = session.breakpoints.add(place, stay, condition);
-    let told = match &file {
-        Some(file) => session.tell_breakpoints(file),
-        None => session.tell_function_breakpoints(),
-    };
-    let failed = session
-        .breakpoints
-        .get(number)
-        .and_then(|breakpoint| breakpoint.answer.as_ref())
-        .filter(|answer| answer.failed && !answer.verified)
-        .map(|answer| {
-            answer
-                .message
-                .clone()
-                .unwrap_or_else(|| "there is no such place in the program".to_owned())
-        });
+    let number = session.breakpoints.add(place, stay, options);
+    let told = tell(session, file.as_deref());
+    let failed = failure(session, number);
     if told.is_err() || failed.is_some() {
         session.breakpoints.take_back(number);
     }
     told?;
     if let Some(message) = failed {
         // The adapter has to forget it as well.
-        match &file {
-            Some(file) => session.tell_breakpoints(file)?,
-            None => session.tell_function_breakpoints()?,
-        }
+        tell(session, file.as_deref())?;
         bail!("no breakpoint set: {message}");
     }
+    show(session, number);
+    Ok(Flow::Go)
+}
+
+/// Tells the adapter the breakpoints of a file, or those on functions.
+fn tell(session: &mut Session, file: Option<&Path>) -> anyhow::Result<()> {
+    match file {
+        Some(file) => session.tell_breakpoints(file),
+        None => session.tell_function_breakpoints(),
+    }
+}
+
+/// Why a breakpoint will never be.
+fn failure(session: &Session, number: u32) -> Option<String> {
+    let answer = session.breakpoints.get(number)?.answer.as_ref()?;
+    let none = || "there is no such place in the program".to_owned();
+    (answer.failed && !answer.verified).then(|| answer.message.clone().unwrap_or_else(none))
+}
+
+fn show(session: &mut Session, number: u32) {
     if let Some(breakpoint) = session.breakpoints.get(number) {
         let text = render::breakpoint(breakpoint, session.screen.style);
         session.screen.say(&text);
     }
+}
+
+/// Changes what a breakpoint does. What the adapter refuses leaves it as it was.
+fn change(
+    session: &mut Session,
+    number: u32,
+    change: impl FnOnce(&mut Options),
+) -> anyhow::Result<Flow> {
+    let breakpoint = session
+        .breakpoints
+        .get(number)
+        .with_context(|| format!("there is no breakpoint {number}"))?;
+    let file = breakpoint.place.file().map(Path::to_owned);
+    let before = breakpoint.options.clone();
+    let mut options = before.clone();
+    change(&mut options);
+    if options.log.is_some() && matches!(breakpoint.place, Place::Function(_)) {
+        bail!("breakpoint {number} is on a function; messages are written on lines only");
+    }
+    check_offered(session, &options)?;
+    let put = |session: &mut Session, options| {
+        if let Some(breakpoint) = session.breakpoints.get_mut(number) {
+            breakpoint.options = options;
+        }
+    };
+    put(session, options);
+    if session.link().is_ok() {
+        tell(session, file.as_deref())?;
+        if let Some(message) = failure(session, number) {
+            put(session, before);
+            tell(session, file.as_deref())?;
+            bail!("breakpoint {number} stays as it was: {message}");
+        }
+    }
+    show(session, number);
     Ok(Flow::Go)
+}
+
+/// The number of a breakpoint and what follows it; nothing is `None`.
+fn numbered(argument: &str, command: &str) -> anyhow::Result<(u32, Option<String>)> {
+    let (first, rest) = argument
+        .split_once(char::is_whitespace)
+        .unwrap_or((argument, ""));
+    if first.is_empty() {
+        bail!("`{command}` of which breakpoint? `info breakpoints` has the numbers");
+    }
+    let rest = rest.trim();
+    let rest = (!rest.is_empty()).then(|| rest.to_owned());
+    Ok((number(first, "a breakpoint's number")?, rest))
+}
+
+fn condition(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    let (number, condition) = numbered(argument, "condition")?;
+    change(session, number, |options| options.condition = condition)
+}
+
+fn hits(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    let (number, hits) = numbered(argument, "hits")?;
+    change(session, number, |options| options.hits = hits)
+}
+
+fn log(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    let (place, message) = argument
+        .split_once(char::is_whitespace)
+        .unwrap_or((argument, ""));
+    let message = message.trim();
+    if place.is_empty() {
+        bail!("log where, and what? `log 12 i is {{i}}`");
+    }
+    if let Ok(number) = place.parse::<u32>()
+        && session.breakpoints.get(number).is_some()
+    {
+        let message = (!message.is_empty()).then(|| message.to_owned());
+        return change(session, number, |options| options.log = message);
+    }
+    if message.is_empty() {
+        bail!("log what? `log {place} i is {{i}}`");
+    }
+    let place = find_place(session, place)?;
+    if let Place::Function(name) = &place {
+        bail!("messages are written on lines only, and `{name}` is none; use FILE:LINE");
+    }
+    let options = Options {
+        log: Some(message.to_owned()),
+        ..Options::default()
+    };
+    add(session, place, Stay::Always, options)
 }
 
 /// The line of the selected frame.
