@@ -6,13 +6,13 @@ use crate::later::Later;
 use crate::main_loop::ServeOptions;
 use crate::output::TextStream;
 use crate::to_dap;
-use crossbeam_channel::Sender;
+use crossbeam_channel::{Receiver, Sender};
 use dapple_dap::server::{ClientConventions, Exhausted, Failure, Outbox, Progress, References};
 use dapple_dap::types::{
-    BreakpointEvent, BreakpointEventBody, BreakpointEventReason, ExitedEvent, ModuleEvent,
-    ModuleEventBody, ModuleEventReason, OutputEvent, OutputEventBody, OutputEventCategory,
-    ProcessEvent, Source, StoppedEvent, TerminatedEvent, ThreadEvent, ThreadEventBody,
-    ThreadEventReason,
+    BreakpointEvent, BreakpointEventBody, BreakpointEventReason, ExitedEvent,
+    LaunchRequestArguments, ModuleEvent, ModuleEventBody, ModuleEventReason, OutputEvent,
+    OutputEventBody, OutputEventCategory, ProcessEvent, Source, StoppedEvent, TerminatedEvent,
+    ThreadEvent, ThreadEventBody, ThreadEventReason,
 };
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::frame::{Frame, FrameId};
@@ -81,6 +81,16 @@ pub struct Adapter {
     pub options: ServeOptions,
     /// Goes to the engine at launch, so that its loss is noticed.
     pub engine_events: Option<Sender<dapple_engine::Event>>,
+    /// What the engine tells; the main loop reads it, too.
+    pub engine: Receiver<dapple_engine::Event>,
+    /// How the program was launched, if it was.
+    pub launched_with: Option<LaunchRequestArguments>,
+    /// What the user types behind `>` reaches the program.
+    pub takes_input: bool,
+    /// `initialized` was sent.
+    pub told_initialized: bool,
+    /// `terminate` came once.
+    pub asked_to_end: bool,
     pub later: Later,
     /// Dropped, it ends what waits for a process to start.
     pub awaiting: Option<Sender<Infallible>>,
@@ -109,7 +119,7 @@ impl Adapter {
     /// A session in which nothing has happened.
     pub fn new(
         options: ServeOptions,
-        engine_events: Sender<dapple_engine::Event>,
+        (engine_events, engine): (Sender<dapple_engine::Event>, Receiver<dapple_engine::Event>),
         later: Later,
         waker: Arc<Waker>,
     ) -> Adapter {
@@ -117,6 +127,11 @@ impl Adapter {
             waker,
             options,
             engine_events: Some(engine_events),
+            engine,
+            launched_with: None,
+            takes_input: false,
+            told_initialized: false,
+            asked_to_end: false,
             later,
             awaiting: None,
             debuggee: None,
@@ -140,6 +155,15 @@ impl Adapter {
     /// By whom a debuggee is kept: by the session's own thread.
     pub fn keep(&self) -> Keep {
         Keep::Here(Arc::clone(&self.waker))
+    }
+
+    /// Makes a new way for the news of the next engine; what is left of the last one's.
+    pub fn renew_engine(&mut self) -> Vec<dapple_engine::Event> {
+        let (sender, engine) = crossbeam_channel::unbounded();
+        self.engine_events = Some(sender);
+        std::mem::replace(&mut self.engine, engine)
+            .try_iter()
+            .collect()
     }
 
     /// The debuggee.

@@ -89,6 +89,11 @@ impl<Source: Clone> Breakpoints<Source> {
         self.functions.iter().any(|wanted| wanted.id == id)
     }
 
+    /// The engine's ids mean nothing any more: the next ones are another's.
+    pub fn forget_engine(&mut self) {
+        self.from_engine.clear();
+    }
+
     /// Notes that the engine calls `id` by `engine_id`.
     pub fn bind(&mut self, engine_id: i64, id: i64) {
         self.from_engine.insert(engine_id, id);

@@ -4,8 +4,11 @@ mod attach;
 mod breakpoints;
 mod end;
 mod exceptions;
+mod input;
 mod inspect;
+mod restart;
 mod run;
+mod sources;
 mod start;
 
 use crate::adapter::Adapter;
@@ -18,6 +21,7 @@ pub fn server() -> Server<Adapter> {
         .capabilities(|capabilities| {
             capabilities.supports_evaluate_for_hovers = Some(true);
             capabilities.support_terminate_debuggee = Some(true);
+            capabilities.support_suspend_debuggee = Some(true);
             capabilities.supports_delayed_stack_trace_loading = Some(true);
             capabilities.supports_stepping_granularity = Some(true);
             capabilities.supports_conditional_breakpoints = Some(true);
@@ -44,6 +48,13 @@ pub fn server() -> Server<Adapter> {
         .on::<StepInRequest>(run::step_in)
         .on::<StepOutRequest>(run::step_out)
         .on::<PauseRequest>(run::pause)
+        .on_deferred::<LoadedSourcesRequest>(sources::loaded_sources)
+        .on::<RestartRequest>(restart::restart)
+        .capabilities_for(|client, capabilities| {
+            if restart::is_better_left_to(client) {
+                capabilities.supports_restart_request = None;
+            }
+        })
         .on::<TerminateRequest>(end::terminate)
         .on::<DisconnectRequest>(end::disconnect)
         .build()

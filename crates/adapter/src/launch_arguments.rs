@@ -3,13 +3,14 @@
 //! They are the adapter's own (the protocol leaves them open), so they come as JSON. A misspelt one would silently do
 //! nothing; each unknown name gets a warning with the nearest known one.
 
+use crate::launch_words::{split_words, variables_of};
 use dapple_dap::message::Raw;
-use dapple_engine::launch::{LaunchOptions, Stdin};
+use dapple_engine::launch::{LaunchOptions, Sink, Stdin};
 use dapple_engine::signals::SignalTable;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What `launch` asked for.
 #[derive(Debug, Default)]
@@ -25,11 +26,15 @@ pub struct LaunchArguments {
 }
 
 /// The names that are understood.
-const KNOWN: [&str; 9] = [
+const KNOWN: [&str; 13] = [
     "program",
     "args",
     "cwd",
     "env",
+    "envFile",
+    "stdout",
+    "stderr",
+    "pty",
     "stopOnEntry",
     "noDebug",
     "stdin",
@@ -78,16 +83,21 @@ impl LaunchArguments {
     ) -> Result<(LaunchArguments, Option<PathBuf>), String> {
         let mut launch = LaunchArguments::default();
         let mut program = None;
+        let mut variables = Vec::new();
         for (name, raw) in arguments {
             let value: &Value = &raw.decode().map_err(|error| format!("`{name}`: {error}"))?;
             match name.as_str() {
                 _ if value.is_null() => {}
                 "program" => program = Some(PathBuf::from(string(name, value)?)),
-                "args" => launch.options.args = strings(name, value)?,
+                "args" => launch.options.args = words(name, value)?,
                 "cwd" => launch.options.cwd = Some(PathBuf::from(string(name, value)?)),
-                "env" => launch.options.env = environment(value)?,
+                "env" => variables = environment(value)?,
+                "envFile" => launch.options.env = variables_of(Path::new(string(name, value)?))?,
                 "stopOnEntry" => launch.stop_on_entry = boolean(name, value)?,
                 "stdin" => launch.options.stdin = stdin(string(name, value)?),
+                "stdout" => launch.options.stdout = sink(name, value)?,
+                "stderr" => launch.options.stderr = sink(name, value)?,
+                "pty" => launch.options.terminal = boolean(name, value)?,
                 "signals" => launch.signals = signals(name, value)?,
                 "debuginfod" => launch.options.debuginfod = boolean(name, value)?,
                 "noDebug" => {}
@@ -95,6 +105,8 @@ impl LaunchArguments {
                 unknown => launch.warnings.push(warning("launch", unknown, &KNOWN)),
             }
         }
+        // What stands in the configuration itself comes after what its file says, and so wins.
+        launch.options.env.append(&mut variables);
         Ok((launch, program))
     }
 }
@@ -170,7 +182,7 @@ pub fn boolean(name: &str, value: &Value) -> Result<bool, String> {
 fn strings(name: &str, value: &Value) -> Result<Vec<OsString>, String> {
     let items = value
         .as_array()
-        .ok_or_else(|| wrong(name, "an array of strings", value))?;
+        .ok_or_else(|| wrong(name, "a string or an array of strings", value))?;
     items
         .iter()
         .enumerate()
@@ -255,9 +267,46 @@ fn signals(name: &str, value: &Value) -> Result<SignalTable, String> {
     Ok(table)
 }
 
+/// `["a", "b c"]`, or `"a 'b c'"` as a shell would take it.
+fn words(name: &str, value: &Value) -> Result<Vec<OsString>, String> {
+    match value.as_str() {
+        Some(text) => {
+            let words = split_words(no_nul(name, text)?);
+            words.map_err(|error| format!("`{name}`: {error}"))
+        }
+        None => strings(name, value),
+    }
+}
+
+/// `"FILE"`, `"null"`, `"console"`, or `{"file": "FILE", "append": true}`.
+fn sink(name: &str, value: &Value) -> Result<Sink, String> {
+    let file = |path: &str, append| Sink::File {
+        path: path.into(),
+        append,
+    };
+    match value {
+        Value::Object(fields) => {
+            let path = fields.get("file").unwrap_or(&Value::Null);
+            let path = string(&format!("{name}.file"), path)?;
+            let append = match fields.get("append") {
+                Some(append) => boolean(&format!("{name}.append"), append)?,
+                None => false,
+            };
+            Ok(file(path, append))
+        }
+        other => Ok(match other.as_str() {
+            Some("null") => Sink::Null,
+            Some("console") => Sink::Told,
+            Some(path) => file(no_nul(name, path)?, false),
+            None => return Err(wrong(name, "a file's path", other)),
+        }),
+    }
+}
+
 fn stdin(text: &str) -> Stdin {
     match text {
         "null" => Stdin::Null,
+        "console" => Stdin::Sent,
         "inherit" => Stdin::Inherit,
         path => Stdin::File(path.into()),
     }
@@ -335,12 +384,24 @@ mod tests {
             ),
             (json!({"program": "a\u{0}b"}), "`program` contains a NUL"),
             (
-                json!({"program": "x", "args": "a"}),
-                "`args` must be an array of strings",
+                json!({"program": "x", "args": 1}),
+                "`args` must be a string or an array of strings",
             ),
             (
                 json!({"program": "x", "args": ["a", {}]}),
                 "`args[1]` must be a string, not an object",
+            ),
+            (
+                json!({"program": "x", "args": "a 'b"}),
+                "`args`: the quotation mark ' at position 3 has no second one",
+            ),
+            (
+                json!({"program": "x", "stdout": {"append": true}}),
+                "`stdout.file` must be a string",
+            ),
+            (
+                json!({"program": "x", "envFile": "/nowhere/.env"}),
+                "`envFile` /nowhere/.env",
             ),
             (
                 json!({"program": "x", "env": {"A": []}}),

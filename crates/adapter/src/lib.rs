@@ -14,6 +14,7 @@ mod from_dap;
 mod handlers;
 mod later;
 mod launch_arguments;
+mod launch_words;
 mod logged;
 mod main_loop;
 mod output;

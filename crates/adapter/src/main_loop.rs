@@ -11,7 +11,6 @@ use crossbeam_channel::{
 };
 use dapple_dap::server::Flow;
 use dapple_dap::transport::{Connection, Incoming};
-use dapple_engine::Session;
 use dapple_engine::launch::{IndexCache, ProcessGroup};
 use dapple_engine::session::Waker;
 use std::convert::Infallible;
@@ -69,7 +68,6 @@ enum Event {
 /// asked for that.
 pub fn serve(connection: Connection, options: ServeOptions) {
     let shutdown = options.shutdown.clone();
-    let (sender, engine) = unbounded();
     let waker = Arc::new(Waker::default());
     let _watch = wake_at_shutdown(&shutdown, &waker);
     connection.on_incoming({
@@ -77,26 +75,24 @@ pub fn serve(connection: Connection, options: ServeOptions) {
         move || waker.wake()
     });
     let (later, jobs) = Later::channel(Arc::clone(&waker));
-    let mut adapter = Adapter::new(options, sender, later, waker);
+    let mut adapter = Adapter::new(options, unbounded(), later, waker);
     let server = handlers::server();
     let mut session = server.start(&connection);
     let mut sources = Sources {
         connection: &connection,
-        engine,
         jobs,
         shutdown: &shutdown,
     };
     loop {
-        match sources.next(adapter.debuggee.as_ref()) {
+        match sources.next(&mut adapter) {
             Event::Client(incoming) => match session.handle(&mut adapter, incoming) {
                 Flow::Continue => {}
                 Flow::Closed => break,
             },
             Event::Engine(event) => {
                 let (outbox, client) = (session.outbox(), session.conventions());
-                if let Some(event) =
-                    adapter.tell_logged_at_once(event, &sources.engine, &outbox, client)
-                {
+                let engine = adapter.engine.clone();
+                if let Some(event) = adapter.tell_logged_at_once(event, &engine, &outbox, client) {
                     adapter.tell(event, &outbox, client);
                 }
             }
@@ -113,25 +109,24 @@ pub fn serve(connection: Connection, options: ServeOptions) {
 /// Where things come from.
 struct Sources<'a> {
     connection: &'a Connection,
-    engine: Receiver<dapple_engine::Event>,
     jobs: Receiver<Job>,
     shutdown: &'a Receiver<Infallible>,
 }
 
 impl Sources<'_> {
     /// Waits for what comes next; the engine's news first. A debuggee is looked after meanwhile.
-    fn next(&mut self, debuggee: Option<&Session>) -> Event {
+    fn next(&mut self, adapter: &mut Adapter) -> Event {
         loop {
-            match self.engine.try_recv() {
+            match adapter.engine.try_recv() {
                 Err(TryRecvError::Empty) => {}
-                event => return self.of_engine(event.ok()),
+                event => return of_engine(&mut adapter.engine, event.ok()),
             }
             let mut select = Select::new();
-            let engine = select.recv(&self.engine);
+            let engine = select.recv(&adapter.engine);
             let client = select.recv(&self.connection.incoming);
             let job = select.recv(&self.jobs);
             let shutdown = select.recv(self.shutdown);
-            let ready = match debuggee {
+            let ready = match adapter.debuggee.as_ref() {
                 None => select.select(),
                 Some(debuggee) => match select.try_select() {
                     Ok(ready) => ready,
@@ -141,8 +136,8 @@ impl Sources<'_> {
             };
             return match ready.index() {
                 index if index == engine => {
-                    let event = ready.recv(&self.engine);
-                    self.of_engine(event.ok())
+                    let event = ready.recv(&adapter.engine);
+                    of_engine(&mut adapter.engine, event.ok())
                 }
                 index if index == client => match ready.recv(&self.connection.incoming) {
                     Ok(incoming) => Event::Client(incoming),
@@ -160,14 +155,17 @@ impl Sources<'_> {
             };
         }
     }
+}
 
-    fn of_engine(&mut self, event: Option<dapple_engine::Event>) -> Event {
-        match event {
-            Some(event) => Event::Engine(event),
-            None => {
-                self.engine = never();
-                Event::EngineLost
-            }
+fn of_engine(
+    engine: &mut Receiver<dapple_engine::Event>,
+    event: Option<dapple_engine::Event>,
+) -> Event {
+    match event {
+        Some(event) => Event::Engine(event),
+        None => {
+            *engine = never();
+            Event::EngineLost
         }
     }
 }

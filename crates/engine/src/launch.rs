@@ -18,6 +18,13 @@ pub struct LaunchOptions {
     pub env: Vec<(OsString, Option<OsString>)>,
     /// Where its standard input comes from.
     pub stdin: Stdin,
+    /// Where its standard output goes.
+    pub stdout: Sink,
+    /// Where its standard error goes.
+    pub stderr: Sink,
+    /// It gets a terminal of its own (pty(7)), for what of the above is the debugger's: what it writes there is told as its
+    /// standard output.
+    pub terminal: bool,
     /// Whether it gets a process group of its own (an editor's session) or shares the debugger's (a terminal's).
     pub process_group: ProcessGroup,
     /// Address-space randomisation; off makes addresses repeat from run to run.
@@ -36,8 +43,27 @@ pub enum Stdin {
     Null,
     /// The debugger's own.
     Inherit,
+    /// [`Session::send_input`](crate::Session::send_input).
+    Sent,
     /// A file.
     File(PathBuf),
+}
+
+/// Where a debuggee's output goes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Sink {
+    /// To the debugger: [`Event::Output`](crate::Event::Output).
+    #[default]
+    Told,
+    /// `/dev/null`.
+    Null,
+    /// A file, made if there's none.
+    File {
+        /// Where.
+        path: PathBuf,
+        /// After what it has, instead of in its place.
+        append: bool,
+    },
 }
 
 /// A debuggee's process group.

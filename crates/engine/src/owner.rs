@@ -13,6 +13,7 @@ mod commands;
 mod debuginfod;
 mod deciding;
 mod indexing;
+mod input;
 mod loader;
 mod queries;
 mod signalled;
@@ -34,6 +35,7 @@ use crate::step::Places;
 use crate::stops::{Action, Actions, How, Stops};
 
 use crate::target::linux::affinity::Affinity;
+use crate::target::linux::input::Input;
 use crate::target::linux::launch;
 use crate::target::linux::memory::ProcessMemory;
 use crate::target::linux::output::Output;
@@ -84,6 +86,7 @@ pub(crate) struct Owner {
     commands: Receiver<Command>,
     waker: Arc<Waker>,
     output: Output,
+    input: Option<Input>,
     stops: Stops,
     actions: Actions,
     threads: FxHashMap<ThreadId, Control>,
@@ -195,6 +198,7 @@ impl Owner {
             index_cache: options.index_cache.clone(),
         };
         let mut owner = Owner::of(parts, events, desk);
+        owner.input = launched.input;
         owner.threads.insert(owner.process, Control::default());
         owner.load_program(&launched.program);
         owner.tell(Event::ThreadStarted(owner.process));
@@ -214,6 +218,7 @@ impl Owner {
             commands: desk.commands,
             waker: desk.waker,
             output: parts.output,
+            input: None,
             stops: parts.stops,
             actions: Actions::new(),
             threads: FxHashMap::default(),

@@ -1,8 +1,10 @@
 //! The debugger's front door: a handle on the thread that owns the debuggee.
 
+mod ends;
 mod exceptions;
 mod keeper;
 mod running;
+mod sources;
 
 use crate::attach::AttachOptions;
 pub use crate::breakpoints::options::BreakpointOptions;
@@ -17,6 +19,7 @@ use crossbeam_channel::Sender;
 pub use dapple_symbols::functions::SourcePosition;
 pub use keeper::Keep;
 use keeper::Keeper;
+pub use sources::LoadedSources;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 

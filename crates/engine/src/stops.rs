@@ -194,6 +194,11 @@ impl Stops {
             .is_some_and(|t| !t.guest && t.state != State::Leaving)
     }
 
+    /// Whether a stop signal holds the process.
+    pub(crate) fn is_group_stopped(&self) -> bool {
+        self.threads.values().any(|t| t.group_stop)
+    }
+
     /// Whether this is a child that shares our memory.
     pub(crate) fn is_guest(&self, thread: ThreadId) -> bool {
         self.threads.get(&thread).is_some_and(|t| t.guest)

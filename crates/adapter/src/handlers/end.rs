@@ -10,7 +10,8 @@ use dapple_dap::types::{
 use dapple_engine::Error;
 use dapple_engine::session::{Leave, Start};
 
-/// Asks the program to end. It has to run for that, which is news to a client that saw it stopped.
+/// Asks the program to end, which it may do in its own way, or not at all; asked a second time it is killed. It has to
+/// run for that, which is news to a client that saw it stopped.
 pub fn terminate(
     adapter: &mut Adapter,
     _: TerminateArguments,
@@ -19,11 +20,17 @@ pub fn terminate(
     if adapter.phase == Phase::Ended {
         return Ok(Empty);
     }
-    match adapter.debuggee()?.terminate() {
+    let debuggee = adapter.debuggee()?;
+    let asked = match adapter.asked_to_end {
+        false => debuggee.terminate(),
+        true => debuggee.kill(),
+    };
+    match asked {
         Ok(()) => {}
         Err(Error::Ended) => return Ok(Empty),
         Err(error) => return Err(to_dap::failure(&error)),
     }
+    adapter.asked_to_end = true;
     if let Some(thread) = adapter.stopped_thread() {
         context.outbox().event::<ContinuedEvent>(
             ContinuedEventBody::new(i64::from(thread.0)).with_all_threads_continued(true),

@@ -1,5 +1,6 @@
 //! Looking at the program: threads, stacks, variables, expressions, modules.
 
+use super::input;
 use crate::adapter::{Adapter, Phase, Reference, ScopeKind, source_exists};
 use crate::{from_dap, to_dap};
 use dapple_dap::message::Empty;
@@ -205,6 +206,9 @@ pub fn evaluate(
     arguments: EvaluateArguments,
     context: &mut Context,
 ) -> Result<EvaluateResponse, Failure> {
+    if let Some(sent) = input::typed(adapter, &arguments) {
+        return sent;
+    }
     let frame = match arguments.frame_id {
         Some(id) => Some(frame(adapter, id)?),
         None => None,

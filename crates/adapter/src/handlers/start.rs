@@ -45,7 +45,11 @@ pub fn not_begun(adapter: &Adapter) -> Result<(), Failure> {
     Err(Failure::new(refused).show_user())
 }
 
-fn start(
+/// Starts the program and holds it.
+///
+/// # Errors
+/// The arguments are wrong, or it can't be started.
+pub fn start(
     adapter: &mut Adapter,
     arguments: &LaunchRequestArguments,
     context: &mut Context,
@@ -65,6 +69,8 @@ fn start(
     for warning in &launch.warnings {
         say(context.outbox(), warning);
     }
+    adapter.takes_input = options.terminal || options.stdin == Stdin::Sent;
+    adapter.launched_with = Some(arguments.clone());
     let events = adapter
         .engine_events
         .take()
@@ -89,7 +95,9 @@ pub fn begin(
     adapter.phase = Phase::Held;
     exceptions::apply(adapter)?;
     set_early_breakpoints(adapter, outbox, client)?;
-    outbox.event::<InitializedEvent>(Empty);
+    if !std::mem::replace(&mut adapter.told_initialized, true) {
+        outbox.event::<InitializedEvent>(Empty);
+    }
     adapter.start_when_ready(outbox)
 }
 

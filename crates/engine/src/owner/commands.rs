@@ -71,8 +71,16 @@ impl Owner {
 
     pub(crate) fn terminate(&mut self) -> Result<(), Error> {
         self.kill_with(libc::SIGTERM)?;
+        if self.stops.is_group_stopped() {
+            // Else it would take note only when somebody continues it.
+            self.kill_with(libc::SIGCONT)?;
+        }
         self.resume();
         Ok(())
+    }
+
+    pub(crate) fn kill(&mut self) -> Result<(), Error> {
+        self.kill_with(libc::SIGKILL)
     }
 
     pub(crate) fn leave(&mut self, how: Leave) -> Result<(), Error> {

@@ -6,9 +6,11 @@
 pub(crate) mod affinity;
 pub(crate) mod attach;
 pub(crate) mod check;
+pub(crate) mod input;
 pub(crate) mod launch;
 pub(crate) mod memory;
 pub(crate) mod output;
 pub(crate) mod process;
 pub(crate) mod ptrace;
+pub(crate) mod streams;
 pub(crate) mod wait;

@@ -4,7 +4,7 @@
 //! The list of threads is read again until it has none that isn't traced. That ends: a traced thread's children are
 //! traced from birth, so only the others, which get fewer, can add to it.
 
-use crate::target::linux::{process, ptrace};
+use crate::target::linux::{process, ptrace, wait};
 use crate::{Error, ThreadId};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -42,7 +42,9 @@ pub(crate) fn seize(process: ThreadId) -> Result<Vec<ThreadId>, Error> {
                 // Its maker was traced.
                 Err(_) if traced_here(process, thread) => {}
                 Err(error) => {
-                    return Err(refuse(Obstacle::of(process, thread, &error).to_string()));
+                    let obstacle = Obstacle::of(process, thread, &error);
+                    release(&traced);
+                    return Err(refuse(obstacle.to_string()));
                 }
             }
             traced.insert(thread);
@@ -56,6 +58,15 @@ pub(crate) fn seize(process: ThreadId) -> Result<Vec<ThreadId>, Error> {
         return Err(refuse(NO_PROCESS.into()));
     }
     Ok(seized)
+}
+
+/// Lets threads go that were seized in vain.
+fn release(traced: &BTreeSet<ThreadId>) {
+    for &thread in traced {
+        if ptrace::interrupt(thread).is_ok() && wait::until_stopped(thread) {
+            let _ = ptrace::detach(thread, 0);
+        }
+    }
 }
 
 const NO_PROCESS: &str = "there is no such process";

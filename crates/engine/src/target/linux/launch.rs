@@ -5,12 +5,13 @@
 //! a pipe that a successful exec closes.
 
 use crate::event::Stream;
-use crate::launch::{LaunchOptions, ProcessGroup, Stdin};
+use crate::launch::{LaunchOptions, ProcessGroup};
+use crate::target::linux::input::Input;
+use crate::target::linux::streams::Streams;
 use crate::target::linux::{check, ptrace, wait};
 use crate::{Error, ThreadId};
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsString};
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -25,6 +26,8 @@ pub(crate) struct Launched {
     pub(crate) program: PathBuf,
     /// The pipes to read its output from.
     pub(crate) output: Vec<(Stream, OwnedFd)>,
+    /// What is sent to it.
+    pub(crate) input: Option<Input>,
 }
 
 /// What the child needs, made before the fork: between fork and exec nothing may allocate or lock.
@@ -36,6 +39,7 @@ struct Plan {
     stdin: Option<RawFd>,
     stdout: RawFd,
     stderr: RawFd,
+    terminal: Option<RawFd>,
     own_group: bool,
     fixed_addresses: bool,
     go: RawFd,
@@ -85,15 +89,7 @@ pub(crate) fn launch(options: &LaunchOptions) -> Result<Launched, Error> {
         .as_ref()
         .map(|d| c_string(d.as_os_str().as_bytes()))
         .transpose()?;
-    let input = match &options.stdin {
-        Stdin::Inherit => None,
-        Stdin::Null => Some(File::open("/dev/null").map_err(system("/dev/null"))?),
-        Stdin::File(path) => {
-            Some(File::open(path).map_err(system(&format!("its input {}", path.display())))?)
-        }
-    };
-    let (out_read, out_write) = io::pipe().map_err(system("no pipe for its output"))?;
-    let (err_read, err_write) = io::pipe().map_err(system("no pipe for its output"))?;
+    let streams = Streams::open(options)?;
     let (go_read, mut go_write) = io::pipe().map_err(system("no pipe to start it"))?;
     let (mut report_read, report_write) = io::pipe().map_err(system("no pipe to start it"))?;
 
@@ -102,9 +98,10 @@ pub(crate) fn launch(options: &LaunchOptions) -> Result<Launched, Error> {
         arguments: pointers(&arguments),
         environment: pointers(&environment),
         cwd,
-        stdin: input.as_ref().map(AsRawFd::as_raw_fd),
-        stdout: out_write.as_raw_fd(),
-        stderr: err_write.as_raw_fd(),
+        stdin: streams.stdin.as_ref().map(AsRawFd::as_raw_fd),
+        stdout: streams.stdout.as_raw_fd(),
+        stderr: streams.stderr.as_raw_fd(),
+        terminal: streams.terminal.as_ref().map(AsRawFd::as_raw_fd),
         own_group: options.process_group == ProcessGroup::Own,
         fixed_addresses: !options.randomize,
         go: go_read.as_raw_fd(),
@@ -121,7 +118,8 @@ pub(crate) fn launch(options: &LaunchOptions) -> Result<Launched, Error> {
         run_child(&plan);
     }
     let process = ThreadId(child);
-    drop((go_read, report_write, out_write, err_write, input));
+    drop((go_read, report_write));
+    let (output, input) = streams.keep();
 
     let started = ptrace::seize(process, ptrace::OPTIONS | libc::PTRACE_O_EXITKILL)
         .map_err(|e| match e.raw_os_error() {
@@ -144,14 +142,11 @@ pub(crate) fn launch(options: &LaunchOptions) -> Result<Launched, Error> {
             return Err(refuse(failure(&report).unwrap_or(ended)));
         }
     }
-    let output = vec![
-        (Stream::Stdout, OwnedFd::from(out_read)),
-        (Stream::Stderr, OwnedFd::from(err_read)),
-    ];
     Ok(Launched {
         process,
         program,
         output,
+        input: input.map(Input::start),
     })
 }
 
@@ -197,7 +192,11 @@ fn failure(report: &[u8]) -> Option<String> {
 fn run_child(plan: &Plan) -> ! {
     // SAFETY: system calls on descriptors and strings that the plan keeps valid; no allocation, no locks.
     unsafe {
-        if plan.own_group {
+        if let Some(terminal) = plan.terminal {
+            // A session of its own, whose terminal it is.
+            libc::setsid();
+            libc::ioctl(terminal, libc::TIOCSCTTY, 0);
+        } else if plan.own_group {
             libc::setpgid(0, 0);
         }
         // What the debugger ignores or blocks (Rust programs ignore SIGPIPE) is not the program's business.

@@ -1,0 +1,40 @@
+//! What the user types for the program: in the client's debug console, behind a `>`.
+//!
+//! `>text` sends a line, `>` an empty one, `>^D` ends the input. No expression of a language begins with `>`.
+
+use crate::adapter::Adapter;
+use crate::to_dap;
+use dapple_dap::server::Failure;
+use dapple_dap::types::{EvaluateArguments, EvaluateArgumentsContext, EvaluateResponse};
+
+/// Sends what is meant for the program; `None` where it is an expression.
+///
+/// # Errors
+/// There is no program, or nothing of it reads what is sent.
+pub fn typed(
+    adapter: &Adapter,
+    arguments: &EvaluateArguments,
+) -> Option<Result<EvaluateResponse, Failure>> {
+    if arguments.context != Some(EvaluateArgumentsContext::Repl) {
+        return None;
+    }
+    let text = arguments.expression.strip_prefix('>')?;
+    Some(send(adapter, text))
+}
+
+fn send(adapter: &Adapter, text: &str) -> Result<EvaluateResponse, Failure> {
+    let debuggee = adapter.debuggee()?;
+    if !adapter.takes_input {
+        return Err(Failure::new(
+            "the program reads nothing from here; launch it with \"stdin\": \"console\", or with \"pty\": true",
+        ));
+    }
+    let bytes = match text {
+        "^D" => None,
+        line => Some(format!("{line}\n").into_bytes()),
+    };
+    debuggee
+        .send_input(bytes)
+        .map_err(|error| to_dap::failure(&error))?;
+    Ok(EvaluateResponse::new("", 0))
+}

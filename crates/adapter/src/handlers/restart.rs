@@ -1,0 +1,79 @@
+//! Starting the program again, with what the client has asked for so far.
+
+use super::start::start;
+use crate::adapter::{Adapter, Phase};
+use crate::launch_arguments::LaunchArguments;
+use crate::to_dap;
+use dapple_dap::message::Empty;
+use dapple_dap::server::{Context, Failure};
+use dapple_dap::types::{
+    InitializeRequestArguments, LaunchRequestArguments, ModuleEvent, ModuleEventBody,
+    ModuleEventReason, RestartArguments, TerminatedEvent,
+};
+use dapple_engine::Event;
+use dapple_engine::session::Leave;
+
+/// Whether the client does better by ending the session and starting another: VS Code shows stale state else.
+pub fn is_better_left_to(client: &InitializeRequestArguments) -> bool {
+    let id = client.client_id.as_deref().unwrap_or_default();
+    id.starts_with("vscode") || id.starts_with("visualstudio")
+}
+
+/// Ends the program and launches it again, as before or with new arguments. Breakpoints stay and keep their ids.
+pub fn restart(
+    adapter: &mut Adapter,
+    arguments: RestartArguments,
+    context: &mut Context,
+) -> Result<Empty, Failure> {
+    let Some(before) = adapter.launched_with.clone() else {
+        return Err(Failure::new(match adapter.phase {
+            Phase::New | Phase::Awaited => "no program is launched yet",
+            _ => "a process that was attached to can't be started again; it isn't the debugger's",
+        })
+        .show_user());
+    };
+    if adapter.phase == Phase::Ended {
+        return Err(Failure::new("the session has ended; start a new one").show_user());
+    }
+    let launch = match arguments.arguments {
+        Some(raw) => raw
+            .decode::<LaunchRequestArguments>()
+            .map_err(|error| Failure::new(format!("restart: {error}")))?,
+        None => before,
+    };
+    // What is wrong with new ones is said while there still is a program.
+    LaunchArguments::read(&launch.other).map_err(Failure::new)?;
+    end_quietly(adapter, context);
+    let started = start(adapter, &launch, context);
+    if let Err(failure) = started {
+        adapter.end();
+        context
+            .outbox()
+            .event::<TerminatedEvent>(Default::default());
+        return Err(failure.show_user());
+    }
+    Ok(Empty)
+}
+
+/// Kills the program. Its threads' and modules' ends are told, but not its own: the session goes on.
+fn end_quietly(adapter: &mut Adapter, context: &mut Context) {
+    let (outbox, client) = (context.outbox().clone(), *context.conventions());
+    if let Some(debuggee) = adapter.debuggee.take() {
+        for module in debuggee.modules().unwrap_or_default() {
+            outbox.event::<ModuleEvent>(ModuleEventBody::new(
+                ModuleEventReason::Removed,
+                to_dap::module(&module),
+            ));
+        }
+        debuggee.leave(Leave::Kill);
+    }
+    for event in adapter.renew_engine() {
+        if matches!(event, Event::ThreadExited(_) | Event::Output { .. }) {
+            adapter.tell(event, &outbox, &client);
+        }
+    }
+    adapter.resumed();
+    adapter.breakpoints.forget_engine();
+    adapter.asked_to_end = false;
+    adapter.phase = Phase::New;
+}

@@ -1,0 +1,150 @@
+//! Launch arguments in the forms of a shell: a line of words, a file of variables.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+/// Cuts a line into words as a POSIX shell does: at blanks, but for what is in quotation marks or behind a backslash.
+/// Nothing is expanded.
+///
+/// # Errors
+/// A quotation mark without a second one, or nothing behind a backslash.
+pub fn split_words(line: &str) -> Result<Vec<OsString>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut characters = line.chars().enumerate();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            _ if character.is_whitespace() => words.extend(word.take().map(OsString::from)),
+            '\'' | '"' => {
+                let word = word.get_or_insert_default();
+                let open = || {
+                    format!(
+                        "the quotation mark {character} at position {} has no second one",
+                        at + 1
+                    )
+                };
+                loop {
+                    match characters.next().ok_or_else(open)?.1 {
+                        end if end == character => break,
+                        '\\' if character == '"' => match characters.next().ok_or_else(open)?.1 {
+                            special @ ('"' | '\\' | '$' | '`') => word.push(special),
+                            '\n' => {}
+                            other => word.extend(['\\', other]),
+                        },
+                        other => word.push(other),
+                    }
+                }
+            }
+            '\\' => match characters.next() {
+                Some((_, '\n')) => {}
+                Some((_, next)) => word.get_or_insert_default().push(next),
+                None => return Err("it ends in a backslash".into()),
+            },
+            other => word.get_or_insert_default().push(other),
+        }
+    }
+    words.extend(word.map(OsString::from));
+    Ok(words)
+}
+
+/// The variables of a file: a `NAME=value` on each line, with `export` before it or not, the value in quotation marks or
+/// not; `#` begins a comment.
+///
+/// # Errors
+/// The file can't be read, or a line has another form.
+pub fn variables_of(path: &Path) -> Result<Vec<(OsString, Option<OsString>)>, String> {
+    let label = format!("`envFile` {}", path.display());
+    let text = fs::read_to_string(path).map_err(|error| format!("{label}: {error}"))?;
+    let mut variables = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let (name, value) = variable(line)
+            .ok_or_else(|| format!("{label}: line {} must have the form NAME=value", index + 1))?;
+        variables.push((name.into(), Some(value.into())));
+    }
+    Ok(variables)
+}
+
+fn variable(line: &str) -> Option<(&str, String)> {
+    let (name, value) = line.split_once('=')?;
+    let name = name.strip_prefix("export ").unwrap_or(name).trim();
+    let good = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    if name.is_empty() || !name.chars().all(good) || value.contains('\0') {
+        return None;
+    }
+    let value = value.trim();
+    let quoted = value
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    let plain = value
+        .strip_prefix('\'')
+        .and_then(|rest| rest.strip_suffix('\''));
+    Some(match (quoted, plain) {
+        (Some(text), _) => (name, unescaped(text)),
+        (_, Some(text)) => (name, text.to_owned()),
+        _ => {
+            let end = value.find(" #").unwrap_or(value.len());
+            (name, value[..end].trim_end().to_owned())
+        }
+    })
+}
+
+fn unescaped(text: &str) -> String {
+    let mut plain = String::new();
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => match characters.next() {
+                Some('n') => plain.push('\n'),
+                Some('t') => plain.push('\t'),
+                Some(other) => plain.push(other),
+                None => plain.push('\\'),
+            },
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_cut_as_a_shell_does() {
+        for (line, words) in [
+            ("", &[][..]),
+            ("  a  b ", &["a", "b"]),
+            ("'a b' \"c d\"e", &["a b", "c de"]),
+            (r#"a\ b "\"x\" \n" '\'"#, &["a b", r#""x" \n"#, r"\"]),
+            ("''", &[""]),
+            ("--x=$HOME *", &["--x=$HOME", "*"]),
+        ] {
+            assert_eq!(split_words(line).expect("valid"), words, "{line}");
+        }
+        assert!(split_words("a \"b").is_err());
+        assert!(split_words("a\\").is_err());
+    }
+
+    #[test]
+    fn a_line_of_variables_is_read_in_all_its_forms() {
+        for (line, expected) in [
+            ("A=1", Some(("A", "1"))),
+            ("export A = b c # comment", Some(("A", "b c"))),
+            ("A='#x $y'", Some(("A", "#x $y"))),
+            (r#"A="x\ny \"z\"""#, Some(("A", "x\ny \"z\""))),
+            ("A=", Some(("A", ""))),
+            ("=x", None),
+            ("A B=x", None),
+            ("nothing", None),
+        ] {
+            let read = variable(line);
+            let read = read.as_ref().map(|(name, value)| (*name, value.as_str()));
+            assert_eq!(read, expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Sending the program input, and ending it.
+
+use super::Session;
+use crate::Error;
+use crate::owner::Owner;
+
+impl Session {
+    /// Sends bytes to the program's standard input, where it is [`Stdin::Sent`](crate::launch::Stdin::Sent) or a terminal of
+    /// its own; `None` ends the input. Does not wait for the program to read.
+    ///
+    /// # Errors
+    /// [`Error::System`] where nothing reads it, [`Error::Ended`].
+    pub fn send_input(&self, bytes: Option<Vec<u8>>) -> Result<(), Error> {
+        self.ask(move |owner| owner.send_input(bytes))?
+    }
+
+    /// Kills the program, wherever it is; its end comes as an event.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn kill(&self) -> Result<(), Error> {
+        self.ask(|owner: &mut Owner| owner.kill())?
+    }
+}

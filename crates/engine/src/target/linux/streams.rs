@@ -1,0 +1,155 @@
+//! The standard streams of a program to be launched: pipes to the debugger, files, or a terminal of its own.
+
+use crate::Error;
+use crate::event::Stream;
+use crate::launch::{LaunchOptions, Sink, Stdin};
+use crate::target::linux::input::InputEnd;
+use std::ffi::CStr;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// The program's ends of its streams, and the debugger's.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    /// `None`: the debugger's own.
+    pub(crate) stdin: Option<OwnedFd>,
+    pub(crate) stdout: OwnedFd,
+    pub(crate) stderr: OwnedFd,
+    /// The terminal, where it gets one.
+    pub(crate) terminal: Option<OwnedFd>,
+    read: Vec<(Stream, OwnedFd)>,
+    written: Option<InputEnd>,
+}
+
+impl Streams {
+    /// Opens what the options say. Relative paths are meant from the program's working directory.
+    pub(crate) fn open(options: &LaunchOptions) -> Result<Streams, Error> {
+        let failed = |what: String| {
+            move |e: io::Error| Error::Launch {
+                program: options.program.clone(),
+                reason: format!("{what}: {e}"),
+            }
+        };
+        let mut read = Vec::new();
+        let mut written = None;
+        let terminal = match options.terminal {
+            true => {
+                let (ours, its) =
+                    open_terminal().map_err(failed("it can't get a terminal".into()))?;
+                let copy = ours.try_clone().map_err(failed("its terminal".into()))?;
+                read.push((Stream::Stdout, ours));
+                written = Some(InputEnd::Terminal(copy));
+                Some(its)
+            }
+            false => None,
+        };
+        let null = || OpenOptions::new().read(true).write(true).open("/dev/null");
+        let stdin = match (&options.stdin, &terminal) {
+            (Stdin::Inherit, _) => None,
+            (Stdin::File(path), _) => {
+                let path = from_its_directory(options, path);
+                let file = File::open(&path);
+                Some(
+                    file.map_err(failed(format!("its input {}", path.display())))?
+                        .into(),
+                )
+            }
+            (_, Some(terminal)) => Some(
+                terminal
+                    .try_clone()
+                    .map_err(failed("its terminal".into()))?,
+            ),
+            (Stdin::Null, None) => Some(null().map_err(failed("/dev/null".into()))?.into()),
+            (Stdin::Sent, None) => {
+                let (reader, writer) =
+                    io::pipe().map_err(failed("no pipe for its input".into()))?;
+                written = Some(InputEnd::Pipe(writer.into()));
+                Some(reader.into())
+            }
+        };
+        let mut sink = |stream, sink: &Sink| -> Result<OwnedFd, Error> {
+            Ok(match (sink, &terminal) {
+                (Sink::Null, _) => null().map_err(failed("/dev/null".into()))?.into(),
+                (Sink::File { path, append }, _) => {
+                    let path = from_its_directory(options, path);
+                    let file = OpenOptions::new()
+                        .write(true)
+                        .create(true)
+                        .truncate(!append)
+                        .append(*append)
+                        .mode(0o666)
+                        .open(&path);
+                    file.map_err(failed(format!("its output {}", path.display())))?
+                        .into()
+                }
+                (Sink::Told, Some(terminal)) => terminal
+                    .try_clone()
+                    .map_err(failed("its terminal".into()))?,
+                (Sink::Told, None) => {
+                    let (reader, writer) =
+                        io::pipe().map_err(failed("no pipe for its output".into()))?;
+                    read.push((stream, reader.into()));
+                    writer.into()
+                }
+            })
+        };
+        Ok(Streams {
+            stdin,
+            stdout: sink(Stream::Stdout, &options.stdout)?,
+            stderr: sink(Stream::Stderr, &options.stderr)?,
+            terminal,
+            read,
+            written,
+        })
+    }
+
+    /// The debugger's ends; the program's are closed here.
+    pub(crate) fn keep(self) -> (Vec<(Stream, OwnedFd)>, Option<InputEnd>) {
+        (self.read, self.written)
+    }
+}
+
+fn from_its_directory(options: &LaunchOptions, path: &Path) -> PathBuf {
+    match &options.cwd {
+        Some(cwd) => cwd.join(path),
+        None => path.to_owned(),
+    }
+}
+
+/// A new terminal: our end and its. It repeats nothing of what is sent and leaves line ends as they are, since no person
+/// sits there.
+fn open_terminal() -> io::Result<(OwnedFd, OwnedFd)> {
+    let check = |result: i32| match result {
+        -1 => Err(io::Error::last_os_error()),
+        other => Ok(other),
+    };
+    // SAFETY: system calls on a descriptor that is owned from the first on; the name is written into an array of the
+    // length told, and the settings into an initialised structure.
+    unsafe {
+        let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
+        let ours = OwnedFd::from_raw_fd(check(libc::posix_openpt(flags))?);
+        check(libc::grantpt(ours.as_raw_fd()))?;
+        check(libc::unlockpt(ours.as_raw_fd()))?;
+        let mut name: [libc::c_char; 128] = [0; 128];
+        let error = libc::ptsname_r(ours.as_raw_fd(), name.as_mut_ptr(), name.len());
+        if error != 0 {
+            return Err(io::Error::from_raw_os_error(error));
+        }
+        let name = CStr::from_ptr(name.as_ptr()).to_bytes();
+        let its = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NOCTTY)
+            .open(Path::new(std::ffi::OsStr::from_bytes(name)))?;
+        let mut settings: libc::termios = std::mem::zeroed();
+        check(libc::tcgetattr(its.as_raw_fd(), &mut settings))?;
+        settings.c_lflag &= !libc::ECHO;
+        settings.c_oflag &= !libc::OPOST;
+        check(libc::tcsetattr(its.as_raw_fd(), libc::TCSANOW, &settings))?;
+        Ok((ours, its.into()))
+    }
+}
