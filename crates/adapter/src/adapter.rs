@@ -1,6 +1,7 @@
 //! What a session knows: the debuggee, how far the start has come, and what the client's numbers stand for.
 
 use crate::breakpoints::Breakpoints;
+use crate::data_breakpoints::DataBreakpoints;
 use crate::exceptions::Exceptions;
 use crate::later::Later;
 use crate::main_loop::ServeOptions;
@@ -16,6 +17,7 @@ use dapple_dap::types::{
 };
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::frame::{Frame, FrameId};
+use dapple_engine::session::watching::{DataBreakpointState, DataRefusal};
 use dapple_engine::session::{Asked, BreakpointState, Keep, Leave, Resolution, Waker};
 use dapple_engine::values::{NamedValue, Rendered, Value};
 use dapple_engine::{Address, Error, Session, ThreadId};
@@ -104,6 +106,7 @@ pub struct Adapter {
     pub leave: Leave,
     pub breakpoints: Breakpoints<Source>,
     pub exceptions: Exceptions,
+    pub data: DataBreakpoints,
     pub frames: References<Frame>,
     pub references: References<Reference>,
     /// Parameters and locals by frame: clients ask for both scopes, the engine answers for both.
@@ -142,6 +145,7 @@ impl Adapter {
             leave: Leave::Kill,
             breakpoints: Breakpoints::default(),
             exceptions: Exceptions::default(),
+            data: DataBreakpoints::default(),
             frames: References::new(),
             references: References::new(),
             variables: HashMap::new(),
@@ -308,6 +312,7 @@ impl Adapter {
                 to_dap::module(&info),
             )),
             Event::BreakpointChanged(state) => self.tell_breakpoint(&state, outbox, client),
+            Event::DataBreakpointChanged(state) => self.tell_data_breakpoint(&state, outbox),
             Event::Output { stream, bytes } => {
                 let text = self.stream(stream).push(&bytes);
                 tell_output(outbox, to_dap::category(stream), text);
@@ -364,8 +369,15 @@ impl Adapter {
         self.phase = Phase::Stopped;
         self.stopped_thread = Some(first.thread);
         for (index, stop) in stops.into_iter().enumerate() {
-            let ids = stop.reason.breakpoints().iter();
-            let ids: Vec<i64> = ids.map(|id| self.breakpoints.client_id(*id)).collect();
+            let mut ids = stop.reason.breakpoints().to_vec();
+            if let StopReason::Data(hits) = &stop.reason {
+                ids.extend(hits.iter().map(|hit| hit.breakpoint));
+                for why in hits.iter().filter_map(|hit| hit.undecided.as_ref()) {
+                    say(outbox, why);
+                }
+            }
+            let ids = ids.into_iter().map(|id| self.breakpoints.client_id(id));
+            let ids: Vec<i64> = ids.collect();
             if let StopReason::Undecided { why, .. } = &stop.reason {
                 say(outbox, why);
             }
@@ -393,6 +405,21 @@ impl Adapter {
             BreakpointEventReason::Changed,
             to_dap::breakpoint(state, id, source, client),
         ));
+    }
+
+    /// Tells that watched data has been found, moved or lost.
+    pub fn tell_data_breakpoint(&mut self, state: &DataBreakpointState, outbox: &Outbox) {
+        let id = self.breakpoints.client_id(state.id);
+        let reason = match &state.refused {
+            Some(DataRefusal::Gone(why)) => {
+                say(outbox, why);
+                self.data.forget(id);
+                BreakpointEventReason::Removed
+            }
+            _ => BreakpointEventReason::Changed,
+        };
+        let breakpoint = to_dap::data_breakpoint(state, id);
+        outbox.event::<BreakpointEvent>(BreakpointEventBody::new(reason, breakpoint));
     }
 
     fn tell_exit(&mut self, status: ExitStatus, outbox: &Outbox) {

@@ -122,7 +122,8 @@ impl<Source: Clone> Breakpoints<Source> {
             .collect()
     }
 
-    fn new_id(&mut self) -> i64 {
+    /// An id that the client was told for nothing else.
+    pub fn new_id(&mut self) -> i64 {
         self.last_id += 1;
         self.last_id
     }

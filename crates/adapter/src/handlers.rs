@@ -2,6 +2,7 @@
 
 mod attach;
 mod breakpoints;
+mod data_breakpoints;
 mod end;
 mod exceptions;
 mod input;
@@ -29,6 +30,8 @@ pub fn server() -> Server<Adapter> {
             capabilities.supports_log_points = Some(true);
             capabilities.exception_breakpoint_filters = Some(exceptions::filters());
             capabilities.supports_exception_filter_options = Some(true);
+            capabilities.supports_data_breakpoint_bytes = Some(true);
+            capabilities.breakpoint_modes = Some(crate::data_breakpoints::modes());
         })
         .on::<LaunchRequest>(start::launch)
         .on_deferred::<AttachRequest>(attach::attach)
@@ -37,6 +40,8 @@ pub fn server() -> Server<Adapter> {
         .on::<SetFunctionBreakpointsRequest>(breakpoints::set_function_breakpoints)
         .on::<SetExceptionBreakpointsRequest>(exceptions::set_exception_breakpoints)
         .on::<ExceptionInfoRequest>(exceptions::exception_info)
+        .on::<DataBreakpointInfoRequest>(data_breakpoints::info)
+        .on::<SetDataBreakpointsRequest>(data_breakpoints::set)
         .on::<ThreadsRequest>(inspect::threads)
         .on::<StackTraceRequest>(inspect::stack_trace)
         .on::<ScopesRequest>(inspect::scopes)

@@ -16,6 +16,7 @@ use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::exceptions::{BreakMode, Exception};
 use dapple_engine::frame::Frame;
 use dapple_engine::modules::{DebugInfo, ModuleInfo};
+use dapple_engine::session::watching::{Access, DataBreakpointState, DataHit, DataRefusal};
 use dapple_engine::session::{Asked, BreakpointState, ProcessInfo, Resolution, Start, ThreadInfo};
 use dapple_engine::values::{NamedValue, Rendered};
 use std::collections::HashMap;
@@ -237,6 +238,15 @@ pub fn stopped(stop: &Stop, first: bool, hit: Hit) -> StoppedEventBody {
         ),
         StopReason::Step => (StoppedEventReason::Step, "Stopped after a step", None),
         StopReason::Pause => (StoppedEventReason::Pause, "Paused", None),
+        StopReason::Data(hits) => return data_accessed(stop, hits, first, hit.ids),
+        StopReason::DataGone { names, .. } => (
+            StoppedEventReason::DataBreakpoint,
+            "Watched data is gone",
+            Some(format!(
+                "the function has returned whose frame had {}",
+                quoted(names)
+            )),
+        ),
         StopReason::LastRunnerEnded => (
             StoppedEventReason::Pause,
             "Paused",
@@ -274,6 +284,56 @@ pub fn stopped(stop: &Stop, first: bool, hit: Hit) -> StoppedEventBody {
         body = body.with_preserve_focus_hint(true);
     }
     body
+}
+
+/// An access to watched data, with what it was and is.
+fn data_accessed(stop: &Stop, hits: &[DataHit], first: bool, ids: Vec<i64>) -> StoppedEventBody {
+    let said: Vec<String> = hits.iter().map(access).collect();
+    let mut body = StoppedEventBody::new(StoppedEventReason::DataBreakpoint)
+        .with_thread_id(i64::from(stop.thread.0))
+        .with_description(said.join("; "))
+        .with_all_threads_stopped(first)
+        .with_hit_breakpoint_ids(ids);
+    if let Some(position) = hits.first().and_then(|hit| hit.position.as_ref()) {
+        let name = position
+            .file
+            .file_name()
+            .unwrap_or(position.file.as_os_str());
+        let name = name.to_string_lossy();
+        body = body.with_text(format!("by the statement at {name}:{}", position.line));
+    }
+    if !first {
+        body = body.with_preserve_focus_hint(true);
+    }
+    body
+}
+
+fn access(hit: &DataHit) -> String {
+    let DataHit { name, new, .. } = hit;
+    match (&hit.old, hit.access) {
+        (Some(old), _) => format!("`{name}` changed from {old} to {new}"),
+        (None, Access::Change | Access::Write) => {
+            format!("`{name}` was written, and is still {new}")
+        }
+        (None, Access::Read) => format!("`{name}` was read: {new}"),
+        (None, Access::ReadWrite) => format!("`{name}` was read, or written unchanged: {new}"),
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+/// What has become of a breakpoint on data.
+pub fn data_breakpoint(state: &DataBreakpointState, id: i64) -> Breakpoint {
+    match &state.refused {
+        None => Breakpoint::new(true).with_id(id),
+        Some(DataRefusal::Pending(why)) => unverified(why, BreakpointReason::Pending).with_id(id),
+        Some(DataRefusal::Failed(why) | DataRefusal::Gone(why)) => {
+            unverified(why, BreakpointReason::Failed).with_id(id)
+        }
+    }
 }
 
 /// The name of a stream as an output category.

@@ -1,5 +1,6 @@
 //! Breakpoints in three layers: what the user asked for ([`model`], and [`function`] for names), the bytes in memory ([`site`]), and how a thread
 //! gets past such a byte without others missing it ([`displaced`]). What a breakpoint does besides stopping is in [`options`].
+//! Data is watched by the processor ([`watch`]).
 
 pub(crate) mod condition;
 pub(crate) mod displaced;
@@ -9,3 +10,4 @@ pub(crate) mod log;
 pub(crate) mod model;
 pub(crate) mod options;
 pub(crate) mod site;
+pub(crate) mod watch;

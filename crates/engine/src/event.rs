@@ -1,6 +1,7 @@
 //! What the engine tells without being asked.
 
 use crate::modules::ModuleInfo;
+use crate::session::watching::{DataBreakpointState, DataHit};
 use crate::session::{BreakpointState, SourcePosition};
 pub use crate::written::Written;
 use crate::{Address, ThreadId};
@@ -26,6 +27,9 @@ pub enum Event {
     BreakpointChanged(BreakpointState),
     /// A breakpoint wrote its message; the program went on.
     Logged(Logged),
+    /// A breakpoint on data was found, moved or lost outside of a command's own answer. One that is gone
+    /// ([`crate::session::watching::DataRefusal::Gone`]) is forgotten.
+    DataBreakpointChanged(DataBreakpointState),
     /// The program wrote.
     Output {
         /// Which stream.
@@ -81,12 +85,12 @@ pub struct Logged {
 }
 
 impl StopReason {
-    /// The user's breakpoints that it stopped at, by id.
+    /// The user's breakpoints that it stopped at, by id; those on data that was accessed are with the accesses.
     pub fn breakpoints(&self) -> &[i64] {
         match self {
-            StopReason::Breakpoint(breakpoints) | StopReason::Undecided { breakpoints, .. } => {
-                breakpoints
-            }
+            StopReason::Breakpoint(breakpoints)
+            | StopReason::Undecided { breakpoints, .. }
+            | StopReason::DataGone { breakpoints, .. } => breakpoints,
             _ => &[],
         }
     }
@@ -153,4 +157,20 @@ pub enum StopReason {
     Trap,
     /// The only threads that were let run have ended; the others are still held.
     LastRunnerEnded,
+    /// Data was accessed that is watched, by the instruction before.
+    Data(Vec<DataHit>),
+    /// A function has returned that had watched data in its frame; that isn't watched any more.
+    DataGone {
+        /// The breakpoints.
+        breakpoints: Vec<i64>,
+        /// What was watched, as people write it.
+        names: Vec<String>,
+    },
+}
+
+impl StopReason {
+    /// Whether the thread has stopped for what it did before it came to where it is.
+    pub(crate) fn is_about_data(&self) -> bool {
+        matches!(self, StopReason::Data(_) | StopReason::DataGone { .. })
+    }
 }

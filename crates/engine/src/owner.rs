@@ -21,6 +21,8 @@ mod single;
 mod stepping;
 mod trap;
 mod warnings;
+mod watch_hits;
+mod watching;
 
 use crate::breakpoints::model::Model;
 use crate::breakpoints::site::{PatchedMemory, Reason};
@@ -101,6 +103,7 @@ pub(crate) struct Owner {
     debuginfod: debuginfod::Debuginfod,
     breakpoints: Model,
     signals: SignalTable,
+    watches: watching::Watches,
     step: Option<stepping::Stepping>,
     /// What steps have looked up.
     places: Places,
@@ -151,6 +154,8 @@ struct Control {
     signal: i32,
     /// What the stop it is in, or was in last, is about; for exceptions and signals.
     exception: Option<Arc<Exception>>,
+    /// The version of what its debug registers watch; 0: nothing.
+    watched: u32,
 }
 
 impl Owner {
@@ -232,6 +237,7 @@ impl Owner {
             _beside: beside,
             breakpoints: Model::default(),
             signals: SignalTable::default(),
+            watches: watching::Watches::default(),
             step: None,
             places: Places::default(),
             affinity: Affinity::default(),
@@ -329,6 +335,7 @@ impl Owner {
             match action {
                 Action::Run(thread, how, signal) => {
                     self.write_back(thread);
+                    self.watch_before_run(thread);
                     if let Some(control) = self.threads.get_mut(&thread) {
                         control.registers = None;
                         control.exception = None;
@@ -462,7 +469,10 @@ impl Owner {
         self.end_step();
         self.current = first.thread;
         for report in &reports {
-            self.control(report.thread).passed = Some(report.address);
+            // After an access to data the thread has yet to run into a site that it has come to.
+            if !report.reason.is_about_data() {
+                self.control(report.thread).passed = Some(report.address);
+            }
         }
         self.before_calls = reports
             .iter()
@@ -508,6 +518,7 @@ impl Owner {
 
     /// Lets all threads run.
     fn resume_all(&mut self) {
+        self.refresh_watched();
         self.stops.hold_all_but(None);
         self.stops.set_running();
         for thread in self.stops.all_stopped() {
@@ -521,7 +532,7 @@ impl Owner {
             return;
         }
         if self.step.as_ref().is_some_and(|s| s.thread == thread) {
-            self.release_stepping(thread);
+            self.step_on(thread);
         } else {
             self.run_on(thread, How::Continue);
         }
@@ -565,6 +576,7 @@ impl Owner {
     }
 
     fn thread_ended(&mut self, thread: ThreadId) {
+        self.stack_ended(thread);
         self.threads.remove(&thread);
         self.stacks.remove(&thread);
         if self.step.as_ref().is_some_and(|s| s.thread == thread) {
@@ -615,6 +627,7 @@ impl Owner {
         }
         let program = process::executable(self.process).unwrap_or_default();
         self.load_program(&program);
+        self.watch_new_program();
         self.tell(Event::Executed);
         self.release(thread);
     }

@@ -5,6 +5,7 @@ mod exceptions;
 mod keeper;
 mod running;
 mod sources;
+pub mod watching;
 
 use crate::attach::AttachOptions;
 pub use crate::breakpoints::options::BreakpointOptions;

@@ -9,8 +9,8 @@ use dapple_dap::types::{
 };
 use dapple_engine::Error;
 
-const NO_DEBUG: &str = "the program runs without debugging (`noDebug`)";
-const NO_PROGRAM: &str = "no program is running";
+pub(super) const NO_DEBUG: &str = "the program runs without debugging (`noDebug`)";
+pub(super) const NO_PROGRAM: &str = "no program is running";
 
 /// Replaces a source's breakpoints.
 pub fn set_breakpoints(

@@ -106,7 +106,7 @@ fn is_in(named: &NamedValue, kind: ScopeKind) -> bool {
 }
 
 /// The frame a client's id stands for.
-fn frame(adapter: &Adapter, id: i64) -> Result<FrameId, Failure> {
+pub(super) fn frame(adapter: &Adapter, id: i64) -> Result<FrameId, Failure> {
     adapter.partly_stopped()?;
     match adapter.frames.get(id) {
         Ok(frame) => Ok(frame.id),

@@ -121,6 +121,7 @@ fn set_early_breakpoints(
             adapter.tell_breakpoint(state, outbox, client);
         }
     }
+    super::data_breakpoints::set_early(adapter, outbox)?;
     let wanted = adapter.breakpoints.functions().to_vec();
     if wanted.is_empty() {
         return Ok(());

@@ -190,6 +190,12 @@ impl Model {
         ids
     }
 
+    /// An id that no breakpoint has.
+    pub(crate) fn new_id(&mut self) -> i64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
     /// Asks a module that was just loaded.
     pub(crate) fn module_loaded(&mut self, module: &LoadedModule) {
         self.forget_places();

@@ -22,6 +22,8 @@ pub(crate) enum Reason {
     Loader,
     /// The step under way goes on here.
     Step,
+    /// A frame with watched data returns to here.
+    FrameEnd,
 }
 
 /// An inserted byte.
@@ -47,7 +49,7 @@ impl Site {
             .iter()
             .filter_map(|r| match r {
                 Reason::User(id) => Some(*id),
-                Reason::Loader | Reason::Step => None,
+                Reason::Loader | Reason::Step | Reason::FrameEnd => None,
             })
             .collect()
     }

@@ -119,6 +119,7 @@ impl Owner {
         }
         for thread in self.stops.all_stopped() {
             self.write_back(thread);
+            self.unwatch(thread);
             let signal = self.control(thread).signal;
             let _ = ptrace::detach(thread, signal);
         }

@@ -154,6 +154,7 @@ impl Owner {
             }
         }
         self.arm();
+        self.find_watched_statics();
         self.stacks.clear();
     }
 

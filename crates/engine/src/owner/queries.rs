@@ -56,7 +56,7 @@ impl Owner {
     }
 
     /// As [`Owner::require_stopped`], but some threads may run while others are held.
-    fn require_some_stopped(&self) -> Result<(), Error> {
+    pub(super) fn require_some_stopped(&self) -> Result<(), Error> {
         match self.stops.holds_some() {
             true => Ok(()),
             false => self.require_stopped(),
@@ -64,7 +64,7 @@ impl Owner {
     }
 
     /// The thread is stopped, whatever the others do.
-    fn require_held(&self, thread: ThreadId) -> Result<(), Error> {
+    pub(super) fn require_held(&self, thread: ThreadId) -> Result<(), Error> {
         self.require_some_stopped()?;
         if !self.stops.is_live(thread) {
             return Err(Error::NoSuchThread(thread));
@@ -75,7 +75,7 @@ impl Owner {
         Ok(())
     }
 
-    fn reader(&self) -> Reader<'_> {
+    pub(super) fn reader(&self) -> Reader<'_> {
         Reader {
             memory: &self.memory,
             modules: &self.modules,

@@ -16,6 +16,9 @@ impl Owner {
             // A stop is on its way, and is told next.
             return Ok(());
         }
+        if self.stops.mode() == Mode::Stopped {
+            self.refresh_watched();
+        }
         self.stops.hold_all_but(Some(thread));
         self.stops.set_running();
         self.stacks.remove(&thread);

@@ -35,6 +35,8 @@ pub(super) struct Stepping {
     /// Where a frame takes the exception that is on its way, or a jump goes, while the thread runs to an address it may never
     /// reach.
     landing: Option<(Address, Landing)>,
+    /// What the thread was to do is done, but was not looked at, since all were being stopped.
+    arrived: bool,
 }
 
 impl Stepping {
@@ -74,6 +76,7 @@ impl Owner {
             from,
             interrupted: None,
             landing: None,
+            arrived: false,
         });
         self.resume_all();
         Ok(())
@@ -85,6 +88,19 @@ impl Owner {
             modules: &self.modules,
             memory: &self.memory,
             places: &self.places,
+        }
+    }
+
+    /// Lets the stepping thread go on after a stop of all that was not told.
+    pub(super) fn step_on(&mut self, thread: ThreadId) {
+        let arrived = self
+            .step
+            .as_mut()
+            .is_some_and(|stepping| std::mem::take(&mut stepping.arrived));
+        if arrived {
+            self.stepped(thread);
+        } else {
+            self.release_stepping(thread);
         }
     }
 
@@ -134,7 +150,10 @@ impl Owner {
     /// The stepping thread has executed its instruction, or has come to the step's site.
     pub(super) fn stepped(&mut self, thread: ThreadId) {
         if self.stops.mode() != Mode::Running {
-            // Another stop is on its way and ends the step.
+            // Another stop is on its way. It ends the step, unless it is for the debugger's own reasons.
+            if let Some(stepping) = self.step.as_mut().filter(|s| s.thread == thread) {
+                stepping.arrived = true;
+            }
             return;
         }
         let Some(registers) = self.registers(thread) else {
@@ -264,7 +283,7 @@ impl Owner {
             .step
             .as_ref()
             .is_some_and(|s| s.thread == thread && matches!(s.doing, Action::RunTo { .. }));
-        if awaited && self.stops.mode() == Mode::Running {
+        if awaited {
             return self.stepped(thread);
         }
         self.release(thread);

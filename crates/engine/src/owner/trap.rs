@@ -6,7 +6,7 @@ use crate::breakpoints::site::{PatchedMemory, Reason};
 use crate::event::StopReason;
 use crate::exceptions::Exception;
 use crate::memory::Memory;
-use crate::stops::{How, Mode, What};
+use crate::stops::{How, What};
 use crate::target::linux::ptrace::{self, UserRegisters};
 use crate::target::linux::wait;
 use crate::{Address, ThreadId};
@@ -53,6 +53,9 @@ impl Owner {
         let Ok(info) = ptrace::signal_info(thread) else {
             return;
         };
+        if info.code > 0 && info.code != SI_KERNEL && self.accessed(thread) {
+            return;
+        }
         let Some(mut registers) = self.registers(thread) else {
             return;
         };
@@ -101,6 +104,7 @@ impl Owner {
 
     fn one_step_done(&mut self, thread: ThreadId) {
         self.leave_copy(thread);
+        self.frames_ended(thread);
         self.stepped(thread);
     }
 
@@ -120,17 +124,22 @@ impl Owner {
         };
         let users = site.users();
         let (loader, step) = (site.has(Reason::Loader), site.has(Reason::Step));
+        let frame_end = site.has(Reason::FrameEnd);
         if loader {
             self.modules_changed();
         }
+        let gone = frame_end.then(|| self.frames_ended(thread)).flatten();
         if let Some(reason) = self.due(thread, at, &users) {
             return self.report(thread, reason);
         }
         let stepping = self.step.as_ref().is_some_and(|s| s.thread == thread);
-        if step && stepping && self.stops.mode() == Mode::Running {
+        if step && stepping {
             return self.stepped(thread);
         }
-        self.release(thread);
+        match gone {
+            Some(reason) => self.report(thread, reason),
+            None => self.release(thread),
+        }
     }
 
     /// Gets a thread past the site at its instruction pointer.
@@ -151,6 +160,7 @@ impl Owner {
             .and_then(|instruction| emulate(&instruction, &registers, &mut self.memory));
         if let Some(after) = after {
             self.set_registers(thread, after);
+            self.emulated(thread, registers, after);
             return Past::Done;
         }
         // A handful of instructions (far transfers, transactions, broken ones that will fault), or a module without room.
@@ -161,6 +171,7 @@ impl Owner {
     /// go on.
     pub(super) fn run_alone(&mut self, threads: &[ThreadId]) {
         let mut stepped = None;
+        let mut accesses = Vec::new();
         for &thread in threads {
             let Some(registers) = self.registers(thread) else {
                 continue;
@@ -181,6 +192,7 @@ impl Owner {
                 && self.registers(thread).is_some_and(|r| r.pc() != site);
             if done {
                 self.control(thread).passed = None;
+                accesses.extend(self.hits(thread).map(|reason| (thread, reason)));
                 let stepping = self.step.as_ref().is_some_and(|s| s.is_single(thread));
                 stepped = stepping.then_some(thread).or(stepped);
             } else {
@@ -194,6 +206,9 @@ impl Owner {
             } else {
                 self.release(thread);
             }
+        }
+        for (thread, reason) in accesses {
+            self.report(thread, reason);
         }
     }
 }

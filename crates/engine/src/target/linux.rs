@@ -6,6 +6,7 @@
 pub(crate) mod affinity;
 pub(crate) mod attach;
 pub(crate) mod check;
+pub(crate) mod debug_registers;
 pub(crate) mod input;
 pub(crate) mod launch;
 pub(crate) mod memory;

@@ -1,0 +1,232 @@
+//! Breakpoints on data: what can be watched, and watching it.
+
+use crate::adapter::{Adapter, Reference, ScopeKind};
+use crate::data_breakpoints::{Asked, Mode, Wanted, number};
+use crate::to_dap;
+use dapple_dap::server::{Context, Failure, Outbox};
+use dapple_dap::types::{
+    Breakpoint, BreakpointReason, DataBreakpointAccessType, DataBreakpointInfoArguments,
+    DataBreakpointInfoResponse, SetDataBreakpointsArguments, SetDataBreakpointsResponse,
+};
+use dapple_engine::session::BreakpointOptions;
+use dapple_engine::session::watching::{DataBreakpoint, DataPlace, DataTarget};
+use dapple_engine::values::NamedValue;
+use dapple_engine::{Address, Error};
+
+/// How many named children are looked through for one.
+const MOST_NAMED: u64 = 10_000;
+
+/// Tells whether some data can be watched. Where it can't, that is the answer, with the reason.
+pub fn info(
+    adapter: &mut Adapter,
+    arguments: DataBreakpointInfoArguments,
+    _: &mut Context,
+) -> Result<DataBreakpointInfoResponse, Failure> {
+    let refused = |why: String| Ok(DataBreakpointInfoResponse::new(None, why));
+    let mode = match Mode::named(arguments.mode.as_deref()) {
+        Ok(mode) => mode,
+        Err(why) => return refused(why),
+    };
+    let place = match place(adapter, &arguments)? {
+        Ok(place) => place,
+        Err(why) => return refused(why),
+    };
+    let length = arguments
+        .bytes
+        .map(|bytes| u64::try_from(bytes).unwrap_or(0));
+    let debuggee = adapter.partly_stopped()?;
+    let process = debuggee.process().pid;
+    let target = match debuggee.data_target(place, length) {
+        Ok(target) => target,
+        Err(Error::Expression(why)) => return refused(why),
+        Err(error) => return Err(to_dap::failure(&error)),
+    };
+    let description = describe(&target);
+    let can_persist = target.persistent.is_some();
+    let handle = adapter.data.handle(target, mode, process);
+    Ok(DataBreakpointInfoResponse::new(Some(handle), description)
+        .with_access_types(vec![
+            DataBreakpointAccessType::Read,
+            DataBreakpointAccessType::Write,
+            DataBreakpointAccessType::ReadWrite,
+        ])
+        .with_can_persist(can_persist))
+}
+
+/// What the client speaks of, or why that is nothing.
+fn place(
+    adapter: &mut Adapter,
+    arguments: &DataBreakpointInfoArguments,
+) -> Result<Result<DataPlace, String>, Failure> {
+    let name = arguments.name.as_str();
+    if let Some(container) = arguments.variables_reference.filter(|id| *id != 0) {
+        return Ok(child(adapter, container, name)?.map(DataPlace::Value));
+    }
+    if arguments.as_address == Some(true) {
+        let address = number(name).map(|address| DataPlace::Address(Address(address)));
+        return Ok(address
+            .ok_or_else(|| format!("`{name}` is no address; write 0x1234, or a decimal number")));
+    }
+    let frame = match arguments.frame_id {
+        Some(id) => Some(super::inspect::frame(adapter, id)?),
+        None => None,
+    };
+    Ok(Ok(DataPlace::Expression(name.to_owned(), frame)))
+}
+
+/// The child of a container that was shown.
+fn child(
+    adapter: &mut Adapter,
+    container: i64,
+    name: &str,
+) -> Result<Result<NamedValue, String>, Failure> {
+    let Ok(reference) = adapter.references.get(container).cloned() else {
+        return Err(Failure::new(format!(
+            "there are no variables {container} any more; they are good until the program runs on"
+        )));
+    };
+    let engine = |error: Error| to_dap::failure(&error);
+    let children = match reference {
+        Reference::Scope(_, ScopeKind::Registers) => {
+            return Ok(Err(format!(
+                "`{name}` is a register, and only memory can be watched"
+            )));
+        }
+        Reference::Scope(frame, ScopeKind::Statics) => {
+            adapter.partly_stopped()?.statics(frame).map_err(engine)?
+        }
+        Reference::Scope(frame, _) => adapter.variables(frame)?.to_vec(),
+        Reference::Value {
+            value,
+            expression,
+            counts: (named, indexed),
+        } => {
+            let index = name
+                .strip_prefix('[')
+                .and_then(|rest| rest.strip_suffix(']'))
+                .and_then(|index| index.parse::<u64>().ok())
+                .filter(|index| *index < indexed);
+            let range = match index {
+                Some(index) => named + index..named + index + 1,
+                None => 0..named.saturating_add(indexed).min(MOST_NAMED),
+            };
+            let debuggee = adapter.partly_stopped()?;
+            debuggee
+                .children(&value, expression.as_deref(), range)
+                .map_err(engine)?
+        }
+    };
+    let found = children
+        .into_iter()
+        .map(|(named, _)| named)
+        .rfind(|child| child.name == name);
+    Ok(found.ok_or_else(|| format!("there is no `{name}` in there")))
+}
+
+/// What would be watched, for people.
+fn describe(target: &DataTarget) -> String {
+    let DataTarget {
+        name,
+        address,
+        length,
+        type_name,
+        ..
+    } = target;
+    let bytes = match length {
+        1 => "1 byte".to_owned(),
+        length => format!("{length} bytes"),
+    };
+    let place = match (target.value.is_some(), name == &address.to_string()) {
+        (_, true) => format!("{bytes} at {address}"),
+        (true, false) => format!("{name}: {type_name} ({bytes} at {address})"),
+        (false, false) => format!("{bytes} at {name} ({address})"),
+    };
+    match target.frame {
+        Some(_) => format!("{place}, until its function returns"),
+        None => place,
+    }
+}
+
+/// Replaces all breakpoints on data.
+pub fn set(
+    adapter: &mut Adapter,
+    arguments: SetDataBreakpointsArguments,
+    _: &mut Context,
+) -> Result<SetDataBreakpointsResponse, Failure> {
+    let breakpoints = &mut adapter.breakpoints;
+    let wanted = arguments.breakpoints.iter().map(|wanted| Asked {
+        data_id: wanted.data_id.clone(),
+        access: wanted.access_type,
+        options: BreakpointOptions {
+            condition: wanted.condition.clone(),
+            hits: wanted.hit_condition.clone(),
+            log: None,
+        },
+    });
+    let wanted = adapter.data.replace(wanted, || breakpoints.new_id());
+    Ok(SetDataBreakpointsResponse::new(arm(adapter, &wanted)?))
+}
+
+/// Watches what was asked for before there was a program, and tells what became of it.
+pub fn set_early(adapter: &mut Adapter, outbox: &Outbox) -> Result<(), Failure> {
+    use dapple_dap::types::{BreakpointEvent, BreakpointEventBody, BreakpointEventReason};
+    let wanted = adapter.data.wanted().to_vec();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    for answer in arm(adapter, &wanted)? {
+        let body = BreakpointEventBody::new(BreakpointEventReason::Changed, answer);
+        outbox.event::<BreakpointEvent>(body);
+    }
+    Ok(())
+}
+
+fn arm(adapter: &mut Adapter, wanted: &[Wanted]) -> Result<Vec<Breakpoint>, Failure> {
+    let pending = |why: &str| {
+        let answer =
+            |wanted: &Wanted| to_dap::unverified(why, BreakpointReason::Pending).with_id(wanted.id);
+        Ok(wanted.iter().map(answer).collect())
+    };
+    if adapter.no_debug {
+        return pending(super::breakpoints::NO_DEBUG);
+    }
+    let Some(debuggee) = &adapter.debuggee else {
+        return pending(super::breakpoints::NO_PROGRAM);
+    };
+    let process = Some(debuggee.process().pid);
+    let read = |wanted: &Wanted| {
+        adapter
+            .data
+            .read(&wanted.asked.data_id, wanted.asked.access.as_ref(), process)
+    };
+    let read: Vec<_> = wanted.iter().map(read).collect();
+    let good = read.iter().zip(wanted).filter_map(|(read, wanted)| {
+        let (data, access) = read.as_ref().ok()?;
+        Some(DataBreakpoint {
+            data: data.clone(),
+            access: *access,
+            options: wanted.asked.options.clone(),
+        })
+    });
+    let states = match debuggee.set_data_breakpoints(good.collect()) {
+        Ok(states) => states,
+        Err(error @ Error::Ended) => return pending(&error.to_string()),
+        Err(error) => return Err(to_dap::failure(&error)),
+    };
+    let mut states = states.into_iter();
+    let mut answers = Vec::with_capacity(wanted.len());
+    for (wanted, read) in wanted.iter().zip(read) {
+        let state = match read {
+            Ok(_) => states.next(),
+            Err(why) => {
+                answers.push(to_dap::unverified(&why, BreakpointReason::Failed).with_id(wanted.id));
+                continue;
+            }
+        };
+        if let Some(state) = state {
+            adapter.breakpoints.bind(state.id, wanted.id);
+            answers.push(to_dap::data_breakpoint(&state, wanted.id));
+        }
+    }
+    Ok(answers)
+}

@@ -1,0 +1,269 @@
+//! Accesses to watched data, and the end of frames that it is in.
+//!
+//! The processor traps after the instruction. What an access has done shows in the value: that is kept from one access to the next.
+
+use super::Owner;
+use super::watching::bytes_of;
+use crate::Address;
+use crate::ThreadId;
+use crate::breakpoints::condition::Here;
+use crate::breakpoints::options::Act;
+use crate::event::StopReason;
+use crate::session::SourcePosition;
+use crate::session::watching::{Access, DataHit, DataTarget};
+use crate::target::linux::debug_registers::{self, HITS, SINGLE_STEP};
+use crate::target::linux::ptrace::{self, UserRegisters};
+use crate::values::{Contents, Reader};
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+impl Owner {
+    /// A thread has trapped: true when that was for watched data, and is seen to.
+    pub(super) fn accessed(&mut self, thread: ThreadId) -> bool {
+        if self.control(thread).watched == 0 {
+            return false;
+        }
+        let Ok(status) = debug_registers::take_status(thread) else {
+            return false;
+        };
+        if status & HITS == 0 {
+            return false;
+        }
+        if let Some(reason) = self.judge_accesses(thread, status & HITS) {
+            self.leave_copy(thread);
+            self.report(thread, reason);
+            return true;
+        }
+        if status & SINGLE_STEP != 0 {
+            // Of the two only the step counts.
+            return false;
+        }
+        // The next one is not far: the hits of a loop are told fastest on its processor.
+        self.affinity.before_step(self.process, thread);
+        self.release(thread);
+        true
+    }
+
+    /// As [`Owner::accessed`], for a thread that was stepped alone: what is to be told.
+    pub(super) fn hits(&mut self, thread: ThreadId) -> Option<StopReason> {
+        if self.control(thread).watched == 0 {
+            return None;
+        }
+        let status = debug_registers::take_status(thread).ok()?;
+        self.judge_accesses(thread, status & HITS)
+    }
+
+    /// An instruction was carried out by the debugger. If that was a call, it has written the return address.
+    pub(super) fn emulated(
+        &mut self,
+        thread: ThreadId,
+        before: UserRegisters,
+        after: UserRegisters,
+    ) {
+        if self.watches.list.is_empty() || after.sp() != before.sp().wrapping_sub(8) {
+            return;
+        }
+        let written = after.sp()..after.sp() + 8;
+        let slots = self.watches.table.slots().iter().enumerate();
+        let touched = slots.filter(|(_, slot)| {
+            slot.is_some_and(|s| s.address < written.end && written.start < s.address + s.length)
+        });
+        let mask = touched.fold(0, |mask, (index, _)| mask | 1 << index);
+        if mask != 0
+            && let Some(reason) = self.judge_accesses(thread, mask)
+        {
+            self.report(thread, reason);
+        }
+    }
+
+    /// What is to be told of accesses by way of these registers.
+    fn judge_accesses(&mut self, thread: ThreadId, registers: u64) -> Option<StopReason> {
+        let mut hits: Vec<(usize, Vec<u8>)> = Vec::new();
+        let mut gone = Vec::new();
+        for (index, watch) in self.watches.list.iter_mut().enumerate() {
+            if self.watches.table.mask(&watch.slots) & registers == 0 {
+                continue;
+            }
+            let Some(target) = &watch.found else { continue };
+            let now = bytes_of(&self.memory, target);
+            let changed = now != watch.last;
+            let old = std::mem::replace(&mut watch.last, now);
+            let counts = match watch.wanted.access {
+                Access::Change => changed,
+                Access::Read => !changed,
+                Access::Write | Access::ReadWrite => true,
+            };
+            if counts {
+                hits.push((index, old));
+            }
+        }
+        hits.retain(|(index, _)| {
+            let watch = &self.watches.list[*index];
+            let frame = watch.found.as_ref().and_then(|target| target.frame);
+            let stands = frame.is_none_or(|frame| self.frame_stands(&frame));
+            if !stands {
+                gone.push(watch.id);
+            }
+            stands
+        });
+        if !gone.is_empty() {
+            // An exception or a jump has left the frame, or its thread has ended.
+            let ended =
+                self.stop_watching(|watch| gone.contains(&watch.id), "its function was left");
+            return hits.is_empty().then(|| data_gone(ended)).flatten();
+        }
+        if hits.is_empty() {
+            return None;
+        }
+        let hits = self.due_accesses(thread, hits);
+        if hits.is_empty() {
+            return None;
+        }
+        self.leave_copy(thread);
+        let position = self
+            .registers(thread)
+            .and_then(|r| self.statement_before(r.pc()));
+        let hit = |(index, old, undecided): Hit| {
+            let watch = &self.watches.list[index];
+            let target = watch.found.as_ref()?;
+            Some(DataHit {
+                breakpoint: watch.id,
+                name: target.name.clone(),
+                access: watch.wanted.access,
+                old: (old != watch.last).then(|| self.shown(target, &old)),
+                new: self.shown(target, &watch.last),
+                undecided,
+                position: position.clone(),
+            })
+        };
+        Some(StopReason::Data(hits.into_iter().filter_map(hit).collect()))
+    }
+
+    /// Those of the accesses that the breakpoints' conditions and counts let stop.
+    fn due_accesses(&mut self, thread: ThreadId, hits: Vec<(usize, Vec<u8>)>) -> Vec<Hit> {
+        let watches = &self.watches.list;
+        let simple = hits
+            .iter()
+            .all(|(index, _)| watches[*index].rules.look_at_nothing());
+        if !simple {
+            // Symbols are not of copies.
+            self.leave_copy(thread);
+        }
+        let registers = match simple {
+            true => None,
+            false => self.registers(thread),
+        };
+        let vectors = || ptrace::vectors(thread).ok().map(Arc::new);
+        let here = Here {
+            thread,
+            registers: registers.map(|r| r.to_dwarf()).unwrap_or_default(),
+            vectors: &vectors,
+            not_begun: 0,
+            modules: &self.modules,
+            memory: &self.memory,
+            frame: OnceCell::new(),
+        };
+        let mut due = Vec::new();
+        for (index, old) in hits {
+            let rules = &mut self.watches.list[index].rules;
+            let act = match rules.look_at_nothing() {
+                true => rules.count_hit(),
+                false => rules.decide(&here),
+            };
+            match act {
+                Act::Stop => due.push((index, old, None)),
+                Act::Undecided(why) => due.push((index, old, Some(why))),
+                Act::GoOn | Act::Log(_) => {}
+            }
+        }
+        due
+    }
+
+    /// The statement of the instruction that ends at `pc`. A jump or call that has made the access itself is elsewhere.
+    fn statement_before(&self, pc: Address) -> Option<SourcePosition> {
+        let module = self.modules.at(pc)?;
+        let row = module.module.row_at(module.to_file(pc.offset(-1)))?;
+        (row.line != 0).then_some(SourcePosition {
+            file: row.file,
+            line: row.line,
+            column: row.column,
+        })
+    }
+
+    fn shown(&self, target: &DataTarget, bytes: &[u8]) -> String {
+        match &target.value {
+            Some(value) => {
+                let contents = Contents::Bytes(bytes.into());
+                let mut value = value.clone();
+                value.contents = contents;
+                let reader = Reader {
+                    memory: &self.memory,
+                    modules: &self.modules,
+                };
+                reader.render(&value).text
+            }
+            None => in_hexadecimal(bytes),
+        }
+    }
+
+    /// Gives up what was in frames that a thread has returned from; the reason to stop for that.
+    pub(super) fn frames_ended(&mut self, thread: ThreadId) -> Option<StopReason> {
+        let framed =
+            |frame: &Option<DataTarget>| frame.as_ref()?.frame.filter(|f| f.thread == thread);
+        if !self
+            .watches
+            .list
+            .iter()
+            .any(|watch| framed(&watch.found).is_some())
+        {
+            return None;
+        }
+        let sp = self.registers(thread)?.sp();
+        let over =
+            |found: &Option<DataTarget>| framed(found).is_some_and(|frame| sp >= frame.cfa.0);
+        let ended = self.stop_watching(|watch| over(&watch.found), "its function has returned");
+        data_gone(ended)
+    }
+
+    /// A thread has ended, and its stack with it.
+    pub(super) fn stack_ended(&mut self, thread: ThreadId) {
+        let on_it = |found: &Option<DataTarget>| {
+            found
+                .as_ref()
+                .and_then(|target| target.frame)
+                .is_some_and(|f| f.thread == thread)
+        };
+        if !self.watches.list.is_empty() {
+            self.stop_watching(|watch| on_it(&watch.found), "its thread has ended");
+        }
+    }
+}
+
+/// A watch by its index, its bytes before, and why its condition can't be evaluated.
+type Hit = (usize, Vec<u8>, Option<String>);
+
+fn data_gone(ended: Vec<(i64, String)>) -> Option<StopReason> {
+    if ended.is_empty() {
+        return None;
+    }
+    let (breakpoints, names) = ended.into_iter().unzip();
+    Some(StopReason::DataGone { breakpoints, names })
+}
+
+/// Bytes as a number where they have a number's size, else one by one.
+fn in_hexadecimal(bytes: &[u8]) -> String {
+    match bytes.len() {
+        1 | 2 | 4 | 8 => {
+            let number = bytes
+                .iter()
+                .rev()
+                .fold(0_u64, |n, byte| n << 8 | u64::from(*byte));
+            format!("{number:#0width$x}", width = 2 + 2 * bytes.len())
+        }
+        _ => bytes
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<Vec<_>>()
+            .join(" "),
+    }
+}

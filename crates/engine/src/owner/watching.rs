@@ -1,0 +1,632 @@
+//! Breakpoints on data: finding what is to be watched, and having every thread's processor watch it.
+//!
+//! A thread's debug registers can be set only while it is stopped, so each gets them when it is next let run
+//! ([`Owner::watch_before_run`]): those that begin later before their first instruction. When what is watched changes
+//! while the process runs, all are stopped for a moment.
+
+use super::Owner;
+use crate::breakpoints::options::Rules;
+use crate::breakpoints::site::Reason;
+use crate::breakpoints::watch::{SLOTS, Slot, Table, pieces};
+use crate::eval;
+use crate::event::Event;
+use crate::frame::{Frame, FrameId, PhysicalFrame};
+use crate::memory::Memory;
+use crate::modules::LoadedModule;
+use crate::registers::Registers;
+use crate::session::watching::{
+    Access, DataBreakpoint, DataBreakpointState, DataPlace, DataRefusal, DataTarget, FrameOnStack,
+    WatchedData,
+};
+use crate::stops::Mode;
+use crate::target::linux::debug_registers;
+use crate::unwind;
+use crate::values::view::{ALL, View};
+use crate::values::{Contents, NamedValue, Reader, Value};
+use crate::{Address, Error, ThreadId};
+use dapple_symbols::functions::Language;
+use dapple_symbols::location::{Place, Unavailable};
+use dapple_symbols::types::{PointerKind, TypeKind};
+use std::sync::Arc;
+
+/// How far a frame is looked for that data is in.
+const MOST_FRAMES: usize = 1024;
+/// What is watched of memory without a type, unless told.
+const WORD: u64 = 8;
+/// The end of the addresses that a program can have.
+const USER_END: u64 = 1 << 47;
+
+/// What is watched.
+#[derive(Debug, Default)]
+pub(super) struct Watches {
+    pub(super) list: Vec<Watch>,
+    pub(super) table: Table,
+}
+
+/// A breakpoint on data.
+#[derive(Debug)]
+pub(super) struct Watch {
+    pub(super) id: i64,
+    pub(super) wanted: DataBreakpoint,
+    pub(super) found: Option<DataTarget>,
+    refused: Option<DataRefusal>,
+    pub(super) rules: Rules,
+    pub(super) slots: Vec<Slot>,
+    /// The bytes as they were last seen.
+    pub(super) last: Vec<u8>,
+}
+
+impl Watch {
+    pub(super) fn name(&self) -> &str {
+        match (&self.found, &self.wanted.data) {
+            (Some(target), _) | (None, WatchedData::Target(target)) => &target.name,
+            (None, WatchedData::Static { name, .. }) => name,
+        }
+    }
+
+    pub(super) fn state(&self) -> DataBreakpointState {
+        DataBreakpointState {
+            id: self.id,
+            name: self.name().to_owned(),
+            address: self.found.as_ref().map(|target| target.address),
+            refused: self.refused.clone(),
+        }
+    }
+
+    fn needs(&self) -> Vec<Slot> {
+        let Some(target) = &self.found else {
+            return Vec::new();
+        };
+        let reads = matches!(self.wanted.access, Access::Read | Access::ReadWrite);
+        let roomy = self.wanted.access == Access::Change;
+        pieces(target.address.0, target.length, reads, roomy)
+    }
+}
+
+/// Whether two are the same breakpoint, asked for again.
+fn same(one: &DataBreakpoint, other: &DataBreakpoint) -> bool {
+    let data = match (&one.data, &other.data) {
+        (WatchedData::Target(a), WatchedData::Target(b)) => {
+            (&a.name, a.address, a.length, a.frame) == (&b.name, b.address, b.length, b.frame)
+        }
+        (
+            WatchedData::Static {
+                name,
+                language,
+                length,
+            },
+            WatchedData::Static {
+                name: n,
+                language: g,
+                length: l,
+            },
+        ) => (name, language, length) == (n, g, l),
+        _ => false,
+    };
+    data && one.access == other.access
+}
+
+impl Owner {
+    pub(crate) fn data_target(
+        &mut self,
+        place: DataPlace,
+        length: Option<u64>,
+    ) -> Result<DataTarget, Error> {
+        self.require_some_stopped()?;
+        match place {
+            DataPlace::Address(address) => self.raw_target(address, length.unwrap_or(WORD)),
+            DataPlace::Static(name, language) => self.static_target(&name, language, length),
+            DataPlace::Value(named) => self.value_target(named, self.current, length),
+            DataPlace::Expression(text, frame) => {
+                let thread = frame.map_or(self.current, |frame| frame.thread);
+                let (named, _) = self.evaluate(&text, frame)?;
+                self.value_target(named, thread, length)
+            }
+        }
+    }
+
+    fn raw_target(&mut self, address: Address, length: u64) -> Result<DataTarget, Error> {
+        let target = DataTarget {
+            name: address.to_string(),
+            address,
+            length,
+            value: None,
+            type_name: String::new(),
+            frame: None,
+            persistent: None,
+        };
+        self.checked(target)
+    }
+
+    /// The static that an expression means without a frame.
+    fn static_target(
+        &self,
+        name: &str,
+        language: Language,
+        length: Option<u64>,
+    ) -> Result<DataTarget, Error> {
+        let value = eval::evaluate(
+            name,
+            &no_frame(&self.modules.iter().next().cloned(), language),
+            &self.reader(),
+        )?;
+        let target = self.target_of(value, length)?;
+        if self.modules.at(target.address).is_none() {
+            return Err(Error::Expression(format!(
+                "`{name}` is not at one place as long as the program runs"
+            )));
+        }
+        self.checked(DataTarget {
+            persistent: Some(language),
+            ..target
+        })
+    }
+
+    fn value_target(
+        &mut self,
+        named: NamedValue,
+        thread: ThreadId,
+        length: Option<u64>,
+    ) -> Result<DataTarget, Error> {
+        let language = named.value.language;
+        let has_expression = named.expression.is_some();
+        let mut target = self.target_of(named, length)?;
+        if self.modules.at(target.address).is_none() {
+            target.frame = self.frame_around(target.address, thread);
+        } else if has_expression {
+            let again = self.static_target(&target.name, language, length);
+            target.persistent = again
+                .is_ok_and(|again| again.address == target.address && again.length == target.length)
+                .then_some(language);
+        }
+        self.checked(target)
+    }
+
+    /// Where a value is, if that can be watched.
+    fn target_of(&self, named: NamedValue, length: Option<u64>) -> Result<DataTarget, Error> {
+        let name = named.expression.unwrap_or(named.name);
+        let refuse = |why: String| Error::Expression(format!("`{name}` can't be watched: {why}"));
+        let reader = self.reader();
+        let value = referred(&reader, named.value);
+        let address = match &value.contents {
+            Contents::Memory(address) => *address,
+            Contents::Unavailable(reason) => {
+                let reason = reader.reason(reason);
+                let reason = reason.trim_matches(|c| c == '<' || c == '>');
+                return Err(refuse(format!("it is {}", why_not_there(reason))));
+            }
+            Contents::Pieces(pieces, _) => {
+                let places: Vec<&Place> = pieces.iter().map(|piece| &piece.place).collect();
+                return Err(refuse(match places.as_slice() {
+                    [Place::Memory(_)] => "it is a bit-field; watch what it is in".into(),
+                    [Place::Register { register, .. }] => format!(
+                        "it is in register {}, and only memory can be watched",
+                        reader
+                            .reason(&Unavailable::RegisterLost(*register))
+                            .trim_start_matches("<register ")
+                            .trim_end_matches(" was not saved>")
+                    ),
+                    [Place::Memory(_) | Place::Register { .. }, ..] => {
+                        "it is in several places".into()
+                    }
+                    _ => "the compiler has put it nowhere".into(),
+                }));
+            }
+            Contents::Bytes(_) | Contents::Number(_) => {
+                return Err(refuse(
+                    "it is computed, or a bit-field, and has no bytes of its own in memory".into(),
+                ));
+            }
+        };
+        let size = reader.size_of(&value);
+        let rendered = reader.render(&value);
+        let length = match (length, size) {
+            (Some(length), _) | (None, Some(length)) => length,
+            (None, None) => return Err(refuse("its size is not known; say how many bytes".into())),
+        };
+        Ok(DataTarget {
+            address,
+            length,
+            type_name: rendered.type_name,
+            value: (size == Some(length)).then_some(value),
+            frame: None,
+            persistent: None,
+            name,
+        })
+    }
+
+    /// Refuses what no debug register takes.
+    fn checked(&self, target: DataTarget) -> Result<DataTarget, Error> {
+        let DataTarget {
+            name,
+            address,
+            length,
+            ..
+        } = &target;
+        let refuse = |why: String| {
+            Err(Error::Expression(format!(
+                "`{name}` can't be watched: {why}"
+            )))
+        };
+        let most = SLOTS as u64 * WORD;
+        if *length == 0 {
+            return refuse("it has no bytes".into());
+        }
+        if *length > most {
+            return refuse(format!(
+                "it has {length} bytes, and the processor can watch {most}; watch a part of it"
+            ));
+        }
+        if address.0 >= USER_END - length {
+            return refuse(format!("{address} is no address of a program"));
+        }
+        let mut bytes = vec![0; *length as usize];
+        if self.memory.read(*address, &mut bytes).is_err() {
+            return refuse(format!(
+                "there are no {length} bytes of memory at {address}"
+            ));
+        }
+        Ok(target)
+    }
+
+    /// The frame that has `address`, on whichever stack it is.
+    fn frame_around(&mut self, address: Address, thread: ThreadId) -> Option<FrameOnStack> {
+        let threads: Vec<ThreadId> = self
+            .stops
+            .live()
+            .filter(|t| self.stops.is_held(*t))
+            .collect();
+        let mut below: Vec<(u64, ThreadId)> = Vec::new();
+        for candidate in threads {
+            let sp = self.registers(candidate)?.sp().wrapping_sub(RED_ZONE);
+            if sp <= address.0 {
+                below.push((sp, candidate));
+            }
+        }
+        // The nearest stack pointer below it is of the stack that it is on, if it is on one.
+        let (_, nearest) = below
+            .into_iter()
+            .max_by_key(|(sp, id)| (*sp, *id == thread))?;
+        let registers = self.registers(nearest)?;
+        let mut frame = unwind::innermost(registers.to_dwarf(), &self.modules, &self.memory);
+        for _ in 0..MOST_FRAMES {
+            let caller = unwind::caller(&frame, &self.modules, &self.memory)?;
+            let cfa = frame.cfa?;
+            if address < cfa {
+                return Some(FrameOnStack {
+                    thread: nearest,
+                    cfa,
+                    return_to: caller.pc,
+                });
+            }
+            frame = caller;
+        }
+        None
+    }
+
+    pub(crate) fn set_data_breakpoints(
+        &mut self,
+        wanted: Vec<DataBreakpoint>,
+    ) -> Vec<DataBreakpointState> {
+        let mut old = std::mem::take(&mut self.watches.list);
+        for wanted in wanted {
+            let kept = old.iter().position(|watch| same(&watch.wanted, &wanted));
+            let watch = match kept {
+                Some(index) => {
+                    let mut watch = old.swap_remove(index);
+                    watch.rules.replace(wanted.options);
+                    watch
+                }
+                None => self.new_watch(wanted),
+            };
+            self.watches.list.push(watch);
+        }
+        self.watch();
+        self.watches.list.iter().map(Watch::state).collect()
+    }
+
+    fn new_watch(&mut self, wanted: DataBreakpoint) -> Watch {
+        let mut watch = Watch {
+            id: self.breakpoints.new_id(),
+            found: None,
+            refused: None,
+            rules: Rules::new(wanted.options.clone()),
+            slots: Vec::new(),
+            last: Vec::new(),
+            wanted,
+        };
+        match &watch.wanted.data {
+            WatchedData::Static { .. } => self.find_static(&mut watch),
+            WatchedData::Target(target) => {
+                if target
+                    .frame
+                    .is_some_and(|frame| !self.frame_stands(&frame) || self.has_left(&frame))
+                {
+                    let name = &target.name;
+                    watch.refused = Some(DataRefusal::Gone(format!(
+                        "`{name}` is no more: its function has returned"
+                    )));
+                } else {
+                    watch.found = Some(target.clone());
+                }
+            }
+        }
+        watch
+    }
+
+    /// Whether the frame is still there, as far as memory tells: it returns to where it did.
+    pub(super) fn frame_stands(&self, frame: &FrameOnStack) -> bool {
+        self.stops.is_live(frame.thread)
+            && self.memory.read_u64(frame.cfa.offset(-8)) == Ok(frame.return_to.0)
+    }
+
+    /// Whether a stopped thread is outside of the frame.
+    fn has_left(&mut self, frame: &FrameOnStack) -> bool {
+        self.stops.is_held(frame.thread)
+            && self
+                .registers(frame.thread)
+                .is_none_or(|r| r.sp() >= frame.cfa.0)
+    }
+
+    fn find_static(&self, watch: &mut Watch) {
+        let WatchedData::Static {
+            name,
+            language,
+            length,
+        } = &watch.wanted.data
+        else {
+            return;
+        };
+        match self.static_target(name, *language, *length) {
+            Ok(target) => {
+                let moved = watch.found.as_ref().map(|t| t.address) != Some(target.address);
+                if moved {
+                    watch.last.clear();
+                }
+                watch.found = Some(target);
+                watch.refused = None;
+            }
+            Err(error) => {
+                watch.found = None;
+                watch.refused = Some(DataRefusal::Pending(error.to_string()));
+            }
+        }
+    }
+
+    /// Modules have come or gone: statics may be elsewhere.
+    pub(super) fn find_watched_statics(&mut self) {
+        if self.watches.list.is_empty() {
+            return;
+        }
+        let mut list = std::mem::take(&mut self.watches.list);
+        let before: Vec<DataBreakpointState> = list.iter().map(Watch::state).collect();
+        for watch in &mut list {
+            self.find_static(watch);
+        }
+        self.watches.list = list;
+        self.watch();
+        for (watch, before) in self.watches.list.iter().zip(before) {
+            let now = watch.state();
+            if now != before {
+                self.tell(Event::DataBreakpointChanged(now));
+            }
+        }
+    }
+
+    /// The program is another one: only statics can be in that, too.
+    pub(super) fn watch_new_program(&mut self) {
+        if self.watches.list.is_empty() {
+            return;
+        }
+        self.stop_watching(
+            |watch| matches!(watch.wanted.data, WatchedData::Target(_)),
+            "the program is another one",
+        );
+        self.find_watched_statics();
+    }
+
+    /// Gives up watching what `gone` says; its names.
+    pub(super) fn stop_watching(
+        &mut self,
+        gone: impl Fn(&Watch) -> bool,
+        why: &str,
+    ) -> Vec<(i64, String)> {
+        let list = std::mem::take(&mut self.watches.list);
+        let (ended, kept): (Vec<Watch>, Vec<Watch>) =
+            list.into_iter().partition(|w| w.found.is_some() && gone(w));
+        self.watches.list = kept;
+        if ended.is_empty() {
+            return Vec::new();
+        }
+        // A register that is given back needs no stop of the threads that still have it set: what they run into is nobody's.
+        let kept: Vec<Vec<Slot>> = self.watches.list.iter().map(|w| w.slots.clone()).collect();
+        self.watches.table.assign(&kept);
+        self.watch_frames();
+        for watch in &ended {
+            let refusal = format!("`{}` is no more: {why}", watch.name());
+            self.tell(Event::DataBreakpointChanged(DataBreakpointState {
+                address: None,
+                refused: Some(DataRefusal::Gone(refusal)),
+                ..watch.state()
+            }));
+        }
+        ended.iter().map(|w| (w.id, w.name().to_owned())).collect()
+    }
+
+    /// Has the processor watch what the list says, and nothing else.
+    fn watch(&mut self) {
+        let version = self.watches.table.version();
+        let needs: Vec<Vec<Slot>> = self.watches.list.iter().map(Watch::needs).collect();
+        let given = self.watches.table.assign(&needs);
+        let here = (self.stops.mode() == Mode::Stopped)
+            .then(|| self.registers(self.current))
+            .flatten();
+        let here: Vec<Address> = here.into_iter().map(|r| r.pc()).collect();
+        let memory = &self.memory;
+        for ((watch, needs), given) in self.watches.list.iter_mut().zip(needs).zip(given) {
+            let Some(target) = &watch.found else { continue };
+            watch.rules.forget();
+            watch.rules.check(&here, &self.modules);
+            if let Some(problem) = watch.rules.problem() {
+                watch.slots = Vec::new();
+                watch.refused = Some(DataRefusal::Failed(problem.to_owned()));
+                continue;
+            }
+            match given {
+                Ok(()) => {
+                    watch.slots = needs;
+                    watch.refused = None;
+                    if watch.last.is_empty() {
+                        watch.last = bytes_of(memory, target);
+                    }
+                }
+                Err(free) => {
+                    let wants = match needs.len() {
+                        1 => "one".to_owned(),
+                        count => count.to_string(),
+                    };
+                    watch.slots = Vec::new();
+                    watch.refused = Some(DataRefusal::Failed(format!(
+                        "`{}` needs {wants} of the processor's {SLOTS} debug registers, and {free} {} free",
+                        target.name,
+                        if free == 1 { "is" } else { "are" }
+                    )));
+                }
+            }
+        }
+        self.watch_frames();
+        if self.watches.table.version() == version {
+            return;
+        }
+        match self.stops.mode() {
+            Mode::Running => self.stops.stop_all(&mut self.actions),
+            Mode::Stopped => self.try_watching(),
+            Mode::Stopping => {}
+        }
+    }
+
+    /// Stops where frames return to that watched data is in.
+    fn watch_frames(&mut self) {
+        self.memory.remove_everywhere(Reason::FrameEnd);
+        let frames = self
+            .watches
+            .list
+            .iter()
+            .filter_map(|watch| watch.found.as_ref()?.frame);
+        for frame in frames.collect::<Vec<_>>() {
+            if let Err(error) = self.memory.insert(frame.return_to, Reason::FrameEnd) {
+                tracing::warn!(address = %frame.return_to, %error, "the end of a frame can't be noticed");
+            }
+        }
+    }
+
+    /// Finds out whether the system lets the debug registers be used, where that can be told in the answer.
+    fn try_watching(&mut self) {
+        let Some(thread) = self.stops.live().find(|thread| self.stops.is_held(*thread)) else {
+            return;
+        };
+        if let Err(error) = self.set_debug_registers(thread) {
+            for watch in self.watches.list.iter_mut().filter(|w| w.found.is_some()) {
+                watch.refused = Some(DataRefusal::Failed(format!(
+                    "the system refuses to watch memory: {error}"
+                )));
+            }
+        }
+    }
+
+    /// A thread is about to run: it watches what is to be watched.
+    pub(super) fn watch_before_run(&mut self, thread: ThreadId) {
+        let version = self.watches.table.version();
+        if self.stops.is_guest(thread) || self.control(thread).watched == version {
+            return;
+        }
+        if let Err(error) = self.set_debug_registers(thread) {
+            // Refused to a thread that has died, too.
+            tracing::warn!(%thread, %error, "a thread's debug registers can't be set");
+        }
+    }
+
+    fn set_debug_registers(&mut self, thread: ThreadId) -> std::io::Result<()> {
+        self.control(thread).watched = self.watches.table.version();
+        debug_registers::set(thread, self.watches.table.slots())
+    }
+
+    /// Takes leave of a thread: it has to be as without a debugger.
+    pub(super) fn unwatch(&mut self, thread: ThreadId) {
+        if self.control(thread).watched != 0 {
+            let _ = debug_registers::set(thread, &[None; SLOTS]);
+        }
+    }
+
+    /// What has changed while all was stopped is nobody's access.
+    pub(super) fn refresh_watched(&mut self) {
+        let memory = &self.memory;
+        for watch in &mut self.watches.list {
+            if let Some(target) = &watch.found {
+                watch.last = bytes_of(memory, target);
+            }
+        }
+    }
+}
+
+/// What a function may use below its stack pointer (System V ABI for x86-64, §3.2.2).
+const RED_ZONE: u64 = 128;
+
+/// The bytes of what is watched; zeros where there is no memory any more.
+pub(super) fn bytes_of(memory: &dyn Memory, target: &DataTarget) -> Vec<u8> {
+    let mut bytes = vec![0; target.length as usize];
+    let _ = memory.read(target.address, &mut bytes);
+    bytes
+}
+
+/// What a reference refers to: that's what its name means.
+fn referred(reader: &Reader<'_>, value: Value) -> Value {
+    let kind = reader.resolve(&value).map(|resolved| resolved.type_);
+    let is_reference = kind.is_some_and(|type_| {
+        matches!(
+            type_.kind,
+            TypeKind::Pointer(PointerKind::Reference | PointerKind::RvalueReference, _)
+        )
+    });
+    if !is_reference {
+        return value;
+    }
+    match reader.view(&value, ALL) {
+        View::Alias(target) => target,
+        _ => value,
+    }
+}
+
+fn why_not_there(reason: &str) -> String {
+    match reason.strip_prefix("register ") {
+        Some(_) => format!("lost, {reason}"),
+        None => reason.to_owned(),
+    }
+}
+
+/// A frame in which nothing is but what is everywhere.
+fn no_frame(module: &Option<Arc<LoadedModule>>, language: Language) -> Frame {
+    let nowhere = Address(0);
+    Frame {
+        id: FrameId {
+            stop: 0,
+            thread: ThreadId(0),
+            index: 0,
+        },
+        physical: Arc::new(PhysicalFrame {
+            level: 0,
+            pc: nowhere,
+            lookup: nowhere,
+            registers: Registers::default(),
+            cfa: None,
+            module: module.clone(),
+            signal_trampoline: false,
+            vectors: None,
+            unsaved: None,
+        }),
+        inline_depth: 0,
+        function: None,
+        position: None,
+        language,
+    }
+}
