@@ -3,6 +3,7 @@
 //! Filters may be set before `launch`, when there is no engine to tell; so the choice is kept, and the engine is told all of
 //! it whenever a part changes.
 
+use dapple_engine::exceptions::{ExceptionFilters, Patterns};
 use dapple_engine::signals::SignalTable;
 
 /// A filter as it is offered.
@@ -19,13 +20,57 @@ pub struct Filter {
     pub condition: Option<&'static str>,
 }
 
-/// The id of [`FILTERS`]' first for signals.
+/// The ids of [`FILTERS`].
+const CPP_THROW: &str = "cpp_throw";
+const CPP_CATCH: &str = "cpp_catch";
+const CPP_UNCAUGHT: &str = "cpp_uncaught";
+const RUST_PANIC: &str = "rust_panic";
+const RUST_UNCAUGHT: &str = "rust_uncaught";
 const FAULTS: &str = "faults";
-/// The second.
 const SIGNALS: &str = "signals";
+
+/// What a condition of a C++ filter is.
+const TYPES: &str = "std::out_of_range, my::*, !my::Retry; bases count";
+/// What a condition of a Rust filter is.
+const PANICS: &str = "index out of bounds, src/parse.rs, !unwrap";
 
 /// The filters, in the order in which they are shown.
 pub const FILTERS: &[Filter] = &[
+    Filter {
+        id: CPP_THROW,
+        label: "C++: on throw",
+        description: "Stops where an exception is thrown, whether or not something catches it.",
+        default: false,
+        condition: Some(TYPES),
+    },
+    Filter {
+        id: CPP_CATCH,
+        label: "C++: on catch",
+        description: "Stops where an exception is caught.",
+        default: false,
+        condition: Some(TYPES),
+    },
+    Filter {
+        id: CPP_UNCAUGHT,
+        label: "C++: uncaught",
+        description: "Stops where an exception is thrown that nothing catches, or that comes to a function that is noexcept.",
+        default: true,
+        condition: Some(TYPES),
+    },
+    Filter {
+        id: RUST_PANIC,
+        label: "Rust: panic",
+        description: "Stops at each panic, behind its message.",
+        default: true,
+        condition: Some(PANICS),
+    },
+    Filter {
+        id: RUST_UNCAUGHT,
+        label: "Rust: uncaught panic",
+        description: "Stops at a panic that nothing of the program catches: it ends the thread.",
+        default: false,
+        condition: Some(PANICS),
+    },
     Filter {
         id: FAULTS,
         label: "Signals: faults and aborts",
@@ -95,6 +140,19 @@ impl Exceptions {
         self.wanted.iter().find(|wanted| wanted.id == id)
     }
 
+    /// Which exceptions stop.
+    pub fn filters(&self) -> ExceptionFilters {
+        // What is wrong with a condition was said when it was set.
+        let patterns = |id| self.on(id).and_then(|wanted| patterns(wanted).ok());
+        ExceptionFilters {
+            cpp_throw: patterns(CPP_THROW),
+            cpp_catch: patterns(CPP_CATCH),
+            cpp_uncaught: patterns(CPP_UNCAUGHT),
+            rust_panic: patterns(RUST_PANIC),
+            rust_uncaught: patterns(RUST_UNCAUGHT),
+        }
+    }
+
     /// What becomes of signals.
     pub fn signals(&self) -> SignalTable {
         let mut table = self.launch.clone();
@@ -119,6 +177,10 @@ fn change(table: &mut SignalTable, wanted: &Wanted) -> Result<(), String> {
     }
 }
 
+fn patterns(wanted: &Wanted) -> Result<Patterns, String> {
+    Patterns::parse(condition(wanted).unwrap_or_default())
+}
+
 /// An empty condition is none.
 fn condition(wanted: &Wanted) -> Option<&str> {
     let condition = wanted.condition.as_deref().map(str::trim);
@@ -140,7 +202,8 @@ fn check(wanted: &Wanted) -> Result<(), String> {
             filter.id
         )),
         (SIGNALS, _) => change(&mut SignalTable::default(), wanted),
-        _ => Ok(()),
+        (FAULTS, _) => Ok(()),
+        _ => patterns(wanted).map(drop),
     }
 }
 

@@ -12,7 +12,7 @@ use dapple_dap::types::{
     StackFramePresentationHint, StoppedEventBody, StoppedEventReason, Thread, Variable,
 };
 use dapple_engine::Error;
-use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
+use dapple_engine::event::{ExceptionKind, ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::exceptions::{BreakMode, Exception};
 use dapple_engine::frame::Frame;
 use dapple_engine::modules::{DebugInfo, ModuleInfo};
@@ -264,6 +264,16 @@ pub fn stopped(stop: &Stop, first: bool, hit: Hit) -> StoppedEventBody {
                 "the program executed a trap instruction of its own before {}",
                 stop.address
             )),
+        ),
+        StopReason::Exception { kind, description } => (
+            StoppedEventReason::Exception,
+            match kind {
+                ExceptionKind::Throw | ExceptionKind::Rethrow => "Stopped at a throw",
+                ExceptionKind::Uncaught => "Stopped at a throw that nothing catches",
+                ExceptionKind::Catch => "Stopped at a catch",
+                ExceptionKind::Panic => "Stopped at a panic",
+            },
+            Some(description.clone()),
         ),
         other => {
             tracing::warn!(?other, "a stop of a kind without a name in the protocol");

@@ -125,6 +125,21 @@ pub struct Stop {
     pub reason: StopReason,
 }
 
+/// What happens to an exception at a stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExceptionKind {
+    /// It is thrown.
+    Throw,
+    /// It is thrown again.
+    Rethrow,
+    /// It is thrown, and nothing will catch it.
+    Uncaught,
+    /// It is caught.
+    Catch,
+    /// A Rust panic.
+    Panic,
+}
+
 /// Why a thread stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -155,6 +170,13 @@ pub enum StopReason {
     },
     /// The program executed a trap instruction of its own.
     Trap,
+    /// An exception or a panic.
+    Exception {
+        /// What happens to it.
+        kind: ExceptionKind,
+        /// A sentence for the user: what it is, what it says, who catches it.
+        description: String,
+    },
     /// The only threads that were let run have ended; the others are still held.
     LastRunnerEnded,
     /// Data was accessed that is watched, by the instruction before.

@@ -1,4 +1,27 @@
-//! What a stop by an exception or a signal is about, in the words of the language that has it.
+//! What a stop by an exception or a signal is about, in the words of the language that has it; and which exceptions stop.
+
+pub(crate) mod cpp;
+pub(crate) mod handlers;
+mod interpret;
+pub(crate) mod pattern;
+pub(crate) mod rust;
+
+pub use pattern::Patterns;
+
+/// Which exceptions stop the program; `None`: none of the kind. Nothing is inserted anywhere for kinds that don't.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ExceptionFilters {
+    /// C++: what is thrown, caught or not. Patterns are of types; a base class stands for all that is derived from it.
+    pub cpp_throw: Option<Patterns>,
+    /// C++: what is caught, where it is.
+    pub cpp_catch: Option<Patterns>,
+    /// C++: what nothing catches, where it is thrown. That is decided at each throw, by the tables that the unwinder goes by.
+    pub cpp_uncaught: Option<Patterns>,
+    /// Rust: each panic. Patterns are of what it says, and of its place.
+    pub rust_panic: Option<Patterns>,
+    /// Rust: panics that only the standard library catches, at the end of the program or a thread.
+    pub rust_uncaught: Option<Patterns>,
+}
 
 /// When a stop like this happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

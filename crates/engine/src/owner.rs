@@ -12,6 +12,7 @@ mod back;
 mod commands;
 mod debuginfod;
 mod deciding;
+mod exceptions;
 mod indexing;
 mod input;
 mod loader;
@@ -104,6 +105,7 @@ pub(crate) struct Owner {
     breakpoints: Model,
     signals: SignalTable,
     watches: watching::Watches,
+    exceptions: exceptions::Exceptions,
     step: Option<stepping::Stepping>,
     /// What steps have looked up.
     places: Places,
@@ -156,6 +158,8 @@ struct Control {
     exception: Option<Arc<Exception>>,
     /// The version of what its debug registers watch; 0: nothing.
     watched: u32,
+    /// Where the panic that is under way has happened.
+    panic_place: Option<String>,
 }
 
 impl Owner {
@@ -238,6 +242,7 @@ impl Owner {
             breakpoints: Model::default(),
             signals: SignalTable::default(),
             watches: watching::Watches::default(),
+            exceptions: exceptions::Exceptions::default(),
             step: None,
             places: Places::default(),
             affinity: Affinity::default(),
@@ -434,6 +439,10 @@ impl Owner {
             self.leave_copy(thread);
         }
         self.memory.caves.reclaim();
+        if !self.stops.awaits_children() {
+            // Each thread stands, and each child that it may have forked has been let go.
+            self.memory.forget_removed();
+        }
         if self.detaching {
             return self.detach();
         }

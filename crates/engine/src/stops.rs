@@ -219,6 +219,11 @@ impl Stops {
             .collect()
     }
 
+    /// Whether children have been told of that have not shown up, or have shown up and are not told of.
+    pub(crate) fn awaits_children(&self) -> bool {
+        !self.copies.is_empty() || !self.aside.is_empty()
+    }
+
     /// Children that share our memory and run in it now.
     pub(crate) fn running_guests(&self) -> Vec<ThreadId> {
         let running = |t: &Thread| t.guest && t.state == State::Running;
@@ -576,6 +581,10 @@ impl Stops {
 #[cfg(test)]
 #[path = "stops_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "stops_orders_tests.rs"]
+mod orders_tests;
 
 #[cfg(test)]
 #[path = "stops_single_tests.rs"]

@@ -273,6 +273,24 @@ impl Module {
         self.decoded(|decoded| decoded.symbols().named(name))
     }
 
+    /// The functions whose (mangled) names have `text` in them, by address.
+    pub fn functions_with(&self, text: &str) -> Vec<Symbol> {
+        self.decoded(|decoded| {
+            let found = decoded
+                .symbols()
+                .functions_with(text.as_bytes())
+                .into_iter();
+            found
+                .map(|(name, address, size)| Symbol {
+                    name: String::from_utf8_lossy(name).into_owned(),
+                    address: FileAddress(address),
+                    size,
+                    function: true,
+                })
+                .collect()
+        })
+    }
+
     /// The name of the section that holds `address`, such as `.plt`.
     pub fn section_at(&self, address: FileAddress) -> Option<&str> {
         self.elf()

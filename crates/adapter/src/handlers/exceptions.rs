@@ -9,6 +9,7 @@ use dapple_dap::types::{
     ExceptionInfoResponse, SetExceptionBreakpointsArguments, SetExceptionBreakpointsResponse,
 };
 use dapple_engine::Error;
+use dapple_engine::exceptions::ExceptionFilters;
 use dapple_engine::signals::SignalTable;
 
 /// The filters that are offered.
@@ -64,7 +65,14 @@ pub fn apply(adapter: &Adapter) -> Result<(), Failure> {
         true => SignalTable::never(),
         false => adapter.exceptions.signals(),
     };
-    match debuggee.set_signals(signals) {
+    let filters = match adapter.no_debug {
+        true => ExceptionFilters::default(),
+        false => adapter.exceptions.filters(),
+    };
+    let told = debuggee
+        .set_signals(signals)
+        .and_then(|()| debuggee.set_exception_filters(filters));
+    match told {
         Ok(()) | Err(Error::Ended) => Ok(()),
         Err(error) => Err(to_dap::failure(&error)),
     }

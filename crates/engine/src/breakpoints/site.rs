@@ -24,6 +24,8 @@ pub(crate) enum Reason {
     Step,
     /// A frame with watched data returns to here.
     FrameEnd,
+    /// Exceptions pass here.
+    Exception,
 }
 
 /// An inserted byte.
@@ -49,7 +51,7 @@ impl Site {
             .iter()
             .filter_map(|r| match r {
                 Reason::User(id) => Some(*id),
-                Reason::Loader | Reason::Step | Reason::FrameEnd => None,
+                Reason::Loader | Reason::Step | Reason::FrameEnd | Reason::Exception => None,
             })
             .collect()
     }
@@ -60,6 +62,8 @@ impl Site {
 pub(crate) struct PatchedMemory {
     raw: ProcessMemory,
     sites: BTreeMap<Address, Site>,
+    /// What was under bytes that were taken out lately: a child that was forked before still has them.
+    removed: BTreeMap<Address, u8>,
     /// Room for copies of instructions.
     pub(crate) caves: Caves,
 }
@@ -70,6 +74,7 @@ impl PatchedMemory {
         PatchedMemory {
             raw,
             sites: BTreeMap::new(),
+            removed: BTreeMap::new(),
             caves: Caves::default(),
         }
     }
@@ -118,6 +123,7 @@ impl PatchedMemory {
             // A thread may be on its way through the copy.
             self.caves.retire(copy);
         }
+        self.removed.insert(address, original);
         // The memory may be gone with its module.
         let _ = self.raw.write(address, &[original]);
     }
@@ -168,6 +174,7 @@ impl PatchedMemory {
     /// Forgets the sites of memory that is no longer mapped.
     pub(crate) fn forget(&mut self, gone: impl Fn(Address) -> bool) {
         self.sites.retain(|address, _| !gone(*address));
+        self.removed.retain(|address, _| !gone(*address));
         self.caves.forget(&gone);
     }
 
@@ -246,11 +253,22 @@ impl PatchedMemory {
         self.raw.write(address, &patched)
     }
 
+    /// No child is on its way that was forked while bytes were in that are out now.
+    pub(crate) fn forget_removed(&mut self) {
+        self.removed.clear();
+    }
+
     /// Takes everything out of a copy of this memory: a forked child's, or its own when taking leave.
     pub(crate) fn clean(&self, copy: &ProcessMemory) {
         for (address, site) in &self.sites {
             // A module that was unmapped meanwhile needs no cleaning.
             let _ = copy.write(*address, &[site.original]);
+        }
+        for (address, original) in &self.removed {
+            let mut byte = [0];
+            if copy.read(*address, &mut byte).is_ok() && byte[0] == TRAP {
+                let _ = copy.write(*address, &[*original]);
+            }
         }
         self.caves.restore(copy);
     }

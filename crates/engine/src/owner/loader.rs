@@ -217,6 +217,7 @@ impl Owner {
 
     /// As [`Owner::arm`], but gives what has changed.
     pub(super) fn arm_quietly(&mut self) -> Vec<crate::session::BreakpointState> {
+        self.arm_exceptions();
         let wanted = self.breakpoints.wanted(&self.modules);
         self.memory
             .remove_users(|address, id| wanted.contains(&Arm { address, id }));

@@ -201,6 +201,10 @@ impl Owner {
                     self.step = Some(stepping);
                     return self.report(thread, reason);
                 }
+                if let Some(reason) = self.exception_met(thread, pc) {
+                    self.step = Some(stepping);
+                    return self.report(thread, reason);
+                }
                 stepping.step.after(&self.context(registers))
             }
         };

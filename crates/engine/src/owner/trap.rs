@@ -132,6 +132,9 @@ impl Owner {
         if let Some(reason) = self.due(thread, at, &users) {
             return self.report(thread, reason);
         }
+        if let Some(reason) = self.exception_met(thread, at) {
+            return self.report(thread, reason);
+        }
         let stepping = self.step.as_ref().is_some_and(|s| s.thread == thread);
         if step && stepping {
             return self.stepped(thread);

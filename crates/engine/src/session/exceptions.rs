@@ -1,6 +1,6 @@
 //! Signals and exceptions: what stops, and what a stop was about.
 
-use crate::exceptions::Exception;
+use crate::exceptions::{Exception, ExceptionFilters};
 use crate::session::Session;
 use crate::signals::SignalTable;
 use crate::{Error, ThreadId};
@@ -12,6 +12,14 @@ impl Session {
     /// [`Error::Ended`].
     pub fn set_signals(&self, table: SignalTable) -> Result<(), Error> {
         self.ask(move |owner| owner.set_signals(table))
+    }
+
+    /// Says which exceptions of languages stop. Works while running.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn set_exception_filters(&self, filters: ExceptionFilters) -> Result<(), Error> {
+        self.ask(move |owner| owner.set_exception_filters(filters))
     }
 
     /// What a thread has stopped for, where that is an exception or a signal.

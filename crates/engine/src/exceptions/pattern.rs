@@ -1,0 +1,155 @@
+//! Which exceptions are meant: names with `*` and `?`, as in `std::out_of_range, my::*, !my::Retry`.
+
+/// A list of patterns. An empty one means all.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Patterns {
+    wanted: Vec<String>,
+    unwanted: Vec<String>,
+}
+
+impl Patterns {
+    /// Reads patterns separated by commas; those after a `!` are left out of what the others mean.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong.
+    pub fn parse(text: &str) -> Result<Patterns, String> {
+        let mut patterns = Patterns::default();
+        for part in split(text)? {
+            let (list, pattern) = match part.strip_prefix('!') {
+                Some(rest) => (&mut patterns.unwanted, rest.trim()),
+                None => (&mut patterns.wanted, part),
+            };
+            if pattern.is_empty() {
+                return Err(format!("there is an empty pattern in `{text}`"));
+            }
+            list.push(pattern.to_owned());
+        }
+        Ok(patterns)
+    }
+
+    /// Whether what `is` says so of the patterns is meant.
+    pub(crate) fn mean(&self, is: impl Fn(&str) -> bool) -> bool {
+        let wanted = self.wanted.is_empty() || self.wanted.iter().any(|pattern| is(pattern));
+        wanted && !self.unwanted.iter().any(|pattern| is(pattern))
+    }
+}
+
+/// Splits at the commas that are not within brackets.
+fn split(text: &str) -> Result<Vec<&str>, String> {
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0_usize);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'<' | b'(' | b'[' | b'{' => depth += 1,
+            b'>' | b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => {
+                parts.push(text[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if depth > 0 {
+        return Err(format!("a bracket is not closed in `{text}`"));
+    }
+    parts.push(text[start..].trim());
+    Ok(parts)
+}
+
+/// Whether `*` (any text) and `?` (any character) of the pattern can stand for what makes it `text`.
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+    let (pattern, text): (Vec<char>, Vec<char>) =
+        (pattern.chars().collect(), text.chars().collect());
+    // Where to go on when what follows the last `*` doesn't fit: let it stand for one character more.
+    let (mut p, mut t, mut star) = (0, 0, None);
+    while t < text.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, t));
+                p += 1;
+            }
+            Some(c) if *c == '?' || *c == text[t] => {
+                p += 1;
+                t += 1;
+            }
+            _ => match star {
+                Some((at, from)) => {
+                    star = Some((at, from + 1));
+                    p = at + 1;
+                    t = from + 1;
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
+/// Whether a pattern means a type: by its full name, or by the end of its path where the pattern is a name.
+pub(crate) fn means_type(pattern: &str, name: &str) -> bool {
+    let arguments = name.find(['<', '(']).unwrap_or(name.len());
+    let path = &name[..arguments];
+    let ends = path
+        .match_indices("::")
+        .map(|(at, colons)| at + colons.len());
+    matches(pattern, name) || ends.into_iter().any(|end| matches(pattern, &name[end..]))
+}
+
+/// Whether a pattern means a text: all of it with `*`, else a part of it.
+pub(crate) fn means_text(pattern: &str, text: &str) -> bool {
+    match pattern.contains(['*', '?']) {
+        true => matches(pattern, text),
+        false => text.contains(pattern),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_stand_for_any_text() {
+        for (pattern, text) in [
+            ("std::*", "std::out_of_range"),
+            ("*range*", "std::out_of_range"),
+            ("a*b*c", "aXbYbZc"),
+            ("?bc", "abc"),
+            ("*", ""),
+        ] {
+            assert!(matches(pattern, text), "{pattern} {text}");
+        }
+        for (pattern, text) in [
+            ("std::*", "my::std::x"),
+            ("a*b", "abc"),
+            ("?", ""),
+            ("abc", "ab"),
+        ] {
+            assert!(!matches(pattern, text), "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn a_type_is_meant_by_the_end_of_its_path_but_not_of_its_name() {
+        assert!(means_type("out_of_range", "std::out_of_range"));
+        assert!(!means_type("range", "std::out_of_range"));
+        assert!(means_type("std::out_of_range", "std::out_of_range"));
+        assert!(means_type("out_of_*", "std::out_of_range"));
+        assert!(means_type("Box<a::B>", "my::Box<a::B>") && !means_type("B>", "my::Box<a::B>"));
+    }
+
+    #[test]
+    fn lists_have_exceptions() {
+        let patterns = Patterns::parse("std::*, pair<int, int>, !std::bad_alloc").expect("valid");
+        let means = |name: &str| patterns.mean(|pattern| means_type(pattern, name));
+        assert!(means("std::logic_error") && means("pair<int, int>"));
+        assert!(!means("std::bad_alloc") && !means("my::Error"));
+        let all_but = Patterns::parse("!Retry").expect("valid");
+        assert!(all_but.mean(|pattern| means_type(pattern, "Other")));
+        assert!(!all_but.mean(|pattern| means_type(pattern, "my::Retry")));
+        for wrong in ["a,,b", "pair<int", "!", ","] {
+            assert!(Patterns::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Exceptions of languages: the places in their runtimes where they are thrown, caught and given up, and what is thrown there.
+//!
+//! A site is at such a place only while somebody wants to stop for what passes it. C++: `__cxa_throw`, what throws
+//! again, `__cxa_begin_catch`. Rust: `rust_panic`, which is there for debuggers, and before it `rust_begin_unwind`, which
+//! alone knows the place. Each in whatever module has it, so statically linked runtimes are like others.
+
+use super::Owner;
+use crate::breakpoints::site::Reason;
+use crate::event::{ExceptionKind, StopReason};
+use crate::exceptions::cpp::{Object, Space};
+use crate::exceptions::handlers::{self, Fate};
+use crate::exceptions::pattern::{means_text, means_type};
+use crate::exceptions::{BreakMode, Exception, ExceptionFilters, Patterns, rust};
+use crate::memory::Memory;
+use crate::modules::LoadedModule;
+use crate::unwind;
+use crate::{Address, ThreadId};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// DWARF numbers of a function's first two arguments (System V ABI for x86-64, §3.2.3).
+const RDI: u16 = 5;
+const RSI: u16 = 4;
+/// More nested exceptions are not looked at.
+const MOST_NESTED: usize = 16;
+
+/// What happens at a place in a runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hook {
+    /// `__cxa_throw(object, type, destructor)`.
+    Throw,
+    /// `_Unwind_Resume_or_Rethrow(header)`, which `throw;` comes to.
+    Rethrow,
+    /// `std::rethrow_exception(pointer)`.
+    RethrowPointer,
+    /// `__cxa_begin_catch(header)`.
+    Catch,
+    /// `rust_begin_unwind(info)`.
+    PanicBegins,
+    /// `rust_panic(payload)`.
+    Panic,
+}
+
+/// Where the hooks are, and who wants them.
+#[derive(Debug, Default)]
+pub(super) struct Exceptions {
+    filters: ExceptionFilters,
+    /// By module: each is searched once.
+    known: FxHashMap<u64, Vec<(Hook, Address)>>,
+    armed: FxHashMap<Address, Hook>,
+}
+
+impl Exceptions {
+    fn wants(&self, hook: Hook) -> bool {
+        let filters = &self.filters;
+        match hook {
+            Hook::Throw | Hook::Rethrow | Hook::RethrowPointer => {
+                filters.cpp_throw.is_some() || filters.cpp_uncaught.is_some()
+            }
+            Hook::Catch => filters.cpp_catch.is_some(),
+            Hook::PanicBegins | Hook::Panic => {
+                filters.rust_panic.is_some() || filters.rust_uncaught.is_some()
+            }
+        }
+    }
+
+    fn wants_any(&self) -> bool {
+        self.filters != ExceptionFilters::default()
+    }
+}
+
+/// The hooks of a module.
+fn hooks_of(module: &LoadedModule) -> Vec<(Hook, Address)> {
+    /// A part of the name to look for, the whole name or its end.
+    const NAMES: [(Hook, &str, &str); 6] = [
+        (Hook::Throw, "__cxa_throw", "__cxa_throw"),
+        (
+            Hook::Rethrow,
+            "_Unwind_Resume_or_Rethrow",
+            "_Unwind_Resume_or_Rethrow",
+        ),
+        (
+            Hook::RethrowPointer,
+            "rethrow_exception",
+            "17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
+        ),
+        (Hook::Catch, "__cxa_begin_catch", "__cxa_begin_catch"),
+        (Hook::PanicBegins, "rust_begin_unwind", "rust_begin_unwind"),
+        (Hook::Panic, "rust_panic", "rust_panic"),
+    ];
+    let mut hooks = Vec::new();
+    for (hook, part, end) in NAMES {
+        let symbols = module.module.functions_with(part);
+        let places = symbols
+            .into_iter()
+            .filter(|symbol| {
+                symbol
+                    .name
+                    .split('@')
+                    .next()
+                    .unwrap_or_default()
+                    .ends_with(end)
+            })
+            // In mangled names the length is before a name: this keeps `my_rust_panic` out.
+            .filter(|symbol| {
+                let before = symbol.name.find(end).unwrap_or(0);
+                before == 0
+                    || end.starts_with("17")
+                    || symbol.name[..before].ends_with(&end.len().to_string())
+            });
+        hooks.extend(places.map(|symbol| (hook, module.to_process(symbol.address))));
+    }
+    hooks
+}
+
+impl Owner {
+    pub(crate) fn set_exception_filters(&mut self, filters: ExceptionFilters) {
+        self.exceptions.filters = filters;
+        self.arm_exceptions();
+    }
+
+    /// Inserts sites where somebody wants to stop, and takes the others out.
+    pub(super) fn arm_exceptions(&mut self) {
+        let modules: Vec<Arc<LoadedModule>> = self.modules.iter().cloned().collect();
+        let exceptions = &mut self.exceptions;
+        exceptions
+            .known
+            .retain(|id, _| modules.iter().any(|module| module.id == *id));
+        let mut wanted = FxHashMap::default();
+        if exceptions.wants_any() {
+            for module in &modules {
+                let hooks = exceptions.known.entry(module.id);
+                let hooks = hooks.or_insert_with(|| hooks_of(module)).clone();
+                wanted.extend(
+                    hooks
+                        .into_iter()
+                        .filter(|(hook, _)| exceptions.wants(*hook))
+                        .map(|(hook, at)| (at, hook)),
+                );
+            }
+        }
+        for at in exceptions
+            .armed
+            .keys()
+            .filter(|at| !wanted.contains_key(at))
+        {
+            self.memory.remove(*at, Reason::Exception);
+        }
+        wanted.retain(|at, _| match self.memory.insert(*at, Reason::Exception) {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!(%at, %error, "exceptions can't be seen");
+                false
+            }
+        });
+        exceptions.armed = wanted;
+    }
+
+    /// A thread has come to a place where exceptions pass: what it stops for, if it does.
+    pub(super) fn exception_met(&mut self, thread: ThreadId, at: Address) -> Option<StopReason> {
+        let hook = *self.exceptions.armed.get(&at)?;
+        if self.stops.is_guest(thread) {
+            return None;
+        }
+        let registers = self.registers(thread)?.to_dwarf();
+        let argument = |number: u16| registers.get(number).map(Address);
+        let (kind, exception) = match hook {
+            Hook::Throw => {
+                let object = Object {
+                    at: argument(RDI)?,
+                    type_info: argument(RSI)?,
+                };
+                self.thrown(thread, object, ExceptionKind::Throw)?
+            }
+            Hook::Rethrow => {
+                let object = self.space().of_header(argument(RDI)?)?;
+                self.thrown(thread, object, ExceptionKind::Rethrow)?
+            }
+            Hook::RethrowPointer => {
+                let pointer = self.memory.read_u64(argument(RDI)?).ok()?;
+                let object = self.space().of_object(Address(pointer))?;
+                self.thrown(thread, object, ExceptionKind::Rethrow)?
+            }
+            Hook::Catch => {
+                let object = self.space().of_header(argument(RDI)?)?;
+                self.caught(thread, object)?
+            }
+            Hook::PanicBegins => {
+                let place = rust::location(&self.memory, argument(RDI)?);
+                self.control(thread).panic_place = place;
+                return None;
+            }
+            Hook::Panic => self.panicked(thread, argument(RDI)?, argument(RSI)?)?,
+        };
+        let description = exception.description.clone();
+        self.control(thread).exception = Some(Arc::new(exception));
+        Some(StopReason::Exception { kind, description })
+    }
+
+    fn space(&self) -> Space<'_> {
+        Space {
+            memory: &self.memory,
+            modules: &self.modules,
+        }
+    }
+
+    fn means(&self, patterns: Option<&Patterns>, object: Object) -> bool {
+        let Some(patterns) = patterns else {
+            return false;
+        };
+        if *patterns == Patterns::default() {
+            return true;
+        }
+        let names = self.space().type_names(object);
+        patterns.mean(|pattern| names.iter().any(|name| means_type(pattern, name)))
+    }
+
+    fn thrown(
+        &mut self,
+        thread: ThreadId,
+        object: Object,
+        kind: ExceptionKind,
+    ) -> Option<(ExceptionKind, Exception)> {
+        let filters = &self.exceptions.filters;
+        let every = self.means(filters.cpp_throw.as_ref(), object);
+        let uncaught = self.means(filters.cpp_uncaught.as_ref(), object);
+        if !every && !uncaught {
+            return None;
+        }
+        let registers = self.registers(thread)?;
+        let first = unwind::innermost(registers.to_dwarf(), &self.modules, &self.memory);
+        let fate = handlers::of_cpp(first, Some(object), self.space());
+        let verb = match kind {
+            ExceptionKind::Rethrow => "rethrown",
+            _ => "thrown",
+        };
+        let (kind, end) = match fate {
+            Fate::Caught(_) if !every => return None,
+            Fate::Caught(function) => (kind, format!("{verb}, {function} catches it")),
+            Fate::Uncaught(why) => (ExceptionKind::Uncaught, format!("{verb}, {why}")),
+        };
+        let mode = match every {
+            true => BreakMode::Always,
+            false => BreakMode::Unhandled,
+        };
+        Some((kind, self.cpp_exception(object, registers.sp(), mode, &end)))
+    }
+
+    fn caught(&mut self, thread: ThreadId, object: Object) -> Option<(ExceptionKind, Exception)> {
+        /// Who begins to catch only to end the program.
+        const GIVING_UP: [&str; 6] = [
+            "__cxa_throw",
+            "__cxa_rethrow",
+            "__clang_call_terminate",
+            "__cxa_call_terminate",
+            "__cxa_call_unexpected",
+            "17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
+        ];
+        if !self.means(self.exceptions.filters.cpp_catch.as_ref(), object) {
+            return None;
+        }
+        let frames = self.physical_frames(thread, 2);
+        let caller = frames.get(1).and_then(super::signalled::symbol_of);
+        let caller = caller.unwrap_or_default();
+        if GIVING_UP.iter().any(|name| caller.ends_with(name)) {
+            return None;
+        }
+        let sp = self.registers(thread)?.sp();
+        let exception = self.cpp_exception(object, sp, BreakMode::Always, "caught");
+        Some((ExceptionKind::Catch, exception))
+    }
+
+    /// What there is to say of an exception.
+    fn cpp_exception(&self, object: Object, stack: u64, mode: BreakMode, end: &str) -> Exception {
+        let mut inner = Vec::new();
+        let mut nested = self.space().nested(object);
+        while let Some(object) = nested.filter(|_| inner.len() < MOST_NESTED) {
+            inner.push(self.one_exception(object, stack));
+            nested = self.space().nested(object);
+        }
+        let mut exception = self.one_exception(object, stack);
+        exception.mode = mode;
+        exception.description = format!("{} ({end})", exception.description);
+        exception.inner = inner;
+        exception
+    }
+
+    fn one_exception(&self, object: Object, stack: u64) -> Exception {
+        let space = self.space();
+        let name = space.type_name(object.type_info);
+        let id = name.clone().unwrap_or_else(|| "an exception".to_owned());
+        let message = space.what(object, stack);
+        Exception {
+            description: match &message {
+                Some(message) => format!("{id}: {message}"),
+                None => id.clone(),
+            },
+            id,
+            message,
+            expression: name.as_ref().map(|name| format!("*({name}*){}", object.at)),
+            type_name: name,
+            ..Exception::default()
+        }
+    }
+
+    fn panicked(
+        &mut self,
+        thread: ThreadId,
+        data: Address,
+        table: Address,
+    ) -> Option<(ExceptionKind, Exception)> {
+        let place = self.control(thread).panic_place.take();
+        let message = rust::message(&self.memory, data, table);
+        let filters = &self.exceptions.filters;
+        let texts = [place.as_deref(), message.as_deref()];
+        let means = |patterns: &Patterns| {
+            patterns.mean(|pattern| {
+                let mut texts = texts.iter().flatten();
+                texts.any(|text| means_text(pattern, text))
+            })
+        };
+        let every = filters.rust_panic.as_ref().is_some_and(means);
+        let uncaught = filters.rust_uncaught.as_ref().is_some_and(means);
+        if !every && !uncaught {
+            return None;
+        }
+        let registers = self.registers(thread)?;
+        let first = unwind::innermost(registers.to_dwarf(), &self.modules, &self.memory);
+        let (end, mode) = match handlers::of_panic(first, self.space()) {
+            Fate::Caught(_) if !every => return None,
+            Fate::Caught(function) => (format!(" ({function} catches it)"), BreakMode::Always),
+            Fate::Uncaught(_) => (String::new(), BreakMode::Unhandled),
+        };
+        let said = message.as_deref().unwrap_or("Box<dyn Any>");
+        let description = match &place {
+            Some(place) => format!("panicked at {place}: {said}{end}"),
+            None => format!("panicked: {said}{end}"),
+        };
+        let exception = Exception {
+            id: "panic".to_owned(),
+            description,
+            mode,
+            message,
+            ..Exception::default()
+        };
+        Some((ExceptionKind::Panic, exception))
+    }
+}

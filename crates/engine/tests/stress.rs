@@ -1,0 +1,386 @@
+//! Many short sessions with programs whose threads begin, end, fork and send signals, under breakpoints, steps and pauses
+//! in orders that nobody knows. Each must end as the program ends by itself, or as it was left, and leave no process.
+//!
+//! What a session does comes from its seed. A session that hangs is told with what it did and what its threads do.
+//! `DAPPLE_STRESS_SESSIONS` is how many there are, `DAPPLE_STRESS_SEED` the first one's seed.
+
+mod support;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
+use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
+use dapple_engine::launch::LaunchOptions;
+use dapple_engine::session::{Leave, LineBreakpoint, StepKind};
+use dapple_engine::{Error, Event, Session, ThreadId};
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use support::{Fixture, fixture};
+
+/// How many sessions there are, unless it is said.
+const SESSIONS: u64 = 200;
+/// How many run at the same time: more than processors, so that they are in each other's way.
+const AT_ONCE: usize = 4;
+/// How many different programs there are, by their argument.
+const PROGRAMS: u64 = 8;
+/// How long a session may be silent.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How a program ends by itself: what it writes, and its code.
+type Expected = HashMap<u64, (String, i32)>;
+
+fn number(variable: &str, otherwise: u64) -> u64 {
+    let text = std::env::var(variable).ok();
+    text.map_or(otherwise, |text| text.parse().expect("a number"))
+}
+
+#[test]
+fn sessions_under_stress_lose_no_stop_hang_nowhere_and_leave_nothing() {
+    let fixture = fixture("busy.c", &[]);
+    let expected: Expected = (0..PROGRAMS)
+        .map(|program| (program, alone(&fixture, program)))
+        .collect();
+    let (first, count) = (
+        number("DAPPLE_STRESS_SEED", 1),
+        number("DAPPLE_STRESS_SESSIONS", SESSIONS),
+    );
+    let next = AtomicU64::new(first);
+    let tally = Mutex::new(Tally::default());
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= first + count {
+                        return;
+                    }
+                    let done = run(&fixture, seed, &expected);
+                    tally.lock().expect("nobody has failed").add(&done);
+                }
+            });
+        }
+    });
+    let tally = tally.into_inner().expect("nobody has failed");
+    println!("{count} sessions: {tally:?}");
+    assert!(
+        tally.breakpoints > count && tally.steps > count / 2,
+        "{tally:?}"
+    );
+    assert!(tally.pauses > count / 10, "{tally:?}");
+}
+
+/// What sessions have done.
+#[derive(Debug, Default)]
+struct Tally {
+    breakpoints: u64,
+    steps: u64,
+    pauses: u64,
+    ended: u64,
+    left: u64,
+}
+
+impl Tally {
+    fn add(&mut self, other: &Tally) {
+        self.breakpoints += other.breakpoints;
+        self.steps += other.steps;
+        self.pauses += other.pauses;
+        self.ended += other.ended;
+        self.left += other.left;
+    }
+}
+
+/// What the program does without a debugger.
+fn alone(fixture: &Fixture, program: u64) -> (String, i32) {
+    let output = std::process::Command::new(&fixture.binary)
+        .arg(program.to_string())
+        .output()
+        .expect("it runs");
+    let text = String::from_utf8(output.stdout).expect("a number");
+    (text, output.status.code().expect("it exits"))
+}
+
+/// Numbers that look random (xorshift64*).
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % sides
+    }
+}
+
+/// A session under way.
+struct Run<'a> {
+    fixture: &'a Fixture,
+    seed: u64,
+    dice: Dice,
+    session: Option<Session>,
+    process: i32,
+    events: Receiver<Event>,
+    output: String,
+    log: Vec<String>,
+    tally: Tally,
+}
+
+fn run(fixture: &Fixture, seed: u64, expected: &Expected) -> Tally {
+    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let program = dice.roll(PROGRAMS);
+    let (sender, events) = unbounded();
+    let options = LaunchOptions {
+        program: fixture.binary.clone(),
+        args: vec![program.to_string().into()],
+        ..LaunchOptions::default()
+    };
+    let session = Session::launch(options, sender).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+    let mut run = Run {
+        fixture,
+        seed,
+        dice,
+        process: session.process().pid,
+        session: Some(session),
+        events,
+        output: String::new(),
+        log: vec![format!("program {program}")],
+        tally: Tally::default(),
+    };
+    let end = run.play();
+    match end {
+        Some(status) => {
+            let (text, code) = &expected[&program];
+            assert_eq!(
+                (status, run.output.as_str()),
+                (ExitStatus::Code(*code), text.as_str()),
+                "{}",
+                run.state()
+            );
+            run.tally.ended += 1;
+        }
+        None => run.tally.left += 1,
+    }
+    run.expect_nothing_left();
+    run.tally
+}
+
+impl Run<'_> {
+    fn session(&self) -> &Session {
+        self.session.as_ref().expect("it is not left yet")
+    }
+
+    /// Plays until the program has ended by itself, or has been left.
+    fn play(&mut self) -> Option<ExitStatus> {
+        self.set_breakpoints();
+        let mut stops_left = 10 + self.dice.roll(30);
+        self.go();
+        loop {
+            // A pause may come at any moment, before what is waited for and after.
+            if stops_left > 0 && self.dice.roll(4) == 0 {
+                self.log.push("pause".to_owned());
+                self.tally.pauses += 1;
+                // An error says that it has ended, which is told next.
+                let _ = self.session().pause(None);
+            }
+            let stops = match self.next() {
+                Outcome::Stopped(stops) => stops,
+                Outcome::Exited(status) => return Some(status),
+            };
+            self.look(&stops);
+            stops_left = stops_left.saturating_sub(1);
+            if stops_left == 0 {
+                match self.dice.roll(8) {
+                    0 => return self.leave(Leave::Kill),
+                    1 => return self.leave(Leave::Detach),
+                    _ => {}
+                }
+                self.clear_breakpoints();
+            } else if self.dice.roll(6) == 0 {
+                self.set_breakpoints();
+            }
+            let thread = stops[0].thread;
+            match self.dice.roll(8) {
+                0 => self.step(thread, StepKind::Over),
+                1 => self.step(thread, StepKind::Into),
+                2 => self.step(thread, StepKind::Out),
+                3 => self.step(thread, StepKind::Instruction),
+                _ => self.go(),
+            }
+        }
+    }
+
+    fn set_breakpoints(&mut self) {
+        const PLACES: [&str; 7] = ["work", "worked", "handler", "brief", "fork", "round", "end"];
+        let chosen: Vec<&str> = PLACES
+            .into_iter()
+            .filter(|_| self.dice.roll(3) == 0)
+            .collect();
+        self.log.push(format!("break at {chosen:?}"));
+        let lines = chosen.iter().map(|name| LineBreakpoint {
+            line: self.fixture.line(name),
+            ..LineBreakpoint::default()
+        });
+        self.set_lines(lines.collect());
+    }
+
+    fn clear_breakpoints(&mut self) {
+        self.log.push("break nowhere".to_owned());
+        self.set_lines(Vec::new());
+    }
+
+    fn set_lines(&mut self, lines: Vec<LineBreakpoint>) {
+        let set = self
+            .session()
+            .set_line_breakpoints(&self.fixture.source, lines);
+        assert!(
+            set.is_ok() || matches!(set, Err(Error::Ended)),
+            "{}",
+            self.state()
+        );
+    }
+
+    fn go(&mut self) {
+        self.log.push("go".to_owned());
+        let done = self.session().resume();
+        assert!(
+            done.is_ok() || matches!(done, Err(Error::Ended)),
+            "{}",
+            self.state()
+        );
+    }
+
+    fn step(&mut self, thread: ThreadId, kind: StepKind) {
+        self.log.push(format!("step {kind:?} {thread}"));
+        self.tally.steps += 1;
+        let done = self.session().step(thread, kind);
+        // A kill may have come between; no other refusal has a reason.
+        assert!(
+            done.is_ok() || matches!(done, Err(Error::Ended)),
+            "{done:?} {}",
+            self.state()
+        );
+    }
+
+    /// What is told of a stop must be so.
+    fn look(&mut self, stops: &[Stop]) {
+        let text: Vec<String> = stops
+            .iter()
+            .map(|stop| format!("{} {:?} at {}", stop.thread, stop.reason, stop.address))
+            .collect();
+        self.log.push(format!("stopped: {}", text.join(", ")));
+        for stop in stops {
+            match &stop.reason {
+                StopReason::Breakpoint(ids) => {
+                    assert!(!ids.is_empty());
+                    self.tally.breakpoints += 1;
+                }
+                StopReason::Step | StopReason::Pause => {}
+                other => panic!("{other:?} {}", self.state()),
+            }
+        }
+        if self.dice.roll(4) == 0 {
+            let threads = self.session().threads();
+            let live = threads.is_ok_and(|threads| threads.iter().any(|t| t.id == stops[0].thread));
+            assert!(live, "{}", self.state());
+            let stack = self.session().stack(stops[0].thread, 0..20);
+            let found = stack.is_ok_and(|stack| !stack.frames.is_empty());
+            assert!(found, "{}", self.state());
+        }
+    }
+
+    fn next(&mut self) -> Outcome {
+        loop {
+            match self.events.recv_timeout(PATIENCE) {
+                Ok(Event::Stopped(stops)) => return Outcome::Stopped(stops),
+                Ok(Event::Exited(status)) => {
+                    self.log.push(format!("ended: {status:?}"));
+                    return Outcome::Exited(status);
+                }
+                Ok(Event::Output { stream, bytes }) => {
+                    assert_eq!(stream, Stream::Stdout, "{}", self.state());
+                    self.output.push_str(&String::from_utf8_lossy(&bytes));
+                }
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout) => panic!("it hangs: {}", self.state()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    panic!("the engine is gone: {}", self.state())
+                }
+            }
+        }
+    }
+
+    fn leave(&mut self, how: Leave) -> Option<ExitStatus> {
+        self.log.push(format!("leave: {how:?}"));
+        self.session.take().expect("it is left once").leave(how);
+        None
+    }
+
+    /// Nothing of the program's group is left, as soon as what it was left to do is done.
+    fn expect_nothing_left(&mut self) {
+        drop(self.session.take());
+        let begin = Instant::now();
+        while !members(self.process).is_empty() {
+            assert!(begin.elapsed() < PATIENCE, "it is left: {}", self.state());
+            std::thread::yield_now();
+        }
+    }
+
+    /// What a person needs to know of a session that has gone wrong.
+    fn state(&self) -> String {
+        let mut text = format!("seed {}\n{}\n", self.seed, self.log.join("\n"));
+        for process in members(self.process) {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "process {process}:");
+            let tasks = std::fs::read_dir(format!("/proc/{process}/task"));
+            for task in tasks.into_iter().flatten().flatten() {
+                let read = |name: &str| {
+                    let text = std::fs::read_to_string(task.path().join(name));
+                    text.unwrap_or_default().trim().to_owned()
+                };
+                let status = read("status");
+                let lines = status.lines().filter(|line| {
+                    ["State", "TracerPid", "SigPnd", "ShdPnd"]
+                        .iter()
+                        .any(|field| line.starts_with(field))
+                });
+                let lines: Vec<&str> = lines.collect();
+                let _ = writeln!(
+                    text,
+                    "  {:?}: {} {}",
+                    task.file_name(),
+                    lines.join(" "),
+                    read("syscall")
+                );
+            }
+        }
+        text
+    }
+}
+
+enum Outcome {
+    Stopped(Vec<Stop>),
+    Exited(ExitStatus),
+}
+
+/// The processes of a group that are more than zombies.
+fn members(group: i32) -> Vec<i32> {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    numbers
+        .filter(|process| {
+            let stat =
+                std::fs::read_to_string(Path::new("/proc").join(process.to_string()).join("stat"));
+            // `pid (name) state parent group …`, proc_pid_stat(5).
+            let stat = stat.unwrap_or_default();
+            let mut fields = stat
+                .rsplit(')')
+                .next()
+                .unwrap_or_default()
+                .split_whitespace();
+            let state = fields.next();
+            let its = fields.nth(1).and_then(|field| field.parse().ok());
+            its == Some(group) && state != Some("Z") && state != Some("X")
+        })
+        .collect()
+}
