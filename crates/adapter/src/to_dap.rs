@@ -436,7 +436,6 @@ fn exception_details(exception: &Exception) -> ExceptionDetails {
     details.message = exception.message.clone();
     details.full_type_name = exception.type_name.clone();
     details.type_name = exception.type_name.as_deref().map(base_name);
-    details.evaluate_name = exception.expression.clone();
     details.stack_trace = exception.stack_trace.clone();
     if !exception.inner.is_empty() {
         let inner = exception.inner.iter().map(exception_details);

@@ -420,3 +420,43 @@ fn conditions_choose_panics_by_what_they_say_and_where() {
         session.disconnect();
     }
 }
+
+#[test]
+fn a_condition_is_looked_at_where_the_program_throws() {
+    let fixture = Fixture::new("throws.cpp");
+    let fixture_rs = Fixture::new("panics.rs");
+    for (condition, stops) in [
+        ("if at == 5", true),
+        ("if at > 5", false),
+        ("out of bounds if at == 5", true),
+        ("overflow if at == 5", false),
+    ] {
+        let session = started(
+            &fixture_rs,
+            &["plain", "index"],
+            &[("rust_panic", Some(condition))],
+        );
+        if stops {
+            let (stopped, _, mark) = stop(&session, &fixture_rs);
+            assert_eq!(mark, "index", "{condition}");
+            session.resume(stopped.thread);
+        }
+        assert_eq!(session.exit_code(), 101, "{condition}");
+        session.disconnect();
+    }
+    // Where it has no value it stops, and says so.
+    let session = started(
+        &fixture,
+        &["own"],
+        &[("cpp_throw", Some("if nowhere == 1"))],
+    );
+    let (stopped, text, mark) = stop(&session, &fixture);
+    assert_eq!(mark, "own");
+    assert!(
+        text.contains("the condition `nowhere == 1` has no value: "),
+        "{text}"
+    );
+    session.resume(stopped.thread);
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+}

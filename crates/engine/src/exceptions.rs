@@ -46,8 +46,6 @@ pub struct Exception {
     pub message: Option<String>,
     /// The type's full name.
     pub type_name: Option<String>,
-    /// An expression that gives the exception's object in the thread's innermost frame with source.
-    pub expression: Option<String>,
     /// The thread's stack, a line for each frame. Made when it is asked for.
     pub stack_trace: Option<String>,
     /// The exceptions that it was thrown for, the nearest first.

@@ -30,6 +30,7 @@ use crate::registers::Registers;
 use crate::session::StepKind;
 use crate::unwind;
 use code::Instruction;
+pub(crate) use code::is_library_source;
 use dapple_symbols::functions::{FunctionId, InlinedCall};
 pub use position::Places;
 use position::Position;

@@ -8,6 +8,7 @@ mod breakpoints;
 mod commands;
 mod compile;
 mod complete;
+mod exceptions;
 mod input;
 mod link;
 mod render;

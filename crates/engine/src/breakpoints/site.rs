@@ -289,3 +289,41 @@ impl Memory for PatchedMemory {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ThreadId;
+
+    #[test]
+    fn a_child_that_was_forked_before_a_byte_was_taken_out_is_cleaned_of_it() {
+        let own = ThreadId(std::process::id().cast_signed());
+        let open = || ProcessMemory::open(own).expect("this process's memory");
+        // Read and written through the file only, as a debuggee's is.
+        let code: Box<[u8]> = vec![0x90; 64].into();
+        let at = Address(code.as_ptr() as u64);
+        let mut memory = PatchedMemory::new(open());
+        let byte = |copy: &ProcessMemory| {
+            let mut byte = [0];
+            copy.read(at, &mut byte).expect("a byte");
+            byte[0]
+        };
+        let copy = open();
+        memory.insert(at, Reason::Step).expect("it is there");
+        assert_eq!(byte(&copy), TRAP);
+        memory.remove(at, Reason::Step);
+        assert_eq!(byte(&copy), 0x90);
+
+        // The child's copy is of the time before.
+        copy.write(at, &[TRAP]).expect("it is there");
+        memory.clean(&copy);
+        assert_eq!(byte(&copy), 0x90);
+
+        // What is there when no child is on its way any more is the program's own.
+        memory.forget_removed();
+        copy.write(at, &[TRAP]).expect("it is there");
+        memory.clean(&copy);
+        assert_eq!(byte(&copy), TRAP);
+        drop(code);
+    }
+}

@@ -1,20 +1,34 @@
-//! Which exceptions are meant: names with `*` and `?`, as in `std::out_of_range, my::*, !my::Retry`.
+//! Which exceptions are meant: names with `*` and `?`, as in `std::out_of_range, my::*, !my::Retry`, and what has to hold
+//! besides, as in `my::Error if retries > 3`.
 
-/// A list of patterns. An empty one means all.
+use crate::eval::Parsed;
+use dapple_symbols::functions::Language;
+
+/// A list of patterns, and maybe an expression. An empty list means all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Patterns {
     wanted: Vec<String>,
     unwanted: Vec<String>,
+    expression: Option<String>,
 }
 
 impl Patterns {
-    /// Reads patterns separated by commas; those after a `!` are left out of what the others mean.
+    /// Reads patterns separated by commas; those after a `!` are left out of what the others mean. Behind `if` there may be an
+    /// expression, for the innermost frame with the user's source.
     ///
     /// # Errors
     /// A sentence that says what is wrong.
     pub fn parse(text: &str) -> Result<Patterns, String> {
         let mut patterns = Patterns::default();
-        for part in split(text)? {
+        let (list, expression) = cut(text);
+        if let Some(expression) = expression {
+            let cpp = Parsed::new(expression, Language::Cpp);
+            if let (Err(error), Err(_)) = (cpp, Parsed::new(expression, Language::Rust)) {
+                return Err(format!("`{expression}`: {error}"));
+            }
+            patterns.expression = Some(expression.to_owned());
+        }
+        for part in split(list)? {
             let (list, pattern) = match part.strip_prefix('!') {
                 Some(rest) => (&mut patterns.unwanted, rest.trim()),
                 None => (&mut patterns.wanted, part),
@@ -27,10 +41,27 @@ impl Patterns {
         Ok(patterns)
     }
 
+    /// What has to hold besides.
+    pub(crate) fn expression(&self) -> Option<&str> {
+        self.expression.as_deref()
+    }
+
     /// Whether what `is` says so of the patterns is meant.
     pub(crate) fn mean(&self, is: impl Fn(&str) -> bool) -> bool {
         let wanted = self.wanted.is_empty() || self.wanted.iter().any(|pattern| is(pattern));
         wanted && !self.unwanted.iter().any(|pattern| is(pattern))
+    }
+}
+
+/// The patterns, and the expression behind `if`.
+fn cut(text: &str) -> (&str, Option<&str>) {
+    let text = text.trim();
+    if let Some(expression) = text.strip_prefix("if ") {
+        return ("", Some(expression.trim()));
+    }
+    match text.split_once(" if ") {
+        Some((list, expression)) => (list, Some(expression.trim())),
+        None => (text, None),
     }
 }
 
@@ -148,7 +179,11 @@ mod tests {
         let all_but = Patterns::parse("!Retry").expect("valid");
         assert!(all_but.mean(|pattern| means_type(pattern, "Other")));
         assert!(!all_but.mean(|pattern| means_type(pattern, "my::Retry")));
-        for wrong in ["a,,b", "pair<int", "!", ","] {
+        let with = Patterns::parse("my::* if a > 3").expect("valid");
+        assert_eq!(with.expression(), Some("a > 3"));
+        let only = Patterns::parse("if a == 2").expect("valid");
+        assert!(only.mean(|_| false) && only.expression().is_some());
+        for wrong in ["my::* if a >", "a,,b", "pair<int", "!", ","] {
             assert!(Patterns::parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -6,16 +6,21 @@
 
 use super::Owner;
 use crate::breakpoints::site::Reason;
+use crate::eval::Parsed;
 use crate::event::{ExceptionKind, StopReason};
 use crate::exceptions::cpp::{Object, Space};
 use crate::exceptions::handlers::{self, Fate};
 use crate::exceptions::pattern::{means_text, means_type};
 use crate::exceptions::{BreakMode, Exception, ExceptionFilters, Patterns, rust};
+use crate::frame::{Frame, StackCache};
 use crate::memory::Memory;
 use crate::modules::LoadedModule;
+use crate::step;
 use crate::unwind;
-use crate::{Address, ThreadId};
+use crate::values::Reader;
+use crate::{Address, Error, ThreadId};
 use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// DWARF numbers of a function's first two arguments (System V ABI for x86-64, §3.2.3).
@@ -88,8 +93,23 @@ fn hooks_of(module: &LoadedModule) -> Vec<(Hook, Address)> {
         (Hook::PanicBegins, "rust_begin_unwind", "rust_begin_unwind"),
         (Hook::Panic, "rust_panic", "rust_panic"),
     ];
+    // Large programs have long tables of names: where the first of a runtime's isn't, the others are not looked for. What
+    // throws again may be in the unwinder's library.
+    let has = |name: &str| !module.module.functions_with(name).is_empty();
+    let file = module.module.path().file_name().unwrap_or_default();
+    let is_unwinder = file.to_string_lossy().starts_with("libgcc_s.")
+        || file.to_string_lossy().starts_with("libunwind.");
+    let (cpp, rust) = (has("__cxa_throw"), has("rust_begin_unwind"));
     let mut hooks = Vec::new();
     for (hook, part, end) in NAMES {
+        let searched = match hook {
+            Hook::Rethrow => cpp || is_unwinder,
+            Hook::Throw | Hook::RethrowPointer | Hook::Catch => cpp,
+            Hook::PanicBegins | Hook::Panic => rust,
+        };
+        if !searched {
+            continue;
+        }
         let symbols = module.module.functions_with(part);
         let places = symbols
             .into_iter()
@@ -208,11 +228,10 @@ impl Owner {
         let Some(patterns) = patterns else {
             return false;
         };
-        if *patterns == Patterns::default() {
-            return true;
-        }
-        let names = self.space().type_names(object);
-        patterns.mean(|pattern| names.iter().any(|name| means_type(pattern, name)))
+        // Names are read only where somebody looks at them.
+        let names = OnceCell::new();
+        let names = || names.get_or_init(|| self.space().type_names(object)).iter();
+        patterns.mean(|pattern| names().any(|name| means_type(pattern, name)))
     }
 
     fn thrown(
@@ -221,9 +240,13 @@ impl Owner {
         object: Object,
         kind: ExceptionKind,
     ) -> Option<(ExceptionKind, Exception)> {
-        let filters = &self.exceptions.filters;
-        let every = self.means(filters.cpp_throw.as_ref(), object);
-        let uncaught = self.means(filters.cpp_uncaught.as_ref(), object);
+        let filters = self.exceptions.filters.clone();
+        let mut note = String::new();
+        let mut wants = |filter: Option<&Patterns>| {
+            self.means(filter, object) && self.holds(thread, filter, &mut note)
+        };
+        let every = wants(filters.cpp_throw.as_ref());
+        let uncaught = wants(filters.cpp_uncaught.as_ref());
         if !every && !uncaught {
             return None;
         }
@@ -243,6 +266,7 @@ impl Owner {
             true => BreakMode::Always,
             false => BreakMode::Unhandled,
         };
+        let end = end + &note;
         Some((kind, self.cpp_exception(object, registers.sp(), mode, &end)))
     }
 
@@ -256,7 +280,8 @@ impl Owner {
             "__cxa_call_unexpected",
             "17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
         ];
-        if !self.means(self.exceptions.filters.cpp_catch.as_ref(), object) {
+        let filter = self.exceptions.filters.cpp_catch.clone();
+        if !self.means(filter.as_ref(), object) {
             return None;
         }
         let frames = self.physical_frames(thread, 2);
@@ -265,9 +290,48 @@ impl Owner {
         if GIVING_UP.iter().any(|name| caller.ends_with(name)) {
             return None;
         }
+        let mut end = "caught".to_owned();
+        if !self.holds(thread, filter.as_ref(), &mut end) {
+            return None;
+        }
         let sp = self.registers(thread)?.sp();
-        let exception = self.cpp_exception(object, sp, BreakMode::Always, "caught");
+        let exception = self.cpp_exception(object, sp, BreakMode::Always, &end);
         Some((ExceptionKind::Catch, exception))
+    }
+
+    /// Whether what a filter asks for besides its patterns holds in the innermost frame with the user's source. Where that can't be
+    /// said it stops, and the note says why.
+    fn holds(&mut self, thread: ThreadId, filter: Option<&Patterns>, note: &mut String) -> bool {
+        let Some(expression) = filter.and_then(Patterns::expression) else {
+            return true;
+        };
+        match self.value_of_condition(thread, expression) {
+            Ok(holds) => holds,
+            Err(error) => {
+                *note = format!("; the condition `{expression}` has no value: {error}");
+                true
+            }
+        }
+    }
+
+    fn value_of_condition(&mut self, thread: ThreadId, expression: &str) -> Result<bool, Error> {
+        /// How many frames of libraries are on top of who throws.
+        const MOST: usize = 100;
+        let gone = || Error::NoSuchThread(thread);
+        let registers = self.registers(thread).ok_or_else(gone)?;
+        let mut stack = StackCache::new(thread, 0, registers.to_dwarf());
+        let frames = (0..MOST).map_while(|index| stack.frame(&self.modules, &self.memory, index));
+        let is_users = |frame: &Frame| {
+            let position = frame.position.as_ref();
+            position.is_some_and(|at| !step::is_library_source(&at.file) && at.file.is_file())
+        };
+        let frame = frames.into_iter().find(is_users).ok_or_else(gone)?;
+        let reader = Reader {
+            memory: &self.memory,
+            modules: &self.modules,
+        };
+        let number = Parsed::new(expression, frame.language)?.number(&frame, &reader)?;
+        Ok(number.is_true())
     }
 
     /// What there is to say of an exception.
@@ -297,7 +361,6 @@ impl Owner {
             },
             id,
             message,
-            expression: name.as_ref().map(|name| format!("*({name}*){}", object.at)),
             type_name: name,
             ..Exception::default()
         }
@@ -311,7 +374,7 @@ impl Owner {
     ) -> Option<(ExceptionKind, Exception)> {
         let place = self.control(thread).panic_place.take();
         let message = rust::message(&self.memory, data, table);
-        let filters = &self.exceptions.filters;
+        let filters = self.exceptions.filters.clone();
         let texts = [place.as_deref(), message.as_deref()];
         let means = |patterns: &Patterns| {
             patterns.mean(|pattern| {
@@ -319,8 +382,12 @@ impl Owner {
                 texts.any(|text| means_text(pattern, text))
             })
         };
-        let every = filters.rust_panic.as_ref().is_some_and(means);
-        let uncaught = filters.rust_uncaught.as_ref().is_some_and(means);
+        let mut note = String::new();
+        let mut wants = |filter: Option<&Patterns>| {
+            filter.is_some_and(means) && self.holds(thread, filter, &mut note)
+        };
+        let every = wants(filters.rust_panic.as_ref());
+        let uncaught = wants(filters.rust_uncaught.as_ref());
         if !every && !uncaught {
             return None;
         }
@@ -333,8 +400,8 @@ impl Owner {
         };
         let said = message.as_deref().unwrap_or("Box<dyn Any>");
         let description = match &place {
-            Some(place) => format!("panicked at {place}: {said}{end}"),
-            None => format!("panicked: {said}{end}"),
+            Some(place) => format!("panicked at {place}: {said}{end}{note}"),
+            None => format!("panicked: {said}{end}{note}"),
         };
         let exception = Exception {
             id: "panic".to_owned(),

@@ -5,6 +5,7 @@
 
 mod breakpoints;
 mod data;
+mod exceptions;
 mod help;
 mod listing;
 mod running;
@@ -64,6 +65,7 @@ pub struct Command {
 pub static COMMANDS: &[&[Command]] = &[
     running::COMMANDS,
     breakpoints::COMMANDS,
+    exceptions::COMMANDS,
     stack::COMMANDS,
     data::COMMANDS,
     listing::COMMANDS,

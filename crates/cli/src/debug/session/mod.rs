@@ -22,6 +22,7 @@ use dapple_dap::types::{
 use super::breakpoints::Breakpoints;
 use super::commands::{self, Flow};
 use super::complete::Completer;
+use super::exceptions::Exceptions;
 use super::input::{Input, Line, Next, PROMPT};
 use super::link::{Adapter, Link, Program};
 use super::screen::Screen;
@@ -74,6 +75,8 @@ pub struct Session {
     pub program: Program,
     /// What the user asked to stop at.
     pub breakpoints: Breakpoints,
+    /// At which exceptions and signals.
+    pub exceptions: Exceptions,
     /// Where the program is in its life.
     pub state: State,
     /// The file and last line shown, from where `list` goes on.
@@ -111,6 +114,7 @@ impl Session {
             sources: Sources::default(),
             program,
             breakpoints: Breakpoints::default(),
+            exceptions: Exceptions::default(),
             state: State::Over,
             listed: None,
             exit_code: None,
@@ -271,6 +275,7 @@ impl Session {
             self.tell_breakpoints(&file)?;
         }
         self.tell_function_breakpoints()?;
+        self.tell_exceptions()?;
         Ok(())
     }
 

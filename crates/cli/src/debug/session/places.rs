@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use dapple_dap::types::{
-    SetBreakpointsArguments, SetBreakpointsRequest, SetFunctionBreakpointsArguments,
-    SetFunctionBreakpointsRequest, Source,
+    SetBreakpointsArguments, SetBreakpointsRequest, SetExceptionBreakpointsArguments,
+    SetExceptionBreakpointsRequest, SetFunctionBreakpointsArguments, SetFunctionBreakpointsRequest,
+    Source,
 };
 
 use super::Session;
@@ -39,6 +40,38 @@ impl Session {
         let arguments = SetFunctionBreakpointsArguments::new(self.breakpoints.functions());
         let answer = self.request::<SetFunctionBreakpointsRequest>(arguments)?;
         self.breakpoints.answered(None, answer.breakpoints);
+        Ok(())
+    }
+
+    /// Tells the adapter at which exceptions and signals to stop, if it has filters for them.
+    ///
+    /// # Errors
+    /// It refuses some: what it says of them.
+    pub fn tell_exceptions(&mut self) -> anyhow::Result<()> {
+        let Some(link) = &self.link else {
+            return Ok(());
+        };
+        let capabilities = link.capabilities();
+        let filters = capabilities.exception_breakpoint_filters.as_ref();
+        if filters.is_none_or(Vec::is_empty) {
+            return Ok(());
+        }
+        let options = self.exceptions.to_tell(&capabilities);
+        let arguments = match capabilities.supports_exception_filter_options {
+            Some(true) => {
+                SetExceptionBreakpointsArguments::new(Vec::new()).with_filter_options(options)
+            }
+            _ => {
+                let ids = options.into_iter().map(|option| option.filter_id);
+                SetExceptionBreakpointsArguments::new(ids.collect())
+            }
+        };
+        let answer = self.request::<SetExceptionBreakpointsRequest>(arguments)?;
+        let refused = answer.breakpoints.into_iter().flatten();
+        let mut refused = refused.filter(|answer| !answer.verified);
+        if let Some(message) = refused.find_map(|answer| answer.message) {
+            bail!("{message}");
+        }
         Ok(())
     }
 

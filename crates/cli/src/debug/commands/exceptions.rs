@@ -1,0 +1,175 @@
+//! Stopping at exceptions and signals.
+
+use anyhow::bail;
+use dapple_dap::types::{ExceptionBreakpointsFilter, ExceptionInfoArguments, ExceptionInfoRequest};
+
+use super::{Argument, Command, Flow};
+use crate::debug::exceptions::SIGNALS;
+use crate::debug::screen::printable;
+use crate::debug::session::Session;
+
+pub static COMMANDS: &[Command] = &[
+    Command {
+        name: "catch",
+        aliases: &[],
+        usage: "[FILTER [off | CONDITION]]",
+        summary: "stop at exceptions, or list at which",
+        details: "`catch` lists the filters and whether they are on. `catch cpp_throw std::*, !my::Retry` stops at what is thrown of these types, \
+            `catch rust_panic off` at no panics.",
+        argument: Argument::Topic(&[
+            "cpp_throw",
+            "cpp_catch",
+            "cpp_uncaught",
+            "rust_panic",
+            "rust_uncaught",
+            "faults",
+            "signals",
+            "off",
+        ]),
+        repeats: false,
+        run: catch,
+    },
+    Command {
+        name: "handle",
+        aliases: &[],
+        usage: "[SIGNAL stop|nostop|pass|nopass|print|noprint …]",
+        summary: "say what becomes of a signal, or list what was said",
+        details: "`handle SIGUSR1 stop` stops before it is delivered, `handle SIGALRM nopass` keeps it from the program. `all` stands for all signals.",
+        argument: Argument::Topic(&[
+            "stop", "nostop", "pass", "nopass", "print", "noprint", "all",
+        ]),
+        repeats: false,
+        run: handle,
+    },
+    Command {
+        name: "why",
+        aliases: &[],
+        usage: "",
+        summary: "say more about the exception or signal it stopped by",
+        details: "",
+        argument: Argument::None,
+        repeats: false,
+        run: why,
+    },
+];
+
+fn filters(session: &Session) -> anyhow::Result<Vec<ExceptionBreakpointsFilter>> {
+    let filters = session.link()?.capabilities().exception_breakpoint_filters;
+    match filters {
+        Some(filters) if !filters.is_empty() => Ok(filters),
+        _ => bail!("this adapter can't stop at exceptions"),
+    }
+}
+
+fn catch(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    let filters = filters(session)?;
+    if argument.is_empty() {
+        for filter in &filters {
+            let line = line(session, filter);
+            session.screen.say(&line);
+        }
+        return Ok(Flow::Go);
+    }
+    let (name, rest) = argument
+        .split_once(char::is_whitespace)
+        .unwrap_or((argument, ""));
+    let rest = rest.trim();
+    let Some(filter) = filters.iter().find(|filter| filter.filter == name) else {
+        let known: Vec<&str> = filters.iter().map(|f| f.filter.as_str()).collect();
+        bail!(
+            "there is nothing to catch called `{name}`; there are {}",
+            known.join(", ")
+        );
+    };
+    let condition = Some(rest.to_owned()).filter(|rest| !rest.is_empty() && rest != "off");
+    if condition.is_some() && filter.supports_condition != Some(true) {
+        bail!("`{name}` takes no condition");
+    }
+    session.exceptions.choose(name, rest != "off", condition);
+    if let Err(error) = session.tell_exceptions() {
+        session.exceptions.forget_filter(name);
+        session.tell_exceptions()?;
+        return Err(error);
+    }
+    let line = line(session, filter);
+    session.screen.say(&line);
+    Ok(Flow::Go)
+}
+
+/// `cpp_throw: on if std::*   C++: on throw`.
+fn line(session: &Session, filter: &ExceptionBreakpointsFilter) -> String {
+    let state = match session.exceptions.state_of(filter) {
+        (false, _) => "off".to_owned(),
+        (true, None) => "on".to_owned(),
+        (true, Some(condition)) => format!("on if {condition}"),
+    };
+    let name = printable(&filter.filter);
+    format!("{name}: {state} ({})", printable(&filter.label))
+}
+
+fn handle(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    let mut words = argument.split_whitespace();
+    let Some(signal) = words.next() else {
+        let told: Vec<String> = session.exceptions.signals().collect();
+        let text = match told.is_empty() {
+            true => "nothing was said of signals; faults stop, all are passed on".to_owned(),
+            false => told.join("\n"),
+        };
+        session.screen.say(&text);
+        return Ok(Flow::Go);
+    };
+    let words: Vec<&str> = words.collect();
+    if words.is_empty() {
+        bail!("handle it how? `handle {signal} nostop pass`");
+    }
+    if !filters(session)?
+        .iter()
+        .any(|filter| filter.filter == SIGNALS)
+    {
+        bail!("this adapter has no filter for signals");
+    }
+    session.exceptions.handle(signal, &words);
+    if let Err(error) = session.tell_exceptions() {
+        session.exceptions.forget(signal);
+        session.tell_exceptions()?;
+        return Err(error);
+    }
+    let signal = signal.to_ascii_uppercase();
+    let told: Vec<String> = session.exceptions.signals().collect();
+    let line = told
+        .into_iter()
+        .find(|line| line.starts_with(&format!("{signal}:")));
+    session.screen.say(&line.unwrap_or(signal));
+    Ok(Flow::Go)
+}
+
+fn why(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+    if session
+        .link()?
+        .capabilities()
+        .supports_exception_info_request
+        != Some(true)
+    {
+        bail!("this adapter can't say more");
+    }
+    let thread = session.stop()?.thread;
+    let info = session.request::<ExceptionInfoRequest>(ExceptionInfoArguments::new(thread))?;
+    let description = info.description.as_deref().unwrap_or(&info.exception_id);
+    let mut lines = vec![printable(description)];
+    if let Some(details) = &info.details {
+        let mut inner: Vec<_> = details.inner_exception.iter().flatten().collect();
+        inner.reverse();
+        while let Some(cause) = inner.pop() {
+            let name = cause.full_type_name.as_deref().unwrap_or("an exception");
+            let said = cause.message.as_deref().unwrap_or_default();
+            lines.push(printable(&format!("  for {name}: {said}")));
+        }
+        if let Some(facts) = &details.message
+            && !description.contains(facts.as_str())
+        {
+            lines.push(printable(&format!("  {facts}")));
+        }
+    }
+    session.screen.say(&lines.join("\n"));
+    Ok(Flow::Go)
+}

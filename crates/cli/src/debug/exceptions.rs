@@ -1,0 +1,146 @@
+//! Which exceptions and signals the user wants to stop at, in terms of the adapter's own filters.
+
+use dapple_dap::types::{Capabilities, ExceptionBreakpointsFilter, ExceptionFilterOptions};
+
+/// The filter of ours that signals are listed in.
+pub const SIGNALS: &str = "signals";
+
+/// A filter that the user has said something of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Choice {
+    id: String,
+    on: bool,
+    condition: Option<String>,
+}
+
+/// What the user has said; of all else the adapter's defaults hold. Stays from run to run.
+#[derive(Debug, Default)]
+pub struct Exceptions {
+    choices: Vec<Choice>,
+    /// Signals with what becomes of them, as `handle` was told.
+    signals: Vec<(String, String)>,
+}
+
+impl Exceptions {
+    /// Switches a filter on or off.
+    pub fn choose(&mut self, id: &str, on: bool, condition: Option<String>) {
+        self.choices.retain(|choice| choice.id != id);
+        if id == SIGNALS {
+            self.signals.clear();
+        }
+        self.choices.push(Choice {
+            id: id.to_owned(),
+            on,
+            condition,
+        });
+    }
+
+    /// Says what becomes of a signal: words such as `nostop pass`.
+    pub fn handle(&mut self, signal: &str, words: &[&str]) {
+        let signal = signal.to_ascii_uppercase();
+        let known = self.signals.iter_mut().find(|(name, _)| *name == signal);
+        let words = words.join(":").to_ascii_lowercase();
+        match known {
+            Some((_, before)) => *before = format!("{before}:{words}"),
+            None => self.signals.push((signal, words)),
+        }
+    }
+
+    /// Forgets what was said of a signal last, as it was refused.
+    pub fn forget(&mut self, signal: &str) {
+        self.signals
+            .retain(|(name, _)| !name.eq_ignore_ascii_case(signal));
+    }
+
+    /// Forgets what was said of a filter, as it was refused.
+    pub fn forget_filter(&mut self, id: &str) {
+        self.choices.retain(|choice| choice.id != id);
+    }
+
+    /// What was said of signals, a line for each.
+    pub fn signals(&self) -> impl Iterator<Item = String> {
+        self.signals
+            .iter()
+            .map(|(name, words)| format!("{name}: {}", words.replace(':', " ")))
+    }
+
+    /// Whether a filter is on, and its condition.
+    pub fn state_of(&self, filter: &ExceptionBreakpointsFilter) -> (bool, Option<String>) {
+        let chosen = self
+            .choices
+            .iter()
+            .find(|choice| choice.id == filter.filter);
+        let (on, mut condition) = match chosen {
+            Some(choice) => (choice.on, choice.condition.clone()),
+            None => (filter.default == Some(true), None),
+        };
+        if filter.filter != SIGNALS || self.signals.is_empty() {
+            return (on, condition);
+        }
+        let entries = self
+            .signals
+            .iter()
+            .map(|(name, words)| format!("{name}:{words}"));
+        let before = condition.take().filter(|_| on).into_iter();
+        let all: Vec<String> = before.chain(entries).collect();
+        (true, Some(all.join(", ")))
+    }
+
+    /// What to tell an adapter with these capabilities: the filters that are on, each with its condition.
+    pub fn to_tell(&self, capabilities: &Capabilities) -> Vec<ExceptionFilterOptions> {
+        let filters = capabilities.exception_breakpoint_filters.iter().flatten();
+        let on = filters.filter_map(|filter| {
+            let (on, condition) = self.state_of(filter);
+            let mut option = ExceptionFilterOptions::new(filter.filter.clone());
+            option.condition = condition;
+            on.then_some(option)
+        });
+        on.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn capabilities() -> Capabilities {
+        let filters = vec![
+            ExceptionBreakpointsFilter::new("uncaught", "Uncaught").with_default(true),
+            ExceptionBreakpointsFilter::new(SIGNALS, "Signals"),
+        ];
+        Capabilities::new().with_exception_breakpoint_filters(filters)
+    }
+
+    fn told(exceptions: &Exceptions) -> Vec<(String, Option<String>)> {
+        let told = exceptions.to_tell(&capabilities()).into_iter();
+        told.map(|option| (option.filter_id, option.condition))
+            .collect()
+    }
+
+    #[test]
+    fn the_defaults_hold_until_something_else_is_said() {
+        let mut exceptions = Exceptions::default();
+        assert_eq!(told(&exceptions), [("uncaught".to_owned(), None)]);
+        exceptions.choose("uncaught", false, None);
+        assert_eq!(told(&exceptions), []);
+        exceptions.choose("uncaught", true, Some("std::*".to_owned()));
+        assert_eq!(
+            told(&exceptions),
+            [("uncaught".to_owned(), Some("std::*".to_owned()))]
+        );
+    }
+
+    #[test]
+    fn what_is_said_of_signals_comes_together_in_one_condition() {
+        let mut exceptions = Exceptions::default();
+        exceptions.choose("uncaught", false, None);
+        exceptions.handle("sigusr1", &["nostop", "print"]);
+        exceptions.handle("SIGCHLD", &["nopass"]);
+        exceptions.handle("SIGUSR1", &["pass"]);
+        let condition = "SIGUSR1:nostop:print:pass, SIGCHLD:nopass";
+        assert_eq!(
+            told(&exceptions),
+            [(SIGNALS.to_owned(), Some(condition.to_owned()))]
+        );
+    }
+}

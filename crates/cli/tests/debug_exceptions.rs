@@ -1,0 +1,115 @@
+//! Exceptions and signals in whole sessions of `dapple debug --batch`.
+
+mod support;
+
+use support::{batch, write};
+
+const THROWS: &str = r#"#include <stdexcept>
+static void work(int n) {
+    if (n > 2) throw std::out_of_range("too much");
+}
+int main() {
+    for (int n = 0; n < 5; n++)
+        try { work(n); } catch (const std::exception &) {}
+    return 0;
+}
+"#;
+
+#[test]
+fn exceptions_are_caught_when_asked_for_and_off_again() {
+    let source = write("throws.cpp", THROWS);
+    let run = batch(
+        source.to_str().expect("plain path"),
+        &[
+            "catch cpp_throw std::logic_error",
+            "run",
+            "why",
+            "catch cpp_throw off",
+            "c",
+        ],
+    );
+    assert!(
+        run.stdout
+            .contains("cpp_throw: on if std::logic_error (C++: on throw)"),
+        "{run:#?}"
+    );
+    assert!(
+        run.stdout
+            .contains("stopped by std::out_of_range: too much (thrown, main"),
+        "{run:#?}"
+    );
+    assert!(
+        run.stdout.contains("→    3      if (n > 2) throw"),
+        "{run:#?}"
+    );
+    assert_eq!(run.stdout.matches("stopped by").count(), 1, "{run:#?}");
+    assert_eq!(run.code, Some(0), "{run:#?}");
+}
+
+#[test]
+fn the_filters_are_listed_and_what_is_wrong_is_said() {
+    let source = write("listed.cpp", THROWS);
+    let path = source.to_str().expect("plain path");
+    let run = batch(path, &["catch"]);
+    for line in [
+        "cpp_throw: off (C++: on throw)",
+        "cpp_uncaught: on (C++: uncaught)",
+        "rust_panic: on (Rust: panic)",
+        "faults: on (Signals: faults and aborts)",
+    ] {
+        assert!(run.stdout.contains(line), "{run:#?}");
+    }
+    for (command, part) in [
+        (
+            "catch everything",
+            "there is nothing to catch called `everything`; there are cpp_throw",
+        ),
+        ("catch faults x", "`faults` takes no condition"),
+        ("catch cpp_throw a,,b", "empty pattern"),
+        ("handle SIGFOO stop", "there is no signal `SIGFOO`"),
+        (
+            "handle SIGUSR1 often",
+            "`often` is nothing that can be done",
+        ),
+        ("handle SIGUSR1", "handle it how?"),
+    ] {
+        let run = batch(path, &[command]);
+        assert!(run.stderr.contains(part), "{command}: {run:#?}");
+        assert_eq!(run.code, Some(1), "{command}");
+    }
+}
+
+#[test]
+fn signals_are_handled_as_told() {
+    let source = write(
+        "signalled.c",
+        "#include <signal.h>\nstatic int count;\nstatic void on(int n) { count += n; }\nint main(void) {\n    signal(SIGUSR1, on);\n    signal(SIGUSR2, on);\n    raise(SIGUSR1);\n    raise(SIGUSR2);\n    return count;\n}\n",
+    );
+    let path = source.to_str().expect("plain path");
+    let run = batch(
+        path,
+        &[
+            "handle SIGUSR1 stop nopass",
+            "handle SIGUSR2 print",
+            "handle",
+            "run",
+            "why",
+            "c",
+        ],
+    );
+    assert!(
+        run.stdout.contains("SIGUSR1: stop nopass\nSIGUSR2: print"),
+        "{run:#?}"
+    );
+    assert!(
+        run.stdout
+            .contains("stopped by SIGUSR1: sent by the program itself (kept from the program)"),
+        "{run:#?}"
+    );
+    assert!(run.stdout.contains("SI_TKILL"), "{run:#?}");
+    assert!(
+        run.stdout.contains("SIGUSR2: sent by the program itself"),
+        "{run:#?}"
+    );
+    assert_eq!(run.code, Some(12), "only SIGUSR2 came: {run:#?}");
+}
