@@ -11,6 +11,7 @@ mod restart;
 mod run;
 mod sources;
 mod start;
+mod terminal;
 
 use crate::adapter::Adapter;
 use dapple_dap::server::Server;
@@ -33,7 +34,7 @@ pub fn server() -> Server<Adapter> {
             capabilities.supports_data_breakpoint_bytes = Some(true);
             capabilities.breakpoint_modes = Some(crate::data_breakpoints::modes());
         })
-        .on::<LaunchRequest>(start::launch)
+        .on_deferred::<LaunchRequest>(start::launch)
         .on_deferred::<AttachRequest>(attach::attach)
         .on::<ConfigurationDoneRequest>(start::configuration_done)
         .on::<SetBreakpointsRequest>(breakpoints::set_breakpoints)
@@ -54,7 +55,7 @@ pub fn server() -> Server<Adapter> {
         .on::<StepOutRequest>(run::step_out)
         .on::<PauseRequest>(run::pause)
         .on_deferred::<LoadedSourcesRequest>(sources::loaded_sources)
-        .on::<RestartRequest>(restart::restart)
+        .on_deferred::<RestartRequest>(restart::restart)
         .capabilities_for(|client, capabilities| {
             if restart::is_better_left_to(client) {
                 capabilities.supports_restart_request = None;

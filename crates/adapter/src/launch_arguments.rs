@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 pub struct LaunchArguments {
     /// The program and how to start it.
     pub options: LaunchOptions,
+    /// Where its terminal is, if it gets the client's.
+    pub console: Console,
     /// Stop at the program's first instruction.
     pub stop_on_entry: bool,
     /// What becomes of signals, before the client's filters say more.
@@ -25,8 +27,21 @@ pub struct LaunchArguments {
     pub warnings: Vec<String>,
 }
 
+/// Where the program reads and writes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Console {
+    /// As `stdin`, `stdout`, `stderr` and `pty` say.
+    #[default]
+    Internal,
+    /// In a terminal inside the client.
+    Integrated,
+    /// In a terminal of its own.
+    External,
+}
+
 /// The names that are understood.
-const KNOWN: [&str; 13] = [
+const KNOWN: [&str; 14] = [
+    "console",
     "program",
     "args",
     "cwd",
@@ -97,6 +112,7 @@ impl LaunchArguments {
                 "stdin" => launch.options.stdin = stdin(string(name, value)?),
                 "stdout" => launch.options.stdout = sink(name, value)?,
                 "stderr" => launch.options.stderr = sink(name, value)?,
+                "console" => launch.console = console(string(name, value)?)?,
                 "pty" => launch.options.terminal = boolean(name, value)?,
                 "signals" => launch.signals = signals(name, value)?,
                 "debuginfod" => launch.options.debuginfod = boolean(name, value)?,
@@ -300,6 +316,17 @@ fn sink(name: &str, value: &Value) -> Result<Sink, String> {
             Some(path) => file(no_nul(name, path)?, false),
             None => return Err(wrong(name, "a file's path", other)),
         }),
+    }
+}
+
+fn console(text: &str) -> Result<Console, String> {
+    match text {
+        "internalConsole" => Ok(Console::Internal),
+        "integratedTerminal" => Ok(Console::Integrated),
+        "externalTerminal" => Ok(Console::External),
+        other => Err(format!(
+            "`console` must be \"internalConsole\", \"integratedTerminal\" or \"externalTerminal\", not {other:?}"
+        )),
     }
 }
 

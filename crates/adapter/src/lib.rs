@@ -22,4 +22,5 @@ mod output;
 mod to_dap;
 
 pub use dapple_engine::launch::{IndexCache, ProcessGroup};
+pub use dapple_engine::launcher;
 pub use main_loop::{OwnStdin, ServeOptions, serve};

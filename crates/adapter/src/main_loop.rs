@@ -25,6 +25,9 @@ pub struct ServeOptions {
     pub own_stdin: OwnStdin,
     /// Where indexes of large programs are kept, if anywhere.
     pub index_cache: Option<Arc<IndexCache>>,
+    /// The program, with its first arguments, that starts a debuggee in a client's terminal when it gets the path of a socket
+    /// as the last one: it calls [`dapple_engine::launcher::run`].
+    pub launcher: Option<Vec<String>>,
     /// Ends the session as a `disconnect` would, when its sender is dropped.
     pub shutdown: Receiver<Infallible>,
 }
@@ -45,6 +48,7 @@ impl Default for ServeOptions {
             process_group: ProcessGroup::Own,
             own_stdin: OwnStdin::Taken,
             index_cache: None,
+            launcher: None,
             shutdown: never(),
         }
     }

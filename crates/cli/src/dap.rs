@@ -68,6 +68,7 @@ fn serve_options(shutdown: &Receiver<Infallible>) -> ServeOptions {
     ServeOptions {
         shutdown: shutdown.clone(),
         index_cache: cache::open_if_possible(),
+        launcher: crate::in_terminal::command(),
         ..ServeOptions::default()
     }
 }

@@ -7,6 +7,7 @@
 mod cache;
 mod dap;
 mod debug;
+mod in_terminal;
 mod schema;
 mod symbols;
 mod wire_log;
@@ -38,6 +39,9 @@ enum Command {
     Schema(schema::Options),
     /// Show what a program's debug information says, and look up addresses, lines and names in it
     Symbols(symbols::Options),
+    /// Become a program that a debug adapter has a client's terminal run
+    #[command(hide = true)]
+    InTerminal(in_terminal::Options),
     /// Manage the indexes of large programs that are kept between sessions
     Cache(cache::Options),
 }
@@ -50,6 +54,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Dap(options) => dap::run(options).map(|()| ExitCode::SUCCESS),
         Command::Debug(options) => debug::run(options).map(ExitCode::from),
+        Command::InTerminal(options) => in_terminal::run(&options),
         Command::Schema(options) => schema::run(options),
         Command::Symbols(options) => symbols::run(options),
         Command::Cache(options) => cache::run(options),

@@ -1,5 +1,6 @@
 //! What to start and how.
 
+use crate::launcher::Launcher;
 pub use dapple_symbols::indexing::IndexCache;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -27,6 +28,8 @@ pub struct LaunchOptions {
     pub terminal: bool,
     /// Whether it gets a process group of its own (an editor's session) or shares the debugger's (a terminal's).
     pub process_group: ProcessGroup,
+    /// It waits in a terminal to become the program; then its streams are that terminal's.
+    pub launcher: Option<Arc<Launcher>>,
     /// Address-space randomisation; off makes addresses repeat from run to run.
     pub randomize: bool,
     /// Ask debuginfod servers for the debug information of modules that have none; see debuginfod-find(1) for which.

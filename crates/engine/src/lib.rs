@@ -13,6 +13,7 @@ pub mod exceptions;
 mod faults;
 pub mod frame;
 pub mod launch;
+pub mod launcher;
 pub mod memory;
 pub mod modules;
 mod owner;

@@ -40,6 +40,7 @@ use crate::stops::{Action, Actions, How, Stops};
 use crate::target::linux::affinity::Affinity;
 use crate::target::linux::input::Input;
 use crate::target::linux::launch;
+use crate::target::linux::launcher;
 use crate::target::linux::memory::ProcessMemory;
 use crate::target::linux::output::Output;
 use crate::target::linux::process;
@@ -170,7 +171,10 @@ impl Owner {
         desk: Desk,
     ) -> Result<(Owner, ProcessInfo), Error> {
         desk.waker.adopt_current_thread();
-        let launched = launch::launch(options)?;
+        let launched = match &options.launcher {
+            Some(launcher) => launcher::take_over(options, launcher)?,
+            None => launch::launch(options)?,
+        };
         let refuse = |what: &str, e: std::io::Error| Error::Launch {
             program: options.program.clone(),
             reason: format!("{what}: {e}"),

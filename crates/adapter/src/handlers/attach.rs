@@ -167,7 +167,7 @@ fn fail(
 
 impl Adapter {
     /// Closes when the session ends.
-    fn over(&mut self) -> Receiver<Infallible> {
+    pub fn over(&mut self) -> Receiver<Infallible> {
         let (open, over) = crossbeam_channel::bounded(0);
         self.awaiting = Some(open);
         over

@@ -4,11 +4,10 @@ use super::start::start;
 use crate::adapter::{Adapter, Phase};
 use crate::launch_arguments::LaunchArguments;
 use crate::to_dap;
-use dapple_dap::message::Empty;
-use dapple_dap::server::{Context, Failure};
+use dapple_dap::server::{Context, Failure, Responder};
 use dapple_dap::types::{
     InitializeRequestArguments, LaunchRequestArguments, ModuleEvent, ModuleEventBody,
-    ModuleEventReason, RestartArguments, TerminatedEvent,
+    ModuleEventReason, RestartArguments, RestartRequest,
 };
 use dapple_engine::Event;
 use dapple_engine::session::Leave;
@@ -23,17 +22,34 @@ pub fn is_better_left_to(client: &InitializeRequestArguments) -> bool {
 pub fn restart(
     adapter: &mut Adapter,
     arguments: RestartArguments,
+    responder: Responder<RestartRequest>,
     context: &mut Context,
-) -> Result<Empty, Failure> {
+) {
+    match again(adapter, arguments) {
+        Ok(launch) => {
+            end_quietly(adapter, context);
+            let finish = Box::new(|outcome| responder.finish(outcome));
+            start(adapter, &launch, context, finish);
+        }
+        Err(failure) => responder.fail(failure.show_user()),
+    }
+}
+
+/// What is to be launched. What is wrong with new arguments is said while there still is a program.
+fn again(
+    adapter: &Adapter,
+    arguments: RestartArguments,
+) -> Result<LaunchRequestArguments, Failure> {
     let Some(before) = adapter.launched_with.clone() else {
         return Err(Failure::new(match adapter.phase {
             Phase::New | Phase::Awaited => "no program is launched yet",
             _ => "a process that was attached to can't be started again; it isn't the debugger's",
-        })
-        .show_user());
+        }));
     };
-    if adapter.phase == Phase::Ended {
-        return Err(Failure::new("the session has ended; start a new one").show_user());
+    match adapter.phase {
+        Phase::Ended => return Err(Failure::new("the session has ended; start a new one")),
+        Phase::Awaited => return Err(Failure::new("the program is being started")),
+        _ => {}
     }
     let launch = match arguments.arguments {
         Some(raw) => raw
@@ -41,18 +57,8 @@ pub fn restart(
             .map_err(|error| Failure::new(format!("restart: {error}")))?,
         None => before,
     };
-    // What is wrong with new ones is said while there still is a program.
     LaunchArguments::read(&launch.other).map_err(Failure::new)?;
-    end_quietly(adapter, context);
-    let started = start(adapter, &launch, context);
-    if let Err(failure) = started {
-        adapter.end();
-        context
-            .outbox()
-            .event::<TerminatedEvent>(Default::default());
-        return Err(failure.show_user());
-    }
-    Ok(Empty)
+    Ok(launch)
 }
 
 /// Kills the program. Its threads' and modules' ends are told, but not its own: the session goes on.

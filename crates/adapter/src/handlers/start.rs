@@ -2,34 +2,38 @@
 
 use crate::adapter::{Adapter, Phase, say};
 use crate::handlers::exceptions;
-use crate::launch_arguments::LaunchArguments;
+use crate::handlers::terminal;
+use crate::launch_arguments::{Console, LaunchArguments};
 use crate::main_loop::OwnStdin;
 use crate::to_dap;
 use dapple_dap::message::Empty;
-use dapple_dap::server::{ClientConventions, Context, Failure, Outbox};
+use dapple_dap::server::{ClientConventions, Context, Failure, Outbox, Responder};
 use dapple_dap::types::{
-    ConfigurationDoneArguments, InitializedEvent, LaunchRequestArguments, ProcessEvent,
-    TerminatedEvent,
+    ConfigurationDoneArguments, InitializedEvent, LaunchRequest, LaunchRequestArguments,
+    ProcessEvent, TerminatedEvent,
 };
 use dapple_engine::Session;
-use dapple_engine::launch::Stdin;
+use dapple_engine::launch::{LaunchOptions, Stdin};
+
+/// Says that the start has come to its end, one way or the other.
+pub type Finish = Box<dyn FnOnce(Result<Empty, Failure>) + Send>;
 
 /// Starts the program and holds it. A launch that fails ends the session.
 pub fn launch(
     adapter: &mut Adapter,
     arguments: LaunchRequestArguments,
+    responder: Responder<LaunchRequest>,
     context: &mut Context,
-) -> Result<Empty, Failure> {
-    not_begun(adapter)?;
-    let launched = start(adapter, &arguments, context);
-    if launched.is_err() {
-        adapter.end();
-        context
-            .outbox()
-            .event::<TerminatedEvent>(Default::default());
+) {
+    match not_begun(adapter) {
+        Ok(()) => start(
+            adapter,
+            &arguments,
+            context,
+            Box::new(|outcome| responder.finish(outcome)),
+        ),
+        Err(failure) => responder.fail(failure),
     }
-    launched.map_err(|sentence| sentence.show_user())?;
-    Ok(Empty)
 }
 
 /// A session has one program.
@@ -45,15 +49,47 @@ pub fn not_begun(adapter: &Adapter) -> Result<(), Failure> {
     Err(Failure::new(refused).show_user())
 }
 
-/// Starts the program and holds it.
-///
-/// # Errors
-/// The arguments are wrong, or it can't be started.
+/// Starts the program and holds it, here or in the client's terminal.
 pub fn start(
     adapter: &mut Adapter,
     arguments: &LaunchRequestArguments,
     context: &mut Context,
-) -> Result<(), Failure> {
+    finish: Finish,
+) {
+    let (outbox, client) = (context.outbox(), context.conventions());
+    match prepare(adapter, arguments, outbox) {
+        Ok((options, Console::Internal)) => {
+            let started = run(adapter, options, outbox, client);
+            settle(adapter, started, finish, outbox);
+        }
+        Ok((options, console)) => terminal::run(adapter, options, console, context, finish),
+        Err(failure) => settle(adapter, Err(failure), finish, outbox),
+    }
+}
+
+/// Answers; a start that has failed ends the session.
+pub fn settle(
+    adapter: &mut Adapter,
+    started: Result<(), Failure>,
+    finish: Finish,
+    outbox: &Outbox,
+) {
+    match started {
+        Ok(()) => finish(Ok(Empty)),
+        Err(failure) => {
+            adapter.end();
+            finish(Err(failure.show_user()));
+            outbox.event::<TerminatedEvent>(Default::default());
+        }
+    }
+}
+
+/// What is to be started, and where.
+fn prepare(
+    adapter: &mut Adapter,
+    arguments: &LaunchRequestArguments,
+    outbox: &Outbox,
+) -> Result<(LaunchOptions, Console), Failure> {
     let launch = LaunchArguments::read(&arguments.other).map_err(Failure::new)?;
     let mut options = launch.options;
     if options.stdin == Stdin::Inherit && adapter.options.own_stdin == OwnStdin::Taken {
@@ -67,17 +103,31 @@ pub fn start(
     adapter.exceptions.set_launch_signals(launch.signals);
     adapter.no_debug = arguments.no_debug.unwrap_or(false);
     for warning in &launch.warnings {
-        say(context.outbox(), warning);
+        say(outbox, warning);
     }
-    adapter.takes_input = options.terminal || options.stdin == Stdin::Sent;
+    adapter.takes_input =
+        launch.console == Console::Internal && (options.terminal || options.stdin == Stdin::Sent);
     adapter.launched_with = Some(arguments.clone());
+    Ok((options, launch.console))
+}
+
+/// Starts the program.
+///
+/// # Errors
+/// It can't be started, or has ended.
+pub fn run(
+    adapter: &mut Adapter,
+    options: LaunchOptions,
+    outbox: &Outbox,
+    client: &ClientConventions,
+) -> Result<(), Failure> {
     let events = adapter
         .engine_events
         .take()
         .ok_or_else(|| Failure::new("the session has ended; start a new one"))?;
     let debuggee = Session::launch_kept(options, events, adapter.keep())
         .map_err(|error| to_dap::failure(&error))?;
-    begin(adapter, debuggee, context.outbox(), context.conventions())
+    begin(adapter, debuggee, outbox, client)
 }
 
 /// The program is there and held: it gets what was asked for so far, and runs if that was all.

@@ -27,6 +27,32 @@ pub struct Terminal {
 impl Terminal {
     /// Starts `dapple debug PROGRAM` as the leader of a session on a new terminal.
     pub fn debug(program: &Path) -> Self {
+        let dapple = super::dapple();
+        let arguments = ["debug".as_ref(), program.as_os_str()];
+        let mut command = Command::new("setsid");
+        command
+            .arg("--ctty")
+            .arg(dapple.get_program())
+            .args(arguments);
+        for (name, value) in dapple.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.current_dir(super::root());
+        Self::start(command)
+    }
+
+    /// Starts any command line so.
+    pub fn run(command_line: &[String]) -> Self {
+        let mut command = Command::new("setsid");
+        command.arg("--ctty").args(command_line);
+        Self::start(command)
+    }
+
+    /// `setsid` makes the terminal the controlling one, so that Ctrl-C is a signal; it then becomes what it is to run.
+    fn start(mut command: Command) -> Self {
         let master =
             openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are pseudo-terminals");
         grantpt(&master).expect("the terminal is ours");
@@ -51,21 +77,7 @@ impl Terminal {
                 .expect("the terminal can be opened")
         };
 
-        let dapple = super::dapple();
-        // `setsid` makes the terminal the controlling one, so that Ctrl-C is a signal; it then becomes dapple.
-        let mut command = Command::new("setsid");
-        command
-            .arg("--ctty")
-            .arg(dapple.get_program())
-            .arg("debug")
-            .arg(program);
-        for (name, value) in dapple.get_envs() {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
-        command.env("TERM", "xterm").current_dir(super::root());
+        command.env("TERM", "xterm");
         let child = command
             .stdin(side())
             .stdout(side())

@@ -9,6 +9,7 @@ pub(crate) mod check;
 pub(crate) mod debug_registers;
 pub(crate) mod input;
 pub(crate) mod launch;
+pub(crate) mod launcher;
 pub(crate) mod memory;
 pub(crate) mod output;
 pub(crate) mod process;

@@ -1,0 +1,116 @@
+//! Starting the program in a terminal of the client's: it runs our launcher there, which becomes the program.
+
+use super::start::{Finish, run as run_here, settle};
+use crate::adapter::{Adapter, Phase};
+use crate::launch_arguments::Console;
+use crate::to_dap;
+use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
+use dapple_dap::server::{Context, Failure};
+use dapple_dap::types::{
+    RunInTerminalRequest, RunInTerminalRequestArguments, RunInTerminalRequestArgumentsKind,
+};
+use dapple_engine::launch::{LaunchOptions, Sink, Stdin};
+use dapple_engine::launcher::Rendezvous;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Has the client open a terminal, and starts the program there once the launcher has come.
+pub fn run(
+    adapter: &mut Adapter,
+    options: LaunchOptions,
+    console: Console,
+    context: &mut Context,
+    finish: Finish,
+) {
+    let outbox = context.outbox().clone();
+    let (arguments, rendezvous) = match invitation(adapter, options, console, context) {
+        Ok(invitation) => invitation,
+        Err(failure) => return settle(adapter, Err(failure), finish, &outbox),
+    };
+    adapter.phase = Phase::Awaited;
+    let (refused, refusal) = bounded(1);
+    outbox.request::<RunInTerminalRequest>(arguments, move |outcome| {
+        if let Err(error) = outcome {
+            let _ = refused.send(format!("the client has not started the program: {error}"));
+        }
+    });
+    let (later, over) = (adapter.later.clone(), adapter.over());
+    let wait = move || {
+        let came = rendezvous.wait(|time| pause(time, &over, &refusal));
+        later.run(move |adapter, outbox, client| {
+            let started = came.map_err(Failure::new).and_then(|(options, launcher)| {
+                let options = LaunchOptions {
+                    launcher: Some(Arc::new(launcher)),
+                    ..options
+                };
+                run_here(adapter, options, outbox, client)
+            });
+            settle(adapter, started, finish, outbox);
+        });
+    };
+    let waiting = std::thread::Builder::new().name("wait for terminal".into());
+    if let Err(error) = waiting.spawn(wait) {
+        tracing::error!(%error, "no thread to wait for a terminal");
+    }
+}
+
+/// What the client is asked to run, and where the launcher is waited for.
+fn invitation(
+    adapter: &Adapter,
+    options: LaunchOptions,
+    console: Console,
+    context: &Context,
+) -> Result<(RunInTerminalRequestArguments, Rendezvous), Failure> {
+    if context.client().supports_run_in_terminal_request != Some(true) {
+        return Err(Failure::new(
+            "launch: this client has no terminal for programs (`supportsRunInTerminalRequest`); \
+             use \"console\": \"internalConsole\", with \"pty\": true if the program needs a terminal",
+        ));
+    }
+    let Some(mut command) = adapter.options.launcher.clone() else {
+        return Err(Failure::new(
+            "launch: this debugger has no launcher for terminals; use \"console\": \"internalConsole\"",
+        ));
+    };
+    let redirected = options.stdin != Stdin::Null
+        || options.stdout != Sink::Told
+        || options.stderr != Sink::Told
+        || options.terminal;
+    if redirected {
+        return Err(Failure::new(
+            "launch: in a terminal, all streams of the program are that terminal's: leave out `stdin`, `stdout`, `stderr` and `pty`",
+        ));
+    }
+    let cwd = options.cwd.clone().or_else(|| std::env::current_dir().ok());
+    let title = options.program.file_name().unwrap_or_default();
+    let title = title.to_string_lossy().into_owned();
+    let rendezvous = Rendezvous::open(options).map_err(|error| to_dap::failure(&error))?;
+    command.push(rendezvous.path().to_string_lossy().into_owned());
+    let cwd = context
+        .conventions()
+        .path_to_client(&cwd.unwrap_or_else(|| "/".into()));
+    let kind = match console {
+        Console::External => RunInTerminalRequestArgumentsKind::External,
+        _ => RunInTerminalRequestArgumentsKind::Integrated,
+    };
+    let arguments = RunInTerminalRequestArguments::new(cwd, command)
+        .with_kind(kind)
+        .with_title(title);
+    Ok((arguments, rendezvous))
+}
+
+/// Lets time pass, unless the session is over or the client has refused.
+fn pause(
+    time: Duration,
+    over: &Receiver<Infallible>,
+    refusal: &Receiver<String>,
+) -> Result<(), String> {
+    if let Ok(refused) = refusal.try_recv() {
+        return Err(refused);
+    }
+    match over.recv_timeout(time) {
+        Err(RecvTimeoutError::Timeout) => Ok(()),
+        _ => Err("the session has ended meanwhile".into()),
+    }
+}

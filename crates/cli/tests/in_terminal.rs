@@ -1,0 +1,191 @@
+//! Programs that `dapple dap` starts in a terminal of its client's.
+
+mod support;
+
+use dapple_dap::client::{Client, ClientError};
+use dapple_dap::message::Empty;
+use dapple_dap::server::Failure;
+use dapple_dap::testing::launch_arguments;
+use dapple_dap::types::*;
+use serde_json::json;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use support::terminal::Terminal;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn compiled(name: &str) -> PathBuf {
+    let program = support::scratch("in-terminal").join(format!("{name}-{}", std::process::id()));
+    let source = support::root().join("fixtures").join(name);
+    let status = Command::new("cc")
+        .arg("-g")
+        .arg(source)
+        .arg("-o")
+        .arg(&program)
+        .status();
+    assert!(status.is_ok_and(|status| status.success()));
+    program
+}
+
+fn client() -> Client {
+    let client = Client::spawn(support::dapple().arg("dap")).expect("dapple runs");
+    let arguments =
+        InitializeRequestArguments::new("dapple").with_supports_run_in_terminal_request(true);
+    client
+        .request::<InitializeRequest>(arguments)
+        .expect("initialized");
+    client
+}
+
+fn launch(client: &Client, arguments: serde_json::Value) -> Result<Empty, ClientError> {
+    client.request::<LaunchRequest>(launch_arguments(&arguments))
+}
+
+#[test]
+fn the_terminal_is_the_programs_and_it_stops_and_ends_there() {
+    let program = compiled("terminal.c");
+    let client = client();
+    let terminal: Arc<Mutex<Option<Terminal>>> = Arc::default();
+    let opened = terminal.clone();
+    client.on::<RunInTerminalRequest>(move |asked| {
+        assert_eq!(
+            asked.kind,
+            Some(RunInTerminalRequestArgumentsKind::Integrated)
+        );
+        *opened.lock().expect("no panic") = Some(Terminal::run(&asked.args));
+        Ok(RunInTerminalResponse::new())
+    });
+    launch(
+        &client,
+        json!({"program": program, "console": "integratedTerminal", "args": ["x"]}),
+    )
+    .expect("launched");
+    let source = support::root().join("fixtures/terminal.c");
+    let text = std::fs::read_to_string(&source).expect("the source");
+    let line = text
+        .lines()
+        .position(|line| line.contains("printf"))
+        .expect("a line") as i64
+        + 1;
+    let breakpoints =
+        SetBreakpointsArguments::new(Source::new().with_path(source.display().to_string()))
+            .with_breakpoints(vec![SourceBreakpoint::new(line)]);
+    let answer = client
+        .request::<SetBreakpointsRequest>(breakpoints)
+        .expect("set");
+    assert!(answer.breakpoints[0].verified);
+    client
+        .request::<ConfigurationDoneRequest>(Default::default())
+        .expect("running");
+    let stop = client
+        .wait_for::<StoppedEvent>(PATIENCE, |_| true)
+        .expect("a stop");
+    assert_eq!(stop.reason, StoppedEventReason::Breakpoint);
+    let thread = stop.thread_id.expect("a thread");
+    client
+        .request::<ContinueRequest>(ContinueArguments::new(thread))
+        .expect("running");
+    let exited = client
+        .wait_for::<ExitedEvent>(PATIENCE, |_| true)
+        .expect("the end");
+    assert_eq!(exited.exit_code, 0);
+    let mut terminal = terminal.lock().expect("no panic");
+    let terminal = terminal.as_mut().expect("it was opened");
+    terminal.wait_for("terminals: 1 1 1, leader 1, foreground 1");
+    client
+        .request::<DisconnectRequest>(Default::default())
+        .expect("disconnected");
+}
+
+#[test]
+fn the_programs_input_is_the_terminals() {
+    let program = compiled("server.c");
+    let client = client();
+    let terminal: Arc<Mutex<Option<Terminal>>> = Arc::default();
+    let opened = terminal.clone();
+    client.on::<RunInTerminalRequest>(move |asked| {
+        *opened.lock().expect("no panic") = Some(Terminal::run(&asked.args));
+        Ok(RunInTerminalResponse::new())
+    });
+    launch(
+        &client,
+        json!({"program": program, "console": "externalTerminal", "args": ["two words", ""], "env": {"X": "1"}}),
+    )
+    .expect("launched");
+    client
+        .request::<ConfigurationDoneRequest>(Default::default())
+        .expect("running");
+    let mut terminal = terminal.lock().expect("no panic");
+    let terminal = terminal.as_mut().expect("it was opened");
+    terminal.wait_for("ready");
+    terminal.type_keys("args\n");
+    terminal.wait_for("1: two words");
+    terminal.type_keys("quit 6\n");
+    let exited = client
+        .wait_for::<ExitedEvent>(PATIENCE, |_| true)
+        .expect("the end");
+    assert_eq!(exited.exit_code, 6);
+    client
+        .request::<DisconnectRequest>(Default::default())
+        .expect("disconnected");
+}
+
+#[test]
+fn a_client_without_terminals_and_one_that_opens_none_are_told() {
+    let client = client();
+    client.on::<RunInTerminalRequest>(|_| Err(Failure::new("no room for a terminal")));
+    let arguments = json!({"program": "/bin/true", "console": "integratedTerminal"});
+    let error = launch(&client, arguments.clone())
+        .expect_err("refused")
+        .to_string();
+    assert!(error.contains("no room for a terminal"), "{error}");
+    client
+        .request::<DisconnectRequest>(Default::default())
+        .expect("disconnected");
+
+    let client = Client::spawn(support::dapple().arg("dap")).expect("dapple runs");
+    client
+        .request::<InitializeRequest>(InitializeRequestArguments::new("dapple"))
+        .expect("initialized");
+    let error = launch(&client, arguments).expect_err("refused").to_string();
+    assert!(error.contains("internalConsole"), "{error}");
+}
+
+#[test]
+fn an_adapter_that_is_killed_takes_what_it_launched_with_it() {
+    let mut command = support::dapple();
+    let client = Client::spawn(command.arg("dap")).expect("dapple runs");
+    client
+        .request::<InitializeRequest>(InitializeRequestArguments::new("dapple"))
+        .expect("initialized");
+    launch(
+        &client,
+        json!({"program": "/bin/sh", "args": ["-c", "while :; do :; done"]}),
+    )
+    .expect("launched");
+    client
+        .request::<ConfigurationDoneRequest>(Default::default())
+        .expect("running");
+    let process = client
+        .wait_for::<ProcessEvent>(PATIENCE, |_| true)
+        .expect("it");
+    let process = process.system_process_id.expect("its id");
+    let adapter = client.process_id().expect("a process");
+    let killed = Command::new("kill")
+        .args(["-KILL", &adapter.to_string()])
+        .status();
+    assert!(killed.is_ok_and(|status| status.success()));
+    let path = PathBuf::from(format!("/proc/{process}/stat"));
+    let lives = || {
+        let stat = std::fs::read_to_string(&path).unwrap_or_default();
+        // The state is behind the name in parentheses, proc_pid_stat(5).
+        stat.rsplit(')')
+            .next()
+            .is_some_and(|rest| !rest.is_empty() && !rest.starts_with(" Z"))
+    };
+    while lives() {
+        std::thread::yield_now();
+    }
+}

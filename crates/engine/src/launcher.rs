@@ -1,0 +1,254 @@
+//! A program in somebody else's terminal: the debugger can't start it there, but whoever has the terminal can start a small
+//! launcher, which becomes the program once it is traced.
+//!
+//! The two meet at a Unix socket in a folder that only this user can enter. The launcher gets the program's arguments,
+//! says that it is ready, and waits until it is told that it's traced: so the terminal and all streams are the
+//! program's, and none of its instructions runs unseen. What goes wrong in the launcher comes back through the socket, which a
+//! successful exec closes.
+
+use crate::Error;
+use crate::launch::LaunchOptions;
+use crate::target::linux::{check, launcher};
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// How often is looked whether the launcher has come.
+const TICK: Duration = Duration::from_millis(10);
+/// How long the launcher may take to answer, once it has come.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// More than any argument list (`ARG_MAX`).
+const MOST_BYTES: usize = 16 << 20;
+
+/// Where a launcher is waited for. Its folder goes when it is dropped.
+#[derive(Debug)]
+pub struct Rendezvous {
+    folder: PathBuf,
+    listener: UnixListener,
+    program: PathBuf,
+    fields: Vec<Vec<u8>>,
+    options: LaunchOptions,
+}
+
+/// A launcher that is ready to become the program.
+#[derive(Debug)]
+pub struct Launcher {
+    pub(crate) process: i32,
+    pub(crate) socket: UnixStream,
+    pub(crate) program: PathBuf,
+}
+
+impl Rendezvous {
+    /// Makes one for a program.
+    ///
+    /// # Errors
+    /// The program can't be started anyway, or there's no place for the socket.
+    pub fn open(options: LaunchOptions) -> Result<Rendezvous, Error> {
+        let program = check::program(&options)?;
+        let failed = |e: io::Error| Error::Launch {
+            program: options.program.clone(),
+            reason: format!("no place to meet its launcher: {e}"),
+        };
+        let folder = private_folder().map_err(failed)?;
+        let listener = UnixListener::bind(folder.join("launch")).and_then(|listener| {
+            listener.set_nonblocking(true)?;
+            Ok(listener)
+        });
+        let listener = match listener {
+            Ok(listener) => listener,
+            Err(error) => {
+                let _ = std::fs::remove_dir_all(&folder);
+                return Err(failed(error));
+            }
+        };
+        Ok(Rendezvous {
+            folder,
+            listener,
+            fields: fields(&program, &options),
+            program,
+            options,
+        })
+    }
+
+    /// What the launcher is to be told: its argument.
+    pub fn path(&self) -> PathBuf {
+        self.folder.join("launch")
+    }
+
+    /// Waits for the launcher. `pause` is called between two looks: it lets the given time pass, or says why the wait is given up.
+    ///
+    /// # Errors
+    /// That, or what went wrong.
+    pub fn wait(
+        self,
+        mut pause: impl FnMut(Duration) -> Result<(), String>,
+    ) -> Result<(LaunchOptions, Launcher), String> {
+        let failed = |e: io::Error| format!("the program's launcher failed: {e}");
+        let (mut socket, process) = loop {
+            match self.listener.accept() {
+                Ok((socket, _)) => match launcher::peer(&socket) {
+                    Ok(peer) if peer.user == launcher::own_user() => break (socket, peer.process),
+                    _ => {}
+                },
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => pause(TICK)?,
+                Err(error) => return Err(failed(error)),
+            }
+        };
+        socket.set_nonblocking(false).map_err(failed)?;
+        socket.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
+        write_fields(&mut socket, &self.fields).map_err(failed)?;
+        let mut ready = [0];
+        socket.read_exact(&mut ready).map_err(failed)?;
+        let launcher = Launcher {
+            process,
+            socket,
+            program: self.program.clone(),
+        };
+        Ok((self.options.clone(), launcher))
+    }
+}
+
+impl Drop for Rendezvous {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// What the launcher does: becomes the program of the debugger that waits at `socket`.
+///
+/// # Errors
+/// Why that can't be. It does not return otherwise.
+pub fn run(socket: &Path) -> Result<Infallible, String> {
+    let failed = |e: io::Error| format!("the debugger can't be reached: {e}");
+    let mut socket = UnixStream::connect(socket).map_err(failed)?;
+    let peer = launcher::peer(&socket).map_err(failed)?;
+    if peer.user != launcher::own_user() {
+        return Err("another user's debugger waits there".into());
+    }
+    launcher::allow_tracing_by(peer.process);
+    let fields = read_fields(&mut socket).map_err(failed)?;
+    socket.write_all(&[1]).map_err(failed)?;
+    let mut traced = [0];
+    if socket.read_exact(&mut traced).is_err() {
+        return Err("the debugger has gone away".into());
+    }
+    let error = become_program(fields);
+    let _ = socket.write_all(error.as_bytes());
+    Err(error)
+}
+
+fn become_program(fields: Vec<Vec<u8>>) -> String {
+    let mut fields = fields.into_iter().map(OsString::from_vec);
+    let (Some(program), Some(name), Some(cwd), Some(fixed), Some(count)) = (
+        fields.next(),
+        fields.next(),
+        fields.next(),
+        fields.next(),
+        fields.next(),
+    ) else {
+        return "the debugger sent too little".into();
+    };
+    let count = count.to_str().and_then(|count| count.parse().ok());
+    let mut command = Command::new(&program);
+    command.arg0(name);
+    command.args(fields.by_ref().take(count.unwrap_or(0)));
+    for variable in fields {
+        let bytes = variable.as_bytes();
+        match bytes.iter().position(|byte| *byte == b'=') {
+            Some(at) => command.env(
+                OsString::from_vec(bytes[..at].to_vec()),
+                OsString::from_vec(bytes[at + 1..].to_vec()),
+            ),
+            None => command.env_remove(&variable),
+        };
+    }
+    if !cwd.is_empty() {
+        command.current_dir(cwd);
+    }
+    if fixed == "1" {
+        launcher::fix_addresses();
+    }
+    format!("the system refuses to run it: {}", command.exec())
+}
+
+fn fields(program: &Path, options: &LaunchOptions) -> Vec<Vec<u8>> {
+    let text = |text: &std::ffi::OsStr| text.as_bytes().to_vec();
+    let cwd = options.cwd.as_ref().map(|cwd| text(cwd.as_os_str()));
+    let mut fields = vec![
+        text(program.as_os_str()),
+        text(options.program.as_os_str()),
+        cwd.unwrap_or_default(),
+        vec![if options.randomize { b'0' } else { b'1' }],
+        options.args.len().to_string().into_bytes(),
+    ];
+    fields.extend(options.args.iter().map(|argument| text(argument)));
+    for (name, value) in &options.env {
+        let mut variable = text(name);
+        if let Some(value) = value {
+            variable.push(b'=');
+            variable.extend(value.as_bytes());
+        }
+        fields.push(variable);
+    }
+    fields
+}
+
+fn write_fields(socket: &mut UnixStream, fields: &[Vec<u8>]) -> io::Result<()> {
+    let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes();
+    let mut bytes = length(fields.len()).to_vec();
+    for field in fields {
+        bytes.extend(length(field.len()));
+        bytes.extend(field);
+    }
+    socket.write_all(&bytes)
+}
+
+fn read_fields(socket: &mut UnixStream) -> io::Result<Vec<Vec<u8>>> {
+    let mut left = MOST_BYTES;
+    let mut length = |socket: &mut UnixStream| -> io::Result<usize> {
+        let mut bytes = [0; 4];
+        socket.read_exact(&mut bytes)?;
+        let length = u32::from_le_bytes(bytes) as usize;
+        left = left
+            .checked_sub(length)
+            .ok_or_else(|| io::Error::other("the arguments are too long"))?;
+        Ok(length)
+    };
+    let count = length(socket)?;
+    let mut fields = Vec::new();
+    for _ in 0..count {
+        let mut field = vec![0; length(socket)?];
+        socket.read_exact(&mut field)?;
+        fields.push(field);
+    }
+    Ok(fields)
+}
+
+/// A new folder that only this user can enter.
+fn private_folder() -> io::Result<PathBuf> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let base = own
+        .filter(|base| base.is_absolute() && base.is_dir())
+        .unwrap_or_else(std::env::temp_dir);
+    loop {
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = base.join(format!("dapple-{}-{number}", std::process::id()));
+        match std::fs::DirBuilder::new().mode(0o700).create(&folder) {
+            Ok(()) => {
+                std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o700))?;
+                return Ok(folder);
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
