@@ -17,8 +17,8 @@ use dapple_dap::client::{Client, Pending};
 use dapple_dap::message::{Raw, Request};
 use dapple_dap::transport;
 use dapple_dap::types::{
-    Capabilities, InitializeRequest, InitializeRequestArguments, LaunchRequest,
-    LaunchRequestArguments,
+    AttachRequest, AttachRequestArguments, Capabilities, InitializeRequest,
+    InitializeRequestArguments, LaunchRequest, LaunchRequestArguments,
 };
 
 use super::compile::Language;
@@ -46,6 +46,17 @@ pub struct Program {
     pub language: Option<Language>,
     /// Ask debuginfod servers for what has no debug information.
     pub debuginfod: bool,
+    /// It runs already, or will.
+    pub attach: Option<Attach>,
+}
+
+/// A process to attach to.
+#[derive(Debug, Clone)]
+pub struct Attach {
+    /// Its id, or the name or path of its executable.
+    pub target: String,
+    /// Wait for the next one of that name to start.
+    pub wait: bool,
 }
 
 /// Whether the program may have our standard input.
@@ -97,10 +108,18 @@ impl Link {
         arguments.supports_variable_type = Some(true);
         link.request::<InitializeRequest>(arguments)
             .context("the adapter did not start")?;
-        let launch = link
-            .client
-            .send::<LaunchRequest>(launch_arguments(program, stdin, adapter)?)?;
-        forward_answer(launch, run, events.clone());
+        match &program.attach {
+            Some(attach) => {
+                let arguments = attach_arguments(attach, program)?;
+                let attach = link.client.send::<AttachRequest>(arguments)?;
+                forward_answer(attach, run, events.clone());
+            }
+            None => {
+                let arguments = launch_arguments(program, stdin, adapter)?;
+                let launch = link.client.send::<LaunchRequest>(arguments)?;
+                forward_answer(launch, run, events.clone());
+            }
+        }
         Ok(link)
     }
 
@@ -153,7 +172,10 @@ impl Link {
 }
 
 /// Not waited for in line: some adapters answer the launch only once the user lets the program run.
-fn forward_answer(launch: Pending<LaunchRequest>, run: u32, events: Sender<Event>) {
+fn forward_answer<R: Request>(launch: Pending<R>, run: u32, events: Sender<Event>)
+where
+    Pending<R>: Send + 'static,
+{
     thread::spawn(move || {
         let outcome = launch
             .wait_for(Duration::MAX)
@@ -211,6 +233,24 @@ fn launch_arguments(
     }
     if matches!(adapter, Adapter::Own) && stdin == ProgramStdin::Inherit {
         set("stdin", Raw::new("inherit")?);
+    }
+    Ok(arguments)
+}
+
+/// The process is held where it is, so that there is something to look at.
+fn attach_arguments(attach: &Attach, program: &Program) -> anyhow::Result<AttachRequestArguments> {
+    let mut arguments = AttachRequestArguments::new();
+    let mut set = |name: &str, value: Raw| arguments.other.insert(name.to_owned(), value);
+    match attach.target.parse::<i32>() {
+        Ok(pid) if !attach.wait => set("pid", Raw::new(&pid)?),
+        _ => set("program", Raw::new(&attach.target)?),
+    };
+    if attach.wait {
+        set("waitFor", Raw::new(&true)?);
+    }
+    set("stopOnEntry", Raw::new(&true)?);
+    if program.debuginfod {
+        set("debuginfod", Raw::new(&true)?);
     }
     Ok(arguments)
 }

@@ -29,7 +29,7 @@ use dapple_dap::lifecycle::Side;
 use compile::Language;
 use complete::Completer;
 use input::{Input, Then};
-use link::{Adapter, Program};
+use link::{Adapter, Attach, Program};
 use screen::Screen;
 use session::{Event, Session};
 use style::{Color, Role, Style};
@@ -63,11 +63,19 @@ pub struct Options {
     #[arg(long)]
     pub debuginfod: bool,
 
+    /// Debug a process that runs: its id, or the name or path of its program; leaving lets it go on
+    #[arg(long, value_name = "PID|NAME", conflicts_with = "program")]
+    pub attach: Option<String>,
+
+    /// With --attach, wait for the next process of that name to start
+    #[arg(long, requires = "attach")]
+    pub wait: bool,
+
     /// The program to debug, or a .rs, .c or .cpp file to compile and debug; and its arguments, passed on as they are
     // One list: only so do options behind the program belong to the program.
     #[arg(
         value_names = ["PROGRAM", "ARGS"],
-        required = true,
+        required_unless_present = "attach",
         num_args = 1..,
         trailing_var_arg = true,
         allow_hyphen_values = true
@@ -83,6 +91,8 @@ pub struct Options {
 pub fn run(options: Options) -> anyhow::Result<u8> {
     let mut screen = Screen::new(Style::new(options.color));
     let mut words = options.program.into_iter();
+    let wait = options.wait;
+    let attach = options.attach.map(|target| Attach { target, wait });
     let given = words.next().map(PathBuf::from).unwrap_or_default();
     if given.as_os_str().as_encoded_bytes().starts_with(b"-") {
         bail!(
@@ -90,7 +100,17 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
             given.display()
         );
     }
-    let mut program = find_program(&given, words.collect(), &mut screen)?;
+    let mut program = match attach {
+        Some(attach) => Program {
+            path: PathBuf::from(&attach.target),
+            args: Vec::new(),
+            source: None,
+            language: None,
+            debuginfod: false,
+            attach: Some(attach),
+        },
+        None => find_program(&given, words.collect(), &mut screen)?,
+    };
     program.debuginfod = options.debuginfod;
     let adapter = options.adapter.map_or(Adapter::Own, Adapter::Command);
     let log = WireLog::open_if(options.log.as_deref(), Side::Client)?;
@@ -146,6 +166,7 @@ fn find_program(given: &Path, args: Vec<OsString>, screen: &mut Screen) -> anyho
             source: Some(compiled.source),
             language: Some(compiled.language),
             debuginfod: false,
+            attach: None,
         });
     }
     let path = given
@@ -157,6 +178,7 @@ fn find_program(given: &Path, args: Vec<OsString>, screen: &mut Screen) -> anyho
         source: None,
         language: None,
         debuginfod: false,
+        attach: None,
     })
 }
 
@@ -185,6 +207,11 @@ fn greeting(program: &Program, style: Style) -> String {
         .language
         .map(|language| format!(" ({})", language.name()))
         .unwrap_or_default();
+    if program.attach.is_some() {
+        let hint = "`bt` and `c` are a good start, `help` lists the commands.";
+        let hint = style.paint(Role::Aside, hint);
+        return format!("Attaching to {name}. {hint}");
+    }
     let hint = "`b main` and `run` are a good start, `help` lists the commands.";
     format!(
         "Debugging {name}{language}. {}",

@@ -94,6 +94,14 @@ pub static COMMANDS: &[Command] = &[
 ];
 
 fn run(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+    if session.program.attach.is_some() {
+        if !matches!(session.state, State::Over) {
+            bail!("the program runs already; `c` lets it go on");
+        }
+        session.sources.clear();
+        session.start()?;
+        return Ok(Flow::Go);
+    }
     if matches!(session.state, State::Stopped(_) | State::Running) {
         session.disconnect()?;
         session
@@ -161,6 +169,9 @@ fn kill(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
         bail!("the program is not running");
     }
     session.disconnect()?;
-    session.screen.say("the program was ended");
+    session.screen.say(match session.program.attach {
+        Some(_) => "the program was let go",
+        None => "the program was ended",
+    });
     Ok(Flow::Go)
 }

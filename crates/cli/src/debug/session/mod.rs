@@ -275,6 +275,10 @@ impl Session {
             self.tell_breakpoints(&file)?;
         }
         self.tell_function_breakpoints()?;
+        if self.program.attach.is_some() {
+            // It is held by its first stop.
+            self.let_run()?;
+        }
         self.tell_exceptions()?;
         Ok(())
     }
@@ -299,7 +303,8 @@ impl Session {
         };
         self.state = State::Over;
         self.breakpoints.forget_answers();
-        let arguments = DisconnectArguments::new().with_terminate_debuggee(true);
+        let arguments =
+            DisconnectArguments::new().with_terminate_debuggee(self.program.attach.is_none());
         let answer = link.request::<DisconnectRequest>(arguments);
         link.close();
         // Output that was on its way still belongs to the user; other news no longer matter.
