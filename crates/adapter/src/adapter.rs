@@ -383,6 +383,7 @@ impl Adapter {
             }
             let hit = to_dap::Hit {
                 all_functions: ids.iter().all(|id| self.breakpoints.is_function(*id)),
+                all_instructions: ids.iter().all(|id| self.breakpoints.is_instruction(*id)),
                 ids,
             };
             outbox.event::<StoppedEvent>(to_dap::stopped(stop, index == 0, hit));

@@ -3,7 +3,7 @@
 //! Resolving and arming is the engine's. This table bridges two gaps: breakpoints may be set before `launch`, when there
 //! is no engine to ask, and the ids given then must stay good once the engine has its own.
 
-use dapple_engine::session::{FunctionBreakpoint, LineBreakpoint};
+use dapple_engine::session::{FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -23,6 +23,8 @@ pub struct Breakpoints<Source> {
     files: BTreeMap<PathBuf, InFile<Source>>,
     /// In the client's order.
     functions: Vec<Wanted<FunctionBreakpoint>>,
+    /// Those on instructions, as far as the engine took them.
+    instructions: Vec<Wanted<InstructionBreakpoint>>,
     from_engine: HashMap<i64, i64>,
 }
 
@@ -41,7 +43,9 @@ impl<Source: Clone> Breakpoints<Source> {
     pub fn replace(&mut self, file: &Path, source: Source, lines: Vec<LineBreakpoint>) -> Vec<i64> {
         let before = self.files.remove(file);
         let before = before.map_or_else(Vec::new, |wanted| wanted.lines);
-        let same = |one: &LineBreakpoint, other: &LineBreakpoint| one.line == other.line;
+        let same = |one: &LineBreakpoint, other: &LineBreakpoint| {
+            (one.line, one.column) == (other.line, other.column)
+        };
         let lines = self.with_ids(lines, before, same);
         let ids = lines.iter().map(|wanted| wanted.id).collect();
         if !lines.is_empty() {
@@ -92,6 +96,21 @@ impl<Source: Clone> Breakpoints<Source> {
     /// The engine's ids mean nothing any more: the next ones are another's.
     pub fn forget_engine(&mut self) {
         self.from_engine.clear();
+    }
+
+    /// Notes which breakpoints are on instructions.
+    pub fn set_instructions(&mut self, wanted: Vec<Wanted<InstructionBreakpoint>>) {
+        self.instructions = wanted;
+    }
+
+    /// The wanted instructions with their ids.
+    pub fn instructions(&self) -> &[Wanted<InstructionBreakpoint>] {
+        &self.instructions
+    }
+
+    /// Whether the id that the client was told is an instruction's.
+    pub fn is_instruction(&self, id: i64) -> bool {
+        self.instructions.iter().any(|wanted| wanted.id == id)
     }
 
     /// Notes that the engine calls `id` by `engine_id`.
@@ -170,6 +189,7 @@ mod tests {
         let file = Path::new("/a.c");
         let with = |condition: &str| LineBreakpoint {
             line: 7,
+            column: None,
             options: BreakpointOptions {
                 condition: Some(condition.into()),
                 ..BreakpointOptions::default()

@@ -5,8 +5,10 @@ use dapple_dap::types::{
     self, SetBreakpointsArguments, Source, SourceBreakpoint, SteppingGranularity,
     VariablesArguments, VariablesArgumentsFilter,
 };
-use dapple_engine::ThreadId;
-use dapple_engine::session::{BreakpointOptions, FunctionBreakpoint, LineBreakpoint, StepKind};
+use dapple_engine::session::{
+    BreakpointOptions, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint, StepKind,
+};
+use dapple_engine::{Address, ThreadId};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -41,6 +43,10 @@ pub fn line_breakpoints(
     };
     let wanted = |wanted: &SourceBreakpoint| LineBreakpoint {
         line: number(wanted.line),
+        column: wanted.column.and_then(|column| {
+            let column = client.column_from_client(column);
+            u32::try_from(column).ok().filter(|column| *column > 0)
+        }),
         options: BreakpointOptions {
             condition: wanted.condition.clone(),
             hits: wanted.hit_condition.clone(),
@@ -56,6 +62,30 @@ pub fn line_breakpoints(
         (None, Some(lines)) => lines.iter().map(bare).collect(),
         (None, None) => Vec::new(),
     }
+}
+
+/// A wanted breakpoint on an instruction.
+///
+/// # Errors
+/// A sentence about the reference.
+pub fn instruction_breakpoint(
+    wanted: &types::InstructionBreakpoint,
+) -> Result<InstructionBreakpoint, String> {
+    let reference = &wanted.instruction_reference;
+    let address = Address::parse(reference)
+        .ok_or_else(|| format!("`{reference}` is no reference to an instruction"))?;
+    let offset = wanted.offset.unwrap_or(0);
+    let address = address.0.checked_add_signed(offset);
+    let address = address
+        .ok_or_else(|| format!("{offset} bytes from {reference} there can be no instruction"))?;
+    Ok(InstructionBreakpoint {
+        address: Address(address),
+        options: BreakpointOptions {
+            condition: wanted.condition.clone(),
+            hits: wanted.hit_condition.clone(),
+            log: None,
+        },
+    })
 }
 
 /// A wanted breakpoint on a function.

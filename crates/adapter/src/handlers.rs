@@ -7,6 +7,7 @@ mod end;
 mod exceptions;
 mod input;
 mod inspect;
+mod places;
 mod restart;
 mod run;
 mod sources;
@@ -39,6 +40,8 @@ pub fn server() -> Server<Adapter> {
         .on::<ConfigurationDoneRequest>(start::configuration_done)
         .on::<SetBreakpointsRequest>(breakpoints::set_breakpoints)
         .on::<SetFunctionBreakpointsRequest>(breakpoints::set_function_breakpoints)
+        .on::<SetInstructionBreakpointsRequest>(places::set_instruction_breakpoints)
+        .on::<BreakpointLocationsRequest>(places::breakpoint_locations)
         .on::<SetExceptionBreakpointsRequest>(exceptions::set_exception_breakpoints)
         .on::<ExceptionInfoRequest>(exceptions::exception_info)
         .on::<DataBreakpointInfoRequest>(data_breakpoints::info)

@@ -212,6 +212,8 @@ pub struct Hit {
     pub ids: Vec<i64>,
     /// All of them are on functions.
     pub all_functions: bool,
+    /// All of them are on instructions.
+    pub all_instructions: bool,
 }
 
 /// A thread's stop. Only the `first` of several speaks for all threads; the client's focus stays with it.
@@ -223,6 +225,11 @@ pub fn stopped(stop: &Stop, first: bool, hit: Hit) -> StoppedEventBody {
             "Stopped at a function breakpoint",
             None,
         ),
+        StopReason::Breakpoint(_) if hit.all_instructions => (
+            StoppedEventReason::InstructionBreakpoint,
+            "Stopped at an instruction breakpoint",
+            None,
+        ),
         StopReason::Breakpoint(_) => (
             StoppedEventReason::Breakpoint,
             "Stopped at a breakpoint",
@@ -231,6 +238,7 @@ pub fn stopped(stop: &Stop, first: bool, hit: Hit) -> StoppedEventBody {
         StopReason::Undecided { why, .. } => (
             match hit.all_functions {
                 true => StoppedEventReason::FunctionBreakpoint,
+                false if hit.all_instructions => StoppedEventReason::InstructionBreakpoint,
                 false => StoppedEventReason::Breakpoint,
             },
             "Stopped at a breakpoint whose condition can't be evaluated",

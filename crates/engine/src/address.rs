@@ -19,6 +19,21 @@ impl fmt::Debug for Address {
     }
 }
 
+impl Address {
+    /// Reads an address as people and memory references write it: `0x401136`, or in decimal.
+    pub fn parse(text: &str) -> Option<Address> {
+        let text = text.trim();
+        let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+        let number = match hexadecimal {
+            Some(digits) if digits.starts_with('+') => None,
+            Some(digits) => u64::from_str_radix(digits, 16).ok(),
+            None if text.starts_with('+') => None,
+            None => text.parse().ok(),
+        };
+        number.map(Address)
+    }
+}
+
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#x}", self.0)

@@ -16,6 +16,7 @@ mod exceptions;
 mod indexing;
 mod input;
 mod loader;
+mod places;
 mod queries;
 mod signalled;
 mod single;

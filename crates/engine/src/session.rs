@@ -3,6 +3,7 @@
 mod ends;
 mod exceptions;
 mod keeper;
+mod places;
 mod running;
 mod sources;
 pub mod watching;
@@ -38,6 +39,9 @@ pub struct Session {
 pub struct LineBreakpoint {
     /// 1-based.
     pub line: u32,
+    /// 1-based, in bytes: of several statements on the line the one that it is in; before the second, or `None`: where the
+    /// line begins.
+    pub column: Option<u32>,
     /// What it does besides stopping.
     pub options: BreakpointOptions,
 }
@@ -64,7 +68,7 @@ impl From<Address> for InstructionBreakpoint {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FunctionBreakpoint {
     /// The function, or several: see [`dapple_symbols::names::NamePattern`]. All of a name's overloads, instances and
-    /// inlined copies are meant. Functions that only a symbol table has are taken where no other is of that name;
+    /// inlined copies are meant. `*0x401136` is an address. Functions that only a symbol table has are taken where no other is of that name;
     /// `main` is the program's own, in Rust `CRATE::main`.
     pub name: String,
     /// What it does besides stopping.
@@ -78,6 +82,8 @@ pub struct AddressBreakpoint {
     pub id: i64,
     /// Why it can't be set; `None`: it is.
     pub refused: Option<String>,
+    /// The source there.
+    pub position: Option<SourcePosition>,
 }
 
 /// What has become of a breakpoint.

@@ -11,6 +11,7 @@ use crate::modules::{LoadedModule, Modules};
 use crate::session::{
     Asked, BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint, Resolution,
 };
+use dapple_symbols::FileAddress;
 use dapple_symbols::functions::{InlinedCall, SourcePosition};
 use dapple_symbols::lines::LineLookup;
 use dapple_symbols::names::NamePattern;
@@ -21,8 +22,19 @@ use std::path::{Path, PathBuf};
 /// What a breakpoint is set on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Spec {
-    Line { file: PathBuf, line: u32 },
-    Function { name: String },
+    Line {
+        file: PathBuf,
+        line: u32,
+        column: Option<u32>,
+    },
+    Function {
+        name: String,
+    },
+    /// As a function's name, `*0x401136`: an address all the same.
+    Pointed {
+        name: String,
+        address: Address,
+    },
     Address(Address),
 }
 
@@ -74,6 +86,8 @@ struct Breakpoint {
     answers: Vec<Answer>,
     /// What deciding needs of each place, once a thread has come there.
     places: FxHashMap<Address, Place>,
+    /// Of one on an address: the source there.
+    position: Option<SourcePosition>,
     /// Why a location could not be armed.
     refused: Option<String>,
     state: Option<BreakpointState>,
@@ -111,8 +125,12 @@ impl Model {
         modules: &Modules,
     ) -> Vec<i64> {
         let spec = |w: &LineBreakpoint| {
-            let (file, line) = (file.to_owned(), w.line);
-            (Spec::Line { file, line }, w.options.clone())
+            let spec = Spec::Line {
+                file: file.to_owned(),
+                line: w.line,
+                column: w.column,
+            };
+            (spec, w.options.clone())
         };
         let here = |spec: &Spec| matches!(spec, Spec::Line { file: f, .. } if f == file);
         self.replace(wanted.iter().map(spec).collect(), here, modules)
@@ -126,9 +144,13 @@ impl Model {
     ) -> Vec<i64> {
         let spec = |w: &FunctionBreakpoint| {
             let name = w.name.clone();
-            (Spec::Function { name }, w.options.clone())
+            let spec = match pointed(&name) {
+                Some(address) => Spec::Pointed { name, address },
+                None => Spec::Function { name },
+            };
+            (spec, w.options.clone())
         };
-        let functions = |spec: &Spec| matches!(spec, Spec::Function { .. });
+        let functions = |spec: &Spec| matches!(spec, Spec::Function { .. } | Spec::Pointed { .. });
         self.replace(wanted.iter().map(spec).collect(), functions, modules)
     }
 
@@ -175,6 +197,7 @@ impl Model {
                         rules: Rules::new(options),
                         answers: Vec::new(),
                         places: FxHashMap::default(),
+                        position: None,
                         refused: None,
                         state: None,
                     };
@@ -244,6 +267,9 @@ impl Model {
         for breakpoint in &mut self.list {
             breakpoint.refused = None;
             let addresses = breakpoint.addresses();
+            if let Spec::Address(address) | Spec::Pointed { address, .. } = breakpoint.spec {
+                breakpoint.position = position_at(address, modules);
+            }
             breakpoint.rules.check(&addresses, modules);
             if breakpoint.rules.problem().is_none() {
                 let id = breakpoint.id;
@@ -323,6 +349,11 @@ impl Model {
         let problem = breakpoint.rules.problem().map(str::to_owned);
         problem.or_else(|| breakpoint.refused.clone())
     }
+
+    /// The source at a breakpoint on an address.
+    pub(crate) fn position(&self, id: i64) -> Option<SourcePosition> {
+        self.list.iter().find(|b| b.id == id)?.position.clone()
+    }
 }
 
 /// How many inlined calls begin at `address`, the first of them on `line`.
@@ -360,26 +391,16 @@ impl Breakpoint {
                 let lines = locations.filter(|l| l.address == address).map(|l| l.line);
                 lines.map(|line| calls_of(line, address, module)).min()
             }
-            Spec::Address(_) => None,
+            Spec::Address(_) | Spec::Pointed { .. } => None,
         };
         begun.unwrap_or(0)
     }
 
     fn place(&self, address: Address, modules: &Modules) -> Place {
-        let Some(module) = modules.at(address) else {
-            return Place {
-                not_begun: 0,
-                position: None,
-            };
-        };
-        let row = module.module.row_at(module.to_file(address));
+        let module = modules.at(address);
         Place {
-            not_begun: self.calls_begun(address, module),
-            position: row.filter(|row| row.line != 0).map(|row| SourcePosition {
-                file: row.file,
-                line: row.line,
-                column: row.column,
-            }),
+            not_begun: module.map_or(0, |module| self.calls_begun(address, module)),
+            position: position_at(address, modules),
         }
     }
 
@@ -391,9 +412,9 @@ impl Breakpoint {
             return;
         }
         let (said, incomplete) = match &self.spec {
-            Spec::Line { file, line } => (ask_line(module, file, *line), false),
+            Spec::Line { file, line, column } => (ask_line(module, file, *line, *column), false),
             Spec::Function { name } => ask_function(module, name),
-            Spec::Address(_) => return,
+            Spec::Address(_) | Spec::Pointed { .. } => return,
         };
         self.answers.push(Answer {
             module: module.id,
@@ -426,7 +447,7 @@ impl Breakpoint {
     /// Each once; of a function's first the one that is told.
     fn addresses(&self) -> Vec<Address> {
         let mut addresses: Vec<Address> = match self.spec {
-            Spec::Address(address) => vec![address],
+            Spec::Address(address) | Spec::Pointed { address, .. } => vec![address],
             Spec::Line { .. } => {
                 let locations = self.locations().into_iter();
                 let sorted: BTreeSet<Address> = locations.map(|l| l.address).collect();
@@ -444,7 +465,7 @@ impl Breakpoint {
 
     fn resolve(&self) -> Option<BreakpointState> {
         let (asked, position, functions) = match &self.spec {
-            Spec::Line { file, line } => {
+            Spec::Line { file, line, .. } => {
                 let position = self.locations().first().map(|first| SourcePosition {
                     file: file.as_path().into(),
                     line: first.stop_line,
@@ -462,6 +483,10 @@ impl Breakpoint {
                 let names = places.iter().flat_map(|p| p.names()).cloned();
                 let asked = Asked::Function { name: name.clone() };
                 (asked, position, names.collect())
+            }
+            Spec::Pointed { name, .. } => {
+                let asked = Asked::Function { name: name.clone() };
+                (asked, self.position.clone(), Vec::new())
             }
             Spec::Address(_) => return None,
         };
@@ -485,7 +510,7 @@ impl Breakpoint {
 
     fn unresolved(&self) -> Resolution {
         match &self.spec {
-            Spec::Line { file, line } => self.line_unresolved(file, *line),
+            Spec::Line { file, line, .. } => self.line_unresolved(file, *line),
             Spec::Function { name } => {
                 let pattern = NamePattern::new(name);
                 if let Some(problem) = pattern.problem() {
@@ -497,7 +522,9 @@ impl Breakpoint {
                 });
                 Resolution::Pending(function::not_found(&pattern.shown(), said))
             }
-            Spec::Address(address) => Resolution::Pending(format!("no memory at {address}")),
+            Spec::Address(address) | Spec::Pointed { address, .. } => {
+                Resolution::Pending(format!("no memory at {address}"))
+            }
         }
     }
 
@@ -538,7 +565,44 @@ impl Breakpoint {
     }
 }
 
-fn ask_line(module: &LoadedModule, file: &Path, line: u32) -> Said {
+/// The address that a function's name of this form means: `*0x401136`.
+fn pointed(name: &str) -> Option<Address> {
+    Address::parse(name.trim().strip_prefix('*')?)
+}
+
+fn position_at(address: Address, modules: &Modules) -> Option<SourcePosition> {
+    let module = modules.at(address)?;
+    let row = module.module.row_at(module.to_file(address))?;
+    (row.line != 0).then_some(SourcePosition {
+        file: row.file,
+        line: row.line,
+        column: row.column,
+    })
+}
+
+/// The statement of a line that has the column in it, where it isn't the line's first.
+fn ask_column(module: &LoadedModule, file: &Path, line: u32, column: u32) -> Option<Said> {
+    let all = module.module.breakpoint_locations(file, line..=line);
+    let mut places = all.into_iter().filter(|place| place.column > 0);
+    places.next().filter(|first| first.column < column)?;
+    let place = places.take_while(|place| place.column <= column).last()?;
+    let location = |address: FileAddress| Location {
+        address: module.to_process(address),
+        line,
+        stop_line: line,
+        column: place.column,
+    };
+    Some(Said::Found(
+        place.addresses.iter().copied().map(location).collect(),
+    ))
+}
+
+fn ask_line(module: &LoadedModule, file: &Path, line: u32, column: Option<u32>) -> Said {
+    if let Some(column) = column
+        && let Some(said) = ask_column(module, file, line, column)
+    {
+        return said;
+    }
     match module.module.lookup_line(file, line) {
         LineLookup::Found(locations) => Said::Found(
             locations

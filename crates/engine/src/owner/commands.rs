@@ -52,6 +52,7 @@ impl Owner {
             .map(|id| AddressBreakpoint {
                 id,
                 refused: self.breakpoints.refusal(id),
+                position: self.breakpoints.position(id),
             })
             .collect()
     }
