@@ -107,6 +107,7 @@ pub struct Adapter {
     pub breakpoints: Breakpoints<Source>,
     pub exceptions: Exceptions,
     pub data: DataBreakpoints,
+    pub gotos: References<Address>,
     pub frames: References<Frame>,
     pub references: References<Reference>,
     /// Parameters and locals by frame: clients ask for both scopes, the engine answers for both.
@@ -146,6 +147,7 @@ impl Adapter {
             breakpoints: Breakpoints::default(),
             exceptions: Exceptions::default(),
             data: DataBreakpoints::default(),
+            gotos: References::new(),
             frames: References::new(),
             references: References::new(),
             variables: HashMap::new(),
@@ -239,6 +241,7 @@ impl Adapter {
         self.phase = Phase::Running;
         self.stopped_thread = None;
         self.frames.clear_generation();
+        self.gotos.clear_generation();
         self.references.clear_generation();
         self.variables.clear();
     }

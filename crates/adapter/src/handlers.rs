@@ -7,6 +7,7 @@ mod end;
 mod exceptions;
 mod input;
 mod inspect;
+mod moving;
 mod places;
 mod restart;
 mod run;
@@ -52,6 +53,10 @@ pub fn server() -> Server<Adapter> {
         .on::<VariablesRequest>(inspect::variables)
         .on::<EvaluateRequest>(inspect::evaluate)
         .on::<ModulesRequest>(inspect::modules)
+        .on::<GotoTargetsRequest>(moving::goto_targets)
+        .on::<GotoRequest>(moving::goto)
+        .on::<RestartFrameRequest>(moving::restart_frame)
+        .on::<TerminateThreadsRequest>(moving::terminate_threads)
         .on::<ContinueRequest>(run::resume)
         .on::<NextRequest>(run::next)
         .on::<StepInRequest>(run::step_in)

@@ -255,6 +255,12 @@ pub fn stopped(stop: &Stop, first: bool, hit: Hit) -> StoppedEventBody {
                 quoted(names)
             )),
         ),
+        StopReason::Goto => (StoppedEventReason::Goto, "Moved there", None),
+        StopReason::Restarted => (
+            StoppedEventReason::Other("restart".into()),
+            "At the beginning of the function again",
+            None,
+        ),
         StopReason::LastRunnerEnded => (
             StoppedEventReason::Pause,
             "Paused",

@@ -35,6 +35,9 @@ pub enum Error {
         /// A sentence the user can act on.
         reason: String,
     },
+    /// What was asked for can't be done: why.
+    #[error("{0}")]
+    Refused(String),
     /// An expression can't be evaluated: what and where in it.
     #[error("{0}")]
     Expression(String),

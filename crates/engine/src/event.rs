@@ -179,6 +179,10 @@ pub enum StopReason {
     },
     /// The only threads that were let run have ended; the others are still held.
     LastRunnerEnded,
+    /// It was moved within its function.
+    Goto,
+    /// It is at the beginning of a function again.
+    Restarted,
     /// Data was accessed that is watched, by the instruction before.
     Data(Vec<DataHit>),
     /// A function has returned that had watched data in its frame; that isn't watched any more.

@@ -16,6 +16,7 @@ mod exceptions;
 mod indexing;
 mod input;
 mod loader;
+mod moving;
 mod places;
 mod queries;
 mod signalled;
@@ -125,6 +126,8 @@ pub(crate) struct Owner {
     stacks: FxHashMap<ThreadId, StackCache>,
     /// Threads that can only get past their site while no other runs.
     alone: Vec<ThreadId>,
+    /// Threads that are to end as soon as all are stopped.
+    ending: Vec<ThreadId>,
     /// All are being stopped to be let go.
     detaching: bool,
     /// And to be left stopped.
@@ -258,6 +261,7 @@ impl Owner {
             current: parts.process,
             stacks: FxHashMap::default(),
             alone: Vec::new(),
+            ending: Vec::new(),
             detaching: false,
             suspend: false,
             over: false,
@@ -451,6 +455,7 @@ impl Owner {
         if self.detaching {
             return self.detach();
         }
+        self.end_them();
         let mut reports = std::mem::take(&mut self.reports);
         reports.retain(|r| self.stops.is_live(r.thread));
         if let Some(asked) = self.pause.take()

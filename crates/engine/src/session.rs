@@ -3,6 +3,7 @@
 mod ends;
 mod exceptions;
 mod keeper;
+pub mod moving;
 mod places;
 mod running;
 mod sources;

@@ -387,6 +387,13 @@ impl Stops {
         self.mode == Mode::Running && self.only.is_some()
     }
 
+    /// Whether a child has a thread's memory, and it waits for that.
+    pub(crate) fn has_lent(&self, thread: ThreadId) -> bool {
+        self.threads
+            .get(&thread)
+            .is_some_and(|t| t.lent_to.is_some())
+    }
+
     /// Whether a thread is stopped and stays so, though the process may run.
     pub(crate) fn is_held(&self, thread: ThreadId) -> bool {
         let stopped = self

@@ -110,7 +110,7 @@ impl Owner {
         })
     }
 
-    fn frame(&mut self, id: FrameId) -> Result<Frame, Error> {
+    pub(super) fn frame(&mut self, id: FrameId) -> Result<Frame, Error> {
         self.require_some_stopped()?;
         if id.stop != self.stop_number {
             return Err(Error::StaleFrame);

@@ -61,6 +61,37 @@ impl UserRegisters {
         self.0.eflags
     }
 
+    /// Has the kernel forget a system call that the thread is in, so that it neither runs it again nor moves the thread.
+    pub(crate) fn forget_system_call(&mut self) {
+        self.0.orig_rax = u64::MAX;
+    }
+
+    /// A system call's number and first argument.
+    pub(crate) fn set_call(&mut self, number: u64, argument: u64) {
+        self.0.rax = number;
+        self.0.rdi = argument;
+    }
+
+    /// Takes the instruction and stack pointers and the registers that callees leave alone from a frame.
+    pub(crate) fn set_kept(&mut self, frame: &Registers) {
+        let r = &mut self.0;
+        let places = [
+            (3, &mut r.rbx),
+            (6, &mut r.rbp),
+            (7, &mut r.rsp),
+            (12, &mut r.r12),
+            (13, &mut r.r13),
+            (14, &mut r.r14),
+            (15, &mut r.r15),
+            (16, &mut r.rip),
+        ];
+        for (number, place) in places {
+            if let Some(value) = frame.get(number) {
+                *place = value;
+            }
+        }
+    }
+
     /// Whether the kernel will run a system call again when the thread goes on (its result is one of `-ERESTART…`).
     pub(crate) fn restarts_system_call(&self) -> bool {
         const RESTARTS: [i64; 4] = [-512, -513, -514, -516];

@@ -1,0 +1,102 @@
+//! Moving threads to elsewhere in their code, and ending them.
+
+use crate::adapter::Adapter;
+use crate::{from_dap, to_dap};
+use dapple_dap::message::Empty;
+use dapple_dap::server::{Context, Failure};
+use dapple_dap::types::{
+    GotoArguments, GotoTarget, GotoTargetsArguments, GotoTargetsResponse, RestartFrameArguments,
+    TerminateThreadsArguments,
+};
+
+/// The places a line has. Whether a thread can go there is told when it is asked to.
+pub fn goto_targets(
+    adapter: &mut Adapter,
+    arguments: GotoTargetsArguments,
+    context: &mut Context,
+) -> Result<GotoTargetsResponse, Failure> {
+    let client = context.conventions();
+    let file = from_dap::path(&arguments.source, client)
+        .ok_or_else(|| Failure::new("the source has no path"))?;
+    let line = u32::try_from(client.line_from_client(arguments.line)).unwrap_or(0);
+    let targets = adapter
+        .partly_stopped()?
+        .goto_targets(&file, line)
+        .map_err(|error| to_dap::failure(&error))?;
+    if targets.is_empty() {
+        let file = file.display();
+        return Err(Failure::new(format!(
+            "no code on line {line} of {file} to go to"
+        )));
+    }
+    let mut shown = Vec::with_capacity(targets.len());
+    for target in targets {
+        let line = client.line_to_client(i64::from(target.position.line));
+        let label = match &target.function {
+            Some(function) => format!("{line} in {function}"),
+            None => format!("{line} at {}", target.address),
+        };
+        let address = target.address.to_string();
+        let id = adapter.gotos.insert(target.address)?;
+        let target = GotoTarget::new(id, label, line);
+        shown.push(target.with_instruction_pointer_reference(address));
+    }
+    Ok(GotoTargetsResponse::new(shown))
+}
+
+/// Moves a thread; the stop that follows shows where it is.
+pub fn goto(
+    adapter: &mut Adapter,
+    arguments: GotoArguments,
+    _: &mut Context,
+) -> Result<Empty, Failure> {
+    let thread = from_dap::thread(arguments.thread_id)?;
+    let Ok(target) = adapter.gotos.get(arguments.target_id).copied() else {
+        return Err(Failure::new(format!(
+            "there is no target {} to go to any more; targets are good until the program runs on",
+            arguments.target_id
+        )));
+    };
+    let debuggee = adapter.stopped()?;
+    debuggee
+        .goto(thread, target)
+        .map_err(|error| to_dap::failure(&error))?;
+    adapter.resumed();
+    Ok(Empty)
+}
+
+/// Begins a frame's function again.
+pub fn restart_frame(
+    adapter: &mut Adapter,
+    arguments: RestartFrameArguments,
+    _: &mut Context,
+) -> Result<Empty, Failure> {
+    let frame = super::inspect::frame(adapter, arguments.frame_id)?;
+    let debuggee = adapter.stopped()?;
+    debuggee
+        .restart_frame(frame)
+        .map_err(|error| to_dap::failure(&error))?;
+    adapter.resumed();
+    Ok(Empty)
+}
+
+/// Ends threads.
+pub fn terminate_threads(
+    adapter: &mut Adapter,
+    arguments: TerminateThreadsArguments,
+    _: &mut Context,
+) -> Result<Empty, Failure> {
+    let threads = arguments.thread_ids.unwrap_or_default();
+    let threads = threads
+        .into_iter()
+        .map(from_dap::thread)
+        .collect::<Result<Vec<_>, _>>()?;
+    if threads.is_empty() {
+        return Err(Failure::new("no threads are named to end"));
+    }
+    let debuggee = adapter.debuggee()?;
+    debuggee
+        .end_threads(threads)
+        .map_err(|error| to_dap::failure(&error))?;
+    Ok(Empty)
+}

@@ -1,0 +1,380 @@
+//! Moving stopped threads to elsewhere in their code, and ending them one by one.
+//!
+//! A thread may only be moved where its stack and registers are as the code there expects them. What tells is the unwinding
+//! information: the canonical frame address and the caller's registers have to come out the same as where the thread
+//! stands. A frame is begun again behind its function's prologue, where the arguments are in memory already, so that nothing
+//! has to be known of how they were passed; code that still expects them in registers there can't be begun again.
+
+use super::Owner;
+use crate::event::{Stop, StopReason};
+use crate::frame::{FrameId, PhysicalFrame};
+use crate::modules::LoadedModule;
+use crate::registers::{NAMES, Registers};
+use crate::session::moving::GotoTarget;
+use crate::stops::{Mode, What};
+use crate::target::linux::{ptrace, wait};
+use crate::{Address, Error, ThreadId, unwind};
+use dapple_symbols::FileAddress;
+use dapple_symbols::functions::SourcePosition;
+use dapple_symbols::lines::LineLookup;
+use iced_x86::{Decoder, DecoderOptions, FlowControl, InstructionInfoFactory, OpAccess, Register};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The registers that a callee leaves alone, by their DWARF numbers: rbx, rbp, r12 to r15.
+const KEPT: [u16; 6] = [3, 6, 12, 13, 14, 15];
+/// Those that arguments come in (System V ABI for x86-64, §3.2.3; `rax` counts vector registers, `r10` is the static chain).
+const ARGUMENTS: [Register; 8] = [
+    Register::RDI,
+    Register::RSI,
+    Register::RDX,
+    Register::RCX,
+    Register::R8,
+    Register::R9,
+    Register::RAX,
+    Register::R10,
+];
+/// How many instructions are looked at for what they expect in registers.
+const MOST_INSTRUCTIONS: usize = 256;
+/// How many stops a thread may make on its way out.
+const MOST_STOPS: usize = 64;
+/// `syscall`.
+const SYSCALL: [u8; 2] = [0x0f, 0x05];
+
+impl Owner {
+    pub(crate) fn goto_targets(&self, file: &Path, line: u32) -> Vec<GotoTarget> {
+        let mut targets = Vec::new();
+        for module in self.modules.iter() {
+            let LineLookup::Found(locations) = module.module.lookup_line(file, line) else {
+                continue;
+            };
+            for location in locations {
+                let function = module.module.function_at(location.address);
+                targets.push(GotoTarget {
+                    address: module.to_process(location.address),
+                    position: SourcePosition {
+                        file: file.into(),
+                        line: location.line,
+                        column: location.column,
+                    },
+                    function: function.map(|function| function.name.clone()),
+                });
+            }
+        }
+        targets
+    }
+
+    pub(crate) fn goto(&mut self, thread: ThreadId, target: Address) -> Result<(), Error> {
+        self.require_thread(thread)?;
+        let mut registers = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
+        let refuse = |why: String| Err(Error::Refused(format!("can't go there: {why}")));
+        let function_of = |address: Address| {
+            let module = self.modules.at(address)?;
+            let function = module.module.function_at(module.to_file(address))?;
+            Some((module.id, function))
+        };
+        let (Some((there, to)), Some((here, from))) =
+            (function_of(target), function_of(registers.pc()))
+        else {
+            return refuse("a jump is within one function, and what is known of code doesn't say which one this is".into());
+        };
+        if (there, to.id) != (here, from.id) {
+            return refuse(format!(
+                "it is in `{}`, and the thread is in `{}`; a jump is within one function",
+                to.name, from.name
+            ));
+        }
+        let inlined = |address: Address| {
+            let module = self.modules.at(address);
+            let calls = module.map(|m| m.module.inlined_at(m.to_file(address)));
+            calls
+                .unwrap_or_default()
+                .into_iter()
+                .map(|call| call.ranges)
+                .collect::<Vec<_>>()
+        };
+        if inlined(target) != inlined(registers.pc()) {
+            return refuse("one of the two places is in code that was inlined".into());
+        }
+        let now = registers.to_dwarf();
+        let mut then = now;
+        then.set(dapple_symbols::cfi::RIP, Some(target.0));
+        self.same_stack(now, then)
+            .or_else(|why| refuse(why.to_owned()))?;
+        registers.set_pc(target);
+        self.move_to(thread, registers, StopReason::Goto);
+        Ok(())
+    }
+
+    /// Whether with either registers the same frame returns to the same caller.
+    fn same_stack(&self, now: Registers, then: Registers) -> Result<(), &'static str> {
+        let unwound = |registers: Registers| {
+            let frame = unwind::innermost(registers, &self.modules, &self.memory);
+            let known = has_rules(&frame);
+            let caller = unwind::caller(&frame, &self.modules, &self.memory);
+            (known, frame.cfa, caller.map(|caller| caller.registers))
+        };
+        let (now, then) = (unwound(now), unwound(then));
+        if !now.0 || !then.0 {
+            return Err("nothing says how the stack is laid out there and here");
+        }
+        if now.1 != then.1 || now.2.map(kept) != then.2.map(kept) {
+            return Err(
+                "the stack is laid out otherwise there than here, as it is at a function's beginning and end",
+            );
+        }
+        Ok(())
+    }
+
+    pub(crate) fn restart_frame(&mut self, id: FrameId) -> Result<(), Error> {
+        self.require_thread(id.thread)?;
+        let frame = self.frame(id)?;
+        let name = frame
+            .function
+            .clone()
+            .unwrap_or_else(|| "the function".into());
+        let refuse = |why: String| {
+            Err(Error::Refused(format!(
+                "`{name}` can't be begun again: {why}"
+            )))
+        };
+        if frame.inline_depth > 0 {
+            return refuse("it was inlined; begin again the function around it".into());
+        }
+        let stack = self.stack(id.thread, 0..id.index + 1)?;
+        for passed in &stack.frames {
+            if passed.physical.signal_trampoline {
+                return refuse("a signal's handler is in between".into());
+            }
+            if !has_rules(&passed.physical) {
+                return refuse(format!(
+                    "the stack has a frame{} that nothing says how to leave",
+                    passed
+                        .function
+                        .as_ref()
+                        .map_or_else(String::new, |f| format!(" (`{f}`)"))
+                ));
+            }
+        }
+        let physical = &frame.physical;
+        let body = physical.module.as_ref().and_then(|module| {
+            let function = module.module.function_at(module.to_file(physical.lookup))?;
+            Some((
+                Arc::clone(module),
+                module.module.after_prologue(function.entry),
+                function.entry,
+            ))
+        });
+        let Some((module, body, entry)) = body else {
+            return refuse("it has no debug information".into());
+        };
+        if let Some(lost) = KEPT.iter().find(|r| physical.registers.get(**r).is_none()) {
+            let lost = NAMES.get(usize::from(*lost)).unwrap_or(&"");
+            return refuse(format!("what it had in register {lost} is lost"));
+        }
+        if body == entry || self.expects_arguments(&module, body) {
+            return refuse(
+                "its arguments came in registers and were not kept in memory; they are lost".into(),
+            );
+        }
+        let body = module.to_process(body);
+        let now = physical.registers;
+        let mut then = now;
+        then.set(dapple_symbols::cfi::RIP, Some(body.0));
+        if let Err(why) = self.same_stack_at(physical, then) {
+            return refuse(why.to_owned());
+        }
+        let mut registers = self
+            .registers(id.thread)
+            .ok_or(Error::NoSuchThread(id.thread))?;
+        registers.set_kept(&then);
+        self.move_to(id.thread, registers, StopReason::Restarted);
+        Ok(())
+    }
+
+    /// As [`Owner::same_stack`], for a frame that may wait for a call to return.
+    fn same_stack_at(&self, now: &PhysicalFrame, then: Registers) -> Result<(), &'static str> {
+        let caller = unwind::caller(now, &self.modules, &self.memory);
+        let there = unwind::innermost(then, &self.modules, &self.memory);
+        let from_there = unwind::caller(&there, &self.modules, &self.memory);
+        let registers = |frame: Option<PhysicalFrame>| frame.map(|frame| kept(frame.registers));
+        if now.cfa.is_none() || now.cfa != there.cfa || registers(caller) != registers(from_there) {
+            return Err("its stack is laid out otherwise by now");
+        }
+        Ok(())
+    }
+
+    /// Whether code reads what arguments come in before it has put something else there.
+    fn expects_arguments(&self, module: &LoadedModule, from: FileAddress) -> bool {
+        let start = module.to_process(from);
+        let mut code = vec![0; MOST_INSTRUCTIONS * 4];
+        let length = self.memory.read_some(start, &mut code);
+        let decoder = Decoder::with_ip(64, &code[..length], start.0, DecoderOptions::NONE);
+        let mut info = InstructionInfoFactory::new();
+        let mut written: Vec<Register> = Vec::new();
+        for instruction in decoder.into_iter().take(MOST_INSTRUCTIONS) {
+            if instruction.is_invalid() {
+                return true;
+            }
+            let cleared = clears(&instruction);
+            for used in info.info(&instruction).used_registers() {
+                let register = used.register().full_register();
+                let is_argument = ARGUMENTS.contains(&register) || is_vector_argument(register);
+                if !is_argument || written.contains(&register) || cleared {
+                    continue;
+                }
+                let reads = matches!(
+                    used.access(),
+                    OpAccess::Read
+                        | OpAccess::CondRead
+                        | OpAccess::ReadWrite
+                        | OpAccess::ReadCondWrite
+                );
+                if reads {
+                    return true;
+                }
+            }
+            for used in info.info(&instruction).used_registers() {
+                if matches!(used.access(), OpAccess::Write | OpAccess::ReadWrite) {
+                    written.push(used.register().full_register());
+                }
+            }
+            match instruction.flow_control() {
+                FlowControl::Next | FlowControl::ConditionalBranch => {}
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// Has a stopped thread be elsewhere, and tells so. What it was about to be sent for where it was is forgotten.
+    fn move_to(
+        &mut self,
+        thread: ThreadId,
+        mut registers: ptrace::UserRegisters,
+        reason: StopReason,
+    ) {
+        registers.forget_system_call();
+        self.set_registers(thread, registers);
+        self.frames_ended(thread);
+        let address = registers.pc();
+        let control = self.control(thread);
+        control.passed = Some(address);
+        if [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL].contains(&control.signal) {
+            control.signal = 0;
+        }
+        self.before_calls.remove(&thread);
+        self.current = thread;
+        self.tell_stops(vec![Stop {
+            thread,
+            address,
+            reason,
+        }]);
+    }
+
+    pub(crate) fn end_threads(&mut self, threads: &[ThreadId]) -> Result<(), Error> {
+        for &thread in threads {
+            if !self.stops.is_live(thread) {
+                return Err(Error::NoSuchThread(thread));
+            }
+            if thread == self.process {
+                return Err(Error::Refused(format!(
+                    "thread {thread} is the program's first, with which it would end; terminate the program instead"
+                )));
+            }
+        }
+        self.ending.extend(threads);
+        match self.stops.mode() {
+            Mode::Stopped => self.end_them(),
+            Mode::Running => self.stops.stop_all(&mut self.actions),
+            Mode::Stopping => {}
+        }
+        Ok(())
+    }
+
+    /// While all are stopped: ends those that are to end. The kernel has no way to end one thread from outside, so each makes
+    /// the system call by itself: without its destructors, and with its locks held.
+    pub(super) fn end_them(&mut self) {
+        let threads = std::mem::take(&mut self.ending);
+        let Some(call) = self.system_call().filter(|_| !threads.is_empty()) else {
+            return;
+        };
+        for thread in threads {
+            if !self.stops.is_live(thread) || self.stops.has_lent(thread) {
+                continue;
+            }
+            let Some(mut registers) = self.registers(thread) else {
+                continue;
+            };
+            registers.forget_system_call();
+            registers.set_pc(call);
+            registers.set_call(libc::SYS_exit.cast_unsigned(), 0);
+            self.set_registers(thread, registers);
+            self.unwatch(thread);
+            for _ in 0..MOST_STOPS {
+                if ptrace::cont(thread, 0).is_err() {
+                    break;
+                }
+                // A signal that comes now finds nobody to handle it.
+                match wait::next_of(thread) {
+                    Some(event) if matches!(event.what, What::Exiting | What::Exited(_)) => {
+                        self.stops.handle(event, &mut self.actions);
+                        break;
+                    }
+                    Some(_) => {}
+                    None => break,
+                }
+            }
+        }
+    }
+
+    /// A system-call instruction in the program's memory: the kernel's own module has one.
+    fn system_call(&self) -> Option<Address> {
+        let modules = self.modules.iter();
+        let mut vdso_first: Vec<_> = modules.collect();
+        vdso_first.sort_by_key(|module| !module.is_vdso());
+        vdso_first.into_iter().find_map(|module| {
+            let mut segments = module.module.segments().iter().filter(|s| s.executable);
+            segments.find_map(|segment| {
+                let mut code = vec![0; segment.size.min(1 << 22) as usize];
+                let start = module.to_process(segment.address);
+                let length = self.memory.read_some(start, &mut code);
+                let at = code[..length]
+                    .windows(2)
+                    .position(|bytes| bytes == SYSCALL)?;
+                Some(start.offset(at as i64))
+            })
+        })
+    }
+}
+
+/// What a caller finds again.
+fn kept(registers: Registers) -> Vec<Option<u64>> {
+    let sp = [dapple_symbols::cfi::RSP, dapple_symbols::cfi::RIP];
+    KEPT.iter()
+        .chain(&sp)
+        .map(|number| registers.get(*number))
+        .collect()
+}
+
+fn has_rules(frame: &PhysicalFrame) -> bool {
+    frame.module.as_ref().is_some_and(|module| {
+        let rules = module.module.unwind_rules(module.to_file(frame.lookup));
+        rules.is_ok_and(|rules| rules.is_some())
+    })
+}
+
+/// Whether the result doesn't depend on what was in the register: `xor eax, eax`.
+fn clears(instruction: &iced_x86::Instruction) -> bool {
+    use iced_x86::Mnemonic;
+    matches!(
+        instruction.mnemonic(),
+        Mnemonic::Xor | Mnemonic::Sub | Mnemonic::Xorps | Mnemonic::Xorpd | Mnemonic::Pxor
+    ) && instruction.op_count() == 2
+        && instruction.op0_register() == instruction.op1_register()
+        && instruction.op0_register() != Register::None
+}
+
+fn is_vector_argument(register: Register) -> bool {
+    register.is_vector_register() && register.number() < 8
+}
