@@ -112,6 +112,24 @@ struct Pipe {
     wakes: Option<Arc<Waker>>,
 }
 
+/// Tells a flood of pieces from pieces.
+#[derive(Debug, Default)]
+struct Flood {
+    /// How many pieces in a row have followed another closely.
+    close: u32,
+}
+
+impl Flood {
+    /// A piece has come this long after the one before: whether it's one of a flood.
+    fn rises(&mut self, since: Duration) -> bool {
+        self.close = match since < CLOSE {
+            true => self.close.saturating_add(1),
+            false => 0,
+        };
+        self.close > FLOOD
+    }
+}
+
 /// A pipe's read end, with room to read into.
 #[derive(Debug)]
 struct Reading {
@@ -156,13 +174,9 @@ impl Pipe {
     /// Reads until nothing will come any more.
     fn read(&self, raw: RawFd, hung_up: &OwnedFd) {
         let mut last = Instant::now();
-        let mut close = 0_u32;
+        let mut flood = Flood::default();
         while readable(raw, hung_up) {
-            close = match last.elapsed() < CLOSE {
-                true => close + 1,
-                false => 0,
-            };
-            if close > FLOOD {
+            if flood.rises(last.elapsed()) {
                 gather(hung_up);
             }
             self.under_way.wait();
@@ -262,5 +276,24 @@ fn readable(pipe: RawFd, hung_up: &OwnedFd) -> bool {
             continue;
         }
         return result > 0 && fds[1].revents == 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_that_keep_following_each_other_are_a_flood_until_a_pause() {
+        let mut flood = Flood::default();
+        let close = Duration::from_millis(1);
+        for piece in 0..FLOOD {
+            assert!(!flood.rises(close), "piece {piece} goes at once");
+        }
+        for _ in 0..1000 {
+            assert!(flood.rises(close));
+        }
+        assert!(!flood.rises(CLOSE), "what comes after a pause goes at once");
+        assert!(!flood.rises(close));
     }
 }
