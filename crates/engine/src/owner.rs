@@ -538,6 +538,7 @@ impl Owner {
     /// Lets all threads run.
     fn resume_all(&mut self) {
         self.refresh_watched();
+        self.settle_steps();
         self.stops.hold_all_but(None);
         self.stops.set_running();
         for thread in self.stops.all_stopped() {
@@ -605,7 +606,6 @@ impl Owner {
     }
 
     fn end_step(&mut self) {
-        self.affinity.release();
         if self.step.take().is_some() {
             self.memory.remove_everywhere(Reason::Step);
         }

@@ -148,6 +148,15 @@ pub enum StepKind {
     Instruction,
 }
 
+/// How a step is to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StepOptions {
+    /// The other threads are held, as by [`Session::resume_only`].
+    pub alone: bool,
+    /// Stop at each instruction on the way, where the code could be run at once: for comparing the two.
+    pub each_instruction: bool,
+}
+
 /// A thread as shown to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadInfo {
@@ -330,7 +339,19 @@ impl Session {
     /// # Errors
     /// [`Error::NotStopped`], [`Error::NoSuchThread`], [`Error::Ended`].
     pub fn step(&self, thread: ThreadId, kind: StepKind) -> Result<(), Error> {
-        self.ask(move |owner| owner.start_step(thread, kind))?
+        self.step_as(thread, kind, StepOptions::default())
+    }
+    /// As [`Session::step`], in another way.
+    ///
+    /// # Errors
+    /// As [`Session::step`].
+    pub fn step_as(
+        &self,
+        thread: ThreadId,
+        kind: StepKind,
+        options: StepOptions,
+    ) -> Result<(), Error> {
+        self.ask(move |owner| owner.start_step(thread, kind, options))?
     }
     /// Stops all threads; `thread` is reported where given. Harmless when stopped.
     ///

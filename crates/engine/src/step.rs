@@ -20,12 +20,13 @@
 
 mod code;
 mod position;
+mod straight;
 mod through;
 
 use crate::Address;
 use crate::frame::PhysicalFrame;
 use crate::memory::Memory;
-use crate::modules::Modules;
+use crate::modules::{LoadedModule, Modules};
 use crate::registers::Registers;
 use crate::session::StepKind;
 use crate::unwind;
@@ -130,6 +131,8 @@ pub struct Step {
     any_source: bool,
     /// Only the rest of what is inlined, the innermost of `inlined`, is left to run.
     only_out: bool,
+    /// Every instruction is stopped at: what running them at once is compared with.
+    each_instruction: bool,
     /// How many inlined calls that begin where the step ended are not begun.
     before: usize,
     /// Where a library may call the user's code.
@@ -138,7 +141,12 @@ pub struct Step {
 
 impl Step {
     /// Starts a step where the thread stands: before the innermost `before` of the inlined calls there.
-    pub fn begin(kind: StepKind, cx: &Context<'_>, before: usize) -> (Step, Action) {
+    pub fn begin(
+        kind: StepKind,
+        cx: &Context<'_>,
+        before: usize,
+        each_instruction: bool,
+    ) -> (Step, Action) {
         let mut step = Step {
             kind,
             phase: Phase::Instruction,
@@ -149,6 +157,7 @@ impl Step {
             inlined: Vec::new(),
             any_source: false,
             only_out: kind == StepKind::Out,
+            each_instruction,
             before: 0,
             gates: Gates::default(),
         };
@@ -350,9 +359,34 @@ impl Step {
             }
             Instruction::Other => {
                 self.phase = Phase::Inside;
-                Action::SingleStep
+                self.run_straight(pc, sp, cx).unwrap_or(Action::SingleStep)
             }
         }
+    }
+
+    /// Runs what there is up to the next jump, or the end of what is known to belong to the line.
+    fn run_straight(&self, pc: Address, sp: Address, cx: &Context<'_>) -> Option<Action> {
+        if self.each_instruction || self.only_out {
+            return None;
+        }
+        let limit = match self.range.contains(&pc.0) {
+            true => self.range.end,
+            false => {
+                let at = cx.position()?;
+                at.range(&at.row.as_ref()?.range).end
+            }
+        };
+        let over = self.kind != StepKind::Into;
+        let straight = straight::ahead(pc, sp.0, limit, over, cx.modules, cx.memory)?;
+        Some(Action::RunTo {
+            address: straight.end,
+            above: straight.stack_pointer.wrapping_sub(1),
+        })
+    }
+
+    /// Whether the instruction at hand may be emulated: nobody asked for its very execution.
+    pub fn may_emulate(&self) -> bool {
+        !self.each_instruction && self.phase != Phase::Instruction
     }
 
     fn skip(&mut self, call: Call) -> Action {
@@ -485,14 +519,28 @@ impl Step {
         if pc == call.return_to {
             return self.judge(cx);
         }
-        let Some(at) = cx.position() else {
+        let Some(module) = cx.modules.at(pc) else {
             return self.skip(call);
         };
-        if code::is_stub(&at.module, at.address) {
+        if code::is_stub(module, module.to_file(pc)) {
             self.phase = Phase::Entering(call);
             return Action::SingleStep;
         }
-        if at.row.is_some() && (at.in_users || self.any_source) {
+        if let Some(last) = code::resolver_exit(module, pc, cx.memory) {
+            self.phase = Phase::Resolving(call);
+            return Action::RunTo {
+                address: last,
+                above: 0,
+            };
+        }
+        let at = match self.is_foreign(module) {
+            true => None,
+            false => cx.position(),
+        };
+        if let Some(at) = at
+            && at.row.is_some()
+            && (at.in_users || self.any_source)
+        {
             self.gates.clear();
             let body = at
                 .module
@@ -506,14 +554,7 @@ impl Step {
                 above: 0,
             };
         }
-        if let Some(last) = code::resolver_exit(&at.module, pc, cx.memory) {
-            self.phase = Phase::Resolving(call);
-            return Action::RunTo {
-                address: last,
-                above: 0,
-            };
-        }
-        self.gates.explore(&at, cx);
+        self.gates.explore(module, pc, cx);
         if self.gates.is_empty() {
             return self.skip(call);
         }
@@ -567,8 +608,17 @@ impl Step {
 
     /// Whether a caller is worth stopping in.
     fn good(&self, frame: &PhysicalFrame, cx: &Context<'_>) -> bool {
-        let at = cx.places.at(frame.lookup, cx.modules);
+        let foreign = frame.module.as_ref().is_none_or(|m| self.is_foreign(m));
+        let at = match foreign {
+            true => None,
+            false => cx.places.at(frame.lookup, cx.modules),
+        };
         at.is_some_and(|at| at.row.is_some() && (at.in_users || self.any_source))
+    }
+
+    /// Whether a module has nothing to stop at: it's a distribution's, whose debug information takes long to read.
+    fn is_foreign(&self, module: &LoadedModule) -> bool {
+        !self.any_source && module.is_distributions()
     }
 
     /// After a return.

@@ -9,7 +9,7 @@ mod support;
 
 use dapple_engine::ThreadId;
 use dapple_engine::event::{ExitStatus, StopReason};
-use dapple_engine::session::{LineBreakpoint, StepKind};
+use dapple_engine::session::{LineBreakpoint, StepKind, StepOptions};
 use std::fmt::Write;
 use support::{Debuggee, Fixture, Outcome, fixture};
 
@@ -21,10 +21,11 @@ struct Walk<'a> {
     debuggee: Debuggee<'a>,
     thread: ThreadId,
     breakpoints: Vec<u32>,
+    options: StepOptions,
 }
 
 impl<'a> Walk<'a> {
-    fn begin(fixture: &'a Fixture, place: &str) -> (Walk<'a>, String) {
+    fn begin(fixture: &'a Fixture, place: &str, options: StepOptions) -> (Walk<'a>, String) {
         let debuggee = fixture.launch();
         let thread = ThreadId(debuggee.session().process().pid);
         let breakpoints = vec![fixture.line(place)];
@@ -32,6 +33,7 @@ impl<'a> Walk<'a> {
             debuggee,
             thread,
             breakpoints,
+            options,
         };
         walk.arm();
         walk.debuggee.resume();
@@ -56,7 +58,7 @@ impl<'a> Walk<'a> {
 
     fn step(&mut self, kind: StepKind) -> String {
         let session = self.debuggee.session();
-        if let Err(error) = session.step(self.thread, kind) {
+        if let Err(error) = session.step_as(self.thread, kind, self.options) {
             return error.to_string();
         }
         let outcome = self.debuggee.wait();
@@ -122,8 +124,19 @@ fn short(name: &str) -> &str {
     }
 }
 
-/// Takes each step of the table, and compares; all differences are shown at once.
+/// Takes each step of the table, running over straight code and stopping at each of its instructions: both end alike.
 fn check(fixture: &Fixture, table: &str) {
+    for each_instruction in [false, true] {
+        let options = StepOptions {
+            each_instruction,
+            ..StepOptions::default()
+        };
+        check_as(fixture, table, options);
+    }
+}
+
+/// Takes each step of the table, and compares; all differences are shown at once.
+fn check_as(fixture: &Fixture, table: &str, options: StepOptions) {
     let mut walk: Option<Walk<'_>> = None;
     let mut listing = String::new();
     let mut wrong = 0;
@@ -135,7 +148,7 @@ fn check(fixture: &Fixture, table: &str) {
         let command = command.trim();
         let got = match (command.split_once(' '), &mut walk) {
             (Some(("run", place)), _) => {
-                let (begun, reached) = Walk::begin(fixture, place);
+                let (begun, reached) = Walk::begin(fixture, place, options);
                 walk = Some(begun);
                 reached
             }
@@ -161,7 +174,10 @@ fn check(fixture: &Fixture, table: &str) {
             writeln!(listing, "✗ {command} → {got}   (expected: {expected})").unwrap();
         }
     }
-    assert!(wrong == 0, "{wrong} rows differ\n{listing}");
+    assert!(
+        wrong == 0,
+        "{wrong} rows differ with {options:?}\n{listing}"
+    );
 }
 
 /// A program of `fixtures/stepping`; `calls.c` is linked with `helper.c`, a library.

@@ -26,6 +26,8 @@ pub(crate) enum Reason {
     FrameEnd,
     /// Exceptions pass here.
     Exception,
+    /// A step that is under way is told of exceptions and jumps here; kept while there's one step after the other.
+    Hook,
 }
 
 /// An inserted byte.
@@ -51,7 +53,11 @@ impl Site {
             .iter()
             .filter_map(|r| match r {
                 Reason::User(id) => Some(*id),
-                Reason::Loader | Reason::Step | Reason::FrameEnd | Reason::Exception => None,
+                Reason::Loader
+                | Reason::Step
+                | Reason::FrameEnd
+                | Reason::Exception
+                | Reason::Hook => None,
             })
             .collect()
     }

@@ -19,6 +19,7 @@ impl Owner {
         if self.stops.mode() == Mode::Stopped {
             self.refresh_watched();
         }
+        self.settle_steps();
         self.stops.hold_all_but(Some(thread));
         self.stops.set_running();
         self.stacks.remove(&thread);

@@ -1,11 +1,12 @@
 //! Carries out what [`crate::step`] decides: single steps, and runs to an address with a site of the step's own.
 
 use super::Owner;
+use crate::breakpoints::displaced::{decode, emulate};
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
 use crate::memory::Memory;
 use crate::registers::FS_BASE;
-use crate::session::StepKind;
+use crate::session::{StepKind, StepOptions};
 use crate::step::{self, Action, Context, Landing, Step};
 use crate::stops::{How, Mode};
 use crate::target::linux::process;
@@ -13,6 +14,8 @@ use crate::target::linux::ptrace::UserRegisters;
 use crate::{Address, Error, ThreadId};
 use rustc_hash::FxHashMap;
 
+/// How many instructions are emulated without looking whether anything else is to be done.
+const MOST_EMULATED: u32 = 64;
 /// The DWARF numbers of the registers with a function's first and second argument (System V ABI for x86-64, §3.2.3).
 const RDI: u16 = 5;
 const RSI: u16 = 4;
@@ -37,6 +40,8 @@ pub(super) struct Stepping {
     landing: Option<(Address, Landing)>,
     /// What the thread was to do is done, but was not looked at, since all were being stopped.
     arrived: bool,
+    /// How many instructions were emulated since the thread last ran.
+    emulated: u32,
 }
 
 impl Stepping {
@@ -52,7 +57,12 @@ impl Stepping {
 }
 
 impl Owner {
-    pub(crate) fn start_step(&mut self, thread: ThreadId, kind: StepKind) -> Result<(), Error> {
+    pub(crate) fn start_step(
+        &mut self,
+        thread: ThreadId,
+        kind: StepKind,
+        options: StepOptions,
+    ) -> Result<(), Error> {
         self.require_thread(thread)?;
         let registers = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
         let before = self.calls_not_begun(thread);
@@ -67,7 +77,7 @@ impl Owner {
             }]);
             return Ok(());
         }
-        let (step, doing) = Step::begin(kind, &context, before);
+        let (step, doing) = Step::begin(kind, &context, before, options.each_instruction);
         let from = registers.pc();
         self.step = Some(Stepping {
             thread,
@@ -77,7 +87,11 @@ impl Owner {
             interrupted: None,
             landing: None,
             arrived: false,
+            emulated: 0,
         });
+        if options.alone {
+            return self.resume_only(thread);
+        }
         self.resume_all();
         Ok(())
     }
@@ -104,6 +118,14 @@ impl Owner {
         }
     }
 
+    /// The program goes on: if not for a step, what is kept from one step to the next is given up.
+    pub(super) fn settle_steps(&mut self) {
+        if self.step.is_none() {
+            self.affinity.release();
+            self.memory.remove_everywhere(Reason::Hook);
+        }
+    }
+
     /// Lets the stepping thread do what it is to do.
     pub(super) fn release_stepping(&mut self, thread: ThreadId) {
         let Some(registers) = self.registers(thread) else {
@@ -120,12 +142,22 @@ impl Owner {
                 if signal != 0 && process::catches(self.process, signal) {
                     stepping.interrupted = Some((pc, registers.sp()));
                 }
+                if signal == 0 && stepping.step.may_emulate() && stepping.emulated < MOST_EMULATED {
+                    stepping.emulated += 1;
+                    if self.emulate(thread, registers) {
+                        return self.stepped(thread);
+                    }
+                }
+                if let Some(stepping) = &mut self.step {
+                    stepping.emulated = 0;
+                }
                 // Whether somebody wants to stop here was asked when the thread came here.
                 self.control(thread).passed = Some(pc);
                 self.affinity.before_step(self.process, thread);
                 self.run_on(thread, How::Step);
             }
             Action::RunTo { address, .. } => {
+                stepping.emulated = 0;
                 if let Err(error) = self.memory.insert(address, Reason::Step) {
                     tracing::warn!(%address, %error, "a step can't go on where it should");
                     return self.report(thread, StopReason::Step);
@@ -137,6 +169,7 @@ impl Owner {
                     }
                 }
                 self.watch_landings();
+                self.affinity.before_step(self.process, thread);
                 self.run_on(thread, How::Continue);
             }
             Action::Finished => self.report(thread, StopReason::Step),
@@ -163,6 +196,8 @@ impl Owner {
         let Some(mut stepping) = self.step.take_if(|s| s.thread == thread) else {
             return self.release(thread);
         };
+        let entered_handler =
+            stepping.interrupted.is_some() && stepping.doing == Action::SingleStep;
         stepping.doing = match (stepping.doing, stepping.interrupted.take()) {
             (Action::RunTo { address, above }, _) => {
                 let here = registers.sp() > above;
@@ -209,7 +244,29 @@ impl Owner {
             }
         };
         self.step = Some(stepping);
+        if !entered_handler {
+            // Whoever wants to stop here was asked.
+            self.control(thread).passed = Some(pc);
+        }
         self.release_stepping(thread);
+    }
+
+    /// Has the effect of the instruction at hand, if that is a jump, a call or a return; no thread has to run for it.
+    fn emulate(&mut self, thread: ThreadId, registers: UserRegisters) -> bool {
+        let pc = registers.pc();
+        let mut buffer = [0; 16];
+        let mut length = 0;
+        if let Some(module) = self.modules.at(pc) {
+            let code = module.module.bytes_at(module.to_file(pc), buffer.len());
+            length = code.len();
+            buffer[..length].copy_from_slice(code);
+        }
+        let after = decode(pc, &buffer[..length])
+            .and_then(|instruction| emulate(&instruction, &registers, &mut self.memory));
+        if let Some(after) = after {
+            self.set_registers(thread, after);
+        }
+        after.is_some()
     }
 
     /// The thread has come to where the step goes on, at `address` or instead of it.
@@ -227,7 +284,7 @@ impl Owner {
     fn watch_landings(&mut self) {
         for module in self.modules.iter() {
             for &hook in module.landing_hook().iter().chain(module.jump_hooks()) {
-                if let Err(error) = self.memory.insert(hook, Reason::Step) {
+                if let Err(error) = self.memory.insert(hook, Reason::Hook) {
                     tracing::warn!(%hook, %error, "a step can't see exceptions and jumps");
                 }
             }

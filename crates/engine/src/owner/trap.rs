@@ -123,7 +123,10 @@ impl Owner {
             return;
         };
         let users = site.users();
-        let (loader, step) = (site.has(Reason::Loader), site.has(Reason::Step));
+        let (loader, step) = (
+            site.has(Reason::Loader),
+            site.has(Reason::Step) || site.has(Reason::Hook),
+        );
         let frame_end = site.has(Reason::FrameEnd);
         if loader {
             self.modules_changed();

@@ -28,16 +28,8 @@ pub enum Instruction {
 
 /// The instruction at `address`: from the module's file, so that nothing is read from the process, else from memory.
 pub fn instruction_at(address: Address, modules: &Modules, memory: &dyn Memory) -> Instruction {
-    let mut buffer = [0; LONGEST];
-    let bytes = match modules.at(address) {
-        Some(m) => m.module.bytes_at(m.to_file(address), LONGEST),
-        None => &[],
-    };
-    let bytes = if bytes.is_empty() {
-        read(address, &mut buffer, memory)
-    } else {
-        bytes
-    };
+    let mut buffer = Vec::new();
+    let bytes = bytes_at(address, LONGEST, &mut buffer, modules, memory);
     let mut decoder = Decoder::with_ip(64, bytes, address.0, DecoderOptions::NONE);
     let instruction = decoder.decode();
     match instruction.flow_control() {
@@ -52,7 +44,7 @@ pub fn instruction_at(address: Address, modules: &Modules, memory: &dyn Memory) 
 }
 
 /// iced counts system calls among the calls; they return to the next instruction by themselves.
-fn is_syscall(code: Code) -> bool {
+pub(super) fn is_syscall(code: Code) -> bool {
     matches!(
         code,
         Code::Syscall
@@ -64,9 +56,24 @@ fn is_syscall(code: Code) -> bool {
     )
 }
 
-/// As many of the bytes as can be read.
-fn read<'b>(address: Address, buffer: &'b mut [u8; LONGEST], memory: &dyn Memory) -> &'b [u8] {
-    let readable = (1..=LONGEST)
+/// Up to `length` bytes of code: from the module's file, else as many as can be read of memory, but no more than of one
+/// instruction, in `buffer`.
+pub(super) fn bytes_at<'b>(
+    address: Address,
+    length: usize,
+    buffer: &'b mut Vec<u8>,
+    modules: &'b Modules,
+    memory: &dyn Memory,
+) -> &'b [u8] {
+    let bytes = match modules.at(address) {
+        Some(m) => m.module.bytes_at(m.to_file(address), length),
+        None => &[],
+    };
+    if !bytes.is_empty() {
+        return bytes;
+    }
+    buffer.resize(length.min(LONGEST), 0);
+    let readable = (1..=buffer.len())
         .rev()
         .find(|&n| memory.read(address, &mut buffer[..n]).is_ok());
     &buffer[..readable.unwrap_or(0)]

@@ -8,6 +8,7 @@
 use super::Context;
 use super::position::Position;
 use crate::Address;
+use crate::modules::LoadedModule;
 use crate::registers::Registers;
 use dapple_symbols::FileAddress;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
@@ -64,9 +65,8 @@ impl Gates {
         Some(gate)
     }
 
-    /// Adds what the function at `at`, about to be executed, and its callees have of gates.
-    pub fn explore(&mut self, at: &Position, cx: &Context<'_>) {
-        let start = at.module.to_process(at.address);
+    /// Adds what the function at `start` of `module`, about to be executed, and its callees have of gates.
+    pub fn explore(&mut self, module: &LoadedModule, start: Address, cx: &Context<'_>) {
         // What a library without debug information calls back, it was given.
         for address in callbacks(&cx.registers) {
             if is_users_entry(address, cx) {
@@ -74,7 +74,7 @@ impl Gates {
             }
         }
         // A distribution's library is not made of the user's templates, and its debug information takes long to read.
-        let foreign = at.module.is_distributions() || at.module.is_vdso();
+        let foreign = module.is_distributions() || module.is_vdso();
         let mut queue = if foreign { Vec::new() } else { vec![start] };
         while let Some(function) = queue.pop() {
             if self.seen.len() < FUNCTIONS && self.seen.insert(function) {
@@ -131,12 +131,12 @@ impl Gates {
                 self.gates.entry(target).or_insert((Gate::Users, 0));
             }
             Target::Known(target) => {
-                let Some(at) = cx.places.at(target, cx.modules) else {
+                let Some(module) = cx.modules.at(target) else {
                     return;
                 };
                 // What is behind a linkage stub is another library's, which knows the user's code by arguments only.
-                let here = cx.modules.at(from).is_some_and(|m| m.id == at.module.id);
-                if here && !super::code::is_stub(&at.module, at.address) {
+                let here = cx.modules.at(from).is_some_and(|m| m.id == module.id);
+                if here && !super::code::is_stub(module, module.to_file(target)) {
                     queue.push(target);
                 }
             }
@@ -207,6 +207,9 @@ fn callbacks(registers: &Registers) -> impl Iterator<Item = Address> {
 }
 
 fn is_users_entry(address: Address, cx: &Context<'_>) -> bool {
+    if cx.modules.at(address).is_none_or(|m| m.is_distributions()) {
+        return false;
+    }
     let at = cx.places.at(address, cx.modules);
     at.is_some_and(|at| at.is_entry() && at.row.is_some() && at.in_users)
 }

@@ -1,4 +1,4 @@
-//! Keeping the tracer on the debuggee's processor while it single-steps, or comes to breakpoints that let it go on.
+//! Keeping the tracer on the debuggee's processor while it steps, or comes to breakpoints that let it go on.
 //!
 //! A step is two thread switches, and so is such a breakpoint. On one processor they are two context switches, across two each is an interrupt to
 //! the other and a wake-up from idle: measured 24 against 98 µs a step. The tracer moves, for a while; the debuggee's

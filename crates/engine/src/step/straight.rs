@@ -1,0 +1,158 @@
+//! How far a line runs straight on: up to where it may leave its range, so that the thread can be let run there at once.
+//!
+//! Calls that are stepped over belong to the straight line: they come back with the stack as it was. What has to be known for
+//! that, and to tell the arrival from one of another activation, is where the stack pointer will be at the end.
+
+use super::code;
+use crate::Address;
+use crate::memory::Memory;
+use crate::modules::Modules;
+use iced_x86::{
+    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Register,
+};
+
+/// The longest line that is read at once, in bytes.
+const MOST: usize = 1 << 12;
+/// A single instruction is as well stepped.
+const WORTH_IT: u32 = 2;
+
+/// A stretch of code without a jump.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Straight {
+    /// Where it ends: at an instruction that may jump, or behind the range.
+    pub end: Address,
+    /// What the stack pointer is at the end.
+    pub stack_pointer: u64,
+}
+
+/// The stretch from `pc` to `limit` at most, if it's worth running at once; with the calls in it, where those are `over`.
+pub(super) fn ahead(
+    pc: Address,
+    stack_pointer: u64,
+    limit: u64,
+    over: bool,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> Option<Straight> {
+    let length = usize::try_from(limit.checked_sub(pc.0)?).ok()?.min(MOST);
+    let mut buffer = Vec::new();
+    let bytes = code::bytes_at(pc, length, &mut buffer, modules, memory);
+    let mut decoder = Decoder::with_ip(64, bytes, pc.0, DecoderOptions::NONE);
+    let mut info = InstructionInfoFactory::new();
+    let mut instruction = Instruction::default();
+    let mut end = pc.0;
+    let mut at = stack_pointer;
+    let mut count = 0;
+    while decoder.can_decode() {
+        decoder.decode_out(&mut instruction);
+        match instruction.flow_control() {
+            FlowControl::Next => match change(&instruction, &mut info) {
+                Some(change) => at = at.wrapping_add_signed(change),
+                None => break,
+            },
+            FlowControl::Call if code::is_syscall(instruction.code()) => {}
+            // The call's own stop is saved besides.
+            FlowControl::Call | FlowControl::IndirectCall if over => count += WORTH_IT,
+            _ => break,
+        }
+        end = instruction.next_ip();
+        count += 1;
+    }
+    (count >= WORTH_IT).then_some(Straight {
+        end: Address(end),
+        stack_pointer: at,
+    })
+}
+
+/// By how much an instruction moves the stack pointer; `None` where that isn't in the instruction.
+fn change(instruction: &Instruction, info: &mut InstructionInfoFactory) -> Option<i64> {
+    let change = i64::from(instruction.stack_pointer_increment());
+    let writes = |used: &iced_x86::UsedRegister| {
+        use iced_x86::OpAccess::{CondWrite, ReadCondWrite, ReadWrite, Write};
+        used.register().full_register() == Register::RSP
+            && matches!(used.access(), Write | CondWrite | ReadWrite | ReadCondWrite)
+    };
+    if change == 0 && info.info(instruction).used_registers().iter().any(writes) {
+        return adjusts(instruction);
+    }
+    let pops_it =
+        instruction.op_count() > 0 && instruction.op0_register() == Register::RSP && change != 0;
+    (!pops_it).then_some(change)
+}
+
+/// `add rsp, N` and `sub rsp, N`.
+fn adjusts(instruction: &Instruction) -> Option<i64> {
+    use iced_x86::Code;
+    let amount = || instruction.immediate(1).cast_signed();
+    if instruction.op0_register() != Register::RSP {
+        return None;
+    }
+    match instruction.code() {
+        Code::Add_rm64_imm8 | Code::Add_rm64_imm32 => Some(amount()),
+        Code::Sub_rm64_imm8 | Code::Sub_rm64_imm32 => Some(amount().wrapping_neg()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Literal(&'static [u8]);
+
+    impl Memory for Literal {
+        fn read(&self, address: Address, buffer: &mut [u8]) -> Result<(), Address> {
+            let start = usize::try_from(address.0).map_err(|_| address)?;
+            let bytes = self.0.get(start..start + buffer.len()).ok_or(address)?;
+            buffer.copy_from_slice(bytes);
+            Ok(())
+        }
+    }
+
+    fn ahead_of(bytes: &'static [u8], over: bool) -> Option<(u64, u64)> {
+        let limit = bytes.len() as u64;
+        let memory = Literal(bytes);
+        let found = ahead(
+            Address(0),
+            0x1000,
+            limit,
+            over,
+            &Modules::default(),
+            &memory,
+        );
+        found.map(|s| (s.end.0, s.stack_pointer))
+    }
+
+    #[test]
+    fn a_stretch_ends_at_a_jump_with_the_stack_where_it_will_be() {
+        // push rbp; mov rbp, rsp; sub rsp, 0x20; mov eax, 1; je +0
+        let code = &[
+            0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x20, 0xb8, 1, 0, 0, 0, 0x74, 0,
+        ];
+        assert_eq!(ahead_of(code, true), Some((13, 0x1000 - 0x28)));
+    }
+
+    #[test]
+    fn calls_are_in_it_only_where_they_are_stepped_over() {
+        // mov edi, eax; nop; call +0; mov ebx, eax
+        let code = &[0x89, 0xc7, 0x90, 0xe8, 0, 0, 0, 0, 0x89, 0xc3];
+        assert_eq!(ahead_of(code, true), Some((10, 0x1000)));
+        assert_eq!(ahead_of(code, false), Some((3, 0x1000)));
+    }
+
+    #[test]
+    fn it_ends_where_the_stack_is_set_from_elsewhere() {
+        // mov eax, 1; nop; leave; nop; nop
+        let code = &[0xb8, 1, 0, 0, 0, 0x90, 0xc9, 0x90, 0x90];
+        assert_eq!(ahead_of(code, true), Some((6, 0x1000)));
+        // and rsp, -16
+        let code = &[0x90, 0x90, 0x48, 0x83, 0xe4, 0xf0, 0x90];
+        assert_eq!(ahead_of(code, true), Some((2, 0x1000)));
+    }
+
+    #[test]
+    fn one_instruction_is_not_worth_it() {
+        // nop; ret
+        assert_eq!(ahead_of(&[0x90, 0xc3], true), None);
+    }
+}
