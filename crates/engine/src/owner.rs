@@ -354,6 +354,7 @@ impl Owner {
                         control.registers = None;
                         control.exception = None;
                     }
+                    self.memory.put_back_all();
                     // A thread that is gone is told of by the next wait.
                     let _ = match how {
                         How::Continue => ptrace::cont(thread, signal),
@@ -503,6 +504,10 @@ impl Owner {
     /// Tells of a stop; what was known of the one before is forgotten.
     fn tell_stops(&mut self, stops: Vec<Stop>) {
         self.stop_number += 1;
+        if self.start == Start::Attached && self.stops.mode() == crate::stops::Mode::Stopped {
+            // It isn't the debugger's: should that be killed now, the kernel lets all threads run.
+            self.memory.lift_all();
+        }
         self.stacks.clear();
         self.output.drain();
         let behind_start = !stops.iter().any(|stop| stop.reason == StopReason::Entry);

@@ -68,6 +68,8 @@ impl Site {
 pub(crate) struct PatchedMemory {
     raw: ProcessMemory,
     sites: BTreeMap<Address, Site>,
+    /// All bytes are out for now.
+    lifted: bool,
     /// What was under bytes that were taken out lately: a child that was forked before still has them.
     removed: BTreeMap<Address, u8>,
     /// Room for copies of instructions.
@@ -80,6 +82,7 @@ impl PatchedMemory {
         PatchedMemory {
             raw,
             sites: BTreeMap::new(),
+            lifted: false,
             removed: BTreeMap::new(),
             caves: Caves::default(),
         }
@@ -102,7 +105,8 @@ impl PatchedMemory {
         self.raw.read(address, &mut original).map_err(|_| {
             io::Error::new(io::ErrorKind::NotFound, format!("no memory at {address}"))
         })?;
-        self.raw.write(address, &[TRAP])?;
+        let byte = if self.lifted { original } else { [TRAP] };
+        self.raw.write(address, &byte)?;
         let site = Site {
             original: original[0],
             reasons: vec![reason],
@@ -172,8 +176,25 @@ impl PatchedMemory {
 
     /// Puts it back, if its site still exists.
     pub(crate) fn put_back(&self, address: Address) {
-        if self.sites.contains_key(&address) {
+        if self.sites.contains_key(&address) && !self.lifted {
             let _ = self.raw.write(address, &[TRAP]);
+        }
+    }
+
+    /// Takes all bytes out, while no thread runs: whatever becomes of the debugger then, the program can go on.
+    pub(crate) fn lift_all(&mut self) {
+        for address in self.sites.keys() {
+            self.lift(*address);
+        }
+        self.lifted = true;
+    }
+
+    /// Puts them back, before a thread runs.
+    pub(crate) fn put_back_all(&mut self) {
+        if std::mem::take(&mut self.lifted) {
+            for address in self.sites.keys() {
+                self.put_back(*address);
+            }
         }
     }
 
@@ -252,7 +273,10 @@ impl PatchedMemory {
         for (at, site) in self.sites.range_mut(address..end) {
             let offset = (at.0 - address.0) as usize;
             if let Some(byte) = patched.get_mut(offset) {
-                site.original = std::mem::replace(byte, TRAP);
+                site.original = *byte;
+                if !self.lifted {
+                    *byte = TRAP;
+                }
                 site.is_long = None;
             }
         }
