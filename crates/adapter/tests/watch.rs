@@ -571,3 +571,34 @@ fn conditions_and_hit_counts_decide_which_accesses_stop() {
     assert!(!answer.breakpoints[0].verified, "{answer:?}");
     session.disconnect();
 }
+
+#[test]
+fn a_program_that_is_left_is_not_watched_any_more() {
+    let fixture = Fixture::new("sleepless.c");
+    let session = Session::started(&fixture, json!({}), &[]);
+    session.wait_for_output("awake");
+    let process = session.process_id();
+    set(&session, &[("static:c:change:8:turns", WRITE)]);
+    session.stopped(StoppedEventReason::DataBreakpoint);
+    session.ok::<DisconnectRequest>(DisconnectArguments::new().with_terminate_debuggee(false));
+    // A trap that nobody takes would have killed it long before it has worked so much.
+    let worked = || {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        let fields = stat
+            .rsplit(')')
+            .next()
+            .map(str::to_owned)
+            .unwrap_or_default();
+        let mut fields = fields.split_whitespace();
+        fields.nth(11).and_then(|ticks| ticks.parse::<u64>().ok())
+    };
+    let before = worked().expect("it is there");
+    while worked().expect("it is there") < before + 10 {
+        assert!(support::is_alive(process), "it was killed");
+        std::thread::yield_now();
+    }
+    let killed = std::process::Command::new("kill")
+        .args(["-9", &process.to_string()])
+        .status();
+    assert!(killed.is_ok_and(|status| status.success()));
+}
