@@ -265,6 +265,8 @@ impl Owner {
             .and_then(|instruction| emulate(&instruction, &registers, &mut self.memory));
         if let Some(after) = after {
             self.set_registers(thread, after);
+            self.emulated(thread, registers, after);
+            self.frames_ended(thread);
         }
         after.is_some()
     }
