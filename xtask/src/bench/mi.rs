@@ -18,6 +18,24 @@ pub struct Run {
     pub started_in: Duration,
 }
 
+/// gdb with its two ends: what it is told and what it says.
+pub type Spawned = (Child, ChildStdin, BufReader<ChildStdout>);
+
+/// Starts gdb's machine interface on a program, which it doesn't run yet.
+pub fn spawn(command: &str, program: &Path) -> anyhow::Result<Spawned> {
+    let mut gdb = Command::new(command)
+        .args(["-nx", "-q", "--interpreter=mi"])
+        .arg(program)
+        .env("DEBUGINFOD_URLS", "")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let input = gdb.stdin.take().context("gdb has no input")?;
+    let output = BufReader::new(gdb.stdout.take().context("gdb has no output")?);
+    Ok((gdb, input, output))
+}
+
 impl Run {
     /// Starts gdb and goes to the first stop.
     pub fn start(command: &str, program: &Program) -> anyhow::Result<Self> {
@@ -28,16 +46,7 @@ impl Run {
     /// Starts gdb on a program and goes to a location, in gdb's words.
     pub fn start_at(command: &str, program: &Path, location: &str) -> anyhow::Result<Self> {
         let begin = Instant::now();
-        let mut gdb = Command::new(command)
-            .args(["-nx", "-q", "--interpreter=mi"])
-            .arg(program)
-            .env("DEBUGINFOD_URLS", "")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let input = gdb.stdin.take().context("gdb has no input")?;
-        let output = BufReader::new(gdb.stdout.take().context("gdb has no output")?);
+        let (gdb, input, output) = spawn(command, program)?;
         let mut run = Self {
             gdb,
             input,

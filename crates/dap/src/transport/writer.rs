@@ -1,8 +1,9 @@
 //! The sending half of a connection.
 //!
 //! Any thread may send. A message gets its number and its place in the queue in one step, under one lock. What the system
-//! takes at once is written right there (`direct`); for the rest there is a thread of its own, which writes what is queued, as much as there is in one go. A peer that does not read fills the queue, and then
-//! whoever sends waits; a peer that is gone makes sending fail, and nothing else.
+//! takes at once is written right there (`direct`); for the rest there is a thread of its own, which writes what is queued,
+//! as much as there is in one go. A peer that does not read fills the queue, and then whoever sends waits; a peer that is
+//! gone makes sending fail, and nothing else.
 
 use std::borrow::Cow;
 use std::io::Write;

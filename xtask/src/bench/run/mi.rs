@@ -1,10 +1,12 @@
 //! gdb by its machine interface.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+
+use crate::bench::mi;
 
 use super::session::{Breakpoint, Debuggee, Session};
 
@@ -33,16 +35,7 @@ enum Record {
 impl Mi {
     /// Starts gdb and goes to the first stop.
     pub fn start(command: &str, debuggee: &Debuggee) -> anyhow::Result<Self> {
-        let mut gdb = Command::new(command)
-            .args(["-nx", "-q", "--interpreter=mi"])
-            .arg(&debuggee.program)
-            .env("DEBUGINFOD_URLS", "")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let input = gdb.stdin.take().context("gdb has no input")?;
-        let output = BufReader::new(gdb.stdout.take().context("gdb has no output")?);
+        let (gdb, input, output) = mi::spawn(command, &debuggee.program)?;
         let mut session = Self {
             gdb,
             input,

@@ -3,6 +3,9 @@
 //! A step is two thread switches, and so is such a breakpoint. On one processor they are two context switches, across two each is an interrupt to
 //! the other and a wake-up from idle: measured 24 against 98 µs a step. The tracer moves, for a while; the debuggee's
 //! own affinity is never touched.
+//!
+//! So it doesn't help on a machine with an idle processor: waking the debuggee, the kernel prefers that one to the tracer's.
+//! Both held on one, 61,000 false conditions a second were measured, and 12,000 to 16,000 with the tracer alone held.
 
 use crate::ThreadId;
 use std::io;
