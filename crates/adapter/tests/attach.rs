@@ -231,11 +231,13 @@ fn the_next_process_of_a_name_is_waited_for() {
     session.wait_for_written(OutputEventCategory::Console, "waiting for a process called");
     let failure = session.refused::<LaunchRequest>(Default::default());
     assert!(failure.sentence.contains("already"), "{}", failure.sentence);
-    let mut running = Running::start(&fixture.binary, &[]);
+    // It is held from its first moments until the configuration is done.
+    let mut running = Running::begin(&fixture.binary, &[]);
     attached.wait().expect("attached");
     session.wait_for::<InitializedEvent>();
     session.configured();
     assert_eq!(session.process_id(), i64::from(running.pid()));
+    running.is_ready();
     running.tell("work");
     let stop = session.stopped_at(&fixture, "work", StoppedEventReason::Breakpoint);
     session.resume(stop.thread);

@@ -60,6 +60,23 @@ fn a_process_is_stopped_looked_at_and_let_go_unharmed() {
 }
 
 #[test]
+fn a_process_in_the_middle_of_exec_has_each_module_once() {
+    let fixture = server();
+    let running = Running::begin(&fixture.binary, &["restless"]);
+    for round in 1..=40 {
+        let mut debuggee = attach(&fixture, &running);
+        let modules = debuggee.session().modules().unwrap();
+        let mut paths: Vec<_> = modules.iter().map(|module| &module.path).collect();
+        paths.sort();
+        paths.dedup();
+        assert_eq!(paths.len(), modules.len(), "round {round}: {modules:?}");
+        debuggee.break_at(&["anew"]);
+        assert_eq!(debuggee.run_to_breakpoint().1, "anew", "round {round}");
+        debuggee.take_session().leave(Leave::Detach);
+    }
+}
+
+#[test]
 fn all_threads_are_there_and_stop() {
     let fixture = server();
     let mut running = Running::start(&fixture.binary, &[]);

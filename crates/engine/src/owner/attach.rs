@@ -34,13 +34,7 @@ impl Owner {
             process: process.0,
             reason,
         };
-        let program = process::running_executable(process);
-        let info = ProcessInfo {
-            pid: process.0,
-            program: program.clone(),
-            start: Start::Attached,
-            stopped: attach::stopped_by_signal(process),
-        };
+        let stopped = attach::stopped_by_signal(process);
         let threads = attach::seize(process)?;
         let memory = ProcessMemory::open(process).map_err(|e| match e.raw_os_error() {
             Some(libc::ESRCH) => refuse(ENDED.into()),
@@ -70,7 +64,17 @@ impl Owner {
             owner.detach();
             return Err(refuse(reason));
         }
-        owner.load_program(&program);
+        // It may have run another program at first.
+        let info = ProcessInfo {
+            pid: process.0,
+            program: process::running_executable(process),
+            start: Start::Attached,
+            stopped,
+        };
+        // An exec that was going on has loaded it.
+        if owner.modules.iter().next().is_none() {
+            owner.load_program(&info.program);
+        }
         owner.modules_changed();
         Ok((owner, info))
     }

@@ -14,6 +14,13 @@ pub struct Running {
 impl Running {
     /// Starts it; it is ready when this returns.
     pub fn start(program: &Path, args: &[&str]) -> Running {
+        let mut running = Running::begin(program, args);
+        running.is_ready();
+        running
+    }
+
+    /// Starts it and does not wait for anything: for who holds it at once.
+    pub fn begin(program: &Path, args: &[&str]) -> Running {
         let mut child = Command::new(program)
             .args(args)
             .stdin(Stdio::piped())
@@ -21,9 +28,13 @@ impl Running {
             .spawn()
             .expect("the program starts");
         let stdout = BufReader::new(child.stdout.take().expect("its output"));
-        let mut running = Running { child, stdout };
-        assert_eq!(running.line(), "ready");
-        running
+        Running { child, stdout }
+    }
+
+    /// Waits until it is ready.
+    #[track_caller]
+    pub fn is_ready(&mut self) {
+        assert_eq!(self.line(), "ready");
     }
 
     pub fn pid(&self) -> i32 {
