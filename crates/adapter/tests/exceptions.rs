@@ -169,7 +169,8 @@ fn what_is_caught_passes_unseen_until_throws_are_asked_for() {
 fn a_noexcept_function_and_a_threads_end_are_where_nothing_catches() {
     let fixture = Fixture::new("throws.cpp");
     for (what, part) in [("quiet", "quiet"), ("thread", "nothing catches it")] {
-        let session = started(&fixture, &[what], &[("cpp_uncaught", None)]);
+        let filters = [("cpp_throw", None), ("cpp_uncaught", None)];
+        let session = started(&fixture, &[what], &filters);
         let (stopped, text, mark) = stop(&session, &fixture);
         assert!(
             text.starts_with("my::Error: it is my own (thrown, "),

@@ -15,7 +15,7 @@ pub struct ExceptionFilters {
     pub cpp_throw: Option<Patterns>,
     /// C++: what is caught, where it is.
     pub cpp_catch: Option<Patterns>,
-    /// C++: what nothing catches, where it is thrown. That is decided at each throw, by the tables that the unwinder goes by.
+    /// C++: what nothing catches, as the runtime gives up; where throws stop, too, then at the throw, by the tables that the unwinder goes by.
     pub cpp_uncaught: Option<Patterns>,
     /// Rust: each panic. Patterns are of what it says, and of its place.
     pub rust_panic: Option<Patterns>,

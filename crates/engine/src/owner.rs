@@ -23,6 +23,7 @@ mod signalled;
 mod single;
 mod stepping;
 mod trap;
+mod uncaught;
 mod warnings;
 mod watch_hits;
 mod watching;

@@ -49,7 +49,17 @@ fn nothing_is_inserted_unless_somebody_wants_to_stop_and_then_only_as_long() {
         cpp_uncaught: Some(Patterns::default()),
         ..ExceptionFilters::default()
     };
+    let throws = ExceptionFilters {
+        cpp_throw: Some(Patterns::default()),
+        ..ExceptionFilters::default()
+    };
     set(&debuggee, uncaught);
+    assert_eq!(
+        bytes(&debuggee),
+        own,
+        "what is thrown and caught costs nothing"
+    );
+    set(&debuggee, throws);
     assert_eq!(bytes(&debuggee), [TRAP, own[1]], "catches are nobody's");
     set(&debuggee, all());
     assert_eq!(bytes(&debuggee), [TRAP, TRAP]);

@@ -34,7 +34,7 @@ pub(crate) fn of_cpp(first: PhysicalFrame, object: Option<Object>, space: Space<
         let taken = match step {
             Step::Passes => continue,
             Step::NotExpected => {
-                return Fate::Uncaught(format!("{} is noexcept", function(&frame)));
+                return Fate::Uncaught(not_expected(&frame));
             }
             Step::Lands(pad) => taken_by(&pad, &frame, object, space),
         };
@@ -42,7 +42,7 @@ pub(crate) fn of_cpp(first: PhysicalFrame, object: Option<Object>, space: Space<
             Taken::Not => {}
             Taken::Caught => return Fate::Caught(function(&frame)),
             Taken::Terminates => {
-                return Fate::Uncaught(format!("{} is noexcept", function(&frame)));
+                return Fate::Uncaught(not_expected(&frame));
             }
         }
     }
@@ -159,6 +159,19 @@ fn terminates(landing: Address, space: Space<'_>) -> bool {
         let symbol = module.and_then(|m| m.module.symbol_at(m.to_file(target)));
         symbol.is_some_and(|symbol| symbol.name == "__clang_call_terminate")
     })
+}
+
+/// That a function lets nothing through. Of the calls inlined into it nothing says which one that is.
+pub(crate) fn not_expected(frame: &PhysicalFrame) -> String {
+    let inlined = frame.module.as_ref().is_some_and(|module| {
+        let calls = module.module.inlined_at(module.to_file(frame.lookup));
+        !calls.is_empty()
+    });
+    let name = function(frame);
+    match inlined {
+        true => format!("{name}, or what is inlined there, is noexcept"),
+        false => format!("{name} is noexcept"),
+    }
 }
 
 /// The name of the function of a frame.

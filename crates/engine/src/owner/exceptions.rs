@@ -2,9 +2,10 @@
 //!
 //! A site is at such a place only while somebody wants to stop for what passes it. C++: `__cxa_throw`, what throws
 //! again, `__cxa_begin_catch`. Rust: `rust_panic`, which is there for debuggers, and before it `rust_begin_unwind`, which
-//! alone knows the place. Each in whatever module has it, so statically linked runtimes are like others.
+//! alone knows the place. Each in whatever module has it, so statically linked runtimes are like others. What nothing catches is
+//! met where the runtime gives up ([`super::uncaught`]), so that programs may throw as often as they like.
 
-use super::Owner;
+use super::{Owner, uncaught};
 use crate::breakpoints::site::Reason;
 use crate::eval::Parsed;
 use crate::event::{ExceptionKind, StopReason};
@@ -40,6 +41,8 @@ enum Hook {
     RethrowPointer,
     /// `__cxa_begin_catch(header)`.
     Catch,
+    /// `std::terminate()`, or what that goes on to.
+    GivesUp,
     /// `rust_begin_unwind(info)`.
     PanicBegins,
     /// `rust_panic(payload)`.
@@ -49,19 +52,20 @@ enum Hook {
 /// Where the hooks are, and who wants them.
 #[derive(Debug, Default)]
 pub(super) struct Exceptions {
-    filters: ExceptionFilters,
+    pub(super) filters: ExceptionFilters,
     /// By module: each is searched once.
     known: FxHashMap<u64, Vec<(Hook, Address)>>,
     armed: FxHashMap<Address, Hook>,
+    /// By thread: the exception that nothing catches and that was told of.
+    told: FxHashMap<ThreadId, Option<Object>>,
 }
 
 impl Exceptions {
     fn wants(&self, hook: Hook) -> bool {
         let filters = &self.filters;
         match hook {
-            Hook::Throw | Hook::Rethrow | Hook::RethrowPointer => {
-                filters.cpp_throw.is_some() || filters.cpp_uncaught.is_some()
-            }
+            Hook::Throw | Hook::Rethrow | Hook::RethrowPointer => filters.cpp_throw.is_some(),
+            Hook::GivesUp => filters.cpp_uncaught.is_some(),
             Hook::Catch => filters.cpp_catch.is_some(),
             Hook::PanicBegins | Hook::Panic => {
                 filters.rust_panic.is_some() || filters.rust_uncaught.is_some()
@@ -75,9 +79,9 @@ impl Exceptions {
 }
 
 /// The hooks of a module.
-fn hooks_of(module: &LoadedModule) -> Vec<(Hook, Address)> {
+fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook, Address)> {
     /// A part of the name to look for, the whole name or its end.
-    const NAMES: [(Hook, &str, &str); 6] = [
+    const NAMES: [(Hook, &str, &str); 7] = [
         (Hook::Throw, "__cxa_throw", "__cxa_throw"),
         (
             Hook::Rethrow,
@@ -90,6 +94,7 @@ fn hooks_of(module: &LoadedModule) -> Vec<(Hook, Address)> {
             "17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
         ),
         (Hook::Catch, "__cxa_begin_catch", "__cxa_begin_catch"),
+        (Hook::GivesUp, "_ZSt9terminatev", "_ZSt9terminatev"),
         (Hook::PanicBegins, "rust_begin_unwind", "rust_begin_unwind"),
         (Hook::Panic, "rust_panic", "rust_panic"),
     ];
@@ -104,7 +109,7 @@ fn hooks_of(module: &LoadedModule) -> Vec<(Hook, Address)> {
     for (hook, part, end) in NAMES {
         let searched = match hook {
             Hook::Rethrow => cpp || is_unwinder,
-            Hook::Throw | Hook::RethrowPointer | Hook::Catch => cpp,
+            Hook::Throw | Hook::RethrowPointer | Hook::Catch | Hook::GivesUp => cpp,
             Hook::PanicBegins | Hook::Panic => rust,
         };
         if !searched {
@@ -128,7 +133,14 @@ fn hooks_of(module: &LoadedModule) -> Vec<(Hook, Address)> {
                     || end.starts_with("17")
                     || symbol.name[..before].ends_with(&end.len().to_string())
             });
-        hooks.extend(places.map(|symbol| (hook, module.to_process(symbol.address))));
+        hooks.extend(places.map(|symbol| {
+            let start = module.to_process(symbol.address);
+            let at = match hook {
+                Hook::GivesUp => uncaught::behind_terminate(start, symbol.size, memory),
+                _ => None,
+            };
+            (hook, at.unwrap_or(start))
+        }));
     }
     hooks
 }
@@ -150,7 +162,9 @@ impl Owner {
         if exceptions.wants_any() {
             for module in &modules {
                 let hooks = exceptions.known.entry(module.id);
-                let hooks = hooks.or_insert_with(|| hooks_of(module)).clone();
+                let hooks = hooks
+                    .or_insert_with(|| hooks_of(module, &self.memory))
+                    .clone();
                 wanted.extend(
                     hooks
                         .into_iter()
@@ -205,6 +219,7 @@ impl Owner {
                 let object = self.space().of_header(argument(RDI)?)?;
                 self.caught(thread, object)?
             }
+            Hook::GivesUp => self.gives_up(thread)?,
             Hook::PanicBegins => {
                 let place = rust::location(&self.memory, argument(RDI)?);
                 self.control(thread).panic_place = place;
@@ -217,14 +232,23 @@ impl Owner {
         Some(StopReason::Exception { kind, description })
     }
 
-    fn space(&self) -> Space<'_> {
+    /// Whether the exception that ends the program was told of when it was thrown.
+    pub(super) fn was_told(&self, thread: ThreadId, object: Option<Object>) -> bool {
+        self.exceptions.told.get(&thread) == Some(&object)
+    }
+
+    pub(super) fn note_told(&mut self, thread: ThreadId, object: Option<Object>) {
+        self.exceptions.told.insert(thread, object);
+    }
+
+    pub(super) fn space(&self) -> Space<'_> {
         Space {
             memory: &self.memory,
             modules: &self.modules,
         }
     }
 
-    fn means(&self, patterns: Option<&Patterns>, object: Object) -> bool {
+    pub(super) fn means(&self, patterns: Option<&Patterns>, object: Object) -> bool {
         let Some(patterns) = patterns else {
             return false;
         };
@@ -240,6 +264,10 @@ impl Owner {
         object: Object,
         kind: ExceptionKind,
     ) -> Option<(ExceptionKind, Exception)> {
+        if kind == ExceptionKind::Rethrow && self.was_told(thread, Some(object)) {
+            // The runtime's terminate handler looks at it so.
+            return None;
+        }
         let filters = self.exceptions.filters.clone();
         let mut note = String::new();
         let mut wants = |filter: Option<&Patterns>| {
@@ -267,6 +295,10 @@ impl Owner {
             false => BreakMode::Unhandled,
         };
         let end = end + &note;
+        self.exceptions.told.remove(&thread);
+        if kind == ExceptionKind::Uncaught {
+            self.note_told(thread, Some(object));
+        }
         Some((kind, self.cpp_exception(object, registers.sp(), mode, &end)))
     }
 
@@ -301,7 +333,12 @@ impl Owner {
 
     /// Whether what a filter asks for besides its patterns holds in the innermost frame with the user's source. Where that can't be
     /// said it stops, and the note says why.
-    fn holds(&mut self, thread: ThreadId, filter: Option<&Patterns>, note: &mut String) -> bool {
+    pub(super) fn holds(
+        &mut self,
+        thread: ThreadId,
+        filter: Option<&Patterns>,
+        note: &mut String,
+    ) -> bool {
         let Some(expression) = filter.and_then(Patterns::expression) else {
             return true;
         };
@@ -335,7 +372,13 @@ impl Owner {
     }
 
     /// What there is to say of an exception.
-    fn cpp_exception(&self, object: Object, stack: u64, mode: BreakMode, end: &str) -> Exception {
+    pub(super) fn cpp_exception(
+        &self,
+        object: Object,
+        stack: u64,
+        mode: BreakMode,
+        end: &str,
+    ) -> Exception {
         let mut inner = Vec::new();
         let mut nested = self.space().nested(object);
         while let Some(object) = nested.filter(|_| inner.len() < MOST_NESTED) {
