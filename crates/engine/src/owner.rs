@@ -289,7 +289,10 @@ impl Owner {
                 self.waker.take();
                 self.serve();
             }
-            Ok(Waited::NoChildren) => self.ended(ExitStatus::Signal(libc::SIGKILL)),
+            Ok(Waited::NoChildren) => {
+                let status = self.stops.last_exit();
+                self.ended(status.unwrap_or(ExitStatus::Signal(libc::SIGKILL)));
+            }
             Err(error) => {
                 tracing::error!(%error, "waiting for the program failed");
                 self.abandon();

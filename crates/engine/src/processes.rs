@@ -1,5 +1,7 @@
 //! Finding the process to attach to: by name among those that run, or the next one that starts.
 
+use crate::ThreadId;
+use crate::target::linux::process;
 use std::collections::HashSet;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -104,7 +106,9 @@ fn all() -> Vec<i32> {
 }
 
 fn is_called(pid: i32, name: &str) -> bool {
-    let Ok(executable) = fs::read_link(format!("/proc/{pid}/exe")) else {
+    let own = fs::read_link(format!("/proc/{pid}/exe"));
+    // Its first thread may have ended.
+    let Ok(executable) = own.or_else(|_| process::executable(ThreadId(pid))) else {
         // A thread of the kernel, one that has just ended, or another user's.
         return comm(pid).is_some_and(|comm| cut(name) == comm.as_bytes() && has_memory(pid));
     };

@@ -150,6 +150,8 @@ pub(crate) struct Stops {
     copies: FxHashSet<ThreadId>,
     /// What threads did before their maker told of them.
     aside: FxHashMap<ThreadId, Vec<What>>,
+    /// How the last thread that is gone has ended.
+    last_exit: Option<ExitStatus>,
 }
 
 impl Stops {
@@ -163,6 +165,7 @@ impl Stops {
             only: None,
             copies: FxHashSet::default(),
             aside: FxHashMap::default(),
+            last_exit: None,
         }
     }
 
@@ -175,6 +178,12 @@ impl Stops {
             mode: Mode::Stopping,
             ..Stops::new(leader)
         }
+    }
+
+    /// How a process has ended of which nothing is left, and whose first thread isn't ours to wait for: it had ended before the
+    /// others were taken over. To the last one the kernel gives the process's own status.
+    pub(crate) fn last_exit(&self) -> Option<ExitStatus> {
+        self.last_exit
     }
 
     /// Whether the process runs.
@@ -500,6 +509,9 @@ impl Stops {
             return;
         };
         self.order.retain(|id| *id != thread);
+        if !known.guest {
+            self.last_exit = Some(status);
+        }
         if known.guest {
             self.take_back(thread, actions);
         } else if known.state != State::Leaving {

@@ -281,7 +281,7 @@ fn is_kernel_thread(process: ThreadId) -> bool {
 
 fn is_32_bit(process: ThreadId) -> Option<bool> {
     let mut head = [0; 5];
-    let mut file = fs::File::open(format!("/proc/{process}/exe")).ok()?;
+    let mut file = fs::File::open(process::folder(process).join("exe")).ok()?;
     file.read_exact(&mut head).ok()?;
     Some(head == [0x7f, b'E', b'L', b'F', 1])
 }

@@ -1,5 +1,6 @@
 //! A process's memory through `/proc/PID/mem`: works while its threads run, and writes where the program itself may not.
 
+use crate::target::linux::process;
 use crate::{Address, ThreadId};
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -17,7 +18,7 @@ impl ProcessMemory {
         let file = OpenOptions::new()
             .read(true)
             .write(true)
-            .open(format!("/proc/{process}/mem"))?;
+            .open(process::folder(process).join("mem"))?;
         Ok(ProcessMemory { file })
     }
 

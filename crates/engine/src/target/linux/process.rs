@@ -17,9 +17,27 @@ pub(crate) struct AuxiliaryVector {
     pub(crate) vdso: Option<u64>,
 }
 
+/// The folder of `/proc` that shows a process's memory, mappings and executable: of its first thread, or of another where that has
+/// ended while the process goes on (`pthread_exit` in `main`), since a thread that has ended shows none.
+pub(crate) fn folder(process: ThreadId) -> PathBuf {
+    let own = PathBuf::from(format!("/proc/{process}"));
+    let has_ended = |folder: &Path| {
+        let stat = std::fs::read_to_string(folder.join("stat")).unwrap_or_default();
+        // The state is behind the name in parentheses, proc_pid_stat(5).
+        let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
+        state.is_empty() || state.starts_with(['Z', 'X'])
+    };
+    if !has_ended(&own) {
+        return own;
+    }
+    let tasks = std::fs::read_dir(own.join("task")).into_iter().flatten();
+    let mut folders = tasks.filter_map(|task| Some(task.ok()?.path()));
+    folders.find(|folder| !has_ended(folder)).unwrap_or(own)
+}
+
 /// Reads a process's auxiliary vector.
 pub(crate) fn auxiliary_vector(process: ThreadId) -> io::Result<AuxiliaryVector> {
-    let bytes = std::fs::read(format!("/proc/{process}/auxv"))?;
+    let bytes = std::fs::read(folder(process).join("auxv"))?;
     Ok(parse_auxiliary_vector(&bytes))
 }
 
@@ -41,25 +59,26 @@ fn parse_auxiliary_vector(bytes: &[u8]) -> AuxiliaryVector {
 
 /// The executable a process runs.
 pub(crate) fn executable(process: ThreadId) -> io::Result<PathBuf> {
-    std::fs::read_link(format!("/proc/{process}/exe"))
+    std::fs::read_link(folder(process).join("exe"))
 }
 
 /// Where a file can be opened that is at `path` for a process, which may be in a container.
 pub(crate) fn visible(process: ThreadId, path: &Path) -> PathBuf {
-    let mounts = |process: &str| std::fs::read_link(format!("/proc/{process}/ns/mnt"));
-    let same = match (mounts("self"), mounts(&process.to_string())) {
+    let folder = folder(process);
+    let mounts = |folder: &Path| std::fs::read_link(folder.join("ns/mnt"));
+    let same = match (mounts(Path::new("/proc/self")), mounts(&folder)) {
         (Ok(own), Ok(its)) => own == its,
         _ => true,
     };
     match path.strip_prefix("/") {
-        Ok(inside) if !same => Path::new(&format!("/proc/{process}/root")).join(inside),
+        Ok(inside) if !same => folder.join("root").join(inside),
         _ => path.to_owned(),
     }
 }
 
 /// The executable that a process runs, as a file that can be opened, even if it was replaced or removed since.
 pub(crate) fn running_executable(process: ThreadId) -> PathBuf {
-    let link = PathBuf::from(format!("/proc/{process}/exe"));
+    let link = folder(process).join("exe");
     let same = |path: &PathBuf| match (std::fs::metadata(path), std::fs::metadata(&link)) {
         (Ok(a), Ok(b)) => a.dev() == b.dev() && a.ino() == b.ino(),
         _ => false,
@@ -101,7 +120,7 @@ fn has_signal(process: ThreadId, mask: &str, signal: i32) -> bool {
 
 /// What is mapped, in order; empty when it can't be read.
 pub(crate) fn mappings(process: ThreadId) -> Vec<Mapping> {
-    let maps = std::fs::read(format!("/proc/{process}/maps")).unwrap_or_default();
+    let maps = std::fs::read(folder(process).join("maps")).unwrap_or_default();
     let maps = String::from_utf8_lossy(&maps);
     maps.lines().filter_map(parse_mapping).collect()
 }
@@ -123,7 +142,7 @@ fn parse_mapping(line: &str) -> Option<Mapping> {
 
 /// A mapping that starts at `address`: its length.
 pub(crate) fn mapping_length(process: ThreadId, address: u64) -> Option<u64> {
-    let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).ok()?;
+    let maps = std::fs::read_to_string(folder(process).join("maps")).ok()?;
     maps.lines().find_map(|line| {
         let (start, rest) = line.split_once('-')?;
         let end = rest.split(' ').next()?;
