@@ -311,11 +311,16 @@ impl Owner {
             registers.set_call(libc::SYS_exit.cast_unsigned(), 0);
             self.set_registers(thread, registers);
             self.unwatch(thread);
+            // What comes for the process from now on is for the others to handle.
+            let _ = ptrace::block_signals(thread);
+            let signal = std::mem::take(&mut self.control(thread).signal);
+            if signal != 0 {
+                ptrace::hand_back_signal(self.process, thread, signal);
+            }
             for _ in 0..MOST_STOPS {
                 if ptrace::cont(thread, 0).is_err() {
                     break;
                 }
-                // A signal that comes now finds nobody to handle it.
                 match wait::next_of(thread) {
                     Some(event) if matches!(event.what, What::Exiting | What::Exited(_)) => {
                         self.stops.handle(event, &mut self.actions);

@@ -3,6 +3,7 @@
 
 use crate::faults::SignalInfo;
 use crate::registers::{FS_BASE, Registers};
+use crate::signals::is_fault;
 use crate::{Address, ThreadId};
 use iced_x86::Register;
 use std::io;
@@ -251,6 +252,50 @@ pub(crate) fn signal_info(thread: ThreadId) -> io::Result<SignalInfo> {
     // SAFETY: zeroed before and written by the kernel; any bit pattern is valid.
     let info = unsafe { info.assume_init() };
     Ok(summary(&info))
+}
+
+/// Has a stopped thread block all signals that can be blocked.
+pub(crate) fn block_signals(thread: ThreadId) -> io::Result<()> {
+    /// PTRACE_SETSIGMASK, which takes the size of a mask and a mask (ptrace(2)).
+    const SET_SIGNAL_MASK: libc::c_uint = 0x420b;
+    let all = u64::MAX;
+    // SAFETY: the kernel reads a mask of the size that is told.
+    let result =
+        unsafe { libc::ptrace(SET_SIGNAL_MASK, thread.0, size_of::<u64>(), &raw const all) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Gives the process the signal that a stopped thread was about to get and will not, if it was the process's: one for this thread
+/// alone ends with it.
+pub(crate) fn hand_back_signal(process: ThreadId, thread: ThreadId, signal: i32) {
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    // SAFETY: the kernel writes one siginfo_t.
+    let result = unsafe { libc::ptrace(libc::PTRACE_GETSIGINFO, thread.0, 0, info.as_mut_ptr()) };
+    // SAFETY: zeroed before; any bit pattern is valid.
+    let info = unsafe { info.assume_init() };
+    let known = result != -1 && info.si_signo == signal;
+    let of_thread = info.si_code == libc::SI_TKILL || (info.si_code > 0 && is_fault(signal));
+    if known && of_thread {
+        return;
+    }
+    // Only what programs queue may be told by another with all there is to it.
+    let queued = known && info.si_code < 0;
+    // SAFETY: both calls take numbers, and the kernel reads one siginfo_t, all of it initialised.
+    unsafe {
+        let sent = queued
+            && libc::syscall(
+                libc::SYS_rt_sigqueueinfo,
+                process.0,
+                signal,
+                &raw const info,
+            ) == 0;
+        if !sent {
+            libc::kill(process.0, signal);
+        }
+    }
 }
 
 /// Whether a thread is in a stop of the tracer's, other than the last one before its end.
