@@ -12,10 +12,13 @@
 //! first instruction on. It is no lock: others are let go at any time. When the last of those that may run has ended,
 //! nothing could ever happen any more, so all are stopped then.
 
+mod threads;
+
 use crate::ThreadId;
 use crate::event::ExitStatus;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
+use threads::{State, Thread, Threads};
 
 /// Something wait4(2) told of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,43 +107,11 @@ pub(crate) enum Mode {
     Stopped,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Running,
-    Stopped,
-    /// On its way out: it runs no code of the program any more and is not waited for.
-    Leaving,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Thread {
-    state: State,
-    how: How,
-    /// A stop signal holds the process: it goes on by SIGCONT.
-    group_stop: bool,
-    /// The child that has its memory (vfork): it can't run before the child has let go.
-    lent_to: Option<ThreadId>,
-    /// Such a child: no thread of the debuggee, but bound to trap on what is inserted.
-    guest: bool,
-}
-
-impl Thread {
-    fn new(state: State) -> Thread {
-        Thread {
-            state,
-            how: How::Continue,
-            group_stop: false,
-            lent_to: None,
-            guest: false,
-        }
-    }
-}
-
 /// The threads of the debuggee.
 #[derive(Debug)]
 pub(crate) struct Stops {
     leader: ThreadId,
-    threads: BTreeMap<ThreadId, Thread>,
+    threads: Threads,
     /// In the order of their beginning.
     order: Vec<ThreadId>,
     mode: Mode,
@@ -159,7 +130,7 @@ impl Stops {
     pub(crate) fn new(leader: ThreadId) -> Stops {
         Stops {
             leader,
-            threads: BTreeMap::from([(leader, Thread::new(State::Stopped))]),
+            threads: Threads::from_iter([(leader, Thread::new(State::Stopped))]),
             order: vec![leader],
             mode: Mode::Stopped,
             only: None,
@@ -199,8 +170,8 @@ impl Stops {
     /// Whether this is a thread of the debuggee, and not on its way out.
     pub(crate) fn is_live(&self, thread: ThreadId) -> bool {
         self.threads
-            .get(&thread)
-            .is_some_and(|t| !t.guest && t.state != State::Leaving)
+            .get(thread)
+            .is_some_and(|t| !t.is_guest() && t.state() != State::Leaving)
     }
 
     /// Whether a stop signal holds the process.
@@ -210,17 +181,17 @@ impl Stops {
 
     /// Whether this is a child that shares our memory.
     pub(crate) fn is_guest(&self, thread: ThreadId) -> bool {
-        self.threads.get(&thread).is_some_and(|t| t.guest)
+        self.threads.get(thread).is_some_and(Thread::is_guest)
     }
 
     /// How the thread was last let run.
     pub(crate) fn last_run(&self, thread: ThreadId) -> How {
-        self.threads.get(&thread).map_or(How::Continue, |t| t.how)
+        self.threads.get(thread).map_or(How::Continue, |t| t.how)
     }
 
     /// Every traced thread that is stopped, guests among them: for taking leave.
     pub(crate) fn all_stopped(&self) -> Vec<ThreadId> {
-        let stopped = |t: &Thread| t.state == State::Stopped;
+        let stopped = |t: &Thread| t.state() == State::Stopped;
         self.threads
             .iter()
             .filter(|(_, t)| stopped(t))
@@ -235,7 +206,7 @@ impl Stops {
 
     /// Children that share our memory and run in it now.
     pub(crate) fn running_guests(&self) -> Vec<ThreadId> {
-        let running = |t: &Thread| t.guest && t.state == State::Running;
+        let running = |t: &Thread| t.is_guest() && t.state() == State::Running;
         self.threads
             .iter()
             .filter(|(_, t)| running(t))
@@ -257,7 +228,7 @@ impl Stops {
             return self.executed(thread, former, actions);
         }
         let may_run = self.may_run(thread);
-        let Some(known) = self.threads.get_mut(&thread) else {
+        let Some(known) = self.threads.get(thread).copied() else {
             if what == What::Exiting {
                 // It was killed, its maker probably with it: that may never tell of it.
                 actions.push_back(Action::Run(thread, How::Continue, 0));
@@ -265,12 +236,12 @@ impl Stops {
             self.aside.entry(thread).or_default().push(what);
             return;
         };
-        let running = (self.mode == Mode::Running && may_run) || known.guest;
+        let running = (self.mode == Mode::Running && may_run) || known.is_guest();
         match what {
             What::Exited(_) | What::Executed { .. } => {}
             What::Exiting => {
-                let told = known.guest || known.state == State::Leaving;
-                known.state = State::Leaving;
+                let told = known.is_guest() || known.state() == State::Leaving;
+                self.threads.set(thread, State::Leaving);
                 actions.push_back(Action::Run(thread, How::Continue, 0));
                 if !told {
                     actions.push_back(Action::Ended(thread));
@@ -279,7 +250,7 @@ impl Stops {
                 self.check_all_stopped(actions);
             }
             What::Signal(signal) => {
-                known.state = State::Stopped;
+                self.threads.set(thread, State::Stopped);
                 actions.push_back(Action::Examine(thread, signal));
                 self.check_all_stopped(actions);
             }
@@ -290,21 +261,21 @@ impl Stops {
             What::Interrupted {
                 trap_pending: false,
             } => {
-                known.group_stop = false;
+                self.set_group_stop(thread, false);
                 if running {
-                    known.state = State::Running;
+                    self.threads.set(thread, State::Running);
                     actions.push_back(Action::Run(thread, known.how, 0));
                 } else {
-                    known.state = State::Stopped;
+                    self.threads.set(thread, State::Stopped);
                     self.check_all_stopped(actions);
                 }
             }
             What::Group(_) => {
-                known.group_stop = true;
+                self.set_group_stop(thread, true);
                 if running {
                     actions.push_back(Action::Listen(thread));
                 } else {
-                    known.state = State::Stopped;
+                    self.threads.set(thread, State::Stopped);
                     self.check_all_stopped(actions);
                 }
             }
@@ -329,15 +300,11 @@ impl Stops {
                 child,
                 shares_memory: true,
             } => {
-                known.state = State::Stopped;
-                known.lent_to = Some(child);
-                self.threads.insert(
-                    child,
-                    Thread {
-                        guest: true,
-                        ..Thread::new(State::Running)
-                    },
-                );
+                self.threads.set(thread, State::Stopped);
+                if let Some(known) = self.threads.get_mut(thread) {
+                    known.lent_to = Some(child);
+                }
+                self.threads.insert(child, Thread::new_guest());
                 self.replay(child, actions);
                 self.check_all_stopped(actions);
             }
@@ -352,18 +319,19 @@ impl Stops {
     /// caller keeps it otherwise.
     pub(crate) fn go(&mut self, thread: ThreadId, how: How, signal: i32, actions: &mut Actions) {
         let runs = self.mode == Mode::Running && self.may_run(thread);
-        let Some(known) = self.threads.get_mut(&thread) else {
+        let Some(known) = self.threads.get_mut(thread) else {
             return;
         };
-        if known.state != State::Stopped || (!runs && !known.guest) {
+        if known.state() != State::Stopped || (!runs && !known.is_guest()) {
             return;
         }
         known.how = how;
         if known.lent_to.is_some() {
             return;
         }
-        known.state = State::Running;
-        if known.group_stop {
+        let group_stop = known.group_stop;
+        self.threads.set(thread, State::Running);
+        if group_stop {
             // A stop signal still holds it. When SIGCONT has come meanwhile, listening ends at once.
             actions.push_back(Action::Listen(thread));
         } else {
@@ -399,7 +367,7 @@ impl Stops {
     /// Whether a child has a thread's memory, and it waits for that.
     pub(crate) fn has_lent(&self, thread: ThreadId) -> bool {
         self.threads
-            .get(&thread)
+            .get(thread)
             .is_some_and(|t| t.lent_to.is_some())
     }
 
@@ -407,8 +375,8 @@ impl Stops {
     pub(crate) fn is_held(&self, thread: ThreadId) -> bool {
         let stopped = self
             .threads
-            .get(&thread)
-            .is_some_and(|t| t.state == State::Stopped);
+            .get(thread)
+            .is_some_and(|t| t.state() == State::Stopped);
         stopped && !self.runs(thread)
     }
 
@@ -441,36 +409,36 @@ impl Stops {
             return;
         }
         self.mode = Mode::Stopping;
-        for (&id, thread) in &self.threads {
-            if thread.state == State::Running && !thread.guest {
+        for (&id, thread) in self.threads.iter() {
+            if thread.is_awaited() {
                 actions.push_back(Action::Interrupt(id));
             }
         }
         self.check_all_stopped(actions);
     }
 
+    fn set_group_stop(&mut self, thread: ThreadId, held: bool) {
+        if let Some(known) = self.threads.get_mut(thread) {
+            known.group_stop = held;
+        }
+    }
+
     fn resume_or_hold(&mut self, thread: ThreadId, actions: &mut Actions) {
         let runs = self.runs(thread);
-        let Some(known) = self.threads.get_mut(&thread) else {
+        let Some(known) = self.threads.get(thread).copied() else {
             return;
         };
-        if runs || known.guest {
-            known.state = State::Running;
+        if runs || known.is_guest() {
+            self.threads.set(thread, State::Running);
             actions.push_back(Action::Run(thread, known.how, 0));
         } else {
-            known.state = State::Stopped;
+            self.threads.set(thread, State::Stopped);
         }
     }
 
     fn born(&mut self, maker: ThreadId, child: ThreadId, actions: &mut Actions) {
         if self.is_guest(maker) {
-            self.threads.insert(
-                child,
-                Thread {
-                    guest: true,
-                    ..Thread::new(State::Running)
-                },
-            );
+            self.threads.insert(child, Thread::new_guest());
             return self.replay(child, actions);
         }
         // Its first stop is still to come or lies aside; until then it counts as running.
@@ -505,16 +473,16 @@ impl Stops {
             actions.push_back(Action::ProcessEnded(status));
             return;
         }
-        let Some(known) = self.threads.remove(&thread) else {
+        let Some(known) = self.threads.remove(thread) else {
             return;
         };
         self.order.retain(|id| *id != thread);
-        if !known.guest {
+        if !known.is_guest() {
             self.last_exit = Some(status);
         }
-        if known.guest {
+        if known.is_guest() {
             self.take_back(thread, actions);
-        } else if known.state != State::Leaving {
+        } else if known.state() != State::Leaving {
             actions.push_back(Action::Ended(thread));
         }
         self.runs_no_more(thread);
@@ -522,8 +490,8 @@ impl Stops {
     }
 
     fn executed(&mut self, thread: ThreadId, former: ThreadId, actions: &mut Actions) {
-        if self.threads.get(&thread).is_some_and(|t| t.guest) {
-            self.threads.remove(&thread);
+        if self.threads.get(thread).is_some_and(Thread::is_guest) {
+            self.threads.remove(thread);
             actions.push_back(Action::ReleaseGuest(thread));
             self.take_back(thread, actions);
             return;
@@ -542,8 +510,8 @@ impl Stops {
         for other in others {
             if self
                 .threads
-                .remove(&other)
-                .is_some_and(|t| t.state != State::Leaving)
+                .remove(other)
+                .is_some_and(|t| t.state() != State::Leaving)
             {
                 actions.push_back(Action::Ended(other));
             }
@@ -553,8 +521,8 @@ impl Stops {
         self.aside.remove(&former);
         let was_leaving = self
             .threads
-            .get(&self.leader)
-            .is_none_or(|t| t.state == State::Leaving);
+            .get(self.leader)
+            .is_none_or(|t| t.state() == State::Leaving);
         if was_leaving {
             actions.push_back(Action::Started(self.leader));
         }
@@ -566,30 +534,23 @@ impl Stops {
 
     /// The child `guest` no longer uses our memory: its maker goes on.
     fn take_back(&mut self, guest: ThreadId, actions: &mut Actions) {
-        let maker = self
-            .threads
-            .iter_mut()
-            .find(|(_, t)| t.lent_to == Some(guest));
-        let Some((&maker, thread)) = maker else {
+        let mut threads = self.threads.iter();
+        let maker = threads.find(|(_, t)| t.lent_to == Some(guest));
+        let Some((&maker, &thread)) = maker else {
             return;
         };
-        thread.lent_to = None;
+        if let Some(thread) = self.threads.get_mut(maker) {
+            thread.lent_to = None;
+        }
         let may_run = self.only.as_ref().is_none_or(|only| only.contains(&maker));
-        if (self.mode == Mode::Running && may_run) || thread.guest {
-            thread.state = State::Running;
+        if (self.mode == Mode::Running && may_run) || thread.is_guest() {
+            self.threads.set(maker, State::Running);
             actions.push_back(Action::Run(maker, thread.how, 0));
         }
     }
 
     fn check_all_stopped(&mut self, actions: &mut Actions) {
-        if self.mode != Mode::Stopping {
-            return;
-        }
-        if self
-            .threads
-            .values()
-            .any(|t| t.state == State::Running && !t.guest)
-        {
+        if self.mode != Mode::Stopping || self.threads.awaits_any() {
             return;
         }
         self.mode = Mode::Stopped;
@@ -608,3 +569,7 @@ mod orders_tests;
 #[cfg(test)]
 #[path = "stops_single_tests.rs"]
 mod single_tests;
+
+#[cfg(test)]
+#[path = "stops_random_tests.rs"]
+mod random_tests;
