@@ -2,6 +2,7 @@
 //! gets past such a byte without others missing it ([`displaced`]). What a breakpoint does besides stopping is in [`options`].
 //! Data is watched by the processor ([`watch`]).
 
+pub(crate) mod choice;
 pub(crate) mod condition;
 pub(crate) mod displaced;
 pub(crate) mod function;

@@ -119,6 +119,13 @@ impl LoadedModule {
             .any(|s| file.wrapping_sub(s.address.0) < s.size)
     }
 
+    /// Whether code of its may be at `address`.
+    pub fn has_code_at(&self, address: Address) -> bool {
+        let file = self.to_file(address).0;
+        let mut segments = self.module.segments().iter();
+        segments.any(|s| s.executable && file.wrapping_sub(s.address.0) < s.size)
+    }
+
     /// The lowest and one past the highest address of its segments.
     pub fn bounds(&self) -> (Address, Address) {
         let segments = self.module.segments();

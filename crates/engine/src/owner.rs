@@ -9,6 +9,7 @@
 
 mod attach;
 mod back;
+mod choosing;
 mod commands;
 mod debuginfod;
 mod deciding;
@@ -110,6 +111,7 @@ pub(crate) struct Owner {
     signals: SignalTable,
     watches: watching::Watches,
     exceptions: exceptions::Exceptions,
+    choosing: choosing::Choosing,
     step: Option<stepping::Stepping>,
     /// What steps have looked up.
     places: Places,
@@ -252,6 +254,7 @@ impl Owner {
             signals: SignalTable::default(),
             watches: watching::Watches::default(),
             exceptions: exceptions::Exceptions::default(),
+            choosing: choosing::Choosing::default(),
             step: None,
             places: Places::default(),
             affinity: Affinity::default(),
@@ -606,6 +609,7 @@ impl Owner {
 
     fn thread_ended(&mut self, thread: ThreadId) {
         self.stack_ended(thread);
+        self.chooses_no_more(thread);
         self.threads.remove(&thread);
         self.stacks.remove(&thread);
         if self.step.as_ref().is_some_and(|s| s.thread == thread) {
@@ -642,6 +646,7 @@ impl Owner {
         self.threads.insert(thread, Control::default());
         self.stacks.clear();
         self.reports.clear();
+        self.choosing = choosing::Choosing::default();
         for module in std::mem::take(&mut self.modules).iter() {
             self.breakpoints.module_unloaded(module.id);
             self.tell(Event::ModuleUnloaded(module.info()));

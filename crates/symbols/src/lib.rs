@@ -23,6 +23,7 @@ mod files;
 pub mod functions;
 mod index;
 pub mod indexing;
+pub mod indirect;
 mod line_lookup;
 pub mod lines;
 mod linkage_stubs;

@@ -16,7 +16,7 @@ pub(crate) struct LinkageStub<'a> {
     pub target: &'a [u8],
 }
 
-const RELOCATION_SIZE: usize = 24;
+pub(crate) const RELOCATION_SIZE: usize = 24;
 const SYMBOL_SIZE: usize = 24;
 const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
 
@@ -100,13 +100,13 @@ impl<'a> Slots<'a> {
 }
 
 /// The symbol table that relocations refer to.
-struct SymbolNames<'a> {
+pub(crate) struct SymbolNames<'a> {
     symbols: &'a [u8],
     strings: &'a [u8],
 }
 
 impl<'a> SymbolNames<'a> {
-    fn of(file: &'a ElfFile, relocations: &Section) -> SymbolNames<'a> {
+    pub(crate) fn of(file: &'a ElfFile, relocations: &Section) -> SymbolNames<'a> {
         let section = |index: u32| file.elf.sections.get(index as usize);
         let data = |section: Option<&Section>| {
             section
@@ -121,7 +121,7 @@ impl<'a> SymbolNames<'a> {
     }
 
     /// Empty where there is none.
-    fn name(&self, index: usize) -> &'a [u8] {
+    pub(crate) fn name(&self, index: usize) -> &'a [u8] {
         let record = index
             .checked_mul(SYMBOL_SIZE)
             .and_then(|at| self.symbols.get(at..)?.first_chunk());
@@ -134,7 +134,7 @@ impl<'a> SymbolNames<'a> {
     }
 }
 
-fn u64_at(record: &[u8], at: usize) -> u64 {
+pub(crate) fn u64_at(record: &[u8], at: usize) -> u64 {
     let bytes = record.get(at..).and_then(|rest| rest.first_chunk());
     bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }

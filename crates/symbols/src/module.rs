@@ -67,6 +67,8 @@ pub struct Symbol {
     pub size: u64,
     /// Whether it is a function (`STT_FUNC`, `STT_GNU_IFUNC`).
     pub function: bool,
+    /// Whether what is at the address is not the function but chooses it (`STT_GNU_IFUNC`).
+    pub indirect: bool,
 }
 
 /// One ELF file with its debug information.
@@ -185,7 +187,7 @@ impl Module {
         self.decoded(|decoded| ask(decoded.dwarf()))
     }
 
-    fn files(&self) -> &Files {
+    pub(crate) fn files(&self) -> &Files {
         self.cell.borrow_owner()
     }
 
@@ -281,11 +283,12 @@ impl Module {
                 .functions_with(text.as_bytes())
                 .into_iter();
             found
-                .map(|(name, address, size)| Symbol {
-                    name: String::from_utf8_lossy(name).into_owned(),
-                    address: FileAddress(address),
-                    size,
+                .map(|found| Symbol {
+                    name: String::from_utf8_lossy(found.name).into_owned(),
+                    address: FileAddress(found.address),
+                    size: found.size,
                     function: true,
+                    indirect: found.indirect,
                 })
                 .collect()
         })

@@ -12,6 +12,7 @@ use crate::module::Decoded;
 use crate::name_index::{AnyIndex, EntryKind, EntryPlace, NameIndex};
 use crate::names::{NamePattern, short_name};
 use crate::scopes::{Variable, VariableKind};
+use crate::symbols::FunctionSymbol;
 use crate::types::TypeId;
 use crate::{FileAddress, Module};
 use gimli::{AttributeValue, Operation, UnitOffset, constants as dw};
@@ -58,6 +59,9 @@ pub struct FoundFunction {
     pub breakpoint: FileAddress,
     /// Its code, by DWARF or by the symbol's size; empty where neither says.
     pub ranges: Vec<Range<FileAddress>>,
+    /// What begins there is not the function but chooses its code while the program runs (`STT_GNU_IFUNC`): a breakpoint goes
+    /// where that leads. See [`Module::indirect_slots`].
+    pub indirect: bool,
 }
 
 /// A type that a name led to.
@@ -242,6 +246,7 @@ impl<'s, 'a> Queries<'s, 'a> {
             entry: FileAddress(entry),
             breakpoint: FileAddress(breakpoint),
             ranges: ranges.iter().map(file_range).collect(),
+            indirect: false,
         })
     }
 
@@ -471,16 +476,22 @@ fn symbol_functions(
         && !pattern.has_glob_base();
     let is_code = |address| decoded.files().main.elf.is_code(address);
     let mut found: Vec<FoundFunction> = Vec::new();
-    let symbols: Vec<(&[u8], u64, u64)> = match plain {
+    let symbols: Vec<FunctionSymbol<'_>> = match plain {
         true => decoded.symbols().functions_with(base.as_bytes()),
         false => decoded.symbols().functions().collect(),
     };
     let written = WrittenParts::of(pattern.text());
-    for (symbol, address, size) in symbols {
-        if known.contains(&address) || !is_code(address) || !written.all_in(symbol) {
+    for function in symbols {
+        let FunctionSymbol {
+            name,
+            address,
+            size,
+            indirect,
+        } = function;
+        if known.contains(&address) || !is_code(address) || !written.all_in(name) {
             continue;
         }
-        let symbol = String::from_utf8_lossy(symbol);
+        let symbol = String::from_utf8_lossy(name);
         let path = demangle_path(&symbol);
         let linkage = *symbol == *pattern.text();
         if !linkage && !pattern.matches(&path) {
@@ -525,6 +536,7 @@ fn symbol_functions(
                 .map(|end| FileAddress(address)..FileAddress(end))
                 .into_iter()
                 .collect(),
+            indirect,
         });
     }
     found
@@ -623,6 +635,11 @@ impl Module {
         let mut found = Vec::new();
         let symbols = self.decoded(|decoded| symbol_functions(decoded, pattern, known));
         for symbol in symbols {
+            if symbol.indirect {
+                // The debug information there is of what chooses.
+                found.push(symbol);
+                continue;
+            }
             let function = self.dwarf(|dwarf| {
                 let (unit, entry) = dwarf.function_entry_at(symbol.entry.0)?;
                 let offset = entry.offset;

@@ -24,10 +24,23 @@ struct Entry<'a> {
     /// Where its name begins; it ends at the next zero. Not looked at before it is asked for.
     name_start: &'a [u8],
     function: bool,
+    /// What is at its address chooses the function.
+    indirect: bool,
     /// Of symbols at the same address, the one that is preferred.
     rank: u8,
     /// A stub that leads to what has the name.
     stub: bool,
+}
+
+/// A function of the symbol tables.
+#[derive(Clone, Copy)]
+pub(crate) struct FunctionSymbol<'a> {
+    /// Mangled.
+    pub name: &'a [u8],
+    pub address: u64,
+    pub size: u64,
+    /// As [`Symbol::indirect`].
+    pub indirect: bool,
 }
 
 /// Both tables' defined symbols.
@@ -82,6 +95,7 @@ impl<'a> SymbolTable<'a> {
                 size: stub.size,
                 name_start: stub.target,
                 function: true,
+                indirect: false,
                 rank: 0,
                 stub: true,
             });
@@ -151,18 +165,18 @@ impl<'a> SymbolTable<'a> {
         (covering, nearest)
     }
 
-    /// The functions among them, stubs left out, by address: mangled name, address, size.
-    pub fn functions(&self) -> impl Iterator<Item = (&'a [u8], u64, u64)> {
+    /// The functions among them, stubs left out, by address.
+    pub fn functions(&self) -> impl Iterator<Item = FunctionSymbol<'a>> {
         let functions = self
             .sorted()
             .iter()
             .filter(|entry| entry.function && !entry.stub && !entry.name().is_empty());
-        functions.map(|entry| (entry.name(), entry.address, entry.size))
+        functions.map(|entry| entry.to_function())
     }
 
     /// As [`SymbolTable::functions`], those whose names have `text` in them. The strings are searched as a whole, without
     /// looking at each name.
-    pub fn functions_with(&self, text: &[u8]) -> Vec<(&'a [u8], u64, u64)> {
+    pub fn functions_with(&self, text: &[u8]) -> Vec<FunctionSymbol<'a>> {
         let mut found: Vec<Entry> = Vec::new();
         let finder = memchr::memmem::Finder::new(text);
         self.each_table(|file, section, strings| {
@@ -184,10 +198,7 @@ impl<'a> SymbolTable<'a> {
         });
         found.sort_by_key(|entry| (entry.address, entry.rank));
         found.dedup_by(same);
-        let functions = found.iter();
-        functions
-            .map(|entry| (entry.name(), entry.address, entry.size))
-            .collect()
+        found.iter().map(|entry| entry.to_function()).collect()
     }
 
     pub fn named(&self, name: &str) -> Option<Symbol> {
@@ -227,6 +238,15 @@ impl<'a> Entry<'a> {
             || (self.size == 0 && self.address == address)
     }
 
+    fn to_function(self) -> FunctionSymbol<'a> {
+        FunctionSymbol {
+            name: self.name(),
+            address: self.address,
+            size: self.size,
+            indirect: self.indirect,
+        }
+    }
+
     fn to_symbol(self) -> Symbol {
         let mut name = String::from_utf8_lossy(self.name()).into_owned();
         if self.stub {
@@ -237,6 +257,7 @@ impl<'a> Entry<'a> {
             address: FileAddress(self.address),
             size: self.size,
             function: self.function,
+            indirect: self.indirect,
         }
     }
 }
@@ -259,7 +280,8 @@ fn read_table<'a>(
         let u32_at = |at: usize| u32::from(u16_at(at)) | u32::from(u16_at(at + 2)) << 16;
         let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
         let (kind, binding, section) = (record[4] & 0xf, record[4] >> 4, u16_at(6));
-        let function = kind == elf::STT_FUNC.0 || kind == elf::STT_GNU_IFUNC.0;
+        let indirect = kind == elf::STT_GNU_IFUNC.0;
+        let function = kind == elf::STT_FUNC.0 || indirect;
         // Thread-locals have offsets, sections and files no address of their own.
         let addressed = function || kind == elf::STT_OBJECT.0 || kind == elf::STT_NOTYPE.0;
         if section == elf::SHN_UNDEF.0 || section >= elf::SHN_LORESERVE || !addressed {
@@ -279,6 +301,7 @@ fn read_table<'a>(
             size,
             name_start,
             function,
+            indirect,
             rank,
             stub: false,
         };

@@ -1,7 +1,8 @@
 //! Where a function's name is in a module, and which of all places are meant.
 
 use crate::Address;
-use crate::modules::LoadedModule;
+use crate::breakpoints::choice::Choice;
+use crate::modules::{LoadedModule, Modules};
 use dapple_symbols::FileAddress;
 use dapple_symbols::functions::{InlinedCall, SourcePosition};
 use dapple_symbols::names::NamePattern;
@@ -16,6 +17,8 @@ pub(crate) struct Places {
     /// The source at the first, in the function that is meant: an inlined call of its own may begin there.
     position: Option<SourcePosition>,
     names: Vec<String>,
+    /// Those of which the program chooses the code.
+    choices: Vec<Choice>,
 }
 
 /// Where a function begins.
@@ -71,6 +74,10 @@ pub(crate) fn find(
     // What is nearer to the root of its names is more likely the user's.
     found.sort_by_key(|(_, function)| (is_inlined(function), namespaces(&function.name)));
     let names = names(found.iter().map(|(_, function)| function));
+    let indirect = found.extract_if(.., |(_, function)| function.indirect);
+    let choices = indirect
+        .map(|(_, function)| Choice::new(&function, module.to_process(function.entry)))
+        .collect();
     let place = |(_, function): (Rank, FoundFunction)| Place {
         address: module.to_process(function.breakpoint),
         inlined: is_inlined(&function).then_some((function.ranges, function.name)),
@@ -81,12 +88,18 @@ pub(crate) fn find(
         position: list.first().and_then(|place| place.position(module)),
         list,
         names,
+        choices,
     })
 }
 
 fn rank(module: &LoadedModule, function: &FoundFunction, pattern: &NamePattern) -> Rank {
+    // Of an indirect one there's a symbol only; whose it is shows where it's chosen.
+    let has_chooser = || {
+        let chooser = module.module.function_at(function.entry);
+        function.indirect && chooser.is_some_and(|chooser| chooser.entry == function.entry)
+    };
     Rank {
-        symbol: function.instance == Instance::Symbol,
+        symbol: function.instance == Instance::Symbol && !has_chooser(),
         inlined_elsewhere: is_inlined(function) && module.is_distributions(),
         depth: match pattern.text() {
             "main" => namespaces(&function.name),
@@ -166,6 +179,34 @@ impl Places {
     pub(crate) fn calls_begun(&self, address: Address, module: &LoadedModule) -> Option<usize> {
         let here = self.list.iter().filter(|place| place.address == address);
         here.map(|place| place.calls(module).len()).min()
+    }
+
+    pub(crate) fn choices(&self) -> &[Choice] {
+        &self.choices
+    }
+
+    /// What is at `chooser` has chosen the function that begins at `target`; whether that is new.
+    pub(crate) fn chosen(&mut self, chooser: Address, target: Address, modules: &Modules) -> bool {
+        let Some(module) = modules.at(target) else {
+            return false;
+        };
+        let mut new = false;
+        for choice in &mut self.choices {
+            if choice.chooser == chooser && !choice.chosen.contains(&target) {
+                choice.chosen.push(target);
+                new = true;
+            }
+        }
+        if new {
+            let entry = module.to_file(target);
+            let place = Place {
+                address: module.to_process(module.module.after_prologue(entry)),
+                inlined: None,
+            };
+            self.position = self.position.take().or_else(|| place.position(module));
+            self.list.push(place);
+        }
+        new
     }
 
     pub(crate) fn position(&self) -> Option<&SourcePosition> {

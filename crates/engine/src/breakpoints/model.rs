@@ -4,6 +4,7 @@
 //! is forgotten, and the resolution is always made of all answers together.
 
 use crate::Address;
+use crate::breakpoints::choice::Choice;
 use crate::breakpoints::condition::Here;
 use crate::breakpoints::function::{self, Absence, Places};
 use crate::breakpoints::options::{Act, BreakpointOptions, Rules};
@@ -261,6 +262,30 @@ impl Model {
         }
     }
 
+    /// The functions that breakpoints mean and of which the program chooses the code.
+    pub(crate) fn choices(&self) -> Vec<Choice> {
+        let places = self.list.iter().flat_map(Breakpoint::places);
+        let mut choices: Vec<Choice> = Vec::new();
+        for choice in places.flat_map(Places::choices) {
+            if !choices.contains(choice) {
+                choices.push(choice.clone());
+            }
+        }
+        choices
+    }
+
+    /// What is at `chooser` has chosen the function that begins at `target`; whether that is news to any breakpoint.
+    pub(crate) fn chosen(&mut self, chooser: Address, target: Address, modules: &Modules) -> bool {
+        let answers = self.list.iter_mut().flat_map(|b| &mut b.answers);
+        let mut new = false;
+        for answer in answers {
+            if let Said::Functions(places) = &mut answer.said {
+                new |= places.chosen(chooser, target, modules);
+            }
+        }
+        new
+    }
+
     /// All locations: what is to be armed, and nothing else. What was refused before is tried anew.
     pub(crate) fn wanted(&mut self, modules: &Modules) -> BTreeSet<Arm> {
         let mut wanted = BTreeSet::new();
@@ -515,6 +540,12 @@ impl Breakpoint {
                 let pattern = NamePattern::new(name);
                 if let Some(problem) = pattern.problem() {
                     return Resolution::Failed(problem);
+                }
+                if !self.places().is_empty() {
+                    return Resolution::Pending(format!(
+                        "the program has yet to choose which code {} is (an indirect function)",
+                        pattern.shown()
+                    ));
                 }
                 let said = self.answers.iter().filter_map(|answer| match &answer.said {
                     Said::NoFunction(absence) => Some(absence),

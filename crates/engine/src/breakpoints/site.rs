@@ -26,6 +26,10 @@ pub(crate) enum Reason {
     FrameEnd,
     /// Exceptions pass here.
     Exception,
+    /// An indirect function is chosen here.
+    Chooser,
+    /// A choice of one returns to here.
+    Choice,
     /// A step that is under way is told of exceptions and jumps here; kept while there's one step after the other.
     Hook,
 }
@@ -57,6 +61,8 @@ impl Site {
                 | Reason::Step
                 | Reason::FrameEnd
                 | Reason::Exception
+                | Reason::Chooser
+                | Reason::Choice
                 | Reason::Hook => None,
             })
             .collect()

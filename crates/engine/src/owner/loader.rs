@@ -161,6 +161,7 @@ impl Owner {
     fn remove_module(&mut self, module: &LoadedModule) {
         let (low, high) = module.bounds();
         self.memory.forget(|address| (low..high).contains(&address));
+        self.forget_choices_in(|address| (low..high).contains(&address));
         self.breakpoints.module_unloaded(module.id);
         self.modules.retain(|m| m.id != module.id);
         self.tell(Event::ModuleUnloaded(module.info()));
@@ -218,6 +219,7 @@ impl Owner {
     /// As [`Owner::arm`], but gives what has changed.
     pub(super) fn arm_quietly(&mut self) -> Vec<crate::session::BreakpointState> {
         self.arm_exceptions();
+        self.arm_choosers();
         let wanted = self.breakpoints.wanted(&self.modules);
         self.memory
             .remove_users(|address, id| wanted.contains(&Arm { address, id }));

@@ -128,8 +128,15 @@ impl Owner {
             site.has(Reason::Step) || site.has(Reason::Hook),
         );
         let frame_end = site.has(Reason::FrameEnd);
+        let (chooser, choice) = (site.has(Reason::Chooser), site.has(Reason::Choice));
         if loader {
             self.modules_changed();
+        }
+        if choice {
+            self.choice_made(thread, at);
+        }
+        if chooser {
+            self.chooser_met(thread, at);
         }
         let gone = frame_end.then(|| self.frames_ended(thread)).flatten();
         if let Some(reason) = self.due(thread, at, &users) {

@@ -1,0 +1,171 @@
+//! Where indirect functions lead that somebody wants to stop in.
+//!
+//! What chooses is called by the dynamic linker when it loads a module, by the first call of a function, by dlsym(3), or at the
+//! start of a static program. A site there, and one where that call returns to, see each choice before anything can come of it.
+//! What was chosen earlier is read from where the addresses were put.
+
+use super::Owner;
+use crate::breakpoints::choice::Choice;
+use crate::breakpoints::site::Reason;
+use crate::memory::Memory;
+use crate::modules::LoadedModule;
+use crate::{Address, ThreadId};
+use dapple_symbols::indirect::Slot;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// DWARF's number of the register with a function's result (System V ABI for x86-64, §3.2.3).
+const RAX: u16 = 0;
+
+/// The choices that are waited for.
+#[derive(Debug, Default)]
+pub(super) struct Choosing {
+    choosers: BTreeSet<Address>,
+    /// By what chooses: what was chosen before the debugger's eyes. Not every choice is kept by the program.
+    seen: BTreeMap<Address, BTreeSet<Address>>,
+    under_way: Vec<Call>,
+}
+
+/// A call of what chooses.
+#[derive(Debug)]
+struct Call {
+    thread: ThreadId,
+    chooser: Address,
+    returns_to: Address,
+    /// The stack pointer once it has returned.
+    sp: u64,
+}
+
+impl Owner {
+    /// Notes what was chosen for functions that breakpoints mean, and sees to it that what will be is noticed.
+    pub(super) fn arm_choosers(&mut self) {
+        let choices = self.breakpoints.choices();
+        for choice in choices.iter().filter(|choice| choice.chosen.is_empty()) {
+            for target in self.chosen_before(choice) {
+                self.breakpoints
+                    .chosen(choice.chooser, target, &self.modules);
+            }
+        }
+        let wanted: BTreeSet<Address> = choices.iter().map(|choice| choice.chooser).collect();
+        for gone in self.choosing.choosers.difference(&wanted) {
+            self.memory.remove(*gone, Reason::Chooser);
+        }
+        for chooser in &wanted {
+            if let Err(error) = self.memory.insert(*chooser, Reason::Chooser) {
+                tracing::warn!(%chooser, %error, "what is chosen can't be seen");
+            }
+        }
+        self.choosing.choosers = wanted;
+    }
+
+    /// What the program's memory says was chosen.
+    fn chosen_before(&self, choice: &Choice) -> BTreeSet<Address> {
+        let seen = self.choosing.seen.get(&choice.chooser);
+        let mut found = seen.cloned().unwrap_or_default();
+        let Some(own) = self.modules.at(choice.chooser) else {
+            return found;
+        };
+        let in_own = own.module.indirect_slots(own.to_file(choice.chooser));
+        found.extend(in_own.iter().filter_map(|slot| self.code_in(slot, own)));
+        let Some(name) = choice.linkage_name.as_deref().filter(|_| found.is_empty()) else {
+            return found;
+        };
+        for module in self.modules.iter() {
+            let slots = module.module.slots_of(name);
+            let targets = slots.iter().filter_map(|slot| self.code_in(slot, module));
+            // The name may be another module's function, which comes first.
+            let chosen = targets.filter(|target| own.contains(*target));
+            found.extend(chosen.filter(|target| *target != choice.chooser));
+        }
+        found
+    }
+
+    /// The code that a slot of `module` leads to; none while nothing is chosen.
+    fn code_in(&self, slot: &Slot, module: &LoadedModule) -> Option<Address> {
+        let value = self.memory.read_u64(module.to_process(slot.address)).ok()?;
+        let unbound = [slot.initial, slot.initial.wrapping_add(module.bias)];
+        let target = Address(value);
+        let there = self.modules.at(target)?;
+        let is_stub = there.module.section_at(there.to_file(target));
+        let is_stub = is_stub.is_some_and(|name| name.contains("plt"));
+        (!unbound.contains(&value) && !is_stub && there.has_code_at(target)).then_some(target)
+    }
+
+    /// A thread has come to where functions are chosen.
+    pub(super) fn chooser_met(&mut self, thread: ThreadId, chooser: Address) {
+        let Some(sp) = self.registers(thread).map(|registers| registers.sp()) else {
+            return;
+        };
+        let Ok(returns_to) = self.memory.read_u64(Address(sp)).map(Address) else {
+            return;
+        };
+        if let Err(error) = self.memory.insert(returns_to, Reason::Choice) {
+            tracing::warn!(%chooser, %error, "what is chosen can't be seen");
+            return;
+        }
+        self.choosing.under_way.push(Call {
+            thread,
+            chooser,
+            returns_to,
+            sp: sp.wrapping_add(8),
+        });
+    }
+
+    /// A thread has come to where something that chooses returns to.
+    pub(super) fn choice_made(&mut self, thread: ThreadId, at: Address) {
+        let Some(registers) = self.registers(thread) else {
+            return;
+        };
+        let made = |call: &Call| {
+            call.thread == thread && call.returns_to == at && call.sp == registers.sp()
+        };
+        let Some(index) = self.choosing.under_way.iter().position(made) else {
+            return;
+        };
+        let call = self.choosing.under_way.remove(index);
+        self.forget_returns_to(at);
+        let Some(target) = registers.to_dwarf().get(RAX).map(Address) else {
+            return;
+        };
+        let is_code = self
+            .modules
+            .at(target)
+            .is_some_and(|m| m.has_code_at(target));
+        if !is_code {
+            return;
+        }
+        let seen = self.choosing.seen.entry(call.chooser).or_default();
+        seen.insert(target);
+        let modules = &self.modules;
+        if self.breakpoints.chosen(call.chooser, target, modules) {
+            self.arm();
+        }
+    }
+
+    /// The memory of a module is gone.
+    pub(super) fn forget_choices_in(&mut self, gone: impl Fn(Address) -> bool) {
+        let choosing = &mut self.choosing;
+        choosing.choosers.retain(|chooser| !gone(*chooser));
+        choosing.seen.retain(|chooser, _| !gone(*chooser));
+        choosing
+            .under_way
+            .retain(|call| !gone(call.chooser) && !gone(call.returns_to));
+    }
+
+    /// A thread is gone: what it would have chosen is not waited for.
+    pub(super) fn chooses_no_more(&mut self, thread: ThreadId) {
+        let (gone, kept) = std::mem::take(&mut self.choosing.under_way)
+            .into_iter()
+            .partition::<Vec<Call>, _>(|call| call.thread == thread);
+        self.choosing.under_way = kept;
+        for call in gone {
+            self.forget_returns_to(call.returns_to);
+        }
+    }
+
+    fn forget_returns_to(&mut self, at: Address) {
+        let calls = &self.choosing.under_way;
+        if !calls.iter().any(|call| call.returns_to == at) {
+            self.memory.remove(at, Reason::Choice);
+        }
+    }
+}
