@@ -11,4 +11,5 @@ pub(crate) mod log;
 pub(crate) mod model;
 pub(crate) mod options;
 pub(crate) mod site;
+pub(crate) mod temporary;
 pub(crate) mod watch;

@@ -23,6 +23,7 @@ mod queries;
 mod signalled;
 mod single;
 mod stepping;
+mod temporary;
 mod trap;
 mod uncaught;
 mod warnings;
@@ -506,6 +507,7 @@ impl Owner {
             .filter_map(|r| self.stands_before(r, ended))
             .collect();
         self.tell_stops(reports);
+        self.remove_temporaries(|_| false);
     }
 
     /// Tells of a stop; what was known of the one before is forgotten.
@@ -647,6 +649,7 @@ impl Owner {
         self.stacks.clear();
         self.reports.clear();
         self.choosing = choosing::Choosing::default();
+        self.breakpoints.frames_gone();
         for module in std::mem::take(&mut self.modules).iter() {
             self.breakpoints.module_unloaded(module.id);
             self.tell(Event::ModuleUnloaded(module.info()));

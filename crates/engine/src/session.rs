@@ -7,6 +7,7 @@ pub mod moving;
 mod places;
 mod running;
 mod sources;
+pub mod temporary;
 pub mod watching;
 
 use crate::attach::AttachOptions;

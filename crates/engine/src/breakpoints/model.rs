@@ -3,11 +3,14 @@
 //! Each breakpoint remembers what every module said about its line or function. A module that comes is asked once, one that goes
 //! is forgotten, and the resolution is always made of all answers together.
 
+mod temporaries;
+
 use crate::Address;
 use crate::breakpoints::choice::Choice;
 use crate::breakpoints::condition::Here;
 use crate::breakpoints::function::{self, Absence, Places};
 use crate::breakpoints::options::{Act, BreakpointOptions, Rules};
+use crate::breakpoints::temporary::Temporary;
 use crate::modules::{LoadedModule, Modules};
 use crate::session::{
     Asked, BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint, Resolution,
@@ -92,6 +95,8 @@ struct Breakpoint {
     /// Why a location could not be armed.
     refused: Option<String>,
     state: Option<BreakpointState>,
+    /// It is there until a thread has stopped at it, and in none of the lists.
+    temporary: Option<Temporary>,
 }
 
 /// A place of a breakpoint, as threads that come there are shown.
@@ -144,11 +149,7 @@ impl Model {
         modules: &Modules,
     ) -> Vec<i64> {
         let spec = |w: &FunctionBreakpoint| {
-            let name = w.name.clone();
-            let spec = match pointed(&name) {
-                Some(address) => Spec::Pointed { name, address },
-                None => Spec::Function { name },
-            };
+            let spec = function_spec(&w.name);
             (spec, w.options.clone())
         };
         let functions = |spec: &Spec| matches!(spec, Spec::Function { .. } | Spec::Pointed { .. });
@@ -174,7 +175,7 @@ impl Model {
     ) -> Vec<i64> {
         let (mut old, kept): (Vec<Breakpoint>, Vec<Breakpoint>) = std::mem::take(&mut self.list)
             .into_iter()
-            .partition(|b| replaced(&b.spec));
+            .partition(|b| b.temporary.is_none() && replaced(&b.spec));
         self.list = kept;
         let mut ids = Vec::new();
         for (spec, options) in specs {
@@ -192,20 +193,7 @@ impl Model {
                 }
                 None => {
                     self.last_id += 1;
-                    let mut breakpoint = Breakpoint {
-                        id: self.last_id,
-                        spec,
-                        rules: Rules::new(options),
-                        answers: Vec::new(),
-                        places: FxHashMap::default(),
-                        position: None,
-                        refused: None,
-                        state: None,
-                    };
-                    for module in modules.iter() {
-                        breakpoint.ask(module);
-                    }
-                    breakpoint
+                    Breakpoint::new(self.last_id, spec, options, modules)
                 }
             };
             ids.push(breakpoint.id);
@@ -298,7 +286,11 @@ impl Model {
             breakpoint.rules.check(&addresses, modules);
             if breakpoint.rules.problem().is_none() {
                 let id = breakpoint.id;
-                wanted.extend(addresses.into_iter().map(|address| Arm { address, id }));
+                let temporary = breakpoint.temporary.as_ref();
+                let addresses = addresses
+                    .into_iter()
+                    .chain(temporary.and_then(Temporary::return_to));
+                wanted.extend(addresses.map(|address| Arm { address, id }));
             }
         }
         wanted
@@ -356,7 +348,8 @@ impl Model {
         for breakpoint in &mut self.list {
             let state = breakpoint.resolve();
             if state != breakpoint.state {
-                changed.extend(state.clone());
+                // Who sets a temporary one is answered, and told no more.
+                changed.extend(state.clone().filter(|_| breakpoint.temporary.is_none()));
                 breakpoint.state = state;
             }
         }
@@ -399,6 +392,24 @@ fn calls_of(line: u32, address: Address, module: &LoadedModule) -> usize {
 }
 
 impl Breakpoint {
+    fn new(id: i64, spec: Spec, options: BreakpointOptions, modules: &Modules) -> Breakpoint {
+        let mut breakpoint = Breakpoint {
+            id,
+            spec,
+            rules: Rules::new(options),
+            answers: Vec::new(),
+            places: FxHashMap::default(),
+            position: None,
+            refused: None,
+            state: None,
+            temporary: None,
+        };
+        for module in modules.iter() {
+            breakpoint.ask(module);
+        }
+        breakpoint
+    }
+
     fn forget_places(&mut self) {
         self.places.clear();
         self.rules.forget();
@@ -593,6 +604,17 @@ impl Breakpoint {
         Resolution::Pending(format!(
             "no module that is loaded names a source file {name}{hint}"
         ))
+    }
+}
+
+fn function_spec(name: &str) -> Spec {
+    let named = name.to_owned();
+    match pointed(name) {
+        Some(address) => Spec::Pointed {
+            name: named,
+            address,
+        },
+        None => Spec::Function { name: named },
     }
 }
 

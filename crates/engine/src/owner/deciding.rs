@@ -58,6 +58,9 @@ impl Owner {
         let mut stopping = Vec::new();
         let mut why: Option<String> = None;
         for &id in users {
+            if !self.admits(id, thread, address) {
+                continue;
+            }
             let (modules, memory) = (&self.modules, &self.memory);
             let here = |place: &Place| Here {
                 thread,
@@ -84,6 +87,7 @@ impl Owner {
                 }
             }
         }
+        self.breakpoints.spend(&stopping);
         if stopping.is_empty() {
             self.affinity.before_going_on(self.process, thread);
         }

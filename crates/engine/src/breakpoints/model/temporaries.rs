@@ -1,0 +1,96 @@
+//! Breakpoints that are in none of the user's lists, and gone once they have stopped a thread.
+
+use super::{Breakpoint, Model, Spec, function_spec};
+use crate::Address;
+use crate::breakpoints::options::BreakpointOptions;
+use crate::breakpoints::temporary::Temporary;
+use crate::modules::Modules;
+use crate::session::Resolution;
+use crate::session::temporary::{TemporaryPlace, TemporarySet};
+
+impl Model {
+    /// Adds a breakpoint that is in none of the lists; its id.
+    pub(crate) fn add_temporary(
+        &mut self,
+        place: &TemporaryPlace,
+        options: BreakpointOptions,
+        temporary: Temporary,
+        modules: &Modules,
+    ) -> i64 {
+        let spec = match place {
+            TemporaryPlace::Line { file, line, column } => Spec::Line {
+                file: file.clone(),
+                line: *line,
+                column: *column,
+            },
+            TemporaryPlace::Function { name } => function_spec(name),
+            TemporaryPlace::Address(address) => Spec::Address(*address),
+        };
+        let id = self.new_id();
+        let breakpoint = Breakpoint::new(id, spec, options, modules);
+        self.list.push(Breakpoint {
+            temporary: Some(temporary),
+            ..breakpoint
+        });
+        id
+    }
+
+    /// What makes a breakpoint a temporary one, if it is.
+    pub(crate) fn temporary_of(&self, id: i64) -> Option<&Temporary> {
+        let breakpoint = self.list.iter().find(|b| b.id == id)?;
+        breakpoint.temporary.as_ref()
+    }
+
+    /// Whether what a breakpoint was asked for on is at `address`.
+    pub(crate) fn has_place(&self, id: i64, address: Address) -> bool {
+        let breakpoint = self.list.iter().find(|b| b.id == id);
+        breakpoint.is_some_and(|b| b.addresses().contains(&address))
+    }
+
+    /// A temporary breakpoint as it is set, or why it can't be.
+    pub(crate) fn temporary(&self, id: i64) -> Result<TemporarySet, String> {
+        let found = self.list.iter().find(|b| b.id == id);
+        let breakpoint = found.ok_or_else(|| "it is gone".to_owned())?;
+        let resolution = breakpoint.resolve().map(|state| state.resolution);
+        match (resolution, self.refusal(id)) {
+            (Some(Resolution::Pending(why) | Resolution::Failed(why)), _) | (None, Some(why)) => {
+                Err(why)
+            }
+            (Some(Resolution::Resolved { position, .. }), _) => Ok(TemporarySet {
+                id,
+                position,
+                addresses: breakpoint.addresses(),
+            }),
+            (None, None) => Ok(TemporarySet {
+                id,
+                position: breakpoint.position.clone(),
+                addresses: breakpoint.addresses(),
+            }),
+        }
+    }
+
+    /// The temporary ones among `ids` have stopped a thread.
+    pub(crate) fn spend(&mut self, ids: &[i64]) {
+        for breakpoint in &mut self.list {
+            if let Some(temporary) = &mut breakpoint.temporary {
+                temporary.spent |= ids.contains(&breakpoint.id);
+            }
+        }
+    }
+
+    /// Takes out temporary ones that have stopped a thread, and those that `gone` names; whether there were any.
+    pub(crate) fn remove_temporaries(&mut self, gone: impl Fn(i64) -> bool) -> bool {
+        let before = self.list.len();
+        self.list.retain(|b| {
+            let temporary = b.temporary.as_ref();
+            temporary.is_none_or(|temporary| !temporary.spent && !gone(b.id))
+        });
+        self.list.len() < before
+    }
+
+    /// Another program runs: the frames of the old one are gone, and with them what was to stop in them.
+    pub(crate) fn frames_gone(&mut self) {
+        let in_frame = |b: &Breakpoint| b.temporary.as_ref().is_some_and(|t| t.frame.is_some());
+        self.list.retain(|b| !in_frame(b));
+    }
+}

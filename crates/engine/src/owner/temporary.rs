@@ -1,0 +1,76 @@
+//! Breakpoints that are there until a thread has stopped at them.
+
+use super::Owner;
+use crate::breakpoints::temporary::Temporary;
+use crate::frame::FrameId;
+use crate::session::temporary::{TemporaryBreakpoint, TemporarySet};
+use crate::session::watching::FrameOnStack;
+use crate::{Address, Error, Event, ThreadId, unwind};
+
+impl Owner {
+    pub(crate) fn set_temporary(
+        &mut self,
+        wanted: TemporaryBreakpoint,
+    ) -> Result<TemporarySet, Error> {
+        if let Some(thread) = wanted.thread.filter(|thread| !self.stops.is_live(*thread)) {
+            return Err(Error::NoSuchThread(thread));
+        }
+        let frame = wanted.frame.map(|id| self.frame_on_stack(id)).transpose()?;
+        let temporary = Temporary {
+            thread: wanted.thread,
+            frame,
+            spent: false,
+        };
+        let modules = &self.modules;
+        let id = self
+            .breakpoints
+            .add_temporary(&wanted.place, wanted.options, temporary, modules);
+        for changed in self.arm_quietly() {
+            self.tell(Event::BreakpointChanged(changed));
+        }
+        let set = self.breakpoints.temporary(id);
+        if set.is_err() {
+            self.remove_temporaries(|other| other == id);
+        }
+        set.map_err(Error::Refused)
+    }
+
+    /// Takes those back that `gone` names.
+    pub(crate) fn remove_temporaries(&mut self, gone: impl Fn(i64) -> bool) {
+        if self.breakpoints.remove_temporaries(gone) {
+            self.arm();
+        }
+    }
+
+    /// Whether a breakpoint may stop a thread that has come to `at`.
+    pub(super) fn admits(&mut self, id: i64, thread: ThreadId, at: Address) -> bool {
+        let Some(temporary) = self.breakpoints.temporary_of(id).cloned() else {
+            return true;
+        };
+        let Some(registers) = self.registers(thread) else {
+            return false;
+        };
+        let frame = || {
+            let place = self.breakpoints.has_place(id, at);
+            let frame = || unwind::innermost(registers.to_dwarf(), &self.modules, &self.memory);
+            place.then(frame)?.cfa
+        };
+        temporary.admits(thread, at, registers.sp(), frame)
+    }
+
+    fn frame_on_stack(&mut self, id: FrameId) -> Result<FrameOnStack, Error> {
+        let frame = self.frame(id)?;
+        let physical = &frame.physical;
+        let caller = unwind::caller(physical, &self.modules, &self.memory);
+        match (physical.cfa, caller) {
+            (Some(cfa), Some(caller)) => Ok(FrameOnStack {
+                thread: id.thread,
+                cfa,
+                return_to: caller.pc,
+            }),
+            _ => Err(Error::Refused(
+                "where the frame ends on the stack is not known".into(),
+            )),
+        }
+    }
+}

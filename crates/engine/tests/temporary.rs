@@ -1,0 +1,196 @@
+//! Breakpoints that are there until a thread has stopped at them.
+
+mod support;
+
+use dapple_engine::event::{ExitStatus, StopReason};
+use dapple_engine::session::BreakpointOptions;
+use dapple_engine::session::temporary::{TemporaryBreakpoint, TemporaryPlace};
+use dapple_engine::{Error, Event};
+use support::{Debuggee, Fixture, Outcome, fixture};
+
+/// The line of a mark.
+fn line(fixture: &Fixture, name: &str) -> TemporaryBreakpoint {
+    TemporaryBreakpoint::at(TemporaryPlace::Line {
+        file: fixture.source.clone(),
+        line: fixture.line(name),
+        column: None,
+    })
+}
+
+/// Waits for a stop at these breakpoints; the place.
+#[track_caller]
+fn stopped(debuggee: &mut Debuggee<'_>, breakpoints: &[i64]) -> String {
+    let stops = debuggee.expect_stop();
+    assert_eq!(
+        stops[0].reason,
+        StopReason::Breakpoint(breakpoints.to_vec())
+    );
+    debuggee.place(stops[0].thread)
+}
+
+#[test]
+fn it_stops_once_and_is_gone_and_leaves_others_alone() {
+    let fixture = fixture("recursion.c", &[]);
+    let mut debuggee = fixture.launch();
+    let kept = debuggee.break_at(&["end"]).remove(0).id;
+    let session = debuggee.session();
+    let once = session
+        .set_temporary_breakpoint(line(&fixture, "fact"))
+        .unwrap();
+    assert_eq!(
+        once.position.as_ref().map(|p| p.line),
+        Some(fixture.line("fact"))
+    );
+    assert_ne!(once.id, kept);
+    // Replacing the lists of breakpoints does not touch it.
+    session.set_function_breakpoints(Vec::new()).unwrap();
+    session
+        .set_line_breakpoints(&fixture.source, Vec::new())
+        .unwrap();
+    let kept = debuggee.break_at(&["end"]).remove(0).id;
+    debuggee.resume();
+    assert_eq!(stopped(&mut debuggee, &[once.id]), "fact");
+    debuggee.resume();
+    assert_eq!(stopped(&mut debuggee, &[kept]), "end");
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
+    let told = |event: &Event| matches!(event, Event::BreakpointChanged(_));
+    assert!(!debuggee.seen.iter().any(told), "{:?}", debuggee.seen);
+}
+
+#[test]
+fn in_a_frame_it_passes_deeper_calls_and_stops_when_the_frame_is_left() {
+    let fixture = fixture("recursion.c", &[]);
+    // It is reached in the frame, past those of the calls inside.
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["fact"]);
+    debuggee.run_to_breakpoint();
+    let (thread, _) = debuggee.run_to_breakpoint();
+    debuggee
+        .session()
+        .set_line_breakpoints(&fixture.source, Vec::new())
+        .unwrap();
+    let frame = debuggee.session().stack(thread, 0..1).unwrap().frames[0].id;
+    let argument = |debuggee: &Debuggee<'_>| {
+        let (_, shown) = debuggee.session().evaluate("n", None).unwrap();
+        shown.text
+    };
+    assert_eq!(argument(&debuggee), "4");
+    let until = TemporaryBreakpoint {
+        frame: Some(frame),
+        ..line(&fixture, "multiply")
+    };
+    let once = debuggee.session().set_temporary_breakpoint(until).unwrap();
+    debuggee.resume();
+    assert_eq!(stopped(&mut debuggee, &[once.id]), "multiply");
+    assert_eq!(argument(&debuggee), "4");
+
+    // It is never reached: the frame returns before.
+    let frame = debuggee.session().stack(thread, 0..1).unwrap().frames[0].id;
+    let until = TemporaryBreakpoint {
+        frame: Some(frame),
+        ..line(&fixture, "add")
+    };
+    let once = debuggee.session().set_temporary_breakpoint(until).unwrap();
+    debuggee.resume();
+    stopped(&mut debuggee, &[once.id]);
+    assert_eq!(argument(&debuggee), "5");
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
+}
+
+#[test]
+fn for_one_thread_it_lets_others_pass() {
+    let fixture = fixture("threads.c", &["-O0"]);
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["hit"]);
+    let (first, _) = debuggee.run_to_breakpoint();
+    let second = loop {
+        let (thread, _) = debuggee.run_to_breakpoint();
+        if thread != first {
+            break thread;
+        }
+    };
+    debuggee
+        .session()
+        .set_line_breakpoints(&fixture.source, Vec::new())
+        .unwrap();
+    let mut wanted: Vec<_> = [second, first]
+        .into_iter()
+        .map(|thread| {
+            let once = TemporaryBreakpoint {
+                thread: Some(thread),
+                ..line(&fixture, "leave")
+            };
+            let once = debuggee.session().set_temporary_breakpoint(once).unwrap();
+            (thread, StopReason::Breakpoint(vec![once.id]))
+        })
+        .collect();
+    while !wanted.is_empty() {
+        debuggee.resume();
+        for stop in debuggee.expect_stop() {
+            let came = (stop.thread, stop.reason);
+            assert!(wanted.contains(&came), "{came:?}, but wanted {wanted:?}");
+            wanted.retain(|one| *one != came);
+        }
+    }
+    debuggee.resume();
+    assert!(matches!(debuggee.wait(), Outcome::Exited(_)));
+}
+
+#[test]
+fn it_has_conditions_and_can_be_taken_back() {
+    let fixture = fixture("recursion.c", &[]);
+    let mut debuggee = fixture.launch();
+    let wanted = TemporaryBreakpoint {
+        options: BreakpointOptions {
+            condition: Some("n == 2".into()),
+            ..BreakpointOptions::default()
+        },
+        ..TemporaryBreakpoint::at(TemporaryPlace::Function {
+            name: "fact".into(),
+        })
+    };
+    let session = debuggee.session();
+    let once = session.set_temporary_breakpoint(wanted.clone()).unwrap();
+    let never = session
+        .set_temporary_breakpoint(line(&fixture, "end"))
+        .unwrap();
+    session.remove_temporary_breakpoint(never.id).unwrap();
+    debuggee.resume();
+    stopped(&mut debuggee, &[once.id]);
+    let (_, shown) = debuggee.session().evaluate("n", None).unwrap();
+    assert_eq!(shown.text, "2");
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
+}
+
+#[test]
+fn where_it_cannot_be_it_is_refused_and_nothing_is_left() {
+    let fixture = fixture("recursion.c", &[]);
+    let mut debuggee = fixture.launch();
+    let refusal =
+        |wanted: TemporaryBreakpoint| match debuggee.session().set_temporary_breakpoint(wanted) {
+            Err(Error::Refused(why)) => why,
+            other => panic!("it was set: {other:?}"),
+        };
+    let nowhere = TemporaryPlace::Function {
+        name: "no_such_thing".into(),
+    };
+    assert_eq!(
+        refusal(TemporaryBreakpoint::at(nowhere)),
+        "no module that is loaded has a function no_such_thing"
+    );
+    let unmapped = TemporaryPlace::Address(dapple_engine::Address(16));
+    assert!(refusal(TemporaryBreakpoint::at(unmapped)).contains("no memory at 0x10"));
+    let unreadable = TemporaryBreakpoint {
+        options: BreakpointOptions {
+            condition: Some("n ==".into()),
+            ..BreakpointOptions::default()
+        },
+        ..line(&fixture, "fact")
+    };
+    assert!(refusal(unreadable).starts_with("the condition `n ==` can't be read"));
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
+}
