@@ -17,6 +17,7 @@ use dapple_dap::types::{
 };
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::frame::{Frame, FrameId};
+use dapple_engine::session::stepping::Callee;
 use dapple_engine::session::watching::{DataBreakpointState, DataRefusal};
 use dapple_engine::session::{Asked, BreakpointState, Keep, Leave, Resolution, Waker};
 use dapple_engine::values::{NamedValue, Rendered, Value};
@@ -108,6 +109,8 @@ pub struct Adapter {
     pub exceptions: Exceptions,
     pub data: DataBreakpoints,
     pub gotos: References<Address>,
+    /// Calls that a thread's line makes, from where it stands.
+    pub callees: References<(ThreadId, Callee)>,
     pub frames: References<Frame>,
     pub references: References<Reference>,
     /// Parameters and locals by frame: clients ask for both scopes, the engine answers for both.
@@ -148,6 +151,7 @@ impl Adapter {
             exceptions: Exceptions::default(),
             data: DataBreakpoints::default(),
             gotos: References::new(),
+            callees: References::new(),
             frames: References::new(),
             references: References::new(),
             variables: HashMap::new(),
@@ -242,6 +246,7 @@ impl Adapter {
         self.stopped_thread = None;
         self.frames.clear_generation();
         self.gotos.clear_generation();
+        self.callees.clear_generation();
         self.references.clear_generation();
         self.variables.clear();
     }

@@ -60,6 +60,7 @@ pub fn server() -> Server<Adapter> {
         .on::<ContinueRequest>(run::resume)
         .on::<NextRequest>(run::next)
         .on::<StepInRequest>(run::step_in)
+        .on::<StepInTargetsRequest>(run::step_in_targets)
         .on::<StepOutRequest>(run::step_out)
         .on::<PauseRequest>(run::pause)
         .on_deferred::<LoadedSourcesRequest>(sources::loaded_sources)

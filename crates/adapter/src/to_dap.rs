@@ -9,13 +9,15 @@ use dapple_dap::types::{
     Breakpoint, BreakpointReason, ExceptionBreakMode, ExceptionDetails, ExceptionInfoResponse,
     ExitedEventBody, InitializeRequestArguments, Module, OutputEventCategory, ProcessEventBody,
     ProcessEventStartMethod, Source, SourcePresentationHint, StackFrame,
-    StackFramePresentationHint, StoppedEventBody, StoppedEventReason, Thread, Variable,
+    StackFramePresentationHint, StepInTarget, StoppedEventBody, StoppedEventReason, Thread,
+    Variable,
 };
 use dapple_engine::Error;
 use dapple_engine::event::{ExceptionKind, ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::exceptions::{BreakMode, Exception};
 use dapple_engine::frame::Frame;
 use dapple_engine::modules::{DebugInfo, ModuleInfo};
+use dapple_engine::session::stepping::StepTarget;
 use dapple_engine::session::watching::{Access, DataBreakpointState, DataHit, DataRefusal};
 use dapple_engine::session::{Asked, BreakpointState, ProcessInfo, Resolution, Start, ThreadInfo};
 use dapple_engine::values::{NamedValue, Rendered};
@@ -99,6 +101,20 @@ pub fn frame(
             }
         }
         None => shown = shown.with_presentation_hint(StackFramePresentationHint::Subtle),
+    }
+    shown
+}
+
+/// A call that can be stepped into, under its number.
+pub fn step_in_target(target: &StepTarget, id: i64, client: &ClientConventions) -> StepInTarget {
+    let mut shown = StepInTarget::new(id, target.name.clone());
+    if let Some(position) = &target.position {
+        if position.line != 0 {
+            shown = shown.with_line(client.line_to_client(i64::from(position.line)));
+        }
+        if position.column != 0 {
+            shown = shown.with_column(client.column_to_client(i64::from(position.column)));
+        }
     }
     shown
 }

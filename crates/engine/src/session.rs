@@ -7,6 +7,7 @@ pub mod moving;
 mod places;
 mod running;
 mod sources;
+pub mod stepping;
 pub mod temporary;
 pub mod watching;
 
@@ -156,6 +157,9 @@ pub struct StepOptions {
     pub alone: bool,
     /// Stop at each instruction on the way, where the code could be run at once: for comparing the two.
     pub each_instruction: bool,
+    /// Of a step into: the one call to go into, whoever's it is, by [`Session::step_targets`]. A step that doesn't come to it
+    /// ends as a step over.
+    pub target: Option<stepping::Callee>,
 }
 
 /// A thread as shown to the user.
@@ -334,25 +338,6 @@ impl Session {
     /// [`Error::Ended`]. Running already is no error.
     pub fn resume(&self) -> Result<(), Error> {
         self.ask(Owner::resume)
-    }
-    /// Steps a thread while the others run. Ends in an [`Event::Stopped`] or [`Event::Exited`].
-    ///
-    /// # Errors
-    /// [`Error::NotStopped`], [`Error::NoSuchThread`], [`Error::Ended`].
-    pub fn step(&self, thread: ThreadId, kind: StepKind) -> Result<(), Error> {
-        self.step_as(thread, kind, StepOptions::default())
-    }
-    /// As [`Session::step`], in another way.
-    ///
-    /// # Errors
-    /// As [`Session::step`].
-    pub fn step_as(
-        &self,
-        thread: ThreadId,
-        kind: StepKind,
-        options: StepOptions,
-    ) -> Result<(), Error> {
-        self.ask(move |owner| owner.start_step(thread, kind, options))?
     }
     /// Stops all threads; `thread` is reported where given. Harmless when stopped.
     ///

@@ -20,7 +20,9 @@
 
 mod code;
 mod position;
+mod source;
 mod straight;
+mod targets;
 mod through;
 
 use crate::Address;
@@ -28,7 +30,8 @@ use crate::frame::PhysicalFrame;
 use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
 use crate::registers::Registers;
-use crate::session::StepKind;
+use crate::session::stepping::Callee;
+use crate::session::{StepKind, StepOptions};
 use crate::unwind;
 use code::Instruction;
 pub(crate) use code::is_library_source;
@@ -38,6 +41,7 @@ use position::Position;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+pub use targets::targets;
 use through::Gates;
 
 /// How many callers are looked at for one with the user's source.
@@ -137,6 +141,10 @@ pub struct Step {
     before: usize,
     /// Where a library may call the user's code.
     gates: Gates,
+    /// The one call to go into.
+    target: Option<Callee>,
+    /// It is being made.
+    chosen: bool,
 }
 
 impl Step {
@@ -145,8 +153,23 @@ impl Step {
         kind: StepKind,
         cx: &Context<'_>,
         before: usize,
-        each_instruction: bool,
+        options: StepOptions,
     ) -> (Step, Action) {
+        let mut step = Step::standing(kind, cx, before, options.each_instruction);
+        step.target = options.target.filter(|_| kind == StepKind::Into);
+        let action = match kind {
+            StepKind::Instruction => Action::SingleStep,
+            StepKind::Out if !step.inlined.is_empty() => step.advance(cx),
+            StepKind::Out => step.leave(cx),
+            // No line to finish: the useful place is where the function returns to.
+            StepKind::Over | StepKind::Into if step.line == 0 => step.leave(cx),
+            StepKind::Over | StepKind::Into => step.advance(cx),
+        };
+        (step, action)
+    }
+
+    /// A step that has done nothing yet.
+    fn standing(kind: StepKind, cx: &Context<'_>, before: usize, each_instruction: bool) -> Step {
         let mut step = Step {
             kind,
             phase: Phase::Instruction,
@@ -160,28 +183,23 @@ impl Step {
             each_instruction,
             before: 0,
             gates: Gates::default(),
+            target: None,
+            chosen: false,
         };
-        let action = match kind {
-            StepKind::Instruction => Action::SingleStep,
-            StepKind::Out => step.begin_out(cx, before),
-            StepKind::Over | StepKind::Into => {
-                step.any_source = !cx.position().is_some_and(|p| p.users);
-                step.settle(cx);
-                step.stand_before(cx, before);
-                if step.line == 0 {
-                    // No line to finish: the useful place is where the function returns to.
-                    step.leave(cx)
-                } else {
-                    step.advance(cx)
-                }
-            }
-        };
-        (step, action)
+        if kind != StepKind::Instruction {
+            step.any_source = !cx.position().is_some_and(|p| p.users);
+            step.settle(cx);
+            step.stand_before(cx, before);
+        }
+        step
     }
 
     /// Decides what follows when the last action is complete.
     pub fn after(&mut self, cx: &Context<'_>) -> Action {
         let pc = cx.registers.pc().unwrap_or_default();
+        if let Some(finished) = self.in_target(cx) {
+            return finished;
+        }
         match self.phase {
             // By far the most frequent case needs no symbols.
             Phase::Inside if !self.only_out && self.range.contains(&pc.0) => self.advance(cx),
@@ -340,13 +358,15 @@ impl Step {
         let (Some(pc), Some(sp)) = (cx.registers.pc(), cx.registers.sp()) else {
             return Action::Finished;
         };
+        let chosen = self.target == Some(Callee::Called { from: pc });
         match code::instruction_at(pc, cx.modules, cx.memory) {
             Instruction::Call { length } => {
                 let call = Call {
                     return_to: pc.offset(length),
                     above: sp.0.wrapping_sub(1),
                 };
-                if self.kind == StepKind::Into {
+                self.chosen |= chosen;
+                if self.goes_into() {
                     self.phase = Phase::Entering(call);
                     Action::SingleStep
                 } else {
@@ -358,6 +378,7 @@ impl Step {
                 Action::SingleStep
             }
             Instruction::Other => {
+                self.chosen |= chosen;
                 self.phase = Phase::Inside;
                 self.run_straight(pc, sp, cx).unwrap_or(Action::SingleStep)
             }
@@ -376,12 +397,43 @@ impl Step {
                 at.range(&at.row.as_ref()?.range).end
             }
         };
+        let limit = match self.target {
+            Some(Callee::Inlined { start, .. }) if start > pc => limit.min(start.0),
+            _ => limit,
+        };
         let over = self.kind != StepKind::Into;
         let straight = straight::ahead(pc, sp.0, limit, over, cx.modules, cx.memory)?;
         Some(Action::RunTo {
             address: straight.end,
             above: straight.stack_pointer.wrapping_sub(1),
         })
+    }
+
+    /// Whether a call at hand is gone into.
+    fn goes_into(&self) -> bool {
+        match self.target {
+            Some(_) => self.chosen,
+            None => self.kind == StepKind::Into,
+        }
+    }
+
+    /// In the inlined call that was chosen: the step is complete.
+    fn in_target(&mut self, cx: &Context<'_>) -> Option<Action> {
+        let Some(Callee::Inlined { start, depth }) = self.target else {
+            return None;
+        };
+        if !matches!(self.phase, Phase::Inside | Phase::Skipping) {
+            return None;
+        }
+        let at = cx.position()?;
+        let code = at.inlined.get(depth)?.ranges.first()?;
+        if at.module.to_process(code.start) != start || at.row.is_none() {
+            return None;
+        }
+        let inner = at.inlined.get(depth + 1..)?.iter();
+        let begun = inner.take_while(|call| !targets::begins(call, &at)).count();
+        self.before = at.inlined.len() - depth - 1 - begun;
+        Some(Action::Finished)
     }
 
     /// Whether the instruction at hand may be emulated: nobody asked for its very execution.
@@ -475,7 +527,7 @@ impl Step {
             return Action::Finished;
         }
         let deeper = inside == self.inlined.len();
-        let stops = !deeper || self.kind == StepKind::Into;
+        let stops = !deeper || (self.kind == StepKind::Into && self.target.is_none());
         if stops && at.begins_statement() && (at.users || self.any_source) {
             return Action::Finished;
         }
@@ -499,7 +551,7 @@ impl Step {
             return Action::Run;
         };
         let above = frame.cfa.map_or(sp.0, |cfa| cfa.0.wrapping_sub(1));
-        if self.kind == StepKind::Into {
+        if self.goes_into() {
             return self.enter(
                 Call {
                     return_to: caller.pc,
@@ -533,13 +585,13 @@ impl Step {
                 above: 0,
             };
         }
-        let at = match self.is_foreign(module) {
+        let at = match self.is_foreign(module) && !self.chosen {
             true => None,
             false => cx.position(),
         };
         if let Some(at) = at
             && at.row.is_some()
-            && (at.in_users || self.any_source)
+            && (at.in_users || self.any_source || self.chosen)
         {
             self.gates.clear();
             let body = at
@@ -554,6 +606,9 @@ impl Step {
                 above: 0,
             };
         }
+        if self.chosen {
+            return Action::Finished;
+        }
         self.gates.explore(module, pc, cx);
         if self.gates.is_empty() {
             return self.skip(call);
@@ -562,18 +617,6 @@ impl Step {
         Action::RunTo {
             address: call.return_to,
             above: call.above,
-        }
-    }
-
-    fn begin_out(&mut self, cx: &Context<'_>, before: usize) -> Action {
-        let at = cx.position();
-        self.any_source = !at.as_ref().is_some_and(|at| at.users);
-        self.settle(cx);
-        self.stand_before(cx, before);
-        if self.inlined.is_empty() {
-            self.leave(cx)
-        } else {
-            self.advance(cx)
         }
     }
 
@@ -640,21 +683,27 @@ impl Step {
     }
 }
 
-/// Whether a step into, from before the innermost `before` of the inlined calls where the thread stands, begins the first of
-/// them and ends there: it has the user's source.
-pub fn enters_inlined(cx: &Context<'_>, before: usize) -> bool {
-    let Some(at) = cx.position().filter(|_| before > 0) else {
-        return false;
-    };
-    let Some(entered) = at.inlined.len().checked_sub(before) else {
-        return false;
-    };
-    match at.inlined.get(entered + 1) {
-        Some(inner) => inner
-            .call_site
-            .as_ref()
-            .is_some_and(|site| cx.places.is_users(&site.file)),
-        None => at.users,
+/// How many inlined calls a thread is before when a step into from before the innermost `before` of those where it stands begins
+/// one of them, and ends there: the first, if it has the user's source, or the one that was chosen.
+pub fn enters_inlined(cx: &Context<'_>, before: usize, target: Option<Callee>) -> Option<usize> {
+    let at = cx.position().filter(|_| before > 0)?;
+    let entered = at.inlined.len().checked_sub(before)?;
+    match target {
+        Some(Callee::Called { .. }) => None,
+        Some(Callee::Inlined { start, depth }) => {
+            let begins = at.module.to_process(at.address) == start;
+            (begins && depth >= entered).then(|| at.inlined.len().saturating_sub(depth + 1))
+        }
+        None => {
+            let users = match at.inlined.get(entered + 1) {
+                Some(inner) => inner
+                    .call_site
+                    .as_ref()
+                    .is_some_and(|site| cx.places.is_users(&site.file)),
+                None => at.users,
+            };
+            users.then_some(before - 1)
+        }
     }
 }
 

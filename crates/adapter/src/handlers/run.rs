@@ -6,9 +6,10 @@ use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{
     ContinueArguments, ContinueResponse, NextArguments, PauseArguments, StepInArguments,
-    StepOutArguments, SteppingGranularity,
+    StepInTargetsArguments, StepInTargetsResponse, StepOutArguments,
 };
-use dapple_engine::session::StepKind;
+use dapple_engine::session::stepping::Callee;
+use dapple_engine::session::{StepKind, StepOptions};
 
 /// Runs all threads, or with `singleThread` one while the others stay as they are.
 pub fn resume(
@@ -39,12 +40,10 @@ pub fn next(
     arguments: NextArguments,
     _: &mut Context,
 ) -> Result<Empty, Failure> {
-    step(
-        adapter,
-        arguments.thread_id,
-        StepKind::Over,
-        arguments.granularity.as_ref(),
-    )
+    let options = StepOptions::default();
+    let granularity = arguments.granularity.as_ref();
+    let kind = from_dap::step(StepKind::Over, granularity);
+    step(adapter, arguments.thread_id, kind, options)
 }
 
 /// Steps into.
@@ -53,12 +52,48 @@ pub fn step_in(
     arguments: StepInArguments,
     _: &mut Context,
 ) -> Result<Empty, Failure> {
-    step(
-        adapter,
-        arguments.thread_id,
-        StepKind::Into,
-        arguments.granularity.as_ref(),
-    )
+    let granularity = arguments.granularity.as_ref();
+    let mut options = StepOptions::default();
+    let mut kind = from_dap::step(StepKind::Into, granularity);
+    if let Some(id) = arguments.target_id {
+        options.target = Some(chosen(adapter, arguments.thread_id, id)?);
+        kind = StepKind::Into;
+    }
+    step(adapter, arguments.thread_id, kind, options)
+}
+
+/// The call that a client's number stands for.
+fn chosen(adapter: &Adapter, thread: i64, id: i64) -> Result<Callee, Failure> {
+    let Ok((of, callee)) = adapter.callees.get(id) else {
+        return Err(Failure::new(format!(
+            "there is no target {id} to step into any more; targets are good until the program runs on"
+        )));
+    };
+    if i64::from(of.0) != thread {
+        return Err(Failure::new(format!(
+            "target {id} is a call of thread {of}, and not of thread {thread}"
+        )));
+    }
+    Ok(*callee)
+}
+
+/// What the line of the innermost frame calls.
+pub fn step_in_targets(
+    adapter: &mut Adapter,
+    arguments: StepInTargetsArguments,
+    context: &mut Context,
+) -> Result<StepInTargetsResponse, Failure> {
+    let frame = super::inspect::frame(adapter, arguments.frame_id)?;
+    let targets = adapter
+        .stopped()?
+        .step_targets(frame)
+        .map_err(|error| to_dap::failure(&error))?;
+    let mut shown = Vec::with_capacity(targets.len());
+    for target in targets {
+        let id = adapter.callees.insert((frame.thread, target.into))?;
+        shown.push(to_dap::step_in_target(&target, id, context.conventions()));
+    }
+    Ok(StepInTargetsResponse::new(shown))
 }
 
 /// Steps out.
@@ -67,23 +102,21 @@ pub fn step_out(
     arguments: StepOutArguments,
     _: &mut Context,
 ) -> Result<Empty, Failure> {
-    step(
-        adapter,
-        arguments.thread_id,
-        StepKind::Out,
-        arguments.granularity.as_ref(),
-    )
+    let options = StepOptions::default();
+    let granularity = arguments.granularity.as_ref();
+    let kind = from_dap::step(StepKind::Out, granularity);
+    step(adapter, arguments.thread_id, kind, options)
 }
 
 fn step(
     adapter: &mut Adapter,
     thread: i64,
     kind: StepKind,
-    granularity: Option<&SteppingGranularity>,
+    options: StepOptions,
 ) -> Result<Empty, Failure> {
     adapter
         .stopped()?
-        .step(from_dap::thread(thread)?, from_dap::step(kind, granularity))
+        .step_as(from_dap::thread(thread)?, kind, options)
         .map_err(|error| to_dap::failure(&error))?;
     adapter.resumed();
     Ok(Empty)

@@ -100,7 +100,11 @@ impl Fixture {
     ) -> Fixture {
         let mut hasher = DefaultHasher::new();
         (&text, compiler, flags).hash(&mut hasher);
-        let binary = fixtures_folder().join(format!("{name}-{:016x}", hasher.finish()));
+        let binary = fixtures_folder().join(format!(
+            "{}-{:016x}",
+            name.replace('/', "-"),
+            hasher.finish()
+        ));
         compile(compiler, flags, &source, &binary);
         Fixture {
             source,

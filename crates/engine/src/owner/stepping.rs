@@ -4,8 +4,10 @@ use super::Owner;
 use crate::breakpoints::displaced::{decode, emulate};
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
+use crate::frame::FrameId;
 use crate::memory::Memory;
 use crate::registers::FS_BASE;
+use crate::session::stepping::StepTarget;
 use crate::session::{StepKind, StepOptions};
 use crate::step::{self, Action, Context, Landing, Step};
 use crate::stops::{How, Mode};
@@ -67,9 +69,11 @@ impl Owner {
         let registers = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
         let before = self.calls_not_begun(thread);
         let context = self.context(registers);
-        if kind == StepKind::Into && step::enters_inlined(&context, before) {
+        if kind == StepKind::Into
+            && let Some(before) = step::enters_inlined(&context, before, options.target)
+        {
             // Its code begins where the thread is.
-            self.before_calls = FxHashMap::from_iter([(thread, before - 1)]);
+            self.before_calls = FxHashMap::from_iter([(thread, before)]);
             self.tell_stops(vec![Stop {
                 thread,
                 address: registers.pc(),
@@ -77,7 +81,7 @@ impl Owner {
             }]);
             return Ok(());
         }
-        let (step, doing) = Step::begin(kind, &context, before, options.each_instruction);
+        let (step, doing) = Step::begin(kind, &context, before, options);
         let from = registers.pc();
         self.step = Some(Stepping {
             thread,
@@ -94,6 +98,18 @@ impl Owner {
         }
         self.resume_all();
         Ok(())
+    }
+
+    pub(crate) fn step_targets(&mut self, frame: FrameId) -> Result<Vec<StepTarget>, Error> {
+        let thread = self.frame(frame)?.id.thread;
+        if frame.index > 0 {
+            return Err(Error::Refused(
+                "only what the innermost frame calls can be stepped into; this one waits for a call to return".into(),
+            ));
+        }
+        let registers = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
+        let before = self.calls_not_begun(thread);
+        Ok(step::targets(&self.context(registers), before))
     }
 
     fn context(&self, registers: UserRegisters) -> Context<'_> {

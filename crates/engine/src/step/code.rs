@@ -79,21 +79,32 @@ pub(super) fn bytes_at<'b>(
     &buffer[..readable.unwrap_or(0)]
 }
 
-/// Whether `address` is in code that only passes a call on: the procedure linkage table, a C++ thunk.
+/// C++ thunks are _ZTh, _ZTv and _ZTc (Itanium C++ ABI, 5.1.4.2).
+const THUNKS: [&str; 3] = ["_ZTh", "_ZTv", "_ZTc"];
+/// What gcc and clang call in place of calling by a register (`-mindirect-branch=thunk`, `-mretpoline`).
+const RETPOLINES: [&str; 2] = ["__x86_indirect_thunk_", "__llvm_retpoline_"];
+
+/// Whether `address` is in code that only passes a call on: the procedure linkage table, a C++ thunk, a retpoline.
 pub fn is_stub(module: &LoadedModule, address: FileAddress) -> bool {
-    if module
-        .module
-        .section_at(address)
-        .is_some_and(|name| name.starts_with(".plt"))
-    {
-        return true;
-    }
-    // Itanium C++ ABI, 5.1.4.2: thunks are _ZTh, _ZTv and _ZTc.
-    module.module.symbol_at(address).is_some_and(|symbol| {
-        ["_ZTh", "_ZTv", "_ZTc"]
-            .iter()
-            .any(|thunk| symbol.name.starts_with(thunk))
-    })
+    is_linkage_stub(module, address)
+        || is_named(module, address, &THUNKS)
+        || is_retpoline(module, address)
+}
+
+/// Whether `address` is in the procedure linkage table.
+pub fn is_linkage_stub(module: &LoadedModule, address: FileAddress) -> bool {
+    let section = module.module.section_at(address);
+    section.is_some_and(|name| name.starts_with(".plt"))
+}
+
+/// Whether `address` is in what goes to where a register says.
+pub fn is_retpoline(module: &LoadedModule, address: FileAddress) -> bool {
+    is_named(module, address, &RETPOLINES)
+}
+
+fn is_named(module: &LoadedModule, address: FileAddress, starts: &[&str]) -> bool {
+    let symbol = module.module.symbol_at(address);
+    symbol.is_some_and(|symbol| starts.iter().any(|start| symbol.name.starts_with(start)))
 }
 
 /// The last jump of the dynamic linker's lazy resolver when `pc` is in it: it goes to the function that was called.

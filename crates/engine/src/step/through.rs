@@ -136,6 +136,10 @@ impl Gates {
                 };
                 // What is behind a linkage stub is another library's, which knows the user's code by arguments only.
                 let here = cx.modules.at(from).is_some_and(|m| m.id == module.id);
+                if super::code::is_retpoline(module, module.to_file(target)) {
+                    self.gates.entry(from).or_insert((Gate::Indirect, 0));
+                    return;
+                }
                 if here && !super::code::is_stub(module, module.to_file(target)) {
                     queue.push(target);
                 }
@@ -206,7 +210,7 @@ fn callbacks(registers: &Registers) -> impl Iterator<Item = Address> {
         .filter_map(|number| registers.get(number).map(Address))
 }
 
-fn is_users_entry(address: Address, cx: &Context<'_>) -> bool {
+pub(super) fn is_users_entry(address: Address, cx: &Context<'_>) -> bool {
     if cx.modules.at(address).is_none_or(|m| m.is_distributions()) {
         return false;
     }

@@ -1,0 +1,104 @@
+//! Choosing which call of a line to step into.
+
+mod support;
+
+use dapple_dap::types::*;
+use serde_json::json;
+use support::{Fixture, Session, Stopped};
+
+fn at(fixture: &Fixture, name: &str) -> (Session, Stopped) {
+    let session = Session::started(fixture, json!({}), &[name]);
+    let stop = session.stopped_at(fixture, name, StoppedEventReason::Breakpoint);
+    session.set_breakpoints(fixture, &[]);
+    (session, stop)
+}
+
+fn targets(session: &Session, stop: &Stopped) -> Vec<StepInTarget> {
+    let arguments = StepInTargetsArguments::new(stop.top.id);
+    session.ok::<StepInTargetsRequest>(arguments).targets
+}
+
+fn labels(targets: &[StepInTarget]) -> Vec<&str> {
+    targets.iter().map(|target| target.label.as_str()).collect()
+}
+
+fn into(stop: &Stopped, target: &StepInTarget) -> StepInArguments {
+    StepInArguments::new(stop.thread).with_target_id(target.id)
+}
+
+#[test]
+fn the_chosen_call_is_entered_and_the_others_are_made() {
+    let fixture = Fixture::new("stepping/targets.cpp");
+    let (session, stop) = at(&fixture, "nested");
+    let targets = targets(&session, &stop);
+    let names = ["numbers::two", "numbers::one", "numbers::sum<int>"];
+    assert_eq!(labels(&targets), names);
+    let line = fixture.line("nested");
+    assert!(
+        targets
+            .iter()
+            .all(|target| target.line == Some(line) && target.column.is_some())
+    );
+    session.ok::<StepInRequest>(into(&stop, &targets[2]));
+    let stop = session.stopped_at(&fixture, "sum", StoppedEventReason::Step);
+    // Its arguments are what the others have returned.
+    assert_eq!(session.evaluate(&stop.top, "a * 10 + b"), "24");
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+}
+
+#[test]
+fn a_call_that_is_not_made_is_a_step_over_the_line() {
+    let fixture = Fixture::new("stepping/targets.cpp");
+    let (session, stop) = at(&fixture, "choice");
+    let targets = targets(&session, &stop);
+    assert_eq!(labels(&targets), ["numbers::one", "numbers::two"]);
+    session.ok::<StepInRequest>(into(&stop, &targets[0]));
+    session.stopped_at(&fixture, "call tail", StoppedEventReason::Step);
+    session.disconnect();
+}
+
+#[test]
+fn targets_are_those_of_the_innermost_frame_and_of_its_thread_while_it_stands() {
+    let fixture = Fixture::new("stepping/targets.cpp");
+    let (session, stop) = at(&fixture, "tail calls");
+    let outer = session.stack(stop.thread)[1].id;
+    let refusal = session.refused::<StepInTargetsRequest>(StepInTargetsArguments::new(outer));
+    assert!(
+        refusal.sentence.contains("innermost frame"),
+        "{}",
+        refusal.sentence
+    );
+    let targets = targets(&session, &stop);
+    let unknown = StepInArguments::new(stop.thread).with_target_id(targets[1].id + 100);
+    let refusal = session.refused::<StepInRequest>(unknown);
+    assert!(
+        refusal.sentence.contains("no target"),
+        "{}",
+        refusal.sentence
+    );
+    let stop = session.step_in(&stop, &fixture, "one");
+    let refusal = session.refused::<StepInRequest>(into(&stop, &targets[1]));
+    assert!(
+        refusal.sentence.contains("no target"),
+        "{}",
+        refusal.sentence
+    );
+    session.disconnect();
+}
+
+#[test]
+fn a_function_of_another_library_without_source_is_entered_where_it_is_chosen() {
+    let fixture = Fixture::new("stepping/targets.cpp");
+    let (session, stop) = at(&fixture, "print");
+    let targets = targets(&session, &stop);
+    assert_eq!(labels(&targets), ["numbers::one", "printf"]);
+    session.ok::<StepInRequest>(into(&stop, &targets[1]));
+    let stop = session.stopped(StoppedEventReason::Step);
+    assert!(stop.top.name.contains("printf"), "{}", stop.top.name);
+    assert_eq!(session.output(OutputEventCategory::Stdout), "");
+    session.ok::<StepOutRequest>(StepOutArguments::new(stop.thread));
+    session.stopped_at(&fixture, "end", StoppedEventReason::Step);
+    session.disconnect();
+}

@@ -1,0 +1,65 @@
+//! Stepping.
+
+use super::{Session, SourcePosition, StepKind, StepOptions};
+use crate::frame::FrameId;
+use crate::{Address, Error, ThreadId};
+
+/// What a line calls, as people see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepTarget {
+    /// For [`StepOptions::target`], as long as the thread stands where it was asked.
+    pub into: Callee,
+    /// The function's short name; of a call through a pointer, what is written: `(*pointer)()`.
+    pub name: String,
+    /// Where the call is written.
+    pub position: Option<SourcePosition>,
+}
+
+/// One of the calls of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Callee {
+    /// What this instruction calls, or jumps to in place of a call.
+    Called {
+        /// The instruction.
+        from: Address,
+    },
+    /// A call whose code stands in the caller's.
+    Inlined {
+        /// Where its code begins.
+        start: Address,
+        /// In how many inlined calls it is itself.
+        depth: usize,
+    },
+}
+
+impl Session {
+    /// Steps a thread while the others run. Ends in an [`crate::Event::Stopped`] or [`crate::Event::Exited`].
+    ///
+    /// # Errors
+    /// [`Error::NotStopped`], [`Error::NoSuchThread`], [`Error::Ended`].
+    pub fn step(&self, thread: ThreadId, kind: StepKind) -> Result<(), Error> {
+        self.step_as(thread, kind, StepOptions::default())
+    }
+
+    /// As [`Session::step`], in another way.
+    ///
+    /// # Errors
+    /// As [`Session::step`].
+    pub fn step_as(
+        &self,
+        thread: ThreadId,
+        kind: StepKind,
+        options: StepOptions,
+    ) -> Result<(), Error> {
+        self.ask(move |owner| owner.start_step(thread, kind, options))?
+    }
+
+    /// What the rest of the line calls that the innermost frame of a thread stands on, in order of execution as far as the
+    /// order of the code tells that; empty without a line.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] for other frames; [`Error::StaleFrame`], [`Error::NotStopped`], [`Error::Ended`].
+    pub fn step_targets(&self, frame: FrameId) -> Result<Vec<StepTarget>, Error> {
+        self.ask(move |owner| owner.step_targets(frame))?
+    }
+}

@@ -1,0 +1,450 @@
+//! The calls of a line: what a step into could go into, for people to choose from.
+//!
+//! The line's code is *read*, from where the thread stands, along every way that a step over it could take; what is called on
+//! that way is found without running anything. A call through a pointer is named as it is written in the source, since where
+//! it goes only shows when it is made.
+
+use super::position::Position;
+use super::{Context, Step, code, source};
+use crate::Address;
+use crate::session::StepKind;
+use crate::session::stepping::{Callee, StepTarget};
+use dapple_symbols::functions::{InlinedCall, SourcePosition};
+use dapple_symbols::module::demangle_short;
+use dapple_symbols::names::short_name;
+use iced_x86::{
+    Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic,
+    OpAccess, OpKind, Register,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// How many instructions of a line are read.
+const INSTRUCTIONS: usize = 1 << 13;
+/// The longest instruction, in bytes.
+const LONGEST: usize = 15;
+/// How many jumps are followed from a call's target to the function that it is for.
+const JUMPS: usize = 4;
+/// The general registers, by their DWARF numbers (System V ABI for x86-64, §3.6.2).
+const GENERAL: [Register; 16] = [
+    Register::RAX,
+    Register::RDX,
+    Register::RCX,
+    Register::RBX,
+    Register::RSI,
+    Register::RDI,
+    Register::RBP,
+    Register::RSP,
+    Register::R8,
+    Register::R9,
+    Register::R10,
+    Register::R11,
+    Register::R12,
+    Register::R13,
+    Register::R14,
+    Register::R15,
+];
+/// Those that a callee leaves alone.
+const KEPT: [Register; 7] = [
+    Register::RBX,
+    Register::RBP,
+    Register::RSP,
+    Register::R12,
+    Register::R13,
+    Register::R14,
+    Register::R15,
+];
+/// What compilers call besides what is written: nobody wants to go there.
+const UNWRITTEN: [&str; 10] = [
+    "core::panicking::",
+    "__stack_chk_fail",
+    "__chk_fail",
+    "_Unwind_",
+    "__cxa_",
+    "__gxx_personality",
+    "__asan_",
+    "__ubsan_",
+    "__tsan_",
+    "mcount",
+];
+
+/// What the line that a thread stands on, before the innermost `before` of the inlined calls there, calls; in the order of
+/// execution as far as the order of the code tells that.
+pub fn targets(cx: &Context<'_>, before: usize) -> Vec<StepTarget> {
+    let step = Step::standing(StepKind::Over, cx, before, false);
+    let Some(pc) = cx.registers.pc().filter(|_| step.line != 0) else {
+        return Vec::new();
+    };
+    let mut walk = Walk {
+        step: &step,
+        cx,
+        start: pc,
+        seen: FxHashSet::default(),
+        ways: vec![(pc, Known::of(cx))],
+        found: Vec::new(),
+    };
+    while let Some((way, known)) = walk.ways.pop() {
+        walk.follow(way, known);
+    }
+    // What lies behind comes only by a jump back.
+    walk.found.sort_by_key(|(at, _)| (*at < pc, *at));
+    walk.found.into_iter().map(|(_, target)| target).collect()
+}
+
+/// What general registers will hold, as far as that is sure.
+#[derive(Clone, Default)]
+struct Known(FxHashMap<Register, u64>);
+
+impl Known {
+    /// Where the thread stands.
+    fn of(cx: &Context<'_>) -> Known {
+        let named = GENERAL.iter().zip(0..);
+        Known(
+            named
+                .filter_map(|(register, number)| Some((*register, cx.registers.get(number)?)))
+                .collect(),
+        )
+    }
+
+    fn of_register(&self, register: Register) -> Option<Address> {
+        self.0.get(&register).copied().map(Address)
+    }
+
+    /// After an instruction, which may have loaded a function's address.
+    fn after(&mut self, instruction: &Instruction, loaded: Option<Address>) {
+        if matches!(
+            instruction.flow_control(),
+            FlowControl::Call | FlowControl::IndirectCall
+        ) {
+            return self.0.retain(|register, _| KEPT.contains(register));
+        }
+        for used in InstructionInfoFactory::new()
+            .info(instruction)
+            .used_registers()
+        {
+            use OpAccess::{CondWrite, ReadCondWrite, ReadWrite, Write};
+            if matches!(used.access(), Write | CondWrite | ReadWrite | ReadCondWrite) {
+                self.0.remove(&used.register().full_register());
+            }
+        }
+        if let Some(loaded) = loaded {
+            self.0.insert(instruction.op0_register(), loaded.0);
+        }
+    }
+}
+
+/// Where a call or a jump out of the function goes.
+enum Goes {
+    There(Address),
+    /// It shows when it is made.
+    Somewhere,
+}
+
+struct Walk<'a> {
+    step: &'a Step,
+    cx: &'a Context<'a>,
+    start: Address,
+    seen: FxHashSet<Address>,
+    /// Where else the line goes on, with what is known there.
+    ways: Vec<(Address, Known)>,
+    found: Vec<(Address, StepTarget)>,
+}
+
+impl Walk<'_> {
+    /// Reads on from `pc` to the end of the line, or to what was read before.
+    fn follow(&mut self, mut pc: Address, mut known: Known) {
+        let mut before = Mnemonic::INVALID;
+        while self.seen.len() < INSTRUCTIONS && self.seen.insert(pc) {
+            let Some(at) = self.cx.places.at(pc, self.cx.modules) else {
+                return;
+            };
+            if at.function_id() != self.step.function || (pc != self.start && !self.belongs(&at)) {
+                return;
+            }
+            let outer = self.common(&at);
+            self.note_inlined(&at, outer);
+            let mut buffer = Vec::new();
+            let bytes = code::bytes_at(pc, LONGEST, &mut buffer, self.cx.modules, self.cx.memory);
+            let instruction = Decoder::with_ip(64, bytes, pc.0, DecoderOptions::NONE).decode();
+            let target = Address(instruction.near_branch_target());
+            let next = Address(instruction.next_ip());
+            match instruction.flow_control() {
+                FlowControl::Next | FlowControl::XbeginXabortXend | FlowControl::Interrupt => {}
+                FlowControl::Call | FlowControl::IndirectCall
+                    if code::is_syscall(instruction.code()) => {}
+                FlowControl::Call => self.note_call(&at, outer, pc, Goes::There(target)),
+                FlowControl::IndirectCall => {
+                    let goes = self.indirect(&instruction, &known);
+                    self.note_call(&at, outer, pc, goes);
+                }
+                FlowControl::ConditionalBranch if self.is_own(target) => {
+                    self.ways.push((target, known.clone()));
+                }
+                FlowControl::ConditionalBranch => {
+                    self.note_call(&at, outer, pc, Goes::There(target));
+                }
+                FlowControl::UnconditionalBranch if self.is_own(target) => {
+                    pc = target;
+                    continue;
+                }
+                FlowControl::UnconditionalBranch => {
+                    return self.note_call(&at, outer, pc, Goes::There(target));
+                }
+                FlowControl::IndirectBranch => {
+                    // A jump to what was just added up, or by an index, is that of a `switch`.
+                    let chosen = before == Mnemonic::Add
+                        || instruction.memory_index() != Register::None
+                        || (instruction.op0_kind() == OpKind::Register && has_notrack(bytes));
+                    if !chosen {
+                        let goes = self.indirect(&instruction, &known);
+                        self.note_call(&at, outer, pc, goes);
+                    }
+                    return;
+                }
+                FlowControl::Return | FlowControl::Exception => return,
+            }
+            if instruction.code() == Code::INVALID {
+                return;
+            }
+            before = instruction.mnemonic();
+            known.after(&instruction, self.loaded(&instruction));
+            pc = next;
+        }
+    }
+
+    /// How many of the inlined calls around the line are around a place, too.
+    fn common(&self, at: &Position) -> usize {
+        let pairs = self.step.inlined.iter().zip(&at.inlined);
+        pairs.take_while(|(a, b)| a.ranges == b.ranges).count()
+    }
+
+    /// Whether a step over the line would not stop at a place.
+    fn belongs(&self, at: &Position) -> bool {
+        let outer = self.common(at);
+        if outer < self.step.inlined.len() {
+            return false;
+        }
+        if let Some(call) = at.inlined.get(outer) {
+            return self.is_of_line(call) || !begins(call, at);
+        }
+        !at.begins_statement()
+            || !(at.users || self.step.any_source)
+            || at.row.as_ref().is_some_and(|row| {
+                row.line == self.step.line && Some(&row.file) == self.step.file.as_ref()
+            })
+    }
+
+    fn is_of_line(&self, call: &InlinedCall) -> bool {
+        call.call_site.as_ref().is_some_and(|site| {
+            site.line == self.step.line && Some(&site.file) == self.step.file.as_ref()
+        })
+    }
+
+    fn is_own(&self, target: Address) -> bool {
+        let at = self.cx.places.at(target, self.cx.modules);
+        at.is_some_and(|at| at.function_id() == self.step.function)
+    }
+
+    /// Notes the inlined calls of the line that a place is in: the one that is written there, and where that is a library's,
+    /// the user's inside.
+    fn note_inlined(&mut self, at: &Position, outer: usize) {
+        if outer < self.step.inlined.len()
+            || !at
+                .inlined
+                .get(outer)
+                .is_some_and(|call| self.is_of_line(call))
+        {
+            return;
+        }
+        let mut users = false;
+        for depth in outer..at.inlined.len() {
+            let call = &at.inlined[depth];
+            let Some(code) = call.ranges.first().filter(|_| !users) else {
+                return;
+            };
+            users = match at.inlined.get(depth + 1).map(|inner| &inner.call_site) {
+                Some(Some(site)) => self.cx.places.is_users(&site.file),
+                Some(None) => false,
+                None => at.users,
+            };
+            if depth > outer && !users {
+                continue;
+            }
+            let into = Callee::Inlined {
+                start: at.module.to_process(code.start),
+                depth,
+            };
+            // The thread is in it already.
+            let begun = code.start < at.module.to_file(self.start)
+                && call
+                    .ranges
+                    .iter()
+                    .any(|r| r.contains(&at.module.to_file(self.start)))
+                && self.cx.position().is_some_and(|here| {
+                    here.inlined
+                        .get(depth)
+                        .is_some_and(|c| c.ranges == call.ranges)
+                });
+            let known = self.found.iter().any(|(_, target)| target.into == into);
+            if !known && !begun {
+                let target = StepTarget {
+                    into,
+                    name: short_name(&call.name),
+                    position: call.call_site.clone(),
+                };
+                let place = at.module.to_process(at.address);
+                self.found.push((place, target));
+            }
+        }
+    }
+
+    /// Notes a call, if it is one of the line's own, or one by which a library's inlined code calls the user's.
+    fn note_call(&mut self, at: &Position, outer: usize, pc: Address, goes: Goes) {
+        let within = at.inlined.get(outer);
+        let own = within.is_none()
+            && at.row.as_ref().is_some_and(|row| {
+                row.line == self.step.line && Some(&row.file) == self.step.file.as_ref()
+            });
+        let from_library =
+            within.is_some_and(|call| self.is_of_line(call)) && !at.users && !self.step.any_source;
+        if !own && !from_library {
+            return;
+        }
+        let position = at.row.as_ref().map(|row| SourcePosition {
+            file: Arc::clone(&row.file),
+            line: row.line,
+            column: row.column,
+        });
+        let called = match goes {
+            Goes::There(target) => self.called(target),
+            Goes::Somewhere => None,
+        };
+        let name = match called {
+            Some((address, name)) => {
+                if UNWRITTEN.iter().any(|start| name.starts_with(start))
+                    || (!own && !super::through::is_users_entry(address, self.cx))
+                {
+                    return;
+                }
+                name
+            }
+            None if !own => return,
+            None => position
+                .as_ref()
+                .and_then(source::called_at)
+                .unwrap_or_else(|| "a function by its address".to_owned()),
+        };
+        let position = match own {
+            true => position,
+            false => within.and_then(|call| call.call_site.clone()),
+        };
+        let into = Callee::Called { from: pc };
+        let target = StepTarget {
+            into,
+            name,
+            position,
+        };
+        self.found.push((pc, target));
+    }
+
+    /// Where an indirect call goes, as far as that is decided already.
+    fn indirect(&self, instruction: &Instruction, known: &Known) -> Goes {
+        let target = match instruction.op0_kind() {
+            OpKind::Register => known.of_register(instruction.op0_register()),
+            OpKind::Memory => self.in_table(instruction),
+            _ => None,
+        };
+        let code = target.filter(|target| self.cx.modules.at(*target).is_some());
+        code.map_or(Goes::Somewhere, Goes::There)
+    }
+
+    /// What the global offset table has, where an instruction reads that.
+    fn in_table(&self, instruction: &Instruction) -> Option<Address> {
+        if instruction.memory_base() != Register::RIP {
+            return None;
+        }
+        let slot = Address(instruction.ip_rel_memory_address());
+        let module = self.cx.modules.at(slot)?;
+        let section = module.module.section_at(module.to_file(slot))?;
+        let target = self
+            .cx
+            .memory
+            .read_u64(slot)
+            .ok()
+            .filter(|target| *target != 0);
+        target.filter(|_| section.starts_with(".got")).map(Address)
+    }
+
+    /// The address that an instruction loads.
+    fn loaded(&self, instruction: &Instruction) -> Option<Address> {
+        match instruction.code() {
+            Code::Mov_r64_rm64 if instruction.op1_kind() == OpKind::Memory => {
+                self.in_table(instruction)
+            }
+            Code::Lea_r64_m if instruction.memory_base() == Register::RIP => {
+                Some(Address(instruction.ip_rel_memory_address()))
+            }
+            _ => None,
+        }
+    }
+
+    /// The function that a call goes to, and its name; `None` where that only shows when it is made.
+    fn called(&self, mut target: Address) -> Option<(Address, String)> {
+        for _ in 0..JUMPS {
+            let Some(module) = self.cx.modules.at(target) else {
+                break;
+            };
+            let file = module.to_file(target);
+            if code::is_retpoline(module, file) {
+                return None;
+            }
+            if code::is_linkage_stub(module, file)
+                && let Some(symbol) = module.module.symbol_at(file)
+            {
+                let name = symbol.name.split('@').next().unwrap_or(&symbol.name);
+                return Some((target, demangle_short(name)));
+            }
+            if !code::is_stub(module, file) {
+                break;
+            }
+            // A thunk: it adjusts an argument, and jumps.
+            let bytes = module.module.bytes_at(file, 4 * LONGEST);
+            let jump = Decoder::with_ip(64, bytes, target.0, DecoderOptions::NONE)
+                .iter()
+                .find(|i| i.flow_control() == FlowControl::UnconditionalBranch);
+            match jump {
+                Some(jump) => target = Address(jump.near_branch_target()),
+                None => break,
+            }
+        }
+        let unnamed = || (target, target.to_string());
+        let Some(module) = self.cx.modules.at(target) else {
+            return Some(unnamed());
+        };
+        let file = module.to_file(target);
+        if module.is_distributions() {
+            // Its debug information takes long to read.
+            let symbol = module.module.symbol_at(file);
+            return Some(symbol.map_or_else(unnamed, |s| (target, demangle_short(&s.name))));
+        }
+        if let Some(function) = module.module.function_at(file) {
+            return Some((target, short_name(&function.name)));
+        }
+        let symbol = module.module.symbol_at(file);
+        Some(symbol.map_or_else(unnamed, |s| (target, demangle_short(&s.name))))
+    }
+}
+
+/// Whether `call` begins at a place.
+pub(super) fn begins(call: &InlinedCall, at: &Position) -> bool {
+    at.begins_statement()
+        && call
+            .ranges
+            .first()
+            .is_some_and(|code| code.start == at.address)
+}
+
+/// gcc marks the jumps of a `switch` so where others have to go to an `endbr64` (Intel SDM, volume 1, §17.3.8).
+fn has_notrack(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&0x3e)
+}

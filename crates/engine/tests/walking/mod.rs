@@ -1,0 +1,236 @@
+//! Tables of steps: one a program and build, one line a step.
+//!
+//! `command → place, function, depth`: the place is the `// stop: NAME` marker at the line's end, or the line's number and
+//! text; the depth is how many frames there are with a source of the tests, inlined calls counted, `main` alone being 1.
+//! `run PLACE` starts the program anew and runs to that line; `break PLACE` adds a breakpoint, which counts from then on.
+//! `targets` lists what the line calls from there on, and `into NAME` steps into that of it.
+//! What is expected is what a person would want to see, in every build of the program.
+
+use crate::support::{Debuggee, Fixture, Outcome, fixture};
+use dapple_engine::ThreadId;
+use dapple_engine::event::{ExitStatus, StopReason};
+use dapple_engine::session::stepping::StepTarget;
+use dapple_engine::session::{LineBreakpoint, StepKind, StepOptions};
+use std::fmt::Write;
+
+/// How deep a stack is looked at.
+const DEEPEST: usize = 64;
+
+/// A program being walked through, by the rows of a table.
+struct Walk<'a> {
+    debuggee: Debuggee<'a>,
+    thread: ThreadId,
+    breakpoints: Vec<u32>,
+    options: StepOptions,
+}
+
+impl<'a> Walk<'a> {
+    fn begin(fixture: &'a Fixture, place: &str, options: StepOptions) -> (Walk<'a>, String) {
+        let debuggee = fixture.launch();
+        let thread = ThreadId(debuggee.session().process().pid);
+        let breakpoints = vec![fixture.line(place)];
+        let mut walk = Walk {
+            debuggee,
+            thread,
+            breakpoints,
+            options,
+        };
+        walk.arm();
+        walk.debuggee.resume();
+        let outcome = walk.debuggee.wait();
+        let reached = walk.describe(outcome);
+        walk.breakpoints.clear();
+        walk.arm();
+        (walk, reached.replacen("breakpoint ", "", 1))
+    }
+
+    fn arm(&self) {
+        let lines = self.breakpoints.iter().map(|&line| LineBreakpoint {
+            line,
+            ..LineBreakpoint::default()
+        });
+        let source = &self.debuggee.fixture.source;
+        let session = self.debuggee.session();
+        session
+            .set_line_breakpoints(source, lines.collect())
+            .unwrap();
+    }
+
+    fn step(&mut self, kind: StepKind) -> String {
+        let session = self.debuggee.session();
+        if let Err(error) = session.step_as(self.thread, kind, self.options) {
+            return error.to_string();
+        }
+        let outcome = self.debuggee.wait();
+        self.describe(outcome)
+    }
+
+    fn targets(&self) -> Vec<StepTarget> {
+        let session = self.debuggee.session();
+        let stack = session.stack(self.thread, 0..1).unwrap();
+        session.step_targets(stack.frames[0].id).unwrap()
+    }
+
+    fn step_into(&mut self, name: &str) -> String {
+        let mut targets = self
+            .targets()
+            .into_iter()
+            .filter(|t| short(&t.name) == name);
+        let Some(target) = targets.next() else {
+            return format!("{name} is none of {}", listed(&self.targets()));
+        };
+        let options = self.options;
+        self.options.target = Some(target.into);
+        let reached = self.step(StepKind::Into);
+        self.options = options;
+        reached
+    }
+
+    fn resume(&mut self) -> String {
+        self.debuggee.resume();
+        let outcome = self.debuggee.wait();
+        self.describe(outcome)
+    }
+
+    /// Place, function and depth, or how the program ended.
+    fn describe(&mut self, outcome: Outcome) -> String {
+        let stops = match outcome {
+            Outcome::Stopped(stops) => stops,
+            Outcome::Exited(ExitStatus::Code(code)) => return format!("exit {code}"),
+            Outcome::Exited(ExitStatus::Signal(signal)) => return format!("killed by {signal}"),
+        };
+        let mut text = String::new();
+        match &stops[0].reason {
+            StopReason::Step => {}
+            StopReason::Breakpoint(_) => text.push_str("breakpoint "),
+            other => write!(text, "{other:?} ").unwrap(),
+        }
+        self.thread = stops[0].thread;
+        let place = self.debuggee.place(self.thread);
+        // Of another file: its name and line.
+        let place = place.rsplit('/').next().unwrap_or_default();
+        let session = self.debuggee.session();
+        let frames = session.stack(self.thread, 0..DEEPEST).unwrap().frames;
+        let own = |file: &std::path::Path| {
+            let text = file.to_string_lossy();
+            text.contains("/fixtures/stepping/") || text.contains("/target/fixtures/")
+        };
+        let depth = frames
+            .iter()
+            .filter(|f| f.position.as_ref().is_some_and(|p| own(&p.file)))
+            .count();
+        let function = frames.first().and_then(|f| f.function.as_deref());
+        let function = short(function.unwrap_or("?"));
+        write!(text, "{place}, {function}, {depth}").unwrap();
+        text
+    }
+}
+
+fn listed(targets: &[StepTarget]) -> String {
+    let names = targets.iter().map(|target| short(&target.name));
+    names.collect::<Vec<_>>().join("; ")
+}
+
+/// A function's name without its parameters, type arguments and outer scopes.
+fn short(name: &str) -> &str {
+    let name = match name.strip_suffix("()") {
+        Some(_) => name,
+        None => &name[..name.find('(').unwrap_or(name.len())],
+    };
+    let arguments = name
+        .find('<')
+        .filter(|at| *at > 0 && !name[..*at].ends_with("::"));
+    let name = &name[..arguments.unwrap_or(name.len())];
+    match name.rsplit_once("::") {
+        Some((outer, last)) if last.starts_with('{') => {
+            &name[outer.rfind("::").map_or(0, |at| at + 2)..]
+        }
+        Some((_, last)) => last,
+        None => name,
+    }
+}
+
+/// Takes each step of the table, running over straight code and stopping at each of its instructions: both end alike.
+pub fn check(fixture: &Fixture, table: &str) {
+    for each_instruction in [false, true] {
+        let options = StepOptions {
+            each_instruction,
+            ..StepOptions::default()
+        };
+        check_as(fixture, table, options);
+    }
+}
+
+/// Takes each step of the table, and compares; all differences are shown at once.
+pub fn check_as(fixture: &Fixture, table: &str, options: StepOptions) {
+    let mut walk: Option<Walk<'_>> = None;
+    let mut listing = String::new();
+    let mut wrong = 0;
+    for row in table.lines().map(str::trim) {
+        if row.is_empty() || row.starts_with('#') {
+            continue;
+        }
+        let (command, expected) = row.split_once('→').unwrap_or((row, ""));
+        let command = command.trim();
+        let got = match (command.split_once(' '), &mut walk) {
+            (Some(("run", place)), _) => {
+                let (begun, reached) = Walk::begin(fixture, place, options);
+                walk = Some(begun);
+                reached
+            }
+            (Some(("break", place)), Some(walk)) => {
+                walk.breakpoints.push(fixture.line(place));
+                walk.arm();
+                String::new()
+            }
+            (Some(("into", name)), Some(walk)) => walk.step_into(name),
+            (None, Some(walk)) => match command {
+                "targets" => listed(&walk.targets()),
+                "over" => walk.step(StepKind::Over),
+                "into" => walk.step(StepKind::Into),
+                "out" => walk.step(StepKind::Out),
+                "continue" => walk.resume(),
+                other => panic!("no such command: {other}"),
+            },
+            _ => panic!("what does this row say? {row}"),
+        };
+        let expected = expected.trim();
+        if got == expected {
+            writeln!(listing, "  {command} → {got}").unwrap();
+        } else {
+            wrong += 1;
+            writeln!(listing, "✗ {command} → {got}   (expected: {expected})").unwrap();
+        }
+    }
+    assert!(
+        wrong == 0,
+        "{wrong} rows differ with {options:?}\n{listing}"
+    );
+}
+
+/// A program of `fixtures/stepping`; `calls.c` is linked with `helper.c`, a library.
+pub fn program(name: &str, flags: &[&str]) -> Fixture {
+    let name = format!("stepping/{name}");
+    if !name.ends_with("calls.c") {
+        return fixture(&name, flags);
+    }
+    let library = ["-shared", "-fPIC"];
+    let library = fixture("stepping/helper.c", &[flags, &library].concat());
+    let library = ["-Wl,--no-as-needed", library.binary.to_str().unwrap()];
+    fixture(&name, &[flags, &library].concat())
+}
+
+/// One test for each build of a program, all of one table.
+macro_rules! table {
+    ($($name:ident: $program:literal $flags:expr;)+ $table:literal) => {$(
+        #[test]
+        fn $name() {
+            $crate::walking::check(
+                &$crate::walking::program($program, $flags),
+                $table,
+            );
+        }
+    )+};
+}
+
+pub(crate) use table;
