@@ -170,6 +170,7 @@ impl DataBreakpoints {
                     value: None,
                     type_name: String::new(),
                     frame: None,
+                    moves: false,
                     persistent: None,
                 });
                 Ok((data, mode.access(access)))
@@ -259,6 +260,7 @@ mod tests {
             value: None,
             type_name: String::new(),
             frame: None,
+            moves: false,
             persistent,
         }
     }

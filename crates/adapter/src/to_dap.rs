@@ -267,7 +267,7 @@ pub fn stopped(stop: &Stop, first: bool, hit: Hit) -> StoppedEventBody {
             StoppedEventReason::DataBreakpoint,
             "Watched data is gone",
             Some(format!(
-                "the function has returned whose frame had {}",
+                "the function was left whose frame had {}",
                 quoted(names)
             )),
         ),

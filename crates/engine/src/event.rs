@@ -185,7 +185,7 @@ pub enum StopReason {
     Restarted,
     /// Data was accessed that is watched, by the instruction before.
     Data(Vec<DataHit>),
-    /// A function has returned that had watched data in its frame; that isn't watched any more.
+    /// A function has returned, or was left by an exception or a jump, that had watched data in its frame; that isn't watched any more.
     DataGone {
         /// The breakpoints.
         breakpoints: Vec<i64>,

@@ -14,6 +14,7 @@ mod commands;
 mod debuginfod;
 mod deciding;
 mod exceptions;
+mod frame_ends;
 mod indexing;
 mod input;
 mod loader;

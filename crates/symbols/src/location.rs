@@ -629,6 +629,18 @@ impl Module {
         })
     }
 
+    /// Whether where `variable` is depends on the address: it has a location list, as variables of optimised code have.
+    pub fn has_several_homes(&self, variable: &Variable) -> bool {
+        self.dwarf(|dwarf| {
+            let Some(unit) = dwarf.unit(variable.unit) else {
+                return false;
+            };
+            let chain = dwarf.chain(unit, UnitOffset(variable.offset));
+            let location = chain.attribute(dw::DW_AT_location);
+            location.is_some_and(|(_, value)| !matches!(value, AttributeValue::Exprloc(_)))
+        })
+    }
+
     /// The pieces of what a [`Place::ImplicitPointer`] points to, or into, in the frame and at the address that it was found in.
     ///
     /// # Errors

@@ -142,6 +142,9 @@ fn describe(target: &DataTarget) -> String {
         (false, false) => format!("{bytes} at {name} ({address})"),
     };
     match target.frame {
+        Some(_) if target.moves => format!(
+            "{place}, until its function returns; the optimiser keeps it elsewhere in other parts of the function, which are not watched"
+        ),
         Some(_) => format!("{place}, until its function returns"),
         None => place,
     }

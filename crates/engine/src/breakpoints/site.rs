@@ -24,6 +24,8 @@ pub(crate) enum Reason {
     Step,
     /// A frame with watched data returns to here.
     FrameEnd,
+    /// Exceptions and jumps pass here on their way, maybe out of a frame with watched data.
+    FrameLeft,
     /// Exceptions pass here.
     Exception,
     /// An indirect function is chosen here.
@@ -60,6 +62,7 @@ impl Site {
                 Reason::Loader
                 | Reason::Step
                 | Reason::FrameEnd
+                | Reason::FrameLeft
                 | Reason::Exception
                 | Reason::Chooser
                 | Reason::Choice

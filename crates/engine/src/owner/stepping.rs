@@ -343,7 +343,7 @@ impl Owner {
     }
 
     /// Where `longjmp`, at its first instruction, goes.
-    fn jump_target(&self, registers: &UserRegisters) -> Option<Address> {
+    pub(super) fn jump_target(&self, registers: &UserRegisters) -> Option<Address> {
         let dwarf = registers.to_dwarf();
         let buffer = Address(dwarf.get(RDI)?);
         let kept = self.memory.read_u64(buffer.offset(JUMP_TARGET)).ok()?;

@@ -127,10 +127,13 @@ impl Owner {
             site.has(Reason::Loader),
             site.has(Reason::Step) || site.has(Reason::Hook),
         );
-        let frame_end = site.has(Reason::FrameEnd);
+        let (frame_end, frame_left) = (site.has(Reason::FrameEnd), site.has(Reason::FrameLeft));
         let (chooser, choice) = (site.has(Reason::Chooser), site.has(Reason::Choice));
         if loader {
             self.modules_changed();
+        }
+        if frame_left {
+            self.frames_left(thread);
         }
         if choice {
             self.choice_made(thread, at);

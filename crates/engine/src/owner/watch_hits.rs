@@ -1,8 +1,9 @@
-//! Accesses to watched data, and the end of frames that it is in.
+//! Accesses to watched data.
 //!
 //! The processor traps after the instruction. What an access has done shows in the value: that is kept from one access to the next.
 
 use super::Owner;
+use super::frame_ends::data_gone;
 use super::watching::bytes_of;
 use crate::Address;
 use crate::ThreadId;
@@ -205,50 +206,10 @@ impl Owner {
             None => in_hexadecimal(bytes),
         }
     }
-
-    /// Gives up what was in frames that a thread has returned from; the reason to stop for that.
-    pub(super) fn frames_ended(&mut self, thread: ThreadId) -> Option<StopReason> {
-        let framed =
-            |frame: &Option<DataTarget>| frame.as_ref()?.frame.filter(|f| f.thread == thread);
-        if !self
-            .watches
-            .list
-            .iter()
-            .any(|watch| framed(&watch.found).is_some())
-        {
-            return None;
-        }
-        let sp = self.registers(thread)?.sp();
-        let over =
-            |found: &Option<DataTarget>| framed(found).is_some_and(|frame| sp >= frame.cfa.0);
-        let ended = self.stop_watching(|watch| over(&watch.found), "its function has returned");
-        data_gone(ended)
-    }
-
-    /// A thread has ended, and its stack with it.
-    pub(super) fn stack_ended(&mut self, thread: ThreadId) {
-        let on_it = |found: &Option<DataTarget>| {
-            found
-                .as_ref()
-                .and_then(|target| target.frame)
-                .is_some_and(|f| f.thread == thread)
-        };
-        if !self.watches.list.is_empty() {
-            self.stop_watching(|watch| on_it(&watch.found), "its thread has ended");
-        }
-    }
 }
 
 /// A watch by its index, its bytes before, and why its condition can't be evaluated.
 type Hit = (usize, Vec<u8>, Option<String>);
-
-fn data_gone(ended: Vec<(i64, String)>) -> Option<StopReason> {
-    if ended.is_empty() {
-        return None;
-    }
-    let (breakpoints, names) = ended.into_iter().unzip();
-    Some(StopReason::DataGone { breakpoints, names })
-}
 
 /// Bytes as a number where they have a number's size, else one by one.
 fn in_hexadecimal(bytes: &[u8]) -> String {

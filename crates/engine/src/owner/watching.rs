@@ -6,7 +6,6 @@
 
 use super::Owner;
 use crate::breakpoints::options::Rules;
-use crate::breakpoints::site::Reason;
 use crate::breakpoints::watch::{SLOTS, Slot, Table, pieces};
 use crate::eval;
 use crate::event::Event;
@@ -120,7 +119,11 @@ impl Owner {
             DataPlace::Expression(text, frame) => {
                 let thread = frame.map_or(self.current, |frame| frame.thread);
                 let (named, _) = self.evaluate(&text, frame)?;
-                self.value_target(named, thread, length)
+                let target = self.value_target(named, thread, length)?;
+                Ok(DataTarget {
+                    moves: frame.is_some_and(|frame| self.has_several_homes(&text, frame)),
+                    ..target
+                })
             }
         }
     }
@@ -133,6 +136,7 @@ impl Owner {
             value: None,
             type_name: String::new(),
             frame: None,
+            moves: false,
             persistent: None,
         };
         self.checked(target)
@@ -230,6 +234,7 @@ impl Owner {
             type_name: rendered.type_name,
             value: (size == Some(length)).then_some(value),
             frame: None,
+            moves: false,
             persistent: None,
             name,
         })
@@ -502,21 +507,6 @@ impl Owner {
             Mode::Running => self.stops.stop_all(&mut self.actions),
             Mode::Stopped => self.try_watching(),
             Mode::Stopping => {}
-        }
-    }
-
-    /// Stops where frames return to that watched data is in.
-    fn watch_frames(&mut self) {
-        self.memory.remove_everywhere(Reason::FrameEnd);
-        let frames = self
-            .watches
-            .list
-            .iter()
-            .filter_map(|watch| watch.found.as_ref()?.frame);
-        for frame in frames.collect::<Vec<_>>() {
-            if let Err(error) = self.memory.insert(frame.return_to, Reason::FrameEnd) {
-                tracing::warn!(address = %frame.return_to, %error, "the end of a frame can't be noticed");
-            }
         }
     }
 

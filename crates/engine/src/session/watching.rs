@@ -48,6 +48,8 @@ pub struct DataTarget {
     pub type_name: String,
     /// The frame that it is in: with that, it ends.
     pub frame: Option<FrameOnStack>,
+    /// The compiler keeps the variable elsewhere in other parts of its function.
+    pub moves: bool,
     /// The language in which `name` gives it again at any time, in a later session, too.
     pub persistent: Option<Language>,
 }

@@ -1,0 +1,149 @@
+//! The end of frames with watched data: a return, an exception, a panic or a `longjmp` that leaves them, the end of their thread.
+//!
+//! There is a site where such a frame returns to. While there is such a frame, the runtimes' functions that say where an
+//! exception lands and a jump goes have sites, too; a thread with such a frame that comes there gets one at its landing.
+
+use super::Owner;
+use crate::breakpoints::site::Reason;
+use crate::event::StopReason;
+use crate::faults::Mapping;
+use crate::frame::FrameId;
+use crate::session::watching::{DataTarget, FrameOnStack};
+use crate::target::linux::process;
+use crate::{Address, ThreadId};
+
+/// The DWARF number of the register with a function's second argument (System V ABI for x86-64, §3.2.3).
+const RSI: u16 = 4;
+
+impl Owner {
+    fn watched_frames(&self) -> impl Iterator<Item = FrameOnStack> {
+        let found = |watch: &super::watching::Watch| watch.found.as_ref()?.frame;
+        self.watches.list.iter().filter_map(found)
+    }
+
+    /// Stops where frames return to that watched data is in, and where they may be left otherwise.
+    pub(super) fn watch_frames(&mut self) {
+        self.memory.remove_everywhere(Reason::FrameEnd);
+        self.memory.remove_everywhere(Reason::FrameLeft);
+        let frames: Vec<FrameOnStack> = self.watched_frames().collect();
+        if frames.is_empty() {
+            return;
+        }
+        let hooks = self.modules.iter().flat_map(|module| {
+            let hooks = module.landing_hook().into_iter();
+            hooks.chain(module.jump_hooks().iter().copied())
+        });
+        let hooks = hooks.map(|at| (at, Reason::FrameLeft));
+        let ends = frames.iter().map(|f| (f.return_to, Reason::FrameEnd));
+        for (address, reason) in hooks.chain(ends).collect::<Vec<_>>() {
+            if let Err(error) = self.memory.insert(address, reason) {
+                tracing::warn!(%address, %error, "the end of a frame can't be noticed");
+            }
+        }
+    }
+
+    /// A thread is where an exception or a jump is sent on: it is looked at again where that goes.
+    pub(super) fn frames_left(&mut self, thread: ThreadId) {
+        if !self.watched_frames().any(|frame| frame.thread == thread) {
+            return;
+        }
+        let Some(registers) = self.registers(thread) else {
+            return;
+        };
+        let throws = |at: Option<Address>| at == Some(registers.pc());
+        let landing = match self.modules.iter().any(|m| throws(m.landing_hook())) {
+            true => registers.to_dwarf().get(RSI).map(Address),
+            false => self.jump_target(&registers),
+        };
+        let Some(address) = landing else { return };
+        if let Err(error) = self.memory.insert(address, Reason::FrameEnd) {
+            tracing::warn!(%address, %error, "the end of a frame can't be noticed");
+        }
+    }
+
+    /// Gives up what was in frames that a thread has returned from; the reason to stop for that.
+    pub(super) fn frames_ended(&mut self, thread: ThreadId) -> Option<StopReason> {
+        let framed =
+            |frame: &Option<DataTarget>| frame.as_ref()?.frame.filter(|f| f.thread == thread);
+        if !self
+            .watches
+            .list
+            .iter()
+            .any(|watch| framed(&watch.found).is_some())
+        {
+            return None;
+        }
+        let registers = self.registers(thread)?;
+        let over = |found: &Option<DataTarget>| {
+            framed(found).filter(|frame| registers.sp() >= frame.cfa.0)
+        };
+        let frame = self
+            .watches
+            .list
+            .iter()
+            .find_map(|watch| over(&watch.found))?;
+        if !self.is_one_stack(frame.cfa, Address(registers.sp())) {
+            // A signal's handler or a coroutine, on a stack of its own.
+            return None;
+        }
+        let why = match registers.pc() == frame.return_to {
+            true => "its function has returned",
+            false => "its function was left",
+        };
+        let ended = self.stop_watching(|watch| over(&watch.found).is_some(), why);
+        data_gone(ended)
+    }
+
+    fn is_one_stack(&self, one: Address, other: Address) -> bool {
+        let mappings = process::mappings(self.process);
+        let mut mappings = mappings.iter();
+        // Behind the last frame is the end of the stack.
+        let within = |at: Address, of: &Mapping| (of.start..=of.end).contains(&at.0);
+        mappings.any(|mapping| within(one, mapping) && within(other, mapping))
+    }
+
+    /// Whether an expression is a variable of the frame, or a part of one, that the compiler keeps elsewhere in other parts of the
+    /// function.
+    pub(super) fn has_several_homes(&mut self, text: &str, frame: FrameId) -> bool {
+        if text.contains("->") {
+            return false;
+        }
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        let name = text
+            .trim()
+            .split(|c| !is_name(c))
+            .next()
+            .unwrap_or_default();
+        let Ok(frame) = self.frame(frame) else {
+            return false;
+        };
+        let Some(module) = &frame.physical.module else {
+            return false;
+        };
+        let at = module.to_file(frame.physical.lookup);
+        let variables = module.module.variables_at(at, frame.inline_depth);
+        let found = variables.iter().rfind(|variable| variable.name == name);
+        found.is_some_and(|variable| module.module.has_several_homes(variable))
+    }
+
+    /// A thread has ended, and its stack with it.
+    pub(super) fn stack_ended(&mut self, thread: ThreadId) {
+        let on_it = |found: &Option<DataTarget>| {
+            found
+                .as_ref()
+                .and_then(|target| target.frame)
+                .is_some_and(|f| f.thread == thread)
+        };
+        if !self.watches.list.is_empty() {
+            self.stop_watching(|watch| on_it(&watch.found), "its thread has ended");
+        }
+    }
+}
+
+pub(super) fn data_gone(ended: Vec<(i64, String)>) -> Option<StopReason> {
+    if ended.is_empty() {
+        return None;
+    }
+    let (breakpoints, names) = ended.into_iter().unzip();
+    Some(StopReason::DataGone { breakpoints, names })
+}
