@@ -7,6 +7,7 @@ use dapple_dap::types::{
 };
 use dapple_engine::session::{
     BreakpointOptions, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint, StepKind,
+    StepOptions, StepUnit,
 };
 use dapple_engine::{Address, ThreadId};
 use std::ops::Range;
@@ -100,13 +101,26 @@ pub fn function_breakpoint(wanted: &types::FunctionBreakpoint) -> FunctionBreakp
     }
 }
 
-/// What a step ends at.
-pub fn step(kind: StepKind, granularity: Option<&SteppingGranularity>) -> StepKind {
+/// What a step ends at, and how it is made. Without a granularity it goes by lines, as steps of debuggers for these languages
+/// do, though the protocol would have statements.
+pub fn step(
+    kind: StepKind,
+    granularity: Option<&SteppingGranularity>,
+    single_thread: Option<bool>,
+) -> (StepKind, StepOptions) {
+    let options = StepOptions {
+        alone: single_thread == Some(true),
+        unit: match granularity {
+            Some(SteppingGranularity::Statement) => StepUnit::Statement,
+            _ => StepUnit::Line,
+        },
+        ..StepOptions::default()
+    };
     match (kind, granularity) {
         (StepKind::Over | StepKind::Into, Some(SteppingGranularity::Instruction)) => {
-            StepKind::Instruction
+            (StepKind::Instruction, options)
         }
-        _ => kind,
+        _ => (kind, options),
     }
 }
 

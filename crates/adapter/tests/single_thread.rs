@@ -227,3 +227,119 @@ fn a_program_with_held_threads_is_asked_to_end_and_left() {
     assert_eq!(session.exit_code(), 128 + 15);
     session.disconnect();
 }
+
+#[test]
+fn steps_of_one_thread_leave_the_others_where_they_are() {
+    let fixture = Fixture::new("alone.c");
+    let (session, stop, me) = at_a_turn(&fixture, "end");
+    session.set_breakpoints(&fixture, &[]);
+    let other = counts(&session, &stop.top)[1 - me as usize];
+    let out = StepOutArguments::new(stop.thread).with_single_thread(true);
+    session.ok::<StepOutRequest>(out);
+    let mut stop = session.stopped(StoppedEventReason::Step);
+    for _ in 0..4 {
+        let next = NextArguments::new(stop.thread).with_single_thread(true);
+        session.ok::<NextRequest>(next);
+        stop = session.stopped(StoppedEventReason::Step);
+        let into = StepInArguments::new(stop.thread).with_single_thread(true);
+        session.ok::<StepInRequest>(into);
+        stop = session.stopped(StoppedEventReason::Step);
+    }
+    let counts = counts(&session, &stop.top);
+    assert!(counts[me as usize] > 1, "{counts:?}");
+    assert_eq!(counts[1 - me as usize], other, "{counts:?}");
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+    assert_eq!(session.output(OutputEventCategory::Stdout), "4 4 0\n");
+    session.disconnect();
+}
+
+#[test]
+fn a_step_that_waits_for_a_held_thread_is_paused_or_goes_on_with_all() {
+    let fixture = Fixture::new("alone.c");
+    for pause in [true, false] {
+        let (session, stop, _) = at_a_turn(&fixture, "meet");
+        session.set_breakpoints(&fixture, &["after"]);
+        run_alone(&session, stop.thread);
+        let stop = session.stopped_at(&fixture, "after", StoppedEventReason::Breakpoint);
+        session.set_breakpoints(&fixture, &[]);
+        let mut at = stop;
+        for _ in 0..2 {
+            let next = NextArguments::new(at.thread).with_single_thread(true);
+            session.ok::<NextRequest>(next);
+            at = session.stopped(StoppedEventReason::Step);
+        }
+        // It is before `sem_wait`, and nobody runs who posts.
+        let next = NextArguments::new(at.thread).with_single_thread(true);
+        session.ok::<NextRequest>(next);
+        let refusal = session.refused::<StackTraceRequest>(StackTraceArguments::new(at.thread));
+        assert_eq!(refusal.message.as_deref(), Some("notStopped"));
+        if pause {
+            session.ok::<PauseRequest>(PauseArguments::new(at.thread));
+            let paused = session.stopped(StoppedEventReason::Pause);
+            assert_eq!(paused.thread, at.thread);
+            session.resume(paused.thread);
+        } else {
+            // With the others the step comes to its end.
+            session.resume(at.thread);
+            let stop = session.stopped(StoppedEventReason::Step);
+            assert_eq!((stop.thread, stop.top.name.as_str()), (at.thread, "work"));
+            session.resume(stop.thread);
+        }
+        assert_eq!(session.exit_code(), 0);
+        session.disconnect();
+    }
+}
+
+#[test]
+fn a_breakpoint_met_by_a_step_of_one_thread_stops_it_there() {
+    let fixture = Fixture::new("alone.c");
+    let (session, stop, me) = at_a_turn(&fixture, "end");
+    let other = counts(&session, &stop.top)[1 - me as usize];
+    let out = StepOutArguments::new(stop.thread).with_single_thread(true);
+    session.ok::<StepOutRequest>(out);
+    let mut stop = session.stopped(StoppedEventReason::Step);
+    loop {
+        let next = NextArguments::new(stop.thread).with_single_thread(true);
+        session.ok::<NextRequest>(next);
+        let event = session.wait_for::<StoppedEvent>();
+        assert_eq!(event.thread_id, Some(stop.thread));
+        assert_eq!(event.all_threads_stopped, Some(true));
+        stop.top = session.stack(stop.thread).remove(0);
+        if event.reason == StoppedEventReason::Breakpoint {
+            break;
+        }
+    }
+    assert_eq!(
+        (stop.top.name.as_str(), stop.top.line),
+        ("turn", fixture.line("turn"))
+    );
+    assert_eq!(counts(&session, &stop.top)[1 - me as usize], other);
+    session.disconnect();
+}
+
+#[test]
+fn the_end_of_a_thread_in_a_step_of_its_own_is_a_stop_of_the_others() {
+    let fixture = Fixture::new("alone.c");
+    let (session, stop, _) = at_a_turn(&fixture, "end");
+    session.set_breakpoints(&fixture, &["after"]);
+    run_alone(&session, stop.thread);
+    let stop = session.stopped_at(&fixture, "after", StoppedEventReason::Breakpoint);
+    session.set_breakpoints(&fixture, &[]);
+    let out = StepOutArguments::new(stop.thread).with_single_thread(true);
+    session.ok::<StepOutRequest>(out);
+    let event = session.wait_for::<StoppedEvent>();
+    // Where the C library's own code has a source, that is where the function returns to.
+    let left = match event.reason {
+        StoppedEventReason::Step => {
+            run_alone(&session, stop.thread);
+            session.stopped(StoppedEventReason::Pause).thread
+        }
+        _ => event.thread_id.expect("a thread"),
+    };
+    assert_ne!(left, stop.thread);
+    assert!(!threads(&session).contains(&stop.thread));
+    session.resume(left);
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+}

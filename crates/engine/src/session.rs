@@ -150,6 +150,17 @@ pub enum StepKind {
     Instruction,
 }
 
+/// What a step over or into goes to the next of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StepUnit {
+    /// The next line.
+    #[default]
+    Line,
+    /// The next statement, on the same line too: told by the columns of the line table, and by what stands between them in the
+    /// source. Without columns, as far as the next line.
+    Statement,
+}
+
 /// How a step is to be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StepOptions {
@@ -157,6 +168,8 @@ pub struct StepOptions {
     pub alone: bool,
     /// Stop at each instruction on the way, where the code could be run at once: for comparing the two.
     pub each_instruction: bool,
+    /// How far a step over or into goes.
+    pub unit: StepUnit,
     /// Of a step into: the one call to go into, whoever's it is, by [`Session::step_targets`]. A step that doesn't come to it
     /// ends as a step over.
     pub target: Option<stepping::Callee>,

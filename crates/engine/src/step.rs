@@ -3,7 +3,7 @@
 //! Responsible for *what* to do: single-step, run to an address, or finish. Not responsible for doing it: the owner thread
 //! inserts the breakpoint, resumes and waits. So a step is a pure function of registers, memory and symbols.
 //!
-//! The contract. A step **over** ends at the start of another line of the same activation of the function, or, when that
+//! The contract. A step **over** ends at the start of another line (or statement, [`StepUnit`]) of the same activation of the function, or, when that
 //! returns, in the nearest caller that has the user's source, in the middle of its line where something is left to do there.
 //! Calls, and calls that were inlined, belong to the line. A step **into** ends there too, unless the line calls a function
 //! with the user's source: then after that function's prologue, or at the first statement of an inlined one. Linkage stubs
@@ -31,11 +31,12 @@ use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
 use crate::registers::Registers;
 use crate::session::stepping::Callee;
-use crate::session::{StepKind, StepOptions};
+use crate::session::{StepKind, StepOptions, StepUnit};
 use crate::unwind;
 use code::Instruction;
 pub(crate) use code::is_library_source;
 use dapple_symbols::functions::{FunctionId, InlinedCall};
+use dapple_symbols::lines::LineRow;
 pub use position::Places;
 use position::Position;
 use std::ops::Range;
@@ -127,6 +128,9 @@ pub struct Step {
     function: Option<FunctionId>,
     file: Option<Arc<Path>>,
     line: u32,
+    /// Of the statement to finish; 0: unknown.
+    column: u32,
+    unit: StepUnit,
     /// Addresses known to belong to the line.
     range: Range<u64>,
     /// The inlined calls around the start, outermost first.
@@ -156,6 +160,7 @@ impl Step {
         options: StepOptions,
     ) -> (Step, Action) {
         let mut step = Step::standing(kind, cx, before, options.each_instruction);
+        step.unit = options.unit;
         step.target = options.target.filter(|_| kind == StepKind::Into);
         let action = match kind {
             StepKind::Instruction => Action::SingleStep,
@@ -176,6 +181,8 @@ impl Step {
             function: None,
             file: None,
             line: 0,
+            column: 0,
+            unit: StepUnit::Line,
             range: 0..0,
             inlined: Vec::new(),
             any_source: false,
@@ -295,6 +302,7 @@ impl Step {
         match &at.row {
             Some(row) => {
                 self.line = row.line;
+                self.column = row.column;
                 self.range = at.range(&row.range);
                 self.file = Some(Arc::clone(&row.file));
             }
@@ -347,6 +355,7 @@ impl Step {
         };
         if let Some(site) = &first.call_site {
             self.line = site.line;
+            self.column = site.column;
             self.file = Some(Arc::clone(&site.file));
             self.any_source = !cx.places.is_users(&site.file);
             self.inlined.truncate(outer);
@@ -485,6 +494,9 @@ impl Step {
         let same_line = inside == self.inlined.len()
             && row.line == self.line
             && Some(&row.file) == self.file.as_ref();
+        if same_line && self.unit == StepUnit::Statement && self.is_next_statement(&at, row) {
+            return Action::Finished;
+        }
         if same_line {
             self.range = at.range(&row.range);
             return self.advance(cx);
@@ -497,6 +509,16 @@ impl Step {
             self.settle(cx);
         }
         self.advance(cx)
+    }
+
+    /// Whether a place on the line to finish begins another statement of it.
+    fn is_next_statement(&self, at: &Position, row: &LineRow) -> bool {
+        // LLVM marks only the first row of a line as a statement's.
+        row.range.start == at.address
+            && self.column != 0
+            && row.column != 0
+            && row.column != self.column
+            && source::separates(&row.file, row.line, self.column, row.column)
     }
 
     /// In `call`, inlined into what was around the line.

@@ -516,3 +516,60 @@ table! {
     out                 → after panic, main, 1
     "
 }
+
+table! {
+    statements_at_o0: "statements.c" &["-O0"];
+    statements_at_o2: "statements.c" &["-O2"];
+    "
+    run three           → three, main, 1
+    statement           → three, main, 1, two(2);
+    statement           → three, main, 1, one(3);
+    into                → one, one, 2
+    run three           → three, main, 1
+    over                → loop, main, 1
+
+    # Calls in one expression are one statement.
+    run if              → if, main, 1
+    statement           → if, main, 1, one(a);
+    "
+}
+
+table! {
+    more_statements_at_o0: "statements.c" &["-O0"];
+    "
+    run three           → three, main, 1
+    statement           → three, main, 1, two(2);
+    into statement      → two, two, 2, =
+    statement           → two, two, 2, +
+    run loop            → loop, main, 1
+    statement           → loop, main, 1, <
+    statement           → loop, main, 1, one(i);
+    statement           → loop, main, 1, ++)
+    statement           → loop, main, 1, <
+    statement           → loop, main, 1, one(i);
+    into statement      → one, one, 2, =
+    out                 → loop, main, 1
+    statement           → loop, main, 1, <
+    statement           → nested, main, 1, two(one(1))
+    statement           → if, main, 1, (a
+    statement           → if, main, 1, one(a);
+    # A semicolon in a text is none.
+    statement           → text, main, 1, text
+    statement           → text, main, 1, *text
+    statement           → end, main, 1, 0;
+    "
+}
+
+table! {
+    statements_in_rust_at_o0: "statements.rs" &["-Copt-level=0"];
+    statements_in_rust_at_o2: "statements.rs" &["-Copt-level=2"];
+    "
+    run three           → three, main, 1
+    statement           → three, main, 1, two(2);
+    statement           → three, main, 1, one(3);
+    statement           → nested, main, 1, one(1))
+    statement           → if, main, 1, black_box(a)
+    statement           → if, main, 1, two(4);
+    statement           → end, main, 1, black_box(2);
+    "
+}

@@ -40,9 +40,8 @@ pub fn next(
     arguments: NextArguments,
     _: &mut Context,
 ) -> Result<Empty, Failure> {
-    let options = StepOptions::default();
     let granularity = arguments.granularity.as_ref();
-    let kind = from_dap::step(StepKind::Over, granularity);
+    let (kind, options) = from_dap::step(StepKind::Over, granularity, arguments.single_thread);
     step(adapter, arguments.thread_id, kind, options)
 }
 
@@ -53,8 +52,8 @@ pub fn step_in(
     _: &mut Context,
 ) -> Result<Empty, Failure> {
     let granularity = arguments.granularity.as_ref();
-    let mut options = StepOptions::default();
-    let mut kind = from_dap::step(StepKind::Into, granularity);
+    let (mut kind, mut options) =
+        from_dap::step(StepKind::Into, granularity, arguments.single_thread);
     if let Some(id) = arguments.target_id {
         options.target = Some(chosen(adapter, arguments.thread_id, id)?);
         kind = StepKind::Into;
@@ -102,9 +101,8 @@ pub fn step_out(
     arguments: StepOutArguments,
     _: &mut Context,
 ) -> Result<Empty, Failure> {
-    let options = StepOptions::default();
     let granularity = arguments.granularity.as_ref();
-    let kind = from_dap::step(StepKind::Out, granularity);
+    let (kind, options) = from_dap::step(StepKind::Out, granularity, arguments.single_thread);
     step(adapter, arguments.thread_id, kind, options)
 }
 
@@ -118,7 +116,10 @@ fn step(
         .stopped()?
         .step_as(from_dap::thread(thread)?, kind, options)
         .map_err(|error| to_dap::failure(&error))?;
-    adapter.resumed();
+    match options.alone {
+        true => adapter.partly_resumed(),
+        false => adapter.resumed(),
+    }
     Ok(Empty)
 }
 

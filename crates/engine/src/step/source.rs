@@ -1,4 +1,5 @@
-//! What the source itself says where the line table is silent: what a call through a pointer is written as.
+//! What the source itself says where the line table is silent: what a call through a pointer is written as, and whether two
+//! columns are of one statement. Compilers give columns to parts of expressions, too.
 
 use dapple_symbols::functions::SourcePosition;
 use std::io::{BufRead, BufReader, Read};
@@ -15,6 +16,74 @@ pub(super) fn line(file: &Path, number: u32) -> Option<String> {
     let reader = BufReader::new(std::fs::File::open(file).ok()?.take(MOST));
     let line = reader.split(b'\n').nth(wanted)?.ok()?;
     (line.len() <= LONGEST).then(|| String::from_utf8_lossy(&line).into_owned())
+}
+
+/// Whether two columns of a line, both 1-based, are of different statements; as far as the source can be read.
+pub(super) fn separates(file: &Path, number: u32, a: u32, b: u32) -> bool {
+    let Some(line) = line(file, number) else {
+        return true;
+    };
+    let index = |column: u32| (column.max(1) as usize - 1).min(line.len());
+    between(&line, index(a.min(b)), index(a.max(b)))
+}
+
+fn between(line: &str, from: usize, to: usize) -> bool {
+    let bytes = line.as_bytes();
+    let mut quoted = None;
+    let mut at = 0;
+    while at < to {
+        match (bytes[at], quoted) {
+            (b'\\', Some(_)) => at += 1,
+            (byte, Some(quote)) if byte == quote => quoted = None,
+            (_, Some(_)) => {}
+            (b'"', None) => quoted = Some(b'"'),
+            // Not a lifetime.
+            (b'\'', None) if is_character(&bytes[at..]) => quoted = Some(b'\''),
+            (b';' | b'{' | b'}', None) if at >= from => return true,
+            _ => {}
+        }
+        at += 1;
+    }
+    let before = bytes[..to].trim_ascii_end();
+    ends_in_word(before, &["else", "do"])
+        || head(before).is_some_and(|head| {
+            ends_in_word(
+                head.trim_ascii_end(),
+                &["if", "for", "while", "switch", "catch"],
+            )
+        })
+}
+
+fn is_character(bytes: &[u8]) -> bool {
+    matches!(bytes, [_, b'\\', ..] | [_, _, b'\'', ..])
+}
+
+/// What stands before the group in parentheses that a text ends in.
+fn head(text: &[u8]) -> Option<&[u8]> {
+    let mut depth = 0_u32;
+    if text.last() != Some(&b')') {
+        return None;
+    }
+    for (at, byte) in text.iter().enumerate().rev() {
+        match byte {
+            b')' => depth += 1,
+            b'(' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(&text[..at]);
+        }
+    }
+    None
+}
+
+fn ends_in_word(text: &[u8], words: &[&str]) -> bool {
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let start = text
+        .iter()
+        .rposition(|byte| !is_name(byte))
+        .map_or(0, |at| at + 1);
+    words.iter().any(|word| &text[start..] == word.as_bytes())
 }
 
 /// What is called at a place, as it is written there: `(*pointer)()`, `shape->area()`.
@@ -71,7 +140,33 @@ fn as_written(line: &str, column: usize) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::as_written;
+    use super::{as_written, between};
+
+    fn separate(line: &str, a: &str, b: &str) -> bool {
+        let place = |mark| line.find(mark).expect("the mark is in the line");
+        between(line, place(a).min(place(b)), place(a).max(place(b)))
+    }
+
+    #[test]
+    fn statements_are_told_from_parts_of_one() {
+        let line = "one(1); two(2); const char *t = \"a; b\"; x = t[0] + ';' + y;";
+        assert!(separate(line, "one", "two"));
+        assert!(separate(line, "two", "\"a"));
+        assert!(!separate(line, "t[", "y;"));
+        let line = "for (i = 0; i < n; i++) f(i, g(i));";
+        assert!(separate(line, "= 0", "< n"));
+        assert!(separate(line, "++", "f("));
+        assert!(!separate(line, "f(", "g("));
+        let line = "int a = (long) two(one(1)) + one(2);";
+        assert!(!separate(line, "=", "two"));
+        assert!(!separate(line, "two", "one"));
+        let line = "if (a > 2) one(a); else two(b);";
+        assert!(separate(line, "> 2", "one"));
+        assert!(separate(line, "if", "one"));
+        assert!(separate(line, "one", "two"));
+        let line = "fn f<'a>(x: &'a str) -> &'a str { g(x); h(x) }";
+        assert!(separate(line, "g(", "h("));
+    }
 
     fn at(line: &str, mark: &str) -> Option<String> {
         as_written(line, line.find(mark).expect("the mark is in the line"))

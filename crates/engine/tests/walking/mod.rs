@@ -3,14 +3,14 @@
 //! `command → place, function, depth`: the place is the `// stop: NAME` marker at the line's end, or the line's number and
 //! text; the depth is how many frames there are with a source of the tests, inlined calls counted, `main` alone being 1.
 //! `run PLACE` starts the program anew and runs to that line; `break PLACE` adds a breakpoint, which counts from then on.
-//! `targets` lists what the line calls from there on, and `into NAME` steps into that of it.
+//! `statement` and `into statement` go to the next statement, told by what stands there. `targets` lists what the line calls from there on, and `into NAME` steps into that of it.
 //! What is expected is what a person would want to see, in every build of the program.
 
 use crate::support::{Debuggee, Fixture, Outcome, fixture};
 use dapple_engine::ThreadId;
 use dapple_engine::event::{ExitStatus, StopReason};
 use dapple_engine::session::stepping::StepTarget;
-use dapple_engine::session::{LineBreakpoint, StepKind, StepOptions};
+use dapple_engine::session::{LineBreakpoint, StepKind, StepOptions, StepUnit};
 use std::fmt::Write;
 
 /// How deep a stack is looked at.
@@ -84,6 +84,29 @@ impl<'a> Walk<'a> {
         let reached = self.step(StepKind::Into);
         self.options = options;
         reached
+    }
+
+    fn step_by_statement(&mut self, kind: StepKind) -> String {
+        let options = self.options;
+        self.options.unit = StepUnit::Statement;
+        let reached = self.step(kind);
+        self.options = options;
+        format!("{reached}, {}", self.text_there())
+    }
+
+    /// What stands where the thread is, up to a blank.
+    fn text_there(&self) -> String {
+        let stack = self.debuggee.session().stack(self.thread, 0..1);
+        let place = stack
+            .ok()
+            .and_then(|stack| stack.frames.first()?.position.clone());
+        let Some(place) = place else {
+            return "nowhere".into();
+        };
+        let text = std::fs::read_to_string(&place.file).unwrap();
+        let line = text.lines().nth(place.line as usize - 1).unwrap();
+        let there = line.get(place.column as usize - 1..).unwrap_or_default();
+        there.split(' ').next().unwrap_or_default().to_owned()
     }
 
     fn resume(&mut self) -> String {
@@ -183,8 +206,10 @@ pub fn check_as(fixture: &Fixture, table: &str, options: StepOptions) {
                 walk.arm();
                 String::new()
             }
+            (Some(("into", "statement")), Some(walk)) => walk.step_by_statement(StepKind::Into),
             (Some(("into", name)), Some(walk)) => walk.step_into(name),
             (None, Some(walk)) => match command {
+                "statement" => walk.step_by_statement(StepKind::Over),
                 "targets" => listed(&walk.targets()),
                 "over" => walk.step(StepKind::Over),
                 "into" => walk.step(StepKind::Into),
