@@ -15,6 +15,7 @@ mod debuginfod;
 mod deciding;
 mod exceptions;
 mod frame_ends;
+mod holding;
 mod indexing;
 mod input;
 mod loader;
@@ -43,7 +44,7 @@ use crate::signals::SignalTable;
 use crate::step::Places;
 use crate::stops::{Action, Actions, How, Stops};
 
-use crate::target::linux::affinity::Affinity;
+use crate::target::linux::hold::{Hold, Pace};
 use crate::target::linux::input::Input;
 use crate::target::linux::launch;
 use crate::target::linux::launcher;
@@ -117,7 +118,7 @@ pub(crate) struct Owner {
     step: Option<stepping::Stepping>,
     /// What steps have looked up.
     places: Places,
-    affinity: Affinity,
+    hold: Hold,
     /// Stops to tell of once all threads are stopped.
     reports: Vec<Stop>,
     /// A pause was asked for; for this thread, if for one.
@@ -170,6 +171,7 @@ struct Control {
     watched: u32,
     /// Where the panic that is under way has happened.
     panic_place: Option<String>,
+    pace: Pace,
 }
 
 impl Owner {
@@ -259,7 +261,7 @@ impl Owner {
             choosing: choosing::Choosing::default(),
             step: None,
             places: Places::default(),
-            affinity: Affinity::default(),
+            hold: Hold::default(),
             reports: Vec::new(),
             pause: None,
             stop_number: FIRST_STOP,
@@ -287,11 +289,13 @@ impl Owner {
             Ok(Waited::Status(thread, status)) => {
                 let event = wait::decode(thread, status);
                 tracing::trace!(?event, "debuggee");
+                self.noticed(event);
                 self.stops.handle(event, &mut self.actions);
                 self.perform();
             }
             Ok(Waited::Woken) => {
                 self.waker.take();
+                self.let_long_go();
                 self.serve();
             }
             Ok(Waited::NoChildren) => {
@@ -308,6 +312,7 @@ impl Owner {
     /// The engine itself failed: nothing must be left behind.
     pub(crate) fn abandon(&mut self) {
         if !self.over {
+            self.hold.release();
             match self.start {
                 Start::Launched => wait::abandon(self.process),
                 // It is let go with this thread's end.
@@ -359,6 +364,7 @@ impl Owner {
                 Action::Run(thread, how, signal) => {
                     self.write_back(thread);
                     self.watch_before_run(thread);
+                    let to_call = self.hold_for_run(thread, how);
                     if let Some(control) = self.threads.get_mut(&thread) {
                         control.registers = None;
                         control.exception = None;
@@ -366,6 +372,7 @@ impl Owner {
                     self.memory.put_back_all();
                     // A thread that is gone is told of by the next wait.
                     let _ = match how {
+                        How::Continue if to_call => ptrace::cont_to_call(thread, signal),
                         How::Continue => ptrace::cont(thread, signal),
                         How::Step => ptrace::step(thread, signal),
                     };
@@ -454,6 +461,7 @@ impl Owner {
     }
 
     fn all_stopped(&mut self) {
+        self.hold.release();
         for thread in self.stops.all_stopped() {
             self.leave_copy(thread);
         }
@@ -611,6 +619,7 @@ impl Owner {
     }
 
     fn thread_ended(&mut self, thread: ThreadId) {
+        self.hold.forget(thread);
         self.stack_ended(thread);
         self.chooses_no_more(thread);
         self.threads.remove(&thread);
@@ -645,6 +654,7 @@ impl Owner {
     /// The process runs another program: nothing that was known of the old one holds.
     fn executed(&mut self, thread: ThreadId) {
         self.end_step();
+        self.hold.forget_all();
         self.threads.clear();
         self.threads.insert(thread, Control::default());
         self.stacks.clear();
@@ -674,6 +684,7 @@ impl Owner {
             return;
         }
         self.over = true;
+        self.hold.forget_all();
         self.waker.abandon();
         self.output.finish();
         self.tell(Event::Exited(status));

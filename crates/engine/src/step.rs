@@ -35,6 +35,7 @@ use crate::session::{StepKind, StepOptions, StepUnit};
 use crate::unwind;
 use code::Instruction;
 pub(crate) use code::is_library_source;
+pub(crate) use code::is_system_call;
 use dapple_symbols::functions::{FunctionId, InlinedCall};
 use dapple_symbols::lines::LineRow;
 pub use position::Places;

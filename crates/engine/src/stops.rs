@@ -53,6 +53,8 @@ pub(crate) enum What {
     },
     /// The process runs another program; the calling thread, `former`, has taken the process's id.
     Executed { former: ThreadId },
+    /// It is about to make a system call, which it was to stop for (PTRACE_SYSCALL).
+    Calling,
     /// A stop of no interest.
     Other,
 }
@@ -278,6 +280,13 @@ impl Stops {
                     self.threads.set(thread, State::Stopped);
                     self.check_all_stopped(actions);
                 }
+            }
+            What::Calling => {
+                // No place to stay: its registers are half the call's. The stop made the kernel forget an interrupt.
+                if !running {
+                    actions.push_back(Action::Interrupt(thread));
+                }
+                actions.push_back(Action::Run(thread, How::Continue, 0));
             }
             What::NewThread(child) => {
                 self.resume_or_hold(thread, actions);

@@ -594,3 +594,46 @@ fn an_interrupt_to_a_child_in_our_memory_runs_on() {
     assert_eq!(feed(&mut stops, C, STOP), [run(C)]);
     assert_eq!(stops.mode(), Mode::Stopped);
 }
+
+// System calls that a thread was to stop for.
+
+#[test]
+fn a_thread_before_a_call_makes_it() {
+    let mut stops = running(&[B]);
+    feed(&mut stops, A, What::Signal(5));
+    go(&mut stops, A, How::Continue);
+    assert_eq!(feed(&mut stops, A, What::Calling), [run(A)]);
+    assert_eq!(feed(&mut stops, A, fork(D)), [run(A)]);
+}
+
+#[test]
+fn a_thread_before_a_call_is_stopped_in_it() {
+    // Its stop has made the kernel forget the interrupt: it is sent anew, and ends the call.
+    let mut stops = running(&[]);
+    assert_eq!(stop_all(&mut stops), [Action::Interrupt(A)]);
+    assert_eq!(
+        feed(&mut stops, A, What::Calling),
+        [Action::Interrupt(A), run(A)]
+    );
+    assert_eq!(stops.mode(), Mode::Stopping);
+    assert_eq!(feed(&mut stops, A, STOP), [Action::AllStopped]);
+}
+
+#[test]
+fn a_child_in_our_memory_makes_its_calls() {
+    let mut stops = running(&[]);
+    feed(&mut stops, A, vfork(C));
+    feed(&mut stops, C, STOP);
+    stop_all(&mut stops);
+    assert_eq!(feed(&mut stops, C, What::Calling), [run(C)]);
+}
+
+#[test]
+fn a_thread_killed_before_its_call_ends() {
+    let mut stops = running(&[B]);
+    feed(&mut stops, B, What::Calling);
+    assert_eq!(
+        feed(&mut stops, B, What::Exiting),
+        [run(B), Action::Ended(B)]
+    );
+}

@@ -88,9 +88,6 @@ impl Owner {
             }
         }
         self.breakpoints.spend(&stopping);
-        if stopping.is_empty() {
-            self.affinity.before_going_on(self.process, thread);
-        }
         match why {
             _ if stopping.is_empty() => None,
             None => Some(StopReason::Breakpoint(stopping)),

@@ -137,7 +137,6 @@ impl Owner {
     /// The program goes on: if not for a step, what is kept from one step to the next is given up.
     pub(super) fn settle_steps(&mut self) {
         if self.step.is_none() {
-            self.affinity.release();
             self.memory.remove_everywhere(Reason::Hook);
         }
     }
@@ -169,7 +168,6 @@ impl Owner {
                 }
                 // Whether somebody wants to stop here was asked when the thread came here.
                 self.control(thread).passed = Some(pc);
-                self.affinity.before_step(self.process, thread);
                 self.run_on(thread, How::Step);
             }
             Action::RunTo { address, .. } => {
@@ -185,7 +183,6 @@ impl Owner {
                     }
                 }
                 self.watch_landings();
-                self.affinity.before_step(self.process, thread);
                 self.run_on(thread, How::Continue);
             }
             Action::Finished => self.report(thread, StopReason::Step),

@@ -39,8 +39,6 @@ impl Owner {
             // Of the two only the step counts.
             return false;
         }
-        // The next one is not far: the hits of a loop are told fastest on its processor.
-        self.affinity.before_step(self.process, thread);
         self.release(thread);
         true
     }

@@ -56,6 +56,11 @@ pub(super) fn is_syscall(code: Code) -> bool {
     )
 }
 
+/// Whether an instruction enters the kernel, also by an interrupt.
+pub(crate) fn is_system_call(code: Code) -> bool {
+    is_syscall(code) || code == Code::Int_imm8
+}
+
 /// Up to `length` bytes of code: from the module's file, else as many as can be read of memory, but no more than of one
 /// instruction, in `buffer`.
 pub(super) fn bytes_at<'b>(

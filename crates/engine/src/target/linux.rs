@@ -3,10 +3,11 @@
 //! Everything here does one system call's work and decides nothing; what a stop means is decided in [`crate::stops`]
 //! and by the owner thread. All of ptrace must be called from the thread that seized the debuggee.
 
-pub(crate) mod affinity;
+pub(crate) mod alarm;
 pub(crate) mod attach;
 pub(crate) mod check;
 pub(crate) mod debug_registers;
+pub(crate) mod hold;
 pub(crate) mod input;
 pub(crate) mod launch;
 pub(crate) mod launcher;

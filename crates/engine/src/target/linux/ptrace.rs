@@ -167,6 +167,11 @@ pub(crate) fn cont(thread: ThreadId, signal: i32) -> io::Result<()> {
     request(libc::PTRACE_CONT, thread, 0, signal_data(signal))
 }
 
+/// Lets a stopped thread run up to its next system call at most, delivering `signal` unless 0.
+pub(crate) fn cont_to_call(thread: ThreadId, signal: i32) -> io::Result<()> {
+    request(libc::PTRACE_SYSCALL, thread, 0, signal_data(signal))
+}
+
 /// Lets a stopped thread execute one instruction, delivering `signal` unless 0.
 pub(crate) fn step(thread: ThreadId, signal: i32) -> io::Result<()> {
     request(libc::PTRACE_SINGLESTEP, thread, 0, signal_data(signal))

@@ -1,0 +1,60 @@
+//! Which threads are held on the tracer's processor while they run.
+
+use super::Owner;
+use crate::ThreadId;
+use crate::breakpoints::displaced::decode;
+use crate::step::is_system_call;
+use crate::stops::{How, WaitEvent, What};
+use crate::target::linux::hold::Run;
+
+impl Owner {
+    /// A thread has stopped.
+    pub(super) fn noticed(&mut self, event: WaitEvent) {
+        let Some(control) = self.threads.get_mut(&event.thread) else {
+            return;
+        };
+        let trapped = event.what == What::Signal(libc::SIGTRAP);
+        control.pace.stopped(trapped);
+        if event.what == What::Calling {
+            self.hold.calls(event.thread, &mut control.pace);
+        }
+    }
+
+    /// Before a thread is let run: holds it if that is worth it and nobody can see it. True: it must stop at its next
+    /// system call.
+    pub(super) fn hold_for_run(&mut self, thread: ThreadId, how: How) -> bool {
+        let run = match how {
+            How::Continue => Run::On,
+            How::Step if self.is_before_call(thread) => Run::MaybeCall,
+            How::Step => Run::Instruction,
+        };
+        let Some(control) = self.threads.get_mut(&thread) else {
+            return false;
+        };
+        self.hold.before(thread, run, &mut control.pace)
+    }
+
+    /// Threads that are held, but have been running for long, may run where they could before.
+    pub(super) fn let_long_go(&mut self) {
+        for thread in self.hold.tick() {
+            if let Some(control) = self.threads.get_mut(&thread) {
+                control.pace.was_in_vain();
+            }
+        }
+    }
+
+    /// Whether a stopped thread is before a system call, or may be.
+    fn is_before_call(&mut self, thread: ThreadId) -> bool {
+        let Some(registers) = self.registers(thread) else {
+            return true;
+        };
+        let pc = registers.pc();
+        let at = match self.memory.caves.original(pc) {
+            Some((_, original)) => original,
+            None => pc,
+        };
+        let mut code = [0; 16];
+        let length = self.memory.read_some(at, &mut code);
+        decode(at, &code[..length]).is_none_or(|instruction| is_system_call(instruction.code()))
+    }
+}

@@ -1,0 +1,115 @@
+//! Threads that stop often are held on the tracer's processor in between. The program can't see that, nor can anybody
+//! else while it is stopped or runs on.
+
+mod support;
+
+use dapple_engine::ThreadId;
+use dapple_engine::event::{ExitStatus, StopReason};
+use dapple_engine::session::{BreakpointOptions, Leave, LineBreakpoint, StepKind};
+use support::running::{kill, status};
+use support::{Debuggee, Fixture, fixture};
+
+fn program() -> Fixture {
+    fixture("processors.c", &["-pthread"])
+}
+
+/// Has the program come to a line often that it doesn't stop at.
+fn pass_often(debuggee: &Debuggee<'_>) {
+    let line = LineBreakpoint {
+        line: debuggee.fixture.line("often"),
+        options: BreakpointOptions {
+            condition: Some("i < 0".into()),
+            ..BreakpointOptions::default()
+        },
+        ..LineBreakpoint::default()
+    };
+    set(debuggee, vec![line]);
+}
+
+fn set(debuggee: &Debuggee<'_>, lines: Vec<LineBreakpoint>) {
+    let source = &debuggee.fixture.source;
+    debuggee
+        .session()
+        .set_line_breakpoints(source, lines)
+        .unwrap();
+}
+
+fn allowed(process: i32) -> String {
+    status(process, "Cpus_allowed_list")
+}
+
+/// Waits until the list of processors that a running thread may run on is `wanted`, or isn't `other`.
+fn wait_until(process: i32, is_right: impl Fn(&str) -> bool) {
+    while !is_right(&allowed(process)) {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_program_that_passes_a_breakpoint_often_sees_its_own_processors() {
+    let program = program();
+    let mut debuggee = program.launch();
+    pass_often(&debuggee);
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
+}
+
+#[test]
+fn a_program_that_is_stepped_through_sees_its_own_processors() {
+    let program = program();
+    let mut debuggee = program.launch();
+    debuggee.break_at(&["known"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let own = allowed(thread.0);
+    for kind in [StepKind::Over, StepKind::Instruction].repeat(200) {
+        debuggee.session().step(thread, kind).unwrap();
+        assert_eq!(debuggee.expect_stop()[0].reason, StopReason::Step);
+        assert_eq!(allowed(thread.0), own);
+    }
+    // Every instruction of the call that asks, the system call's among them.
+    debuggee.break_at(&["look"]);
+    debuggee.run_to_breakpoint();
+    for _ in 0..40 {
+        debuggee
+            .session()
+            .step(thread, StepKind::Instruction)
+            .unwrap();
+        debuggee.expect_stop();
+    }
+    set(&debuggee, Vec::new());
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
+}
+
+#[test]
+fn a_thread_that_has_been_held_is_not_while_it_is_stopped_or_runs_on_or_is_left() {
+    let program = program();
+    let own = allowed(std::process::id() as i32);
+    if !own.contains(['-', ',']) {
+        // On a single processor there's nothing to see.
+        return;
+    }
+    let mut debuggee = program.launch_with(&["for ever"]);
+    let process = debuggee.session().process().pid;
+    for _ in 0..5 {
+        pass_often(&debuggee);
+        debuggee.resume();
+        wait_until(process, |list| list != own);
+        debuggee.session().pause(None).unwrap();
+        assert_eq!(debuggee.expect_stop()[0].reason, StopReason::Pause);
+        assert_eq!(allowed(process), own);
+        debuggee.resume();
+        wait_until(process, |list| list != own);
+        // It makes no system call and comes to no breakpoint any more.
+        set(&debuggee, Vec::new());
+        wait_until(process, |list| list == own);
+        debuggee.session().pause(Some(ThreadId(process))).unwrap();
+        debuggee.expect_stop();
+    }
+    pass_often(&debuggee);
+    debuggee.resume();
+    wait_until(process, |list| list != own);
+    debuggee.take_session().leave(Leave::Detach);
+    assert_eq!(allowed(process), own);
+    kill("-KILL", process);
+}
