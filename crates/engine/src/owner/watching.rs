@@ -427,6 +427,10 @@ impl Owner {
             |watch| matches!(watch.wanted.data, WatchedData::Target(_)),
             "the program is another one",
         );
+        for watch in &mut self.watches.list {
+            // What is at the same address is another's, from the beginning.
+            watch.found = None;
+        }
         self.find_watched_statics();
     }
 
