@@ -7,6 +7,7 @@
 //! then may the thread get past it, else it has yet to run into it. `skip` is the same across a signal handler: the
 //! thread will come back to that address with that stack pointer, and must not be counted again.
 
+mod arguments;
 mod attach;
 mod back;
 mod choosing;

@@ -3,39 +3,24 @@
 //! A thread may only be moved where its stack and registers are as the code there expects them. What tells is the unwinding
 //! information: the canonical frame address and the caller's registers have to come out the same as where the thread
 //! stands. A frame is begun again behind its function's prologue, where the arguments are in memory already, so that nothing
-//! has to be known of how they were passed; code that still expects them in registers there can't be begun again.
+//! has to be known of how they were passed; code that still expects them in registers there can't be begun again, unless
+//! the prologue has kept them elsewhere, too (`arguments`).
 
 use super::Owner;
 use crate::event::{Stop, StopReason};
 use crate::frame::{FrameId, PhysicalFrame};
-use crate::modules::LoadedModule;
 use crate::registers::{NAMES, Registers};
 use crate::session::moving::GotoTarget;
 use crate::stops::{Mode, What};
 use crate::target::linux::{ptrace, wait};
 use crate::{Address, Error, ThreadId, unwind};
-use dapple_symbols::FileAddress;
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::lines::LineLookup;
-use iced_x86::{Decoder, DecoderOptions, FlowControl, InstructionInfoFactory, OpAccess, Register};
 use std::path::Path;
 use std::sync::Arc;
 
 /// The registers that a callee leaves alone, by their DWARF numbers: rbx, rbp, r12 to r15.
 const KEPT: [u16; 6] = [3, 6, 12, 13, 14, 15];
-/// Those that arguments come in (System V ABI for x86-64, §3.2.3; `rax` counts vector registers, `r10` is the static chain).
-const ARGUMENTS: [Register; 8] = [
-    Register::RDI,
-    Register::RSI,
-    Register::RDX,
-    Register::RCX,
-    Register::R8,
-    Register::R9,
-    Register::RAX,
-    Register::R10,
-];
-/// How many instructions are looked at for what they expect in registers.
-const MOST_INSTRUCTIONS: usize = 256;
 /// How many stops a thread may make on its way out.
 const MOST_STOPS: usize = 64;
 /// `syscall`.
@@ -172,7 +157,12 @@ impl Owner {
             let lost = NAMES.get(usize::from(*lost)).unwrap_or(&"");
             return refuse(format!("what it had in register {lost} is lost"));
         }
-        if body == entry || self.expects_arguments(&module, body) {
+        let known = match physical.cfa {
+            Some(cfa) => self.behind_prologue(&module, entry, body, cfa),
+            None => Vec::new(),
+        };
+        let all_kept = self.keeps_arguments_in_memory(&frame);
+        if body == entry || self.expects_arguments(&module, body, &known, all_kept) {
             return refuse(
                 "its arguments came in registers and were not kept in memory; they are lost".into(),
             );
@@ -188,6 +178,9 @@ impl Owner {
             .registers(id.thread)
             .ok_or(Error::NoSuchThread(id.thread))?;
         registers.set_kept(&then);
+        for (register, value) in known {
+            registers.set_argument(register, value);
+        }
         self.move_to(id.thread, registers, StopReason::Restarted);
         Ok(())
     }
@@ -202,49 +195,6 @@ impl Owner {
             return Err("its stack is laid out otherwise by now");
         }
         Ok(())
-    }
-
-    /// Whether code reads what arguments come in before it has put something else there.
-    fn expects_arguments(&self, module: &LoadedModule, from: FileAddress) -> bool {
-        let start = module.to_process(from);
-        let mut code = vec![0; MOST_INSTRUCTIONS * 4];
-        let length = self.memory.read_some(start, &mut code);
-        let decoder = Decoder::with_ip(64, &code[..length], start.0, DecoderOptions::NONE);
-        let mut info = InstructionInfoFactory::new();
-        let mut written: Vec<Register> = Vec::new();
-        for instruction in decoder.into_iter().take(MOST_INSTRUCTIONS) {
-            if instruction.is_invalid() {
-                return true;
-            }
-            let cleared = clears(&instruction);
-            for used in info.info(&instruction).used_registers() {
-                let register = used.register().full_register();
-                let is_argument = ARGUMENTS.contains(&register) || is_vector_argument(register);
-                if !is_argument || written.contains(&register) || cleared {
-                    continue;
-                }
-                let reads = matches!(
-                    used.access(),
-                    OpAccess::Read
-                        | OpAccess::CondRead
-                        | OpAccess::ReadWrite
-                        | OpAccess::ReadCondWrite
-                );
-                if reads {
-                    return true;
-                }
-            }
-            for used in info.info(&instruction).used_registers() {
-                if matches!(used.access(), OpAccess::Write | OpAccess::ReadWrite) {
-                    written.push(used.register().full_register());
-                }
-            }
-            match instruction.flow_control() {
-                FlowControl::Next | FlowControl::ConditionalBranch => {}
-                _ => return false,
-            }
-        }
-        false
     }
 
     /// Has a stopped thread be elsewhere, and tells so. What it was about to be sent for where it was is forgotten.
@@ -367,19 +317,4 @@ fn has_rules(frame: &PhysicalFrame) -> bool {
         let rules = module.module.unwind_rules(module.to_file(frame.lookup));
         rules.is_ok_and(|rules| rules.is_some())
     })
-}
-
-/// Whether the result doesn't depend on what was in the register: `xor eax, eax`.
-fn clears(instruction: &iced_x86::Instruction) -> bool {
-    use iced_x86::Mnemonic;
-    matches!(
-        instruction.mnemonic(),
-        Mnemonic::Xor | Mnemonic::Sub | Mnemonic::Xorps | Mnemonic::Xorpd | Mnemonic::Pxor
-    ) && instruction.op_count() == 2
-        && instruction.op0_register() == instruction.op1_register()
-        && instruction.op0_register() != Register::None
-}
-
-fn is_vector_argument(register: Register) -> bool {
-    register.is_vector_register() && register.number() < 8
 }

@@ -73,6 +73,23 @@ impl UserRegisters {
         self.0.rdi = argument;
     }
 
+    /// Sets a register that arguments come in, by iced's name.
+    pub(crate) fn set_argument(&mut self, register: Register, value: u64) {
+        let r = &mut self.0;
+        let place = match register {
+            Register::RDI => &mut r.rdi,
+            Register::RSI => &mut r.rsi,
+            Register::RDX => &mut r.rdx,
+            Register::RCX => &mut r.rcx,
+            Register::R8 => &mut r.r8,
+            Register::R9 => &mut r.r9,
+            Register::RAX => &mut r.rax,
+            Register::R10 => &mut r.r10,
+            _ => return,
+        };
+        *place = value;
+    }
+
     /// Takes the instruction and stack pointers and the registers that callees leave alone from a frame.
     pub(crate) fn set_kept(&mut self, frame: &Registers) {
         let r = &mut self.0;

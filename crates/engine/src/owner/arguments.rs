@@ -1,0 +1,285 @@
+//! What a function's prologue leaves in the registers that arguments come in.
+//!
+//! A function that is begun again starts behind its prologue, with its arguments where that has put them. Code that is not
+//! optimised may still use a register there that the prologue has set, for its first call, say: the prologue is followed without
+//! running it, and what such a register has then is taken from where the prologue has kept the same.
+
+use super::Owner;
+use crate::frame::Frame;
+use crate::memory::Memory;
+use crate::modules::LoadedModule;
+use crate::values::Contents;
+use crate::{Address, eval};
+use dapple_symbols::FileAddress;
+use dapple_symbols::scopes::VariableKind;
+use iced_x86::{
+    Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic,
+    OpAccess, OpKind, Register,
+};
+use rustc_hash::FxHashMap;
+
+/// Those that arguments come in (System V ABI for x86-64, §3.2.3; `rax` counts vector registers, `r10` is the static chain).
+const ARGUMENTS: [Register; 8] = [
+    Register::RDI,
+    Register::RSI,
+    Register::RDX,
+    Register::RCX,
+    Register::R8,
+    Register::R9,
+    Register::RAX,
+    Register::R10,
+];
+/// The longest prologue that is followed, in bytes.
+const LONGEST: u64 = 512;
+/// How many instructions are looked at for what they expect in registers.
+const MOST_INSTRUCTIONS: usize = 256;
+
+/// What a register or a place on the stack holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Held {
+    /// What this register had at the function's beginning.
+    Argument(Register),
+    /// An address, from the canonical frame address on.
+    Frame(i64),
+}
+
+/// A prologue that is followed.
+struct Prologue {
+    registers: FxHashMap<Register, Held>,
+    /// By place, from the canonical frame address on: what was put there, and how many bytes.
+    kept: FxHashMap<i64, (Held, usize)>,
+}
+
+impl Prologue {
+    fn new() -> Prologue {
+        let arguments = ARGUMENTS.map(|register| (register, Held::Argument(register)));
+        let mut registers: FxHashMap<_, _> = arguments.into_iter().collect();
+        // The return address is below the canonical frame address.
+        registers.insert(Register::RSP, Held::Frame(-8));
+        Prologue {
+            registers,
+            kept: FxHashMap::default(),
+        }
+    }
+
+    fn place(&self, instruction: &Instruction) -> Option<i64> {
+        if instruction.memory_index() != Register::None {
+            return None;
+        }
+        match self.registers.get(&instruction.memory_base()) {
+            Some(Held::Frame(offset)) => {
+                Some(offset.wrapping_add(instruction.memory_displacement64().cast_signed()))
+            }
+            _ => None,
+        }
+    }
+
+    fn set(&mut self, register: Register, held: Option<Held>) {
+        match held {
+            Some(held) => self.registers.insert(register.full_register(), held),
+            None => self.registers.remove(&register.full_register()),
+        };
+    }
+
+    fn follow(&mut self, instruction: &Instruction, info: &mut InstructionInfoFactory) {
+        let register = |operand: u32| {
+            (instruction.op_kind(operand) == OpKind::Register)
+                .then(|| instruction.op_register(operand))
+                .filter(|r| r.is_gpr())
+        };
+        let held =
+            |prologue: &Prologue, r: Register| prologue.registers.get(&r.full_register()).copied();
+        match (instruction.mnemonic(), register(0), register(1)) {
+            (Mnemonic::Mov, Some(to), Some(from)) if to.size() >= 4 => {
+                let value = held(self, from);
+                self.set(to, value);
+            }
+            (Mnemonic::Mov, None, Some(from)) => {
+                if let Some(place) = self.place(instruction) {
+                    match held(self, from) {
+                        Some(value) => self.kept.insert(place, (value, from.size())),
+                        None => self.kept.remove(&place),
+                    };
+                }
+            }
+            (Mnemonic::Mov, Some(to), None)
+                if instruction.op1_kind() == OpKind::Memory && to.size() >= 4 =>
+            {
+                let kept = self
+                    .place(instruction)
+                    .and_then(|place| self.kept.get(&place));
+                let value = kept
+                    .filter(|(_, size)| *size == to.size())
+                    .map(|(held, _)| *held);
+                self.set(to, value);
+            }
+            (Mnemonic::Lea, Some(to), None) => {
+                let place = self.place(instruction).map(Held::Frame);
+                self.set(to, place);
+            }
+            (Mnemonic::Push, from, _) => {
+                let value = from.and_then(|from| held(self, from));
+                if let Some(Held::Frame(offset)) = self.registers.get(&Register::RSP).copied() {
+                    self.set(Register::RSP, Some(Held::Frame(offset - 8)));
+                    if let Some(value) = value {
+                        self.kept.insert(offset - 8, (value, 8));
+                    }
+                }
+            }
+            (Mnemonic::Sub | Mnemonic::Add, Some(Register::RSP), None)
+                if instruction.op1_kind() != OpKind::Memory =>
+            {
+                let by = instruction.immediate(1).cast_signed();
+                let by = match instruction.mnemonic() {
+                    Mnemonic::Sub => -by,
+                    _ => by,
+                };
+                if let Some(Held::Frame(offset)) = self.registers.get(&Register::RSP).copied() {
+                    self.set(Register::RSP, Some(Held::Frame(offset + by)));
+                }
+            }
+            _ => {
+                let info = info.info(instruction);
+                for used in info.used_registers() {
+                    if !matches!(
+                        used.access(),
+                        OpAccess::Read | OpAccess::CondRead | OpAccess::None
+                    ) {
+                        self.set(used.register(), None);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Owner {
+    /// What the registers that arguments come in have behind the prologue, as far as memory has it, in the frame with this canonical
+    /// frame address.
+    pub(super) fn behind_prologue(
+        &self,
+        module: &LoadedModule,
+        entry: FileAddress,
+        body: FileAddress,
+        cfa: Address,
+    ) -> Vec<(Register, u64)> {
+        let start = module.to_process(entry);
+        let length = body.0.saturating_sub(entry.0).min(LONGEST) as usize;
+        let mut code = vec![0; length];
+        let length = self.memory.read_some(start, &mut code);
+        let decoder = Decoder::with_ip(64, &code[..length], start.0, DecoderOptions::NONE);
+        let mut info = InstructionInfoFactory::new();
+        let mut prologue = Prologue::new();
+        for instruction in decoder {
+            if instruction.code() == Code::INVALID
+                || instruction.flow_control() != FlowControl::Next
+            {
+                return Vec::new();
+            }
+            prologue.follow(&instruction, &mut info);
+        }
+        let value = |register: &Register| match prologue.registers.get(register)? {
+            Held::Frame(offset) => Some(cfa.offset(*offset).0),
+            argument => {
+                let same = prologue
+                    .kept
+                    .iter()
+                    .filter(|(_, (held, _))| held == argument);
+                let (place, (_, size)) = same.max_by_key(|(_, (_, size))| *size)?;
+                let mut bytes = [0; 8];
+                let bytes_kept = bytes.get_mut(..*size)?;
+                self.memory.read(cfa.offset(*place), bytes_kept).ok()?;
+                Some(u64::from_le_bytes(bytes))
+            }
+        };
+        let known = ARGUMENTS.iter().filter_map(|r| Some((*r, value(r)?)));
+        known.collect()
+    }
+
+    /// Whether a function's parameters are all kept in memory as long as it runs, as in code that is not optimised.
+    pub(super) fn keeps_arguments_in_memory(&self, frame: &Frame) -> bool {
+        let Some(module) = &frame.physical.module else {
+            return false;
+        };
+        let at = module.to_file(frame.physical.lookup);
+        let variables = module.module.variables_at(at, frame.inline_depth);
+        let reader = self.reader();
+        variables
+            .iter()
+            .filter(|variable| variable.kind == VariableKind::Parameter)
+            .all(|variable| {
+                let value = eval::evaluate(&variable.name, frame, &reader);
+                let in_memory =
+                    value.is_ok_and(|named| matches!(named.value.contents, Contents::Memory(_)));
+                in_memory && !module.module.has_several_homes(variable)
+            })
+    }
+
+    /// Whether code reads what arguments come in before it has put something else there. `known`: what is there again. `all_kept`: no
+    /// function that it calls is given an argument in the register that it came in.
+    pub(super) fn expects_arguments(
+        &self,
+        module: &LoadedModule,
+        from: FileAddress,
+        known: &[(Register, u64)],
+        all_kept: bool,
+    ) -> bool {
+        let start = module.to_process(from);
+        let mut code = vec![0; MOST_INSTRUCTIONS * 4];
+        let length = self.memory.read_some(start, &mut code);
+        let decoder = Decoder::with_ip(64, &code[..length], start.0, DecoderOptions::NONE);
+        let mut info = InstructionInfoFactory::new();
+        let mut written: Vec<Register> = known.iter().map(|(register, _)| *register).collect();
+        for instruction in decoder.into_iter().take(MOST_INSTRUCTIONS) {
+            if instruction.is_invalid() {
+                return true;
+            }
+            let cleared = clears(&instruction);
+            for used in info.info(&instruction).used_registers() {
+                let register = used.register().full_register();
+                let is_argument = ARGUMENTS.contains(&register) || is_vector_argument(register);
+                if !is_argument || written.contains(&register) || cleared {
+                    continue;
+                }
+                let reads = matches!(
+                    used.access(),
+                    OpAccess::Read
+                        | OpAccess::CondRead
+                        | OpAccess::ReadWrite
+                        | OpAccess::ReadCondWrite
+                );
+                if reads {
+                    return true;
+                }
+            }
+            for used in info.info(&instruction).used_registers() {
+                if matches!(used.access(), OpAccess::Write | OpAccess::ReadWrite) {
+                    written.push(used.register().full_register());
+                }
+            }
+            match instruction.flow_control() {
+                FlowControl::Next | FlowControl::ConditionalBranch => {}
+                FlowControl::Call | FlowControl::IndirectCall if !all_kept => {
+                    // What is called may take any of them; which, nothing says here.
+                    return !written.contains(&Register::RDI);
+                }
+                _ => return false,
+            }
+        }
+        false
+    }
+}
+
+/// Whether the result doesn't depend on what was in the register: `xor eax, eax`.
+fn clears(instruction: &Instruction) -> bool {
+    matches!(
+        instruction.mnemonic(),
+        Mnemonic::Xor | Mnemonic::Sub | Mnemonic::Xorps | Mnemonic::Xorpd | Mnemonic::Pxor
+    ) && instruction.op_count() == 2
+        && instruction.op0_register() == instruction.op1_register()
+        && instruction.op0_register() != Register::None
+}
+
+fn is_vector_argument(register: Register) -> bool {
+    register.is_vector_register() && register.number() < 8
+}
