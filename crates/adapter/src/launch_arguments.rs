@@ -40,7 +40,7 @@ pub enum Console {
 }
 
 /// The names that are understood.
-const KNOWN: [&str; 14] = [
+const KNOWN: [&str; 15] = [
     "console",
     "program",
     "args",
@@ -55,6 +55,7 @@ const KNOWN: [&str; 14] = [
     "stdin",
     "debuginfod",
     "signals",
+    "randomize",
 ];
 
 /// What editors add for themselves: in VS Code's `launch.json` these stand beside the adapter's own.
@@ -116,6 +117,7 @@ impl LaunchArguments {
                 "pty" => launch.options.terminal = boolean(name, value)?,
                 "signals" => launch.signals = signals(name, value)?,
                 "debuginfod" => launch.options.debuginfod = boolean(name, value)?,
+                "randomize" => launch.options.randomize = boolean(name, value)?,
                 "noDebug" => {}
                 own if own.starts_with('_') || CLIENTS_OWN.contains(&own) => {}
                 unknown => launch.warnings.push(warning("launch", unknown, &KNOWN)),
