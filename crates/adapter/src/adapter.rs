@@ -17,7 +17,7 @@ use dapple_dap::types::{
 };
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::frame::{Frame, FrameId};
-use dapple_engine::session::stepping::Callee;
+use dapple_engine::session::stepping::{Callee, SkipList};
 use dapple_engine::session::watching::{DataBreakpointState, DataRefusal};
 use dapple_engine::session::{Asked, BreakpointState, Keep, Leave, Resolution, Waker};
 use dapple_engine::values::{NamedValue, Rendered, Value};
@@ -103,6 +103,8 @@ pub struct Adapter {
     pub phase: Phase,
     pub configured: bool,
     pub stop_on_entry: bool,
+    /// Code that steps don't enter.
+    pub skip: SkipList,
     pub no_debug: bool,
     pub leave: Leave,
     pub breakpoints: Breakpoints<Source>,
@@ -145,6 +147,7 @@ impl Adapter {
             phase: Phase::New,
             configured: false,
             stop_on_entry: false,
+            skip: SkipList::default(),
             no_debug: false,
             leave: Leave::Kill,
             breakpoints: Breakpoints::default(),

@@ -1,7 +1,8 @@
 //! The arguments of `attach`: which process, and a sentence for each that is wrong.
 
-use crate::launch_arguments::{CLIENTS_OWN, boolean, string, warning, wrong};
+use crate::launch_arguments::{CLIENTS_OWN, boolean, skip, string, warning, wrong};
 use dapple_dap::message::Raw;
+use dapple_engine::session::stepping::SkipList;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -14,6 +15,8 @@ pub struct AttachArguments {
     pub stop_on_entry: bool,
     /// Ask debuginfod servers.
     pub debuginfod: bool,
+    /// Code that steps don't enter.
+    pub skip: SkipList,
     /// Sentences for the user: what was not understood and is ignored.
     pub warnings: Vec<String>,
 }
@@ -30,7 +33,7 @@ pub enum Target {
 }
 
 /// The names that are understood.
-const KNOWN: [&str; 7] = [
+const KNOWN: [&str; 8] = [
     "pid",
     "processId",
     "name",
@@ -38,6 +41,7 @@ const KNOWN: [&str; 7] = [
     "waitFor",
     "stopOnEntry",
     "debuginfod",
+    "skip",
 ];
 
 impl AttachArguments {
@@ -52,6 +56,7 @@ impl AttachArguments {
     fn read_each(arguments: &BTreeMap<String, Raw>) -> Result<AttachArguments, String> {
         let (mut pid, mut name, mut program, mut wait) = (None, None, None, false);
         let (mut stop_on_entry, mut debuginfod, mut warnings) = (false, false, Vec::new());
+        let mut skipped = SkipList::default();
         for (argument, raw) in arguments {
             let value: &Value = &raw
                 .decode()
@@ -64,6 +69,7 @@ impl AttachArguments {
                 "program" => program = Some(string(argument, value)?.to_owned()),
                 "waitFor" => wait = boolean(argument, value)?,
                 "stopOnEntry" => stop_on_entry = boolean(argument, value)?,
+                "skip" => skipped = skip(argument, value)?,
                 "debuginfod" => debuginfod = boolean(argument, value)?,
                 own if own.starts_with('_') || CLIENTS_OWN.contains(&own) => {}
                 unknown => warnings.push(warning("attach", unknown, &KNOWN)),
@@ -88,6 +94,7 @@ impl AttachArguments {
             target,
             stop_on_entry,
             debuginfod,
+            skip: skipped,
             warnings,
         })
     }

@@ -6,6 +6,7 @@
 use crate::launch_words::{split_words, variables_of};
 use dapple_dap::message::Raw;
 use dapple_engine::launch::{LaunchOptions, Sink, Stdin};
+use dapple_engine::session::stepping::SkipList;
 use dapple_engine::signals::SignalTable;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -23,6 +24,8 @@ pub struct LaunchArguments {
     pub stop_on_entry: bool,
     /// What becomes of signals, before the client's filters say more.
     pub signals: SignalTable,
+    /// Code that steps don't enter.
+    pub skip: SkipList,
     /// Sentences for the user: what was not understood and is ignored.
     pub warnings: Vec<String>,
 }
@@ -40,7 +43,7 @@ pub enum Console {
 }
 
 /// The names that are understood.
-const KNOWN: [&str; 15] = [
+const KNOWN: [&str; 16] = [
     "console",
     "program",
     "args",
@@ -56,6 +59,7 @@ const KNOWN: [&str; 15] = [
     "debuginfod",
     "signals",
     "randomize",
+    "skip",
 ];
 
 /// What editors add for themselves: in VS Code's `launch.json` these stand beside the adapter's own.
@@ -115,6 +119,7 @@ impl LaunchArguments {
                 "stderr" => launch.options.stderr = sink(name, value)?,
                 "console" => launch.console = console(string(name, value)?)?,
                 "pty" => launch.options.terminal = boolean(name, value)?,
+                "skip" => launch.skip = skip(name, value)?,
                 "signals" => launch.signals = signals(name, value)?,
                 "debuginfod" => launch.options.debuginfod = boolean(name, value)?,
                 "randomize" => launch.options.randomize = boolean(name, value)?,
@@ -255,6 +260,21 @@ fn no_nul<'a>(name: &str, text: &'a str) -> Result<&'a str, String> {
         return Err(format!("`{name}` contains a NUL character"));
     }
     Ok(text)
+}
+
+/// A list of patterns of functions and files.
+pub fn skip(name: &str, value: &Value) -> Result<SkipList, String> {
+    let Value::Array(items) = value else {
+        return Err(wrong(name, "a list of patterns", value));
+    };
+    let mut patterns = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let name = format!("{name}[{index}]");
+        let pattern = string(&name, item)?;
+        SkipList::parse([pattern]).map_err(|error| format!("`{name}`: {error}"))?;
+        patterns.push(pattern);
+    }
+    SkipList::parse(patterns).map_err(|error| format!("`{name}`: {error}"))
 }
 
 /// `"SIGUSR1, SIGCHLD:nopass"`, or the same as an array, or an object from names to what becomes of them.
@@ -443,6 +463,18 @@ mod tests {
             (
                 json!({"program": "x", "env": {"": "x"}}),
                 "`env.` is no name",
+            ),
+            (
+                json!({"program": "x", "skip": "std"}),
+                "`skip` must be a list of patterns, not a string",
+            ),
+            (
+                json!({"program": "x", "skip": ["std", "f(int)"]}),
+                "`skip[1]`: `f(int)` is neither a path nor a function's name: a name has no `(`",
+            ),
+            (
+                json!({"program": "x", "skip": [1]}),
+                "`skip[0]` must be a string, not a number",
             ),
             (
                 json!({"program": "x", "signals": "SIGFOO"}),

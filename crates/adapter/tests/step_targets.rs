@@ -1,4 +1,4 @@
-//! Choosing which call of a line to step into.
+//! Choosing which call of a line to step into, and which code never.
 
 mod support;
 
@@ -101,4 +101,31 @@ fn a_function_of_another_library_without_source_is_entered_where_it_is_chosen() 
     session.ok::<StepOutRequest>(StepOutArguments::new(stop.thread));
     session.stopped_at(&fixture, "end", StoppedEventReason::Step);
     session.disconnect();
+}
+
+#[test]
+fn what_is_to_be_skipped_is_told_at_the_launch() {
+    let fixture = Fixture::new("stepping/objects.cpp");
+    for (skip, entered) in [
+        (json!(["std"]), Some("predicate")),
+        (json!(null), Some("predicate")),
+        (json!([]), None),
+    ] {
+        let session = Session::started(&fixture, json!({"skip": skip}), &["sort"]);
+        let stop = session.stopped_at(&fixture, "sort", StoppedEventReason::Breakpoint);
+        session.set_breakpoints(&fixture, &[]);
+        match entered {
+            Some(name) => {
+                session.step_in(&stop, &fixture, name);
+            }
+            None => {
+                // `numbers.begin()` is the first that is called.
+                session.ok::<StepInRequest>(StepInArguments::new(stop.thread));
+                let stop = session.stopped(StoppedEventReason::Step);
+                let file = support::file_of(&stop.top).unwrap_or_default();
+                assert!(file.starts_with("/usr/include/"), "{:?}", stop.top);
+            }
+        }
+        session.disconnect();
+    }
 }

@@ -9,7 +9,7 @@
 //! with the user's source: then after that function's prologue, or at the first statement of an inlined one. Linkage stubs
 //! are followed to what they call. A step **out** ends after the return, or after the inlined code. Where an exception or a
 //! panic leaves what the step runs past, each of them ends at the code that catches it, and where a `longjmp` does, at the
-//! `setjmp`. Code is the user's when it has lines in a source that is on this machine and isn't a standard library's; who
+//! `setjmp`. Code is the user's when it has lines in a source that is on this machine and isn't skipped ([`SkipList`]), as a standard library's is; who
 //! starts in a library steps through library code like any other. A step into that comes to a library goes on to what of the
 //! user's that calls ([`through`]).
 //!
@@ -20,6 +20,7 @@
 
 mod code;
 mod position;
+mod skip;
 mod source;
 mod straight;
 mod targets;
@@ -40,6 +41,7 @@ use dapple_symbols::functions::{FunctionId, InlinedCall};
 use dapple_symbols::lines::LineRow;
 pub use position::Places;
 use position::Position;
+pub use skip::SkipList;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;

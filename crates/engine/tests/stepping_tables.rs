@@ -573,3 +573,49 @@ table! {
     statement           → end, main, 1, black_box(2);
     "
 }
+
+table! {
+    skipped_at_o0: "targets.cpp" &["-O0"];
+    skipped_at_o2: "targets.cpp" &["-O2"];
+    "
+    run nested          → nested, main, 1
+    skip std one numbers::s*
+    into                → two, two, 2
+    out                 → nested, main, 1
+    into                → pointer, main, 1
+    # Asked for, it is entered; in it and out of it steps are as ever.
+    into one            → one, one, 2
+    over                → one end, one, 2
+    out                 → pointer, main, 1
+    into                → two, two, 2
+
+    # What it calls is entered.
+    run call tail       → call tail, main, 1
+    skip tail two
+    into                → one, one, 3
+
+    run call loop       → call loop, main, 1
+    skip loop
+    break one
+    over                → breakpoint one, one, 3
+
+    run virtual         → virtual, main, 1
+    skip one Square::*
+    into                → inlined, main, 1
+    "
+}
+
+table! {
+    skipped_in_rust_at_o0: "targets.rs" &["-Copt-level=0"];
+    skipped_in_rust_at_o2: "targets.rs" &["-Copt-level=2"];
+    "
+    run nested          → nested, main, 1
+    skip std targets::t* sum
+    into                → one, one, 2
+    out                 → nested, main, 1
+    into                → pointer, main, 1
+    run dyn             → dyn, main, 1
+    skip std one Square::area
+    into                → inlined, main, 1
+    "
+}

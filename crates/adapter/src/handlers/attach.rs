@@ -35,6 +35,7 @@ pub fn attach(
         say(outbox, warning);
     }
     adapter.stop_on_entry = attach.stop_on_entry;
+    adapter.skip = attach.skip;
     let options = AttachOptions {
         process: 0,
         debuginfod: attach.debuginfod,

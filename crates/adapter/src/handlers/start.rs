@@ -100,6 +100,7 @@ fn prepare(
     options.process_group = adapter.options.process_group;
     options.index_cache = adapter.options.index_cache.clone();
     adapter.stop_on_entry = launch.stop_on_entry;
+    adapter.skip = launch.skip;
     adapter.exceptions.set_launch_signals(launch.signals);
     adapter.no_debug = arguments.no_debug.unwrap_or(false);
     for warning in &launch.warnings {
@@ -141,6 +142,9 @@ pub fn begin(
     client: &ClientConventions,
 ) -> Result<(), Failure> {
     outbox.event::<ProcessEvent>(to_dap::process(debuggee.process()));
+    debuggee
+        .set_skip(adapter.skip.clone())
+        .map_err(|error| to_dap::failure(&error))?;
     adapter.debuggee = Some(debuggee);
     adapter.phase = Phase::Held;
     exceptions::apply(adapter)?;

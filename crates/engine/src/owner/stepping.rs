@@ -7,7 +7,7 @@ use crate::event::{Stop, StopReason};
 use crate::frame::FrameId;
 use crate::memory::Memory;
 use crate::registers::FS_BASE;
-use crate::session::stepping::StepTarget;
+use crate::session::stepping::{SkipList, StepTarget};
 use crate::session::{StepKind, StepOptions};
 use crate::step::{self, Action, Context, Landing, Step};
 use crate::stops::{How, Mode};
@@ -98,6 +98,10 @@ impl Owner {
         }
         self.resume_all();
         Ok(())
+    }
+
+    pub(crate) fn set_skip(&mut self, list: SkipList) {
+        self.places.skip(list);
     }
 
     pub(crate) fn step_targets(&mut self, frame: FrameId) -> Result<Vec<StepTarget>, Error> {

@@ -1,5 +1,7 @@
 //! Stepping.
 
+pub use crate::step::SkipList;
+
 use super::{Session, SourcePosition, StepKind, StepOptions};
 use crate::frame::FrameId;
 use crate::{Address, Error, ThreadId};
@@ -52,6 +54,14 @@ impl Session {
         options: StepOptions,
     ) -> Result<(), Error> {
         self.ask(move |owner| owner.start_step(thread, kind, options))?
+    }
+
+    /// Says which code steps don't enter. Works while running; a step under way ends as it would have.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn set_skip(&self, list: SkipList) -> Result<(), Error> {
+        self.ask(move |owner| owner.set_skip(list))
     }
 
     /// What the rest of the line calls that the innermost frame of a thread stands on, in order of execution as far as the

@@ -1,6 +1,6 @@
 //! What the symbols say of an address, as far as stepping cares; looked up once an address.
 
-use super::code;
+use super::SkipList;
 use crate::Address;
 use crate::modules::{LoadedModule, Modules};
 use dapple_symbols::FileAddress;
@@ -38,9 +38,18 @@ pub struct Places {
     /// By the place of the path in memory, which is kept from being another's.
     files: RefCell<FxHashMap<usize, (Arc<Path>, bool)>>,
     version: Cell<u64>,
+    skip: SkipList,
 }
 
 impl Places {
+    /// Says which code isn't to be counted as the user's.
+    pub fn skip(&mut self, list: SkipList) {
+        *self = Places {
+            skip: list,
+            ..Places::default()
+        };
+    }
+
     pub(super) fn at(&self, address: Address, modules: &Modules) -> Option<Arc<Position>> {
         if self.version.replace(modules.version()) != modules.version() {
             self.positions.borrow_mut().clear();
@@ -63,7 +72,12 @@ impl Places {
         let function = module.module.function_at(file);
         let row = module.module.row_at(file);
         let inlined = module.module.inlined_at(file);
-        let users = row.as_ref().is_some_and(|row| self.is_users(&row.file));
+        let innermost = match inlined.last() {
+            Some(call) => Some(call.name.as_str()),
+            None => function.as_ref().map(|function| function.name.as_str()),
+        };
+        let users = row.as_ref().is_some_and(|row| self.is_users(&row.file))
+            && !innermost.is_some_and(|name| self.skip.has_function(name));
         let in_users = users || self.has_users(function.as_deref(), &inlined);
         Position {
             row: row.filter(|row| row.line != 0),
@@ -78,12 +92,19 @@ impl Places {
 
     /// Whether a function, or one that is inlined into it around the innermost call, is the user's own.
     fn has_users(&self, function: Option<&Function>, inlined: &[InlinedCall]) -> bool {
-        let declared = function.and_then(|f| f.declaration.as_ref());
-        let sites = inlined.iter().filter_map(|call| call.call_site.as_ref());
+        let declared = function.and_then(|f| Some((f.name.as_str(), f.declaration.as_ref()?)));
+        // Where a call is written tells the file of what is around it.
+        let around = function
+            .map(|f| f.name.as_str())
+            .into_iter()
+            .chain(inlined.iter().map(|call| call.name.as_str()));
+        let sites = around
+            .zip(inlined)
+            .filter_map(|(name, call)| Some((name, call.call_site.as_ref()?)));
         declared
             .into_iter()
             .chain(sites)
-            .any(|at| self.is_users(&at.file))
+            .any(|(name, at)| self.is_users(&at.file) && !self.skip.has_function(name))
     }
 
     /// Whether a source is the user's own, as far as its path tells.
@@ -92,7 +113,7 @@ impl Places {
         if let Some((_, known)) = self.files.borrow().get(&place) {
             return *known;
         }
-        let users = !code::is_library_source(file) && file.is_file();
+        let users = !self.skip.has_file(file) && file.is_file();
         let mut files = self.files.borrow_mut();
         if files.len() >= REMEMBERED {
             files.clear();

@@ -151,7 +151,12 @@ impl Gates {
     fn read_rows(&mut self, at: &Position, range: &Range<FileAddress>, cx: &Context<'_>) {
         let mut users_before = false;
         for row in at.module.module.rows_in(range.clone()) {
-            let users = row.line != 0 && cx.places.is_users(&row.file);
+            let users = row.line != 0
+                && cx.places.is_users(&row.file)
+                && cx
+                    .places
+                    .at(at.module.to_process(row.range.start), cx.modules)
+                    .is_some_and(|at| at.users);
             if users && row.is_stmt && !users_before {
                 let address = at.module.to_process(row.range.start);
                 self.gates.entry(address).or_insert((Gate::Users, 0));

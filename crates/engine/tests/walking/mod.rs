@@ -3,13 +3,13 @@
 //! `command → place, function, depth`: the place is the `// stop: NAME` marker at the line's end, or the line's number and
 //! text; the depth is how many frames there are with a source of the tests, inlined calls counted, `main` alone being 1.
 //! `run PLACE` starts the program anew and runs to that line; `break PLACE` adds a breakpoint, which counts from then on.
-//! `statement` and `into statement` go to the next statement, told by what stands there. `targets` lists what the line calls from there on, and `into NAME` steps into that of it.
+//! `skip PATTERNS` says what is not entered. `statement` and `into statement` go to the next statement, told by what stands there. `targets` lists what the line calls from there on, and `into NAME` steps into that of it.
 //! What is expected is what a person would want to see, in every build of the program.
 
 use crate::support::{Debuggee, Fixture, Outcome, fixture};
 use dapple_engine::ThreadId;
 use dapple_engine::event::{ExitStatus, StopReason};
-use dapple_engine::session::stepping::StepTarget;
+use dapple_engine::session::stepping::{SkipList, StepTarget};
 use dapple_engine::session::{LineBreakpoint, StepKind, StepOptions, StepUnit};
 use std::fmt::Write;
 
@@ -84,6 +84,12 @@ impl<'a> Walk<'a> {
         let reached = self.step(StepKind::Into);
         self.options = options;
         reached
+    }
+
+    fn skip(&mut self, patterns: &str) -> String {
+        let list = SkipList::parse(patterns.split(' ')).unwrap();
+        self.debuggee.session().set_skip(list).unwrap();
+        String::new()
     }
 
     fn step_by_statement(&mut self, kind: StepKind) -> String {
@@ -206,6 +212,7 @@ pub fn check_as(fixture: &Fixture, table: &str, options: StepOptions) {
                 walk.arm();
                 String::new()
             }
+            (Some(("skip", patterns)), Some(walk)) => walk.skip(patterns),
             (Some(("into", "statement")), Some(walk)) => walk.step_by_statement(StepKind::Into),
             (Some(("into", name)), Some(walk)) => walk.step_into(name),
             (None, Some(walk)) => match command {

@@ -1,0 +1,180 @@
+//! Code that steps don't enter unasked.
+
+use super::code;
+use crate::exceptions::pattern::matches;
+use std::path::Path;
+
+/// The word for the standard libraries and the system's headers.
+const STD: &str = "std";
+
+/// Which code steps do not enter: by files and by functions. What it calls of other code they do enter, and where the thread
+/// stands in it they step as in any other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkipList {
+    std: bool,
+    files: Vec<String>,
+    functions: Vec<String>,
+}
+
+impl Default for SkipList {
+    /// The standard libraries.
+    fn default() -> SkipList {
+        SkipList {
+            std: true,
+            files: Vec::new(),
+            functions: Vec::new(),
+        }
+    }
+}
+
+impl SkipList {
+    /// Reads patterns with `*` for anything and `?` for one character. `std` stands for the standard libraries and the system's
+    /// headers; what has a `/` or a `.` means source files, by their path or the end of it; all else functions, by their path or
+    /// the end of it, without template arguments. Only these are skipped: an empty list skips nothing.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with which pattern.
+    pub fn parse<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<SkipList, String> {
+        let mut list = SkipList {
+            std: false,
+            files: Vec::new(),
+            functions: Vec::new(),
+        };
+        for pattern in patterns {
+            let text = pattern.trim();
+            if text.is_empty() {
+                return Err("there is an empty pattern".into());
+            }
+            if text.contains(char::is_control) {
+                return Err(format!("`{}` has a control character", text.escape_debug()));
+            }
+            if text == STD {
+                list.std = true;
+            } else if text.contains(['/', '.']) {
+                list.files.push(text.to_owned());
+            } else if let Some(bad) = text.chars().find(|c| "()[]{};,\"'\\".contains(*c)) {
+                return Err(format!(
+                    "`{text}` is neither a path nor a function's name: a name has no `{bad}`"
+                ));
+            } else {
+                list.functions.push(text.to_owned());
+            }
+        }
+        Ok(list)
+    }
+
+    /// Whether code of a source file is skipped.
+    pub(super) fn has_file(&self, file: &Path) -> bool {
+        if self.std && code::is_library_source(file) {
+            return true;
+        }
+        if self.files.is_empty() {
+            return false;
+        }
+        let text = file.to_string_lossy();
+        let ends = text.match_indices('/').map(|(at, _)| &text[at + 1..]);
+        let ends: Vec<&str> = ends.chain([&*text]).collect();
+        self.files
+            .iter()
+            .any(|pattern| ends.iter().any(|end| matches(pattern, end)))
+    }
+
+    /// Whether a function is skipped, by its name with its path.
+    pub(super) fn has_function(&self, name: &str) -> bool {
+        if self.functions.is_empty() {
+            return false;
+        }
+        let plain = without_arguments(name);
+        let ends = plain.match_indices("::").map(|(at, _)| &plain[at + 2..]);
+        let ends: Vec<&str> = ends.chain([&*plain, name]).collect();
+        self.functions
+            .iter()
+            .any(|pattern| ends.iter().any(|end| matches(pattern, end)))
+    }
+}
+
+/// A function's path without what is in angle brackets; Rust's `<T as Trait>::f` is `T::f`.
+fn without_arguments(name: &str) -> String {
+    let name = match name.strip_prefix('<').and_then(|rest| {
+        let (of, method) = rest.rsplit_once(">::")?;
+        Some((of.split(" as ").next().unwrap_or(of), method))
+    }) {
+        Some((of, method)) => format!("{of}::{method}"),
+        None => name.to_owned(),
+    };
+    let mut plain = String::with_capacity(name.len());
+    let mut depth = 0_u32;
+    for character in name.chars() {
+        match character {
+            '<' => depth += 1,
+            '>' if depth > 0 => depth -= 1,
+            _ if depth == 0 => plain.push(character),
+            _ => {}
+        }
+    }
+    // Of Rust's `Vec::<T>::push` the separators are left.
+    plain.replace("::::", "::")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(patterns: &[&str]) -> SkipList {
+        SkipList::parse(patterns.iter().copied()).expect("good patterns")
+    }
+
+    #[test]
+    fn functions_are_meant_by_their_path_or_its_end() {
+        let skip = list(&["my::*", "parse", "Guard::~Guard", "get_?"]);
+        for name in [
+            "my::deep::f",
+            "other::my::f",
+            "lib::parse",
+            "parse<int>",
+            "Guard::~Guard",
+        ] {
+            assert!(skip.has_function(name), "{name}");
+        }
+        assert!(skip.has_function("<lib::Thing<u8> as Trait>::get_x"));
+        assert!(skip.has_function("alloc::my::Vec<T>::push"));
+        for name in ["parser", "tommy::f", "get_xy", "main"] {
+            assert!(!skip.has_function(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn files_are_meant_by_their_path_or_its_end() {
+        let skip = list(&["vendor/*", "*.h", "/opt/x.c"]);
+        for file in ["/home/ada/vendor/a/b.c", "/home/ada/list.h", "/opt/x.c"] {
+            assert!(skip.has_file(Path::new(file)), "{file}");
+        }
+        for file in [
+            "/home/ada/main.c",
+            "/home/ada/myvendor/b.c",
+            "/usr/include/x.hpp",
+        ] {
+            assert!(!skip.has_file(Path::new(file)), "{file}");
+        }
+    }
+
+    #[test]
+    fn the_standard_libraries_are_skipped_unless_other_patterns_are_given() {
+        let header = Path::new("/usr/include/c++/12/vector");
+        assert!(SkipList::default().has_file(header));
+        assert!(list(&["std", "my::*"]).has_file(header));
+        assert!(!list(&[]).has_file(header));
+        assert!(!list(&["my::*"]).has_file(header));
+    }
+
+    #[test]
+    fn a_bad_pattern_is_named() {
+        let error = |pattern: &str| SkipList::parse(["std", pattern]).expect_err("bad");
+        assert_eq!(error(" "), "there is an empty pattern");
+        assert_eq!(
+            error("f(int)"),
+            "`f(int)` is neither a path nor a function's name: a name has no `(`"
+        );
+        assert_eq!(error("a\0b"), "`a\\0b` has a control character");
+    }
+}
