@@ -69,6 +69,11 @@ fn release(traced: &BTreeSet<ThreadId>) {
     }
 }
 
+/// Why a child that was made to be debugged can't be, and what the user can do.
+pub(crate) fn why_not_launched(process: ThreadId, error: &io::Error) -> String {
+    Obstacle::of(process, process, error).to_string()
+}
+
 const NO_PROCESS: &str = "there is no such process";
 
 /// Why it can't be whatever one is allowed to.

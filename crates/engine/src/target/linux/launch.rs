@@ -8,7 +8,7 @@ use crate::event::Stream;
 use crate::launch::{LaunchOptions, ProcessGroup};
 use crate::target::linux::input::Input;
 use crate::target::linux::streams::Streams;
-use crate::target::linux::{check, ptrace, wait};
+use crate::target::linux::{attach, check, ptrace, wait};
 use crate::{Error, ThreadId};
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsString};
@@ -122,12 +122,7 @@ pub(crate) fn launch(options: &LaunchOptions) -> Result<Launched, Error> {
     let (output, input) = streams.keep();
 
     let started = ptrace::seize(process, ptrace::OPTIONS | libc::PTRACE_O_EXITKILL)
-        .map_err(|e| match e.raw_os_error() {
-            Some(libc::EPERM) => refuse(
-                "the system does not allow debugging it (ptrace is restricted, or it runs as another user)".into(),
-            ),
-            _ => refuse(format!("it can't be traced: {e}")),
-        })
+        .map_err(|e| refuse(attach::why_not_launched(process, &e)))
         .and_then(|()| go_write.write_all(&[1]).map_err(system("it ended at once")));
     if let Err(error) = started {
         wait::abandon(process);
