@@ -1,6 +1,8 @@
 //! What to start and how.
 
+use crate::Error;
 use crate::launcher::Launcher;
+use crate::target::linux::check;
 pub use dapple_symbols::indexing::IndexCache;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -36,6 +38,16 @@ pub struct LaunchOptions {
     pub debuginfod: bool,
     /// Where indexes of large modules are kept; `None`: nowhere, and none is made before it is needed.
     pub index_cache: Option<Arc<IndexCache>>,
+}
+
+impl LaunchOptions {
+    /// Whether there is a program that can be started so, as far as its file tells.
+    ///
+    /// # Errors
+    /// [`Error::Launch`] with what is wrong.
+    pub fn check(&self) -> Result<(), Error> {
+        check::program(self).map(drop)
+    }
 }
 
 /// A debuggee's standard input.

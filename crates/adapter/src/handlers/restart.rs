@@ -57,7 +57,10 @@ fn again(
             .map_err(|error| Failure::new(format!("restart: {error}")))?,
         None => before,
     };
-    LaunchArguments::read(&launch.other).map_err(Failure::new)?;
+    let read = LaunchArguments::read(&launch.other).map_err(Failure::new)?;
+    read.options
+        .check()
+        .map_err(|error| to_dap::failure(&error))?;
     Ok(launch)
 }
 

@@ -52,7 +52,10 @@ impl Streams {
             (Stdin::Inherit, _) => None,
             (Stdin::File(path), _) => {
                 let path = from_its_directory(options, path);
-                let file = File::open(&path);
+                let file = match path.is_dir() {
+                    true => Err(io::ErrorKind::IsADirectory.into()),
+                    false => File::open(&path),
+                };
                 Some(
                     file.map_err(failed(format!("its input {}", path.display())))?
                         .into(),
