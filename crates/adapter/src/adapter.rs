@@ -3,6 +3,7 @@
 use crate::breakpoints::Breakpoints;
 use crate::data_breakpoints::DataBreakpoints;
 use crate::exceptions::Exceptions;
+use crate::handlers::forks::Forks;
 use crate::later::Later;
 use crate::main_loop::ServeOptions;
 use crate::output::TextStream;
@@ -110,6 +111,7 @@ pub struct Adapter {
     pub breakpoints: Breakpoints<Source>,
     pub exceptions: Exceptions,
     pub data: DataBreakpoints,
+    pub forks: Forks,
     pub gotos: References<Address>,
     /// Calls that a thread's line makes, from where it stands.
     pub callees: References<(ThreadId, Callee)>,
@@ -153,6 +155,7 @@ impl Adapter {
             breakpoints: Breakpoints::default(),
             exceptions: Exceptions::default(),
             data: DataBreakpoints::default(),
+            forks: Forks::default(),
             gotos: References::new(),
             callees: References::new(),
             frames: References::new(),
@@ -347,6 +350,13 @@ impl Adapter {
                 self.tell_indexing(&module, done, total, outbox);
             }
             Event::Indexed { .. } => self.indexing = None,
+            Event::Forked { process, name } => self.tell_forked(process, &name, outbox),
+            Event::Followed(process) => {
+                outbox.event::<ProcessEvent>(to_dap::process(&process));
+                if let Some(debuggee) = &mut self.debuggee {
+                    debuggee.goes_on_with(process);
+                }
+            }
             Event::Executed => {
                 if let Some(debuggee) = &self.debuggee {
                     outbox.event::<ProcessEvent>(to_dap::process(debuggee.process()));
@@ -468,6 +478,7 @@ impl Adapter {
     pub fn end(&mut self) {
         self.engine_events = None;
         self.awaiting = None;
+        self.forks.end();
         if let Some(debuggee) = self.debuggee.take() {
             debuggee.leave(self.leave);
         }

@@ -1,10 +1,13 @@
 //! The arguments of `attach`: which process, and a sentence for each that is wrong.
 
-use crate::launch_arguments::{CLIENTS_OWN, boolean, skip, string, warning, wrong};
+use crate::handlers::forks::HANDED_OVER;
+use crate::launch_arguments::{CLIENTS_OWN, boolean, follow_forks, skip, string, warning, wrong};
 use dapple_dap::message::Raw;
+use dapple_engine::forks::FollowForks;
 use dapple_engine::session::stepping::SkipList;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// What `attach` asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,6 +20,10 @@ pub struct AttachArguments {
     pub debuginfod: bool,
     /// Code that steps don't enter.
     pub skip: SkipList,
+    /// What becomes of its children.
+    pub follow_forks: FollowForks,
+    /// Where a session waits that holds the process.
+    pub handed_over: Option<PathBuf>,
     /// Sentences for the user: what was not understood and is ignored.
     pub warnings: Vec<String>,
 }
@@ -33,7 +40,7 @@ pub enum Target {
 }
 
 /// The names that are understood.
-const KNOWN: [&str; 8] = [
+const KNOWN: [&str; 9] = [
     "pid",
     "processId",
     "name",
@@ -42,6 +49,7 @@ const KNOWN: [&str; 8] = [
     "stopOnEntry",
     "debuginfod",
     "skip",
+    "followForks",
 ];
 
 impl AttachArguments {
@@ -57,6 +65,7 @@ impl AttachArguments {
         let (mut pid, mut name, mut program, mut wait) = (None, None, None, false);
         let (mut stop_on_entry, mut debuginfod, mut warnings) = (false, false, Vec::new());
         let mut skipped = SkipList::default();
+        let (mut follow, mut handed_over) = (FollowForks::default(), None);
         for (argument, raw) in arguments {
             let value: &Value = &raw
                 .decode()
@@ -70,6 +79,8 @@ impl AttachArguments {
                 "waitFor" => wait = boolean(argument, value)?,
                 "stopOnEntry" => stop_on_entry = boolean(argument, value)?,
                 "skip" => skipped = skip(argument, value)?,
+                "followForks" => follow = follow_forks(argument, value)?,
+                HANDED_OVER => handed_over = Some(PathBuf::from(string(argument, value)?)),
                 "debuginfod" => debuginfod = boolean(argument, value)?,
                 own if own.starts_with('_') || CLIENTS_OWN.contains(&own) => {}
                 unknown => warnings.push(warning("attach", unknown, &KNOWN)),
@@ -95,6 +106,8 @@ impl AttachArguments {
             stop_on_entry,
             debuginfod,
             skip: skipped,
+            follow_forks: follow,
+            handed_over,
             warnings,
         })
     }

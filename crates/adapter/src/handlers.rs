@@ -5,6 +5,7 @@ mod breakpoints;
 mod data_breakpoints;
 mod end;
 mod exceptions;
+pub mod forks;
 mod input;
 mod inspect;
 mod moving;

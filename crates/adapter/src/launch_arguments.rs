@@ -5,6 +5,7 @@
 
 use crate::launch_words::{split_words, variables_of};
 use dapple_dap::message::Raw;
+use dapple_engine::forks::FollowForks;
 use dapple_engine::launch::{LaunchOptions, Sink, Stdin};
 use dapple_engine::session::stepping::SkipList;
 use dapple_engine::signals::SignalTable;
@@ -43,7 +44,7 @@ pub enum Console {
 }
 
 /// The names that are understood.
-const KNOWN: [&str; 16] = [
+const KNOWN: [&str; 17] = [
     "console",
     "program",
     "args",
@@ -60,6 +61,7 @@ const KNOWN: [&str; 16] = [
     "signals",
     "randomize",
     "skip",
+    "followForks",
 ];
 
 /// What editors add for themselves: in VS Code's `launch.json` these stand beside the adapter's own.
@@ -120,6 +122,7 @@ impl LaunchArguments {
                 "console" => launch.console = console(string(name, value)?)?,
                 "pty" => launch.options.terminal = boolean(name, value)?,
                 "skip" => launch.skip = skip(name, value)?,
+                "followForks" => launch.options.follow_forks = follow_forks(name, value)?,
                 "signals" => launch.signals = signals(name, value)?,
                 "debuginfod" => launch.options.debuginfod = boolean(name, value)?,
                 "randomize" => launch.options.randomize = boolean(name, value)?,
@@ -200,6 +203,18 @@ pub fn boolean(name: &str, value: &Value) -> Result<bool, String> {
     value
         .as_bool()
         .ok_or_else(|| wrong(name, "true or false", value))
+}
+
+/// What becomes of the program's children.
+pub fn follow_forks(name: &str, value: &Value) -> Result<FollowForks, String> {
+    match string(name, value)? {
+        "parent" => Ok(FollowForks::Parent),
+        "child" => Ok(FollowForks::Child),
+        "both" => Ok(FollowForks::Both),
+        other => Err(format!(
+            "`{name}` must be \"parent\", \"child\" or \"both\", not {other:?}"
+        )),
+    }
 }
 
 fn strings(name: &str, value: &Value) -> Result<Vec<OsString>, String> {

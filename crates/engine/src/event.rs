@@ -2,7 +2,7 @@
 
 use crate::modules::ModuleInfo;
 use crate::session::watching::{DataBreakpointState, DataHit};
-use crate::session::{BreakpointState, SourcePosition};
+use crate::session::{BreakpointState, ProcessInfo, SourcePosition};
 pub use crate::written::Written;
 use crate::{Address, ThreadId};
 use std::path::PathBuf;
@@ -65,6 +65,17 @@ pub enum Event {
         /// It has an index now.
         made: bool,
     },
+    /// The program has a child ([`FollowForks::Both`](crate::forks::FollowForks::Both)), which is held: see
+    /// [`Session::hand_child_over`](crate::Session::hand_child_over).
+    Forked {
+        /// Its id.
+        process: i32,
+        /// Its name.
+        name: String,
+    },
+    /// The session is about this child of the program from now on ([`FollowForks::Child`](crate::forks::FollowForks::Child)); the
+    /// program itself was let go. Its threads are told of as ended.
+    Followed(ProcessInfo),
     /// The program called exec: modules and breakpoints have been resolved anew.
     Executed,
     /// The program ended. The last event.

@@ -1,6 +1,7 @@
 //! What to start and how.
 
 use crate::Error;
+use crate::forks::FollowForks;
 use crate::launcher::Launcher;
 use crate::target::linux::check;
 pub use dapple_symbols::indexing::IndexCache;
@@ -34,6 +35,8 @@ pub struct LaunchOptions {
     pub launcher: Option<Arc<Launcher>>,
     /// Address-space randomisation; off makes addresses repeat from run to run.
     pub randomize: bool,
+    /// What becomes of its children.
+    pub follow_forks: FollowForks,
     /// Ask debuginfod servers for the debug information of modules that have none; see debuginfod-find(1) for which.
     pub debuginfod: bool,
     /// Where indexes of large modules are kept; `None`: nowhere, and none is made before it is needed.

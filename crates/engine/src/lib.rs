@@ -11,6 +11,7 @@ pub mod eval;
 pub mod event;
 pub mod exceptions;
 mod faults;
+pub mod forks;
 pub mod frame;
 pub mod launch;
 pub mod launcher;

@@ -15,6 +15,7 @@ mod commands;
 mod debuginfod;
 mod deciding;
 mod exceptions;
+mod forks;
 mod frame_ends;
 mod holding;
 mod indexing;
@@ -94,6 +95,9 @@ impl Desk {
 pub(crate) struct Owner {
     process: ThreadId,
     start: Start,
+    /// It is, or descends from, what a debugger has launched: it ends with that.
+    of_launched: bool,
+    children: forks::Children,
     events: Sender<Event>,
     commands: Receiver<Command>,
     waker: Arc<Waker>,
@@ -147,6 +151,7 @@ struct Parts {
     process: ThreadId,
     stops: Stops,
     start: Start,
+    of_launched: bool,
     memory: ProcessMemory,
     output: Output,
     debuginfod: bool,
@@ -211,12 +216,16 @@ impl Owner {
             pid: launched.process.0,
             program: launched.program.clone(),
             start: Start::Launched,
+            of_launched: true,
             stopped: false,
         };
+        let mut stops = Stops::new(launched.process);
+        stops.follow(options.follow_forks);
         let parts = Parts {
             process: launched.process,
-            stops: Stops::new(launched.process),
+            stops,
             start: Start::Launched,
+            of_launched: true,
             memory,
             output,
             debuginfod: options.debuginfod,
@@ -239,6 +248,8 @@ impl Owner {
         Owner {
             process: parts.process,
             start: parts.start,
+            of_launched: parts.of_launched,
+            children: forks::Children::default(),
             events,
             commands: desk.commands,
             waker: desk.waker,
@@ -280,12 +291,18 @@ impl Owner {
     /// Serves commands and the debuggee's events until the debuggee is gone or left.
     pub(crate) fn run(&mut self) {
         while !self.over {
-            self.attend();
+            if self.attend() {
+                continue;
+            }
+            match self.commands.recv() {
+                Ok(command) => drop(self.obey(command)),
+                Err(_) => self.abandon(),
+            }
         }
     }
 
-    /// Waits for an event of the debuggee or to be woken, and deals with it.
-    pub(crate) fn attend(&mut self) {
+    /// Waits for an event of the debuggee or to be woken, and deals with it; false when there is nothing to wait for but commands.
+    pub(crate) fn attend(&mut self) -> bool {
         match wait::wait(&self.waker) {
             Ok(Waited::Status(thread, status)) => {
                 let event = wait::decode(thread, status);
@@ -299,6 +316,8 @@ impl Owner {
                 self.let_long_go();
                 self.serve();
             }
+            // One is between two tracers. Who has it now tells so at once.
+            Ok(Waited::NoChildren) if self.has_only_children() => return false,
             Ok(Waited::NoChildren) => {
                 let status = self.stops.last_exit();
                 self.ended(status.unwrap_or(ExitStatus::Signal(libc::SIGKILL)));
@@ -308,16 +327,19 @@ impl Owner {
                 self.abandon();
             }
         }
+        true
     }
 
     /// The engine itself failed: nothing must be left behind.
     pub(crate) fn abandon(&mut self) {
         if !self.over {
             self.hold.release();
-            match self.start {
-                Start::Launched => wait::abandon(self.process),
+            self.let_children_go();
+            match self.of_launched {
+                true if self.has_only_children() => {}
+                true => wait::abandon(self.process),
                 // It is let go with this thread's end.
-                Start::Attached => self.memory.clean_own(),
+                false => self.memory.clean_own(),
             }
             self.ended(ExitStatus::Signal(libc::SIGKILL));
         }
@@ -390,6 +412,13 @@ impl Owner {
                     self.threads.remove(&child);
                     let _ = ptrace::detach(child, 0);
                 }
+                Action::Hold(child, memory) => self.hold_child(child, memory),
+                Action::Succeed {
+                    child,
+                    maker,
+                    memory,
+                } => self.will_be_succeeded(child, maker, memory),
+                Action::HeldEnded(child) => self.held_ended(child),
                 Action::Started(thread) => {
                     self.threads.entry(thread).or_default();
                     self.tell(Event::ThreadStarted(thread));
@@ -400,7 +429,7 @@ impl Owner {
                 }
                 Action::Executed(thread) => self.executed(thread),
                 Action::AllStopped => self.all_stopped(),
-                Action::ProcessEnded(status) => self.ended(status),
+                Action::ProcessEnded(status) => self.process_ended(status),
             }
         }
     }
@@ -463,6 +492,7 @@ impl Owner {
 
     fn all_stopped(&mut self) {
         self.hold.release();
+        self.unpark();
         for thread in self.stops.all_stopped() {
             self.leave_copy(thread);
         }
@@ -470,6 +500,9 @@ impl Owner {
         if !self.stops.awaits_children() {
             // Each thread stands, and each child that it may have forked has been let go.
             self.memory.forget_removed();
+        }
+        if self.succeed_if_due() {
+            return self.go_on();
         }
         if self.detaching {
             return self.detach();
@@ -523,7 +556,7 @@ impl Owner {
     /// Tells of a stop; what was known of the one before is forgotten.
     fn tell_stops(&mut self, stops: Vec<Stop>) {
         self.stop_number += 1;
-        if self.start == Start::Attached && self.stops.mode() == crate::stops::Mode::Stopped {
+        if !self.of_launched && self.stops.mode() == crate::stops::Mode::Stopped {
             // It isn't the debugger's: should that be killed now, the kernel lets all threads run.
             self.memory.lift_all();
         }
@@ -561,6 +594,8 @@ impl Owner {
 
     /// Lets all threads run.
     fn resume_all(&mut self) {
+        // One that came while all were stopped for the user.
+        self.succeed_if_due();
         self.refresh_watched();
         self.settle_steps();
         self.stops.hold_all_but(None);
@@ -637,21 +672,6 @@ impl Owner {
         }
     }
 
-    /// Lets a child with a copy of our memory go, clean.
-    fn release_copy(&mut self, child: ThreadId) {
-        match ProcessMemory::open(child) {
-            Ok(memory) => self.memory.clean(&memory),
-            Err(error) => tracing::warn!(%child, %error, "a child can't be cleaned"),
-        }
-        if let Ok(mut registers) = ptrace::registers(child)
-            && let Some((_, original)) = self.memory.caves.original(registers.pc())
-        {
-            registers.set_pc(original);
-            let _ = ptrace::set_registers(child, &registers);
-        }
-        let _ = ptrace::detach(child, 0);
-    }
-
     /// The process runs another program: nothing that was known of the old one holds.
     fn executed(&mut self, thread: ThreadId) {
         self.end_step();
@@ -661,11 +681,6 @@ impl Owner {
         self.stacks.clear();
         self.reports.clear();
         self.choosing = choosing::Choosing::default();
-        self.breakpoints.frames_gone();
-        for module in std::mem::take(&mut self.modules).iter() {
-            self.breakpoints.module_unloaded(module.id);
-            self.tell(Event::ModuleUnloaded(module.info()));
-        }
         match ProcessMemory::open(self.process) {
             Ok(memory) => self.memory = PatchedMemory::new(memory),
             Err(error) => {
@@ -673,21 +688,35 @@ impl Owner {
                 return self.abandon();
             }
         }
-        let program = process::executable(self.process).unwrap_or_default();
+        self.load_new_program(thread);
+        self.release(thread);
+    }
+
+    /// The modules of another program, in memory in which nothing is inserted, take the place of those that are known.
+    fn load_new_program(&mut self, process: ThreadId) {
+        self.breakpoints.frames_gone();
+        for module in std::mem::take(&mut self.modules).iter() {
+            self.breakpoints.module_unloaded(module.id);
+            self.tell(Event::ModuleUnloaded(module.info()));
+        }
+        let program = process::executable(process).unwrap_or_default();
         self.load_program(&program);
         self.watch_new_program();
         self.tell(Event::Executed);
-        self.release(thread);
     }
 
     fn ended(&mut self, status: ExitStatus) {
         if self.over {
             return;
         }
+        self.let_children_go();
         self.over = true;
         self.hold.forget_all();
         self.waker.abandon();
-        self.output.finish();
+        match self.has_left_writers() {
+            true => self.output.finish_and_discard(),
+            false => self.output.finish(),
+        }
         self.tell(Event::Exited(status));
     }
 }

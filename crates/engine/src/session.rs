@@ -2,6 +2,7 @@
 
 mod ends;
 mod exceptions;
+mod forks;
 mod keeper;
 pub mod moving;
 mod places;
@@ -30,7 +31,7 @@ use std::path::{Path, PathBuf};
 
 /// A debuggee under control. Methods block until the owner thread has answered, which it does at once: resuming
 /// commands return when the debuggee runs, and its stop arrives as an [`Event`].
-/// Dropping a session kills a launched debuggee, and lets one go that was attached to.
+/// Dropping a session kills a launched debuggee, or a child of one, and lets one go that was attached to.
 #[derive(Debug)]
 pub struct Session {
     keeper: Keeper,
@@ -204,6 +205,8 @@ pub struct ProcessInfo {
     pub program: PathBuf,
     /// How it came under control.
     pub start: Start,
+    /// It is, or descends from, what a debugger has launched: it is killed when that is.
+    pub of_launched: bool,
     /// A stop signal held it when it was attached to: it runs on only when it has got SIGCONT, too.
     pub stopped: bool,
 }
@@ -442,9 +445,9 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.keeper.end(match self.process.start {
-            Start::Launched => Leave::Kill,
-            Start::Attached => Leave::Detach,
+        self.keeper.end(match self.process.of_launched {
+            true => Leave::Kill,
+            false => Leave::Detach,
         });
     }
 }

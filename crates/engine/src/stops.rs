@@ -11,11 +11,17 @@
 //! Single threads may run while the others are held ([`Stops::hold_all_but`]). What they begin is held, too, from its
 //! first instruction on. It is no lock: others are let go at any time. When the last of those that may run has ended,
 //! nothing could ever happen any more, so all are stopped then.
+//!
+//! What becomes of children is decided by [`Stops::follow`]: one with a copy of the memory at its first stop, one that shares the
+//! memory (vfork) at its exec, before which it can't be told from its maker by what is inserted. A child that is
+//! not let go at once is in no set of threads: it stays where it is until somebody takes it, or it is killed.
 
+mod children;
 mod threads;
 
 use crate::ThreadId;
 use crate::event::ExitStatus;
+use crate::forks::FollowForks;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use threads::{State, Thread, Threads};
@@ -83,6 +89,16 @@ pub(crate) enum Action {
     ReleaseCopy(ThreadId),
     /// A child that has shared our memory runs another program now: let it go.
     ReleaseGuest(ThreadId),
+    /// A child waits, and stays so: it is to be debugged, too.
+    Hold(ThreadId, Memory),
+    /// A child waits, and stays so: it is to be debugged in place of its maker's process, all threads of which are being stopped.
+    Succeed {
+        child: ThreadId,
+        maker: ThreadId,
+        memory: Memory,
+    },
+    /// A child that was held is gone.
+    HeldEnded(ThreadId),
     /// A thread began.
     Started(ThreadId),
     /// A thread ended.
@@ -93,6 +109,15 @@ pub(crate) enum Action {
     AllStopped,
     /// The process is gone.
     ProcessEnded(ExitStatus),
+}
+
+/// What a child's memory is, where it is let go or held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// A copy of ours, with what was inserted into that.
+    Copy,
+    /// Another program's.
+    Own,
 }
 
 /// Actions in order.
@@ -119,8 +144,13 @@ pub(crate) struct Stops {
     mode: Mode,
     /// While the process runs, only these do; `None`: all.
     only: Option<Vec<ThreadId>>,
-    /// Children that were told of but have not shown up; they are let go when they do.
-    copies: FxHashSet<ThreadId>,
+    follow: FollowForks,
+    /// Children that were told of but have not shown up, with who made them; they are dealt with when they do.
+    copies: FxHashMap<ThreadId, ThreadId>,
+    /// Children that wait to be taken.
+    held: FxHashSet<ThreadId>,
+    /// One of these takes the place of the debuggee.
+    succeeded: bool,
     /// What threads did before their maker told of them.
     aside: FxHashMap<ThreadId, Vec<What>>,
     /// How the last thread that is gone has ended.
@@ -136,7 +166,10 @@ impl Stops {
             order: vec![leader],
             mode: Mode::Stopped,
             only: None,
-            copies: FxHashSet::default(),
+            follow: FollowForks::Parent,
+            copies: FxHashMap::default(),
+            held: FxHashSet::default(),
+            succeeded: false,
             aside: FxHashMap::default(),
             last_exit: None,
         }
@@ -222,8 +255,15 @@ impl Stops {
         if let What::Exited(status) = what {
             return self.exited(thread, status, actions);
         }
-        if self.copies.remove(&thread) {
-            actions.push_back(Action::ReleaseCopy(thread));
+        if let Some(maker) = self.copies.remove(&thread) {
+            self.copied(thread, maker, actions);
+            return self.check_all_stopped(actions);
+        }
+        if self.held.contains(&thread) {
+            if what == What::Exiting {
+                // It was killed.
+                actions.push_back(Action::Run(thread, How::Continue, 0));
+            }
             return;
         }
         if let What::Executed { former } = what {
@@ -297,11 +337,20 @@ impl Stops {
                 child,
                 shares_memory: false,
             } => {
-                self.resume_or_hold(thread, actions);
-                if self.aside.remove(&child).is_some() {
-                    actions.push_back(Action::ReleaseCopy(child));
-                } else {
-                    self.copies.insert(child);
+                self.threads.set(thread, State::Stopped);
+                let seen = self.aside.remove(&child);
+                let dead = seen.as_ref().is_some_and(|seen| seen.iter().any(is_end));
+                // A step goes on in the child, from here.
+                let is_left = self.follow == FollowForks::Child && self.may_succeed(thread);
+                if !is_left || dead {
+                    self.resume_or_hold(thread, actions);
+                }
+                match seen {
+                    Some(_) if dead => actions.push_back(Action::ReleaseCopy(child)),
+                    Some(_) => self.copied(child, thread, actions),
+                    None => {
+                        self.copies.insert(child, thread);
+                    }
                 }
                 self.check_all_stopped(actions);
             }
@@ -470,7 +519,17 @@ impl Stops {
     }
 
     fn exited(&mut self, thread: ThreadId, status: ExitStatus, actions: &mut Actions) {
-        self.copies.remove(&thread);
+        if let Some(maker) = self.copies.remove(&thread) {
+            if self.follow == FollowForks::Child && !self.succeeded {
+                // It has waited for that.
+                self.resume_or_hold(maker, actions);
+            }
+            return self.check_all_stopped(actions);
+        }
+        if self.held.remove(&thread) {
+            actions.push_back(Action::HeldEnded(thread));
+            return;
+        }
         if let Some(aside) = self.aside.get_mut(&thread) {
             // Its maker may still tell of it.
             aside.push(What::Exited(status));
@@ -479,6 +538,12 @@ impl Stops {
             // The kernel tells of the leader last, whichever thread died last.
             self.threads.clear();
             self.order.clear();
+            // Nobody is left who could tell of these.
+            for (child, seen) in self.aside.drain() {
+                if !seen.iter().any(is_end) {
+                    actions.push_back(Action::ReleaseCopy(child));
+                }
+            }
             actions.push_back(Action::ProcessEnded(status));
             return;
         }
@@ -501,9 +566,7 @@ impl Stops {
     fn executed(&mut self, thread: ThreadId, former: ThreadId, actions: &mut Actions) {
         if self.threads.get(thread).is_some_and(Thread::is_guest) {
             self.threads.remove(thread);
-            actions.push_back(Action::ReleaseGuest(thread));
-            self.take_back(thread, actions);
-            return;
+            return self.left_with_exec(thread, actions);
         }
         if thread != self.leader {
             self.aside.entry(thread).or_default().push(What::Other);
@@ -543,9 +606,10 @@ impl Stops {
 
     /// The child `guest` no longer uses our memory: its maker goes on.
     fn take_back(&mut self, guest: ThreadId, actions: &mut Actions) {
-        let mut threads = self.threads.iter();
-        let maker = threads.find(|(_, t)| t.lent_to == Some(guest));
-        let Some((&maker, &thread)) = maker else {
+        let Some(maker) = self.maker_of(guest) else {
+            return;
+        };
+        let Some(&thread) = self.threads.get(maker) else {
             return;
         };
         if let Some(thread) = self.threads.get_mut(maker) {
@@ -562,9 +626,18 @@ impl Stops {
         if self.mode != Mode::Stopping || self.threads.awaits_any() {
             return;
         }
+        // One that is born meanwhile may take the debuggee's place: nothing else must be told before.
+        if self.follow == FollowForks::Child && !self.copies.is_empty() {
+            return;
+        }
         self.mode = Mode::Stopped;
         actions.push_back(Action::AllStopped);
     }
+}
+
+/// Whether a thread that did this is gone, or about to be.
+fn is_end(what: &What) -> bool {
+    matches!(what, What::Exiting | What::Exited(_))
 }
 
 #[cfg(test)]
@@ -582,3 +655,7 @@ mod single_tests;
 #[cfg(test)]
 #[path = "stops_random_tests.rs"]
 mod random_tests;
+
+#[cfg(test)]
+#[path = "stops_forks_tests.rs"]
+mod forks_tests;

@@ -36,8 +36,11 @@ pub fn attach(
     }
     adapter.stop_on_entry = attach.stop_on_entry;
     adapter.skip = attach.skip;
+    adapter.follow_forks(attach.follow_forks, &arguments.other, context);
     let options = AttachOptions {
         process: 0,
+        follow_forks: attach.follow_forks,
+        handed_over: attach.handed_over,
         debuginfod: attach.debuginfod,
         index_cache: adapter.options.index_cache.clone(),
     };

@@ -8,7 +8,7 @@ use dapple_dap::types::{
     ContinuedEvent, ContinuedEventBody, DisconnectArguments, TerminateArguments,
 };
 use dapple_engine::Error;
-use dapple_engine::session::{Leave, Start};
+use dapple_engine::session::Leave;
 
 /// Asks the program to end, which it may do in its own way, or not at all; asked a second time it is killed. It has to
 /// run for that, which is news to a client that saw it stopped.
@@ -40,7 +40,7 @@ pub fn terminate(
     Ok(Empty)
 }
 
-/// Takes leave. What was launched is killed and what was attached to is let go, unless the client wants it otherwise.
+/// Takes leave. What was launched is killed, and so are its children; what was attached to is let go, unless the client wants it otherwise.
 pub fn disconnect(
     adapter: &mut Adapter,
     arguments: DisconnectArguments,
@@ -49,7 +49,7 @@ pub fn disconnect(
     let launched = adapter
         .debuggee
         .as_ref()
-        .is_some_and(|debuggee| debuggee.process().start == Start::Launched);
+        .is_some_and(|debuggee| debuggee.process().of_launched);
     let kill = arguments.terminate_debuggee.unwrap_or(launched);
     adapter.leave = match (kill, arguments.suspend_debuggee) {
         (true, _) => Leave::Kill,

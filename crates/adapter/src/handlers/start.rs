@@ -13,6 +13,7 @@ use dapple_dap::types::{
     ProcessEvent, TerminatedEvent,
 };
 use dapple_engine::Session;
+use dapple_engine::forks::FollowForks;
 use dapple_engine::launch::{LaunchOptions, Stdin};
 
 /// Says that the start has come to its end, one way or the other.
@@ -57,7 +58,7 @@ pub fn start(
     finish: Finish,
 ) {
     let (outbox, client) = (context.outbox(), context.conventions());
-    match prepare(adapter, arguments, outbox) {
+    match prepare(adapter, arguments, context) {
         Ok((options, Console::Internal)) => {
             let started = run(adapter, options, outbox, client);
             settle(adapter, started, finish, outbox);
@@ -88,7 +89,7 @@ pub fn settle(
 fn prepare(
     adapter: &mut Adapter,
     arguments: &LaunchRequestArguments,
-    outbox: &Outbox,
+    context: &Context,
 ) -> Result<(LaunchOptions, Console), Failure> {
     let launch = LaunchArguments::read(&arguments.other).map_err(Failure::new)?;
     let mut options = launch.options;
@@ -103,8 +104,12 @@ fn prepare(
     adapter.skip = launch.skip;
     adapter.exceptions.set_launch_signals(launch.signals);
     adapter.no_debug = arguments.no_debug.unwrap_or(false);
+    if adapter.no_debug {
+        options.follow_forks = FollowForks::Parent;
+    }
+    adapter.follow_forks(options.follow_forks, &arguments.other, context);
     for warning in &launch.warnings {
-        say(outbox, warning);
+        say(context.outbox(), warning);
     }
     adapter.takes_input =
         launch.console == Console::Internal && (options.terminal || options.stdin == Stdin::Sent);

@@ -192,6 +192,13 @@ impl Caves {
         }
     }
 
+    /// No copy is in any cave any more.
+    pub(crate) fn empty(&mut self) {
+        for slot in self.caves.iter_mut().flat_map(|c| &mut c.slots) {
+            *slot = Slot::Free;
+        }
+    }
+
     /// Forgets caves in memory that is no longer mapped.
     pub(crate) fn forget(&mut self, gone: &impl Fn(Address) -> bool) {
         self.caves

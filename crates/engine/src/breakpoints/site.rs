@@ -312,6 +312,18 @@ impl PatchedMemory {
         self.caves.restore(copy);
     }
 
+    /// Goes on with a copy of this memory in which nothing is inserted: that is done before a thread runs in it.
+    pub(crate) fn move_to(&mut self, copy: ProcessMemory) {
+        self.clean(&copy);
+        self.raw = copy;
+        self.lifted = true;
+        self.removed.clear();
+        for site in self.sites.values_mut() {
+            site.copy = None;
+        }
+        self.caves.empty();
+    }
+
     /// Takes everything out.
     pub(crate) fn clean_own(&self) {
         self.clean(&self.raw);

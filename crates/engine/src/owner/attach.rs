@@ -3,6 +3,7 @@
 use super::{Control, Desk, FIRST_STOP, Owner, Parts};
 use crate::attach::AttachOptions;
 use crate::event::StopReason;
+use crate::forks::Arrival;
 use crate::session::{ProcessInfo, Start};
 use crate::stops::{Mode, Stops};
 use crate::target::linux::memory::ProcessMemory;
@@ -34,18 +35,31 @@ impl Owner {
             process: process.0,
             reason,
         };
+        let arrival = match &options.handed_over {
+            Some(place) => Some(Arrival::at(place).map_err(refuse)?),
+            None => None,
+        };
+        let parked = arrival.as_ref().map(|arrival| arrival.parked);
+        let of_launched = parked.is_some_and(|parked| parked.of_launched);
+        let mut seizing = ptrace::OPTIONS;
+        if of_launched {
+            seizing |= libc::PTRACE_O_EXITKILL;
+        }
         let stopped = attach::stopped_by_signal(process);
-        let threads = attach::seize(process)?;
+        let threads = attach::seize(process, seizing)?;
         let memory = ProcessMemory::open(process).map_err(|e| match e.raw_os_error() {
             Some(libc::ESRCH) => refuse(ENDED.into()),
             _ => refuse(format!("its memory can't be read: {e}")),
         })?;
         let output = Output::start(Vec::new(), &events, None)
             .map_err(|e| refuse(format!("the debugger has no pipe: {e}")))?;
+        let mut stops = Stops::stopping(process, &threads);
+        stops.follow(options.follow_forks);
         let parts = Parts {
             process,
-            stops: Stops::stopping(process, &threads),
+            stops,
             start: Start::Attached,
+            of_launched,
             memory,
             output,
             debuginfod: options.debuginfod,
@@ -60,15 +74,20 @@ impl Owner {
             let _ = ptrace::interrupt(thread);
         }
         owner.pause = Some(Some(process));
+        owner.children.parked = parked;
         if let Err(reason) = owner.until_held() {
             owner.detach();
             return Err(refuse(reason));
+        }
+        if let Some(arrival) = arrival {
+            arrival.confirm();
         }
         // It may have run another program at first.
         let info = ProcessInfo {
             pid: process.0,
             program: process::running_executable(process),
             start: Start::Attached,
+            of_launched,
             stopped,
         };
         // An exec that was going on has loaded it.

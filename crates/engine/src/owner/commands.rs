@@ -1,6 +1,7 @@
 //! What can be asked to be done.
 
 use super::Owner;
+use crate::forks::FollowForks;
 use crate::session::{
     AddressBreakpoint, BreakpointState, FunctionBreakpoint, InstructionBreakpoint, Leave,
     LineBreakpoint,
@@ -71,6 +72,9 @@ impl Owner {
     }
 
     pub(crate) fn terminate(&mut self) -> Result<(), Error> {
+        if self.leave_only_children() {
+            return Ok(());
+        }
         self.kill_with(libc::SIGTERM)?;
         if self.stops.is_group_stopped() {
             // Else it would take note only when somebody continues it.
@@ -81,10 +85,18 @@ impl Owner {
     }
 
     pub(crate) fn kill(&mut self) -> Result<(), Error> {
+        if self.leave_only_children() {
+            return Ok(());
+        }
         self.kill_with(libc::SIGKILL)
     }
 
     pub(crate) fn leave(&mut self, how: Leave) -> Result<(), Error> {
+        if self.leave_only_children() {
+            return Ok(());
+        }
+        self.let_children_go();
+        self.stops.follow(FollowForks::Parent);
         match how {
             // The end comes as an event and ends the loop.
             Leave::Kill => self.kill_with(libc::SIGKILL),
@@ -118,6 +130,23 @@ impl Owner {
             // It waits until a thread runs again, and then stops them all.
             let _ = self.kill_with(libc::SIGSTOP);
         }
+        self.let_cleaned_threads_go();
+        self.let_children_go();
+        self.over = true;
+        self.waker.abandon();
+        self.output.let_go();
+    }
+
+    /// Lets all threads go, stopped as they are, as if there had never been a debugger.
+    pub(super) fn let_threads_go(&mut self) {
+        for thread in self.stops.all_stopped() {
+            self.leave_copy(thread);
+        }
+        self.memory.clean_own();
+        self.let_cleaned_threads_go();
+    }
+
+    fn let_cleaned_threads_go(&mut self) {
         for thread in self.stops.all_stopped() {
             self.write_back(thread);
             self.unwatch(thread);
@@ -130,8 +159,5 @@ impl Owner {
                 let _ = ptrace::detach(guest, 0);
             }
         }
-        self.over = true;
-        self.waker.abandon();
-        self.output.let_go();
     }
 }

@@ -104,7 +104,7 @@ impl Keeper {
     pub(super) fn attend(&self) -> bool {
         match self {
             Keeper::Apart { .. } => false,
-            Keeper::Here { .. } => self.here(|owner| owner.attend()).is_ok(),
+            Keeper::Here { .. } => matches!(self.here(|owner| owner.attend()), Ok(true)),
         }
     }
 

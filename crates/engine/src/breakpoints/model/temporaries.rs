@@ -2,6 +2,7 @@
 
 use super::{Breakpoint, Model, Spec, function_spec};
 use crate::Address;
+use crate::ThreadId;
 use crate::breakpoints::options::BreakpointOptions;
 use crate::breakpoints::temporary::Temporary;
 use crate::modules::Modules;
@@ -86,6 +87,19 @@ impl Model {
             temporary.is_none_or(|temporary| !temporary.spent && !gone(b.id))
         });
         self.list.len() < before
+    }
+
+    /// A child goes on where the thread `maker` was, with the same frames.
+    pub(crate) fn thread_became(&mut self, maker: ThreadId, child: ThreadId) {
+        let temporaries = self.list.iter_mut().filter_map(|b| b.temporary.as_mut());
+        for temporary in temporaries {
+            if temporary.thread == Some(maker) {
+                temporary.thread = Some(child);
+            }
+            if let Some(frame) = temporary.frame.as_mut().filter(|f| f.thread == maker) {
+                frame.thread = child;
+            }
+        }
     }
 
     /// Another program runs: the frames of the old one are gone, and with them what was to stop in them.

@@ -17,9 +17,11 @@ const KERNEL_THREAD: u64 = 0x0020_0000;
 /// Traces all threads of a process; they run on. Those that were seized, oldest first as the kernel lists them; others are traced,
 /// too, and are told of by the events of those that made them.
 ///
+/// `options` are ptrace(2)'s.
+///
 /// # Errors
 /// Why it can't be, and what the user can do.
-pub(crate) fn seize(process: ThreadId) -> Result<Vec<ThreadId>, Error> {
+pub(crate) fn seize(process: ThreadId, options: i32) -> Result<Vec<ThreadId>, Error> {
     let refuse = |reason: String| Error::Attach {
         process: process.0,
         reason,
@@ -35,7 +37,7 @@ pub(crate) fn seize(process: ThreadId) -> Result<Vec<ThreadId>, Error> {
             if traced.contains(&thread) {
                 continue;
             }
-            match ptrace::seize(thread, ptrace::OPTIONS) {
+            match ptrace::seize(thread, options) {
                 Ok(()) => seized.push(thread),
                 // Its id may become another's, so it is looked at again.
                 Err(_) if ended(process, thread) => continue,
@@ -246,6 +248,11 @@ pub(crate) fn threads(process: ThreadId) -> io::Result<Vec<ThreadId>> {
 /// Whether a stop signal holds a process.
 pub(crate) fn stopped_by_signal(process: ThreadId) -> bool {
     Status::read(process.0).is_some_and(|status| status.state == 'T')
+}
+
+/// Whether a process runs under a filter of system calls.
+pub(crate) fn is_filtered(process: ThreadId) -> bool {
+    Status::read(process.0).is_some_and(|status| status.filtered)
 }
 
 /// Why a process does not stop.

@@ -99,6 +99,16 @@ impl Output {
             pipe.closed.store(true, Ordering::SeqCst);
         }
     }
+
+    /// As [`Output::finish`], but others still write that are none of ours any more: what they write is read and dropped, or they
+    /// would die of SIGPIPE.
+    pub(crate) fn finish_and_discard(&mut self) {
+        for pipe in &self.pipes {
+            pipe.discards.store(true, Ordering::SeqCst);
+        }
+        self.finish();
+        self.let_go();
+    }
 }
 
 /// One stream's pipe.
@@ -107,6 +117,8 @@ struct Pipe {
     stream: Stream,
     reading: Mutex<Reading>,
     closed: AtomicBool,
+    /// Reading goes on when it is closed.
+    discards: AtomicBool,
     under_way: Arc<UnderWay>,
     events: Sender<Event>,
     wakes: Option<Arc<Waker>>,
@@ -160,6 +172,7 @@ impl Pipe {
                 buffer: vec![0; BUFFER].into(),
             }),
             closed: AtomicBool::new(false),
+            discards: AtomicBool::new(false),
             under_way,
             events,
             wakes,
@@ -199,7 +212,7 @@ impl Pipe {
     fn drain(&self) -> bool {
         let mut reading = self.lock();
         if self.closed.load(Ordering::SeqCst) {
-            return false;
+            return self.discards.load(Ordering::SeqCst) && reading.discard();
         }
         let mut total = 0;
         while total < DRAIN_LIMIT {
@@ -235,6 +248,18 @@ enum Filled {
 }
 
 impl Reading {
+    /// Reads what is there and drops it; false when nothing will come any more.
+    fn discard(&mut self) -> bool {
+        loop {
+            match self.file.read(&mut self.buffer) {
+                Ok(0) => return false,
+                Ok(_) => {}
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return e.kind() == io::ErrorKind::WouldBlock,
+            }
+        }
+    }
+
     /// Reads a piece, as far as there is something to read.
     fn fill(&mut self, piece: &mut Vec<u8>) -> Filled {
         while piece.len() < PIECE {

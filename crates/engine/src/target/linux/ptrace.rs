@@ -17,6 +17,9 @@ pub(crate) const OPTIONS: i32 = libc::PTRACE_O_TRACECLONE
     | libc::PTRACE_O_TRACEEXIT
     | libc::PTRACE_O_TRACESYSGOOD;
 
+/// How many general registers the kernel has of a thread.
+pub(crate) const REGISTER_WORDS: usize = 27;
+
 /// A thread's general registers as the kernel has them.
 #[derive(Clone, Copy)]
 pub(crate) struct UserRegisters(libc::user_regs_struct);
@@ -88,6 +91,39 @@ impl UserRegisters {
             _ => return,
         };
         *place = value;
+    }
+
+    /// Moves the thread to a `syscall` instruction that makes this call.
+    pub(crate) fn set_call_at(&mut self, site: Address, number: i64, arguments: [u64; 3]) {
+        self.forget_system_call();
+        self.0.rip = site.0;
+        self.0.rax = number.cast_unsigned();
+        [self.0.rdi, self.0.rsi, self.0.rdx] = arguments;
+        [self.0.r10, self.0.r8, self.0.r9] = [0; 3];
+    }
+
+    /// Whether the thread is in this system call, or was until it was interrupted.
+    pub(crate) fn is_in_call(&self, number: i64) -> bool {
+        self.0.orig_rax.cast_signed() == number
+    }
+
+    /// What a system call has answered.
+    pub(crate) fn answer(&self) -> i64 {
+        self.0.rax.cast_signed()
+    }
+
+    /// All of them, as the kernel has them.
+    pub(crate) fn to_words(self) -> [u64; REGISTER_WORDS] {
+        // SAFETY: `user_regs_struct` is 27 unsigned longs in C's layout.
+        unsafe { std::mem::transmute(self.0) }
+    }
+
+    /// The same back.
+    pub(crate) fn from_words(words: [u64; REGISTER_WORDS]) -> UserRegisters {
+        // SAFETY: as above; any bit pattern is valid.
+        UserRegisters(unsafe {
+            std::mem::transmute::<[u64; REGISTER_WORDS], libc::user_regs_struct>(words)
+        })
     }
 
     /// Takes the instruction and stack pointers and the registers that callees leave alone from a frame.
@@ -192,6 +228,46 @@ pub(crate) fn cont_to_call(thread: ThreadId, signal: i32) -> io::Result<()> {
 /// Lets a stopped thread execute one instruction, delivering `signal` unless 0.
 pub(crate) fn step(thread: ThreadId, signal: i32) -> io::Result<()> {
     request(libc::PTRACE_SINGLESTEP, thread, 0, signal_data(signal))
+}
+
+/// Lets a stopped thread run until it enters or leaves a system call, delivering `signal` unless 0.
+pub(crate) fn to_system_call(thread: ThreadId, signal: i32) -> io::Result<()> {
+    request(libc::PTRACE_SYSCALL, thread, 0, signal_data(signal))
+}
+
+/// The signals that a stopped thread blocks, one bit each, the lowest for signal 1.
+pub(crate) fn signal_mask(thread: ThreadId) -> io::Result<u64> {
+    let mut mask = 0_u64;
+    // SAFETY: the kernel writes as many bytes as it is told.
+    let result = unsafe {
+        libc::ptrace(
+            libc::PTRACE_GETSIGMASK,
+            thread.0,
+            size_of::<u64>(),
+            &raw mut mask,
+        )
+    };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(mask)
+}
+
+/// Has a stopped thread block these signals; SIGKILL and SIGSTOP can't be.
+pub(crate) fn set_signal_mask(thread: ThreadId, mask: u64) -> io::Result<()> {
+    // SAFETY: the kernel reads as many bytes as it is told.
+    let result = unsafe {
+        libc::ptrace(
+            libc::PTRACE_SETSIGMASK,
+            thread.0,
+            size_of::<u64>(),
+            &raw const mask,
+        )
+    };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
 }
 
 /// Leaves a thread in its group stop until SIGCONT.

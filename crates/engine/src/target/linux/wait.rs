@@ -194,6 +194,11 @@ pub(crate) fn until_stopped(thread: ThreadId) -> bool {
     status_of(thread.0).is_some_and(|(_, status)| libc::WIFSTOPPED(status))
 }
 
+/// Waits for the next status of one thread, as the kernel writes it; `None` when it is gone.
+pub(crate) fn raw_status_of(thread: ThreadId) -> Option<i32> {
+    status_of(thread.0).map(|(_, status)| status)
+}
+
 /// Waits for one thread that executes a single instruction while the others are stopped; `None` when it is gone.
 pub(crate) fn next_of(thread: ThreadId) -> Option<WaitEvent> {
     status_of(thread.0).map(|(thread, status)| decode(thread, status))

@@ -1,0 +1,232 @@
+//! Children of the program that get a session of their own (`startDebugging`).
+
+use crate::adapter::{Adapter, say};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use dapple_dap::message::Raw;
+use dapple_dap::server::{Context, Outbox};
+use dapple_dap::types::{
+    StartDebuggingRequest, StartDebuggingRequestArguments, StartDebuggingRequestArgumentsRequest,
+};
+use dapple_engine::forks::{FollowForks, HandedOver, Meeting, Successor};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::time::{Duration, Instant};
+
+/// How long a client may take to open a session for a child.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The argument of `attach` that says where a session holds the process; for our own reading.
+pub const HANDED_OVER: &str = "_handedOver";
+
+/// What a session knows of its program's children.
+#[derive(Debug, Default)]
+pub struct Forks {
+    /// Whether the client opens sessions for them.
+    starts_debugging: bool,
+    /// Arguments of this session that a child's gets, too.
+    inherited: BTreeMap<String, Raw>,
+    /// Children that are held. Dropped, it ends the wait for their sessions.
+    waiting: Vec<(i32, Sender<Infallible>)>,
+    /// The user was told that a child runs without a debugger.
+    told: bool,
+}
+
+impl Forks {
+    /// The session ends: no child is held any more.
+    pub fn end(&mut self) {
+        self.waiting.clear();
+    }
+}
+
+/// A child's state after its session has come for it, or not.
+enum Outcome {
+    /// The session has it.
+    Taken,
+    /// Its session has failed to take it; it waits without a tracer.
+    Lost(HandedOver),
+    /// It is still held, or dead.
+    Held(String),
+}
+
+/// Arguments that are for all processes of a program.
+const INHERITED: [&str; 2] = ["debuginfod", "skip"];
+
+impl Adapter {
+    /// Notes what is needed for children that are followed.
+    pub fn follow_forks(
+        &mut self,
+        follow: FollowForks,
+        arguments: &BTreeMap<String, Raw>,
+        context: &Context,
+    ) {
+        if follow == FollowForks::Both {
+            self.forks.starts_debugging =
+                context.client().supports_start_debugging_request == Some(true);
+            let inherited = INHERITED
+                .iter()
+                .filter_map(|name| Some(((*name).to_owned(), arguments.get(*name)?.clone())));
+            self.forks.inherited = inherited.collect();
+        }
+    }
+
+    /// A child is held: has the client open a session for it.
+    pub fn tell_forked(&mut self, child: i32, name: &str, outbox: &Outbox) {
+        if let Err(reason) = self.invite(child, name, outbox) {
+            self.let_child_go(child, &reason, outbox);
+        }
+    }
+
+    fn invite(&mut self, child: i32, name: &str, outbox: &Outbox) -> Result<(), String> {
+        if !self.forks.starts_debugging {
+            return Err(
+                "this client opens no sessions for them (`supportsStartDebuggingRequest`)".into(),
+            );
+        }
+        let meeting = Meeting::open()
+            .map_err(|error| format!("there is no place to hand it over: {error}"))?;
+        let arguments = configuration(child, name, &meeting, &self.forks.inherited)?;
+        let (open, over) = bounded(0);
+        let (refused, refusal) = bounded(1);
+        let later = self.later.clone();
+        let wait = move || {
+            let start = Instant::now();
+            let came = meeting.wait(|time| pause(time, start, &over, &refusal));
+            later.run(move |adapter, outbox, _| match came {
+                Ok(successor) => adapter.give_child(child, successor, outbox),
+                Err(reason) => adapter.settle_child(child, Outcome::Held(reason), outbox),
+            });
+        };
+        std::thread::Builder::new()
+            .name("wait for child session".into())
+            .spawn(wait)
+            .map_err(|error| format!("nobody can wait for its session: {error}"))?;
+        self.forks.waiting.push((child, open));
+        outbox.request::<StartDebuggingRequest>(arguments, move |outcome| {
+            if let Err(error) = outcome {
+                let _ = refused.send(format!("the client has opened no session: {error}"));
+            }
+        });
+        Ok(())
+    }
+
+    /// A session has come for a child: it gets it. That is confirmed beside this session.
+    fn give_child(&mut self, child: i32, mut successor: Successor, outbox: &Outbox) {
+        let handed = match self.debuggee.as_ref() {
+            Some(debuggee) => debuggee
+                .hand_child_over(child, successor.process)
+                .map_err(|error| error.to_string()),
+            None => Err("the program's session has ended".into()),
+        };
+        let handed = match handed {
+            Ok(handed) => handed,
+            Err(reason) => {
+                successor.refuse(&reason);
+                return self.settle_child(child, Outcome::Held(reason), outbox);
+            }
+        };
+        let later = self.later.clone();
+        let kept = handed.clone();
+        let confirm = move || {
+            let taken = successor.give(&handed).is_ok() && successor.has_taken();
+            later.run(move |adapter, outbox, _| {
+                let outcome = match taken {
+                    true => Outcome::Taken,
+                    false => Outcome::Lost(handed),
+                };
+                adapter.settle_child(child, outcome, outbox);
+            });
+        };
+        let confirming = std::thread::Builder::new().name("child session".into());
+        if confirming.spawn(confirm).is_err() {
+            self.settle_child(child, Outcome::Lost(kept), outbox);
+        }
+    }
+
+    fn settle_child(&mut self, child: i32, outcome: Outcome, outbox: &Outbox) {
+        self.forks.waiting.retain(|(waiting, _)| *waiting != child);
+        let Some(debuggee) = self.debuggee.as_ref() else {
+            return;
+        };
+        // An error says that the session has ended, and its children are free.
+        match outcome {
+            Outcome::Taken => {
+                let _ = debuggee.child_was_taken(child);
+            }
+            Outcome::Lost(handed) => {
+                let _ = debuggee.take_child_back(child, handed);
+                self.tell_let_go(child, "its session could not take it over", outbox);
+            }
+            Outcome::Held(reason) => self.let_child_go(child, &reason, outbox),
+        }
+    }
+
+    fn let_child_go(&mut self, child: i32, reason: &str, outbox: &Outbox) {
+        let held = self.debuggee.as_ref();
+        if held.is_some_and(|debuggee| matches!(debuggee.let_child_go(child), Ok(true))) {
+            self.tell_let_go(child, reason, outbox);
+        }
+    }
+
+    /// Says once that children run without a debugger.
+    fn tell_let_go(&mut self, child: i32, reason: &str, outbox: &Outbox) {
+        if !std::mem::replace(&mut self.forks.told, true) {
+            say(
+                outbox,
+                &format!(
+                    "the program's child {child} runs without a debugger: {reason}. Further ones are not told of"
+                ),
+            );
+        }
+    }
+}
+
+/// What the client is asked for.
+fn configuration(
+    child: i32,
+    name: &str,
+    meeting: &Meeting,
+    inherited: &BTreeMap<String, Raw>,
+) -> Result<StartDebuggingRequestArguments, String> {
+    let place = meeting.path();
+    let place = place
+        .to_str()
+        .ok_or("the path of the place to hand it over is not UTF-8")?;
+    let mut configuration = inherited.clone();
+    let own = [
+        ("name", json!(format!("{name} {child}"))),
+        ("pid", json!(child)),
+        ("followForks", json!("both")),
+        (HANDED_OVER, json!(place)),
+    ];
+    for (name, value) in own {
+        let raw = Raw::new(&value).map_err(|error| error.to_string())?;
+        configuration.insert(name.to_owned(), raw);
+    }
+    Ok(StartDebuggingRequestArguments::new(
+        configuration,
+        StartDebuggingRequestArgumentsRequest::Attach,
+    ))
+}
+
+/// Lets time pass, unless the session is over or the client has refused or takes too long.
+fn pause(
+    time: Duration,
+    start: Instant,
+    over: &Receiver<Infallible>,
+    refusal: &Receiver<String>,
+) -> Result<(), String> {
+    if let Ok(refused) = refusal.try_recv() {
+        return Err(refused);
+    }
+    if start.elapsed() > PATIENCE {
+        let seconds = PATIENCE.as_secs();
+        return Err(format!(
+            "no session has come for it within {seconds} seconds"
+        ));
+    }
+    match over.recv_timeout(time) {
+        Err(RecvTimeoutError::Timeout) => Ok(()),
+        _ => Err("the session has ended meanwhile".into()),
+    }
+}

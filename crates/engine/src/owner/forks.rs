@@ -1,0 +1,308 @@
+//! Children of the debuggee: let go, held for another session, or debugged in its place.
+
+use super::{Control, Owner};
+use crate::breakpoints::site::PatchedMemory;
+use crate::event::ExitStatus;
+use crate::forks::HandedOver;
+use crate::session::ProcessInfo;
+use crate::stops::{Memory, Mode, Stops};
+use crate::target::linux::memory::ProcessMemory;
+use crate::target::linux::{handover, process, ptrace, wait};
+use crate::{Error, Event, ThreadId};
+
+/// Children that are more than let go.
+#[derive(Debug, Default)]
+pub(super) struct Children {
+    /// One that takes the debuggee's place as soon as all of that is stopped.
+    successor: Option<Succession>,
+    /// Processes that belong to no session, or to another, write to our pipes.
+    left_writers: bool,
+    /// How the debuggee has ended; told when no child is held any more.
+    end: Option<ExitStatus>,
+    /// This process was handed over and is still as it was for that.
+    pub(super) parked: Option<handover::Parked>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Succession {
+    child: ThreadId,
+    maker: ThreadId,
+    memory: Memory,
+}
+
+impl Owner {
+    /// Lets a child with a copy of our memory go, clean.
+    pub(super) fn release_copy(&mut self, child: ThreadId) {
+        self.clean_copy(child);
+        let _ = ptrace::detach(child, 0);
+        self.end_if_due();
+    }
+
+    /// Takes out of a child's copy of our memory what was inserted; its thread is where it would be without.
+    fn clean_copy(&self, child: ThreadId) {
+        match ProcessMemory::open(child) {
+            Ok(memory) => self.memory.clean(&memory),
+            Err(error) => tracing::warn!(%child, %error, "a child can't be cleaned"),
+        }
+        self.leave_copied_code(child);
+    }
+
+    fn leave_copied_code(&self, child: ThreadId) {
+        if let Ok(mut registers) = ptrace::registers(child)
+            && let Some((_, original)) = self.memory.caves.original(registers.pc())
+        {
+            registers.set_pc(original);
+            let _ = ptrace::set_registers(child, &registers);
+        }
+    }
+
+    /// Keeps a child at its start, and tells of it. Whatever becomes of the debugger, nothing is inserted into it.
+    pub(super) fn hold_child(&mut self, child: ThreadId, memory: Memory) {
+        match memory {
+            Memory::Copy => self.clean_copy(child),
+            Memory::Own => drop(self.threads.remove(&child)),
+        }
+        if self.detaching {
+            self.let_child_go(child);
+            return;
+        }
+        self.tell(Event::Forked {
+            process: child.0,
+            name: process::thread_name(child, child),
+        });
+    }
+
+    /// A child that was held is gone.
+    pub(super) fn held_ended(&mut self, child: ThreadId) {
+        let was_next = self
+            .children
+            .successor
+            .take_if(|next| next.child == child)
+            .is_some();
+        if was_next {
+            self.stops.forget_successor();
+        }
+        self.end_if_due();
+    }
+
+    /// Lets a held child run on without a debugger; false when it is not held.
+    pub(crate) fn let_child_go(&mut self, child: ThreadId) -> bool {
+        if !self.stops.holds_child(child) {
+            return false;
+        }
+        self.stops.forget_child(child);
+        let _ = ptrace::detach(child, 0);
+        self.end_if_due();
+        true
+    }
+
+    /// Has a held child wait without a tracer, for `tracer` to take it.
+    pub(crate) fn hand_child_over(
+        &mut self,
+        child: ThreadId,
+        tracer: i32,
+    ) -> Result<HandedOver, Error> {
+        if !self.stops.holds_child(child) {
+            return Err(Error::Refused("it has ended meanwhile".into()));
+        }
+        let parked = handover::park(child, tracer, self.of_launched).map_err(Error::Refused)?;
+        // Until the other has it the end isn't told: should it fail, the child is taken back.
+        Ok(HandedOver(Box::new(parked)))
+    }
+
+    /// The child that was handed over is the other's.
+    pub(crate) fn child_was_taken(&mut self, child: ThreadId) {
+        self.stops.forget_child(child);
+        self.children.left_writers = true;
+        self.end_if_due();
+    }
+
+    /// Nobody has taken the child that was handed over: it is let go.
+    pub(crate) fn take_child_back(&mut self, child: ThreadId, handed: &HandedOver) {
+        self.stops.forget_child(child);
+        let taken = ptrace::seize(child, 0).and_then(|()| ptrace::interrupt(child));
+        match taken {
+            Ok(()) if wait::until_stopped(child) => {
+                if let Err(reason) = handover::unpark(child, &handed.0) {
+                    tracing::warn!(%child, reason, "a child can't be let go");
+                }
+                let _ = ptrace::detach(child, 0);
+            }
+            Ok(()) => {}
+            // It has died, or the other has it.
+            Err(error) => tracing::debug!(%child, %error, "a child is not taken back"),
+        }
+        self.end_if_due();
+    }
+
+    /// Lets all children go that are held or about to show up: nobody will come for them.
+    pub(super) fn let_children_go(&mut self) {
+        for child in self.stops.take_expected_children() {
+            if wait::until_stopped(child) {
+                self.clean_copy(child);
+                let _ = ptrace::detach(child, 0);
+            }
+        }
+        if let Some(next) = self.children.successor.take()
+            && next.memory == Memory::Copy
+        {
+            self.clean_copy(next.child);
+        }
+        for child in self.stops.held_children() {
+            self.stops.forget_child(child);
+            let _ = ptrace::detach(child, 0);
+        }
+    }
+
+    /// The debuggee is gone. While children wait to be taken, their tracer has to stay.
+    pub(super) fn process_ended(&mut self, status: ExitStatus) {
+        if let Some(next) = self.children.successor.take() {
+            self.go_on_with(next);
+            return self.go_on();
+        }
+        self.children.end = Some(status);
+        self.end_if_due();
+    }
+
+    fn end_if_due(&mut self) {
+        if !self.stops.expects_children()
+            && self.stops.held_children().is_empty()
+            && let Some(status) = self.children.end.take()
+        {
+            self.ended(status);
+        }
+    }
+
+    /// Whether the debuggee is gone, and only its children are still there.
+    pub(super) fn has_only_children(&self) -> bool {
+        self.children.end.is_some()
+    }
+
+    /// Takes leave of a debuggee that is gone; false where it is not.
+    pub(super) fn leave_only_children(&mut self) -> bool {
+        let Some(status) = self.children.end.take() else {
+            return false;
+        };
+        self.ended(status);
+        true
+    }
+
+    /// A child is to take the debuggee's place, once all of that is stopped.
+    pub(super) fn will_be_succeeded(&mut self, child: ThreadId, maker: ThreadId, memory: Memory) {
+        if memory == Memory::Own {
+            self.threads.remove(&child);
+        }
+        self.children.successor = Some(Succession {
+            child,
+            maker,
+            memory,
+        });
+    }
+
+    /// While all are stopped: leaves the debuggee for the child that takes its place, if there is one.
+    pub(super) fn succeed_if_due(&mut self) -> bool {
+        let Some(next) = self.children.successor.take() else {
+            return false;
+        };
+        self.let_threads_go();
+        self.go_on_with(next);
+        true
+    }
+
+    /// Makes the child the debuggee. What is known of its modules and breakpoints holds for it, too, unless it runs another
+    /// program.
+    fn go_on_with(&mut self, next: Succession) {
+        let Succession {
+            child,
+            maker,
+            memory,
+        } = next;
+        // First of all: nothing may be written to the memory that was left.
+        match (memory, ProcessMemory::open(child)) {
+            (Memory::Copy, Ok(copy)) => {
+                self.leave_copied_code(child);
+                self.memory.move_to(copy);
+            }
+            (Memory::Own, Ok(own)) => self.memory = PatchedMemory::new(own),
+            (_, Err(error)) => {
+                tracing::error!(%error, "the child's memory can't be read");
+                let _ = ptrace::detach(child, 0);
+                return self.ended(ExitStatus::Signal(libc::SIGKILL));
+            }
+        }
+        let former: Vec<ThreadId> = self.stops.live().collect();
+        let follow = self.stops.followed();
+        self.stops = Stops::new(child);
+        self.stops.follow(follow);
+        self.actions.clear();
+        self.process = child;
+        self.current = child;
+        self.children.left_writers = true;
+        let of_maker = self.threads.remove(&maker).unwrap_or_default();
+        match &mut self.step {
+            Some(step) if step.thread == maker && memory == Memory::Copy => step.thread = child,
+            Some(_) => self.end_step(),
+            None => {}
+        }
+        if memory == Memory::Copy {
+            self.breakpoints.thread_became(maker, child);
+        }
+        for thread in former {
+            self.thread_ended(thread);
+            self.tell(Event::ThreadExited(thread));
+        }
+        self.threads.clear();
+        self.stacks.clear();
+        self.before_calls.clear();
+        self.reports.clear();
+        self.alone.clear();
+        self.ending.clear();
+        let control = Control {
+            skip: of_maker.skip,
+            panic_place: of_maker.panic_place,
+            ..Control::default()
+        };
+        self.threads.insert(child, control);
+        self.tell(Event::Followed(ProcessInfo {
+            pid: child.0,
+            program: process::running_executable(child),
+            start: self.start,
+            of_launched: self.of_launched,
+            stopped: false,
+        }));
+        self.tell(Event::ThreadStarted(child));
+        if memory == Memory::Own {
+            self.load_new_program(child);
+        }
+    }
+
+    /// All are stopped in a child that has taken the debuggee's place: it runs, unless somebody waits for a stop.
+    pub(super) fn go_on(&mut self) {
+        if self.over {
+            return;
+        }
+        if self.stops.mode() == Mode::Stopped && self.pause.is_none() {
+            self.resume_all();
+        } else {
+            self.all_stopped();
+        }
+    }
+
+    /// Whether processes write to our pipes that are not this session's, but that a debugger has to do with.
+    pub(super) fn has_left_writers(&self) -> bool {
+        self.children.left_writers
+    }
+
+    /// While all are stopped in a process that was handed over: undoes what was done for that.
+    pub(super) fn unpark(&mut self) {
+        let Some(parked) = self.children.parked.take() else {
+            return;
+        };
+        if let Err(reason) = handover::unpark(self.process, &parked) {
+            tracing::warn!(reason, "a child that was handed over can't be used");
+        }
+        if let Some(control) = self.threads.get_mut(&self.process) {
+            control.registers = None;
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What becomes of the debuggee's children, as [`Stops::follow`] says.
+
+use super::{Action, Actions, Memory, Stops};
+use crate::ThreadId;
+use crate::forks::FollowForks;
+
+impl Stops {
+    /// Decides what becomes of children from now on.
+    pub(crate) fn follow(&mut self, follow: FollowForks) {
+        self.follow = follow;
+    }
+
+    /// What becomes of children.
+    pub(crate) fn followed(&self) -> FollowForks {
+        self.follow
+    }
+
+    /// Children that wait to be taken.
+    pub(crate) fn held_children(&self) -> Vec<ThreadId> {
+        self.held.iter().copied().collect()
+    }
+
+    /// Whether this child waits to be taken.
+    pub(crate) fn holds_child(&self, child: ThreadId) -> bool {
+        self.held.contains(&child)
+    }
+
+    /// A child that waited was taken or let go.
+    pub(crate) fn forget_child(&mut self, child: ThreadId) {
+        self.held.remove(&child);
+    }
+
+    /// No child takes the debuggee's place after all: a later one may.
+    pub(crate) fn forget_successor(&mut self) {
+        self.succeeded = false;
+    }
+
+    /// Children that have been told of and are still to show up; the caller sees to them.
+    pub(crate) fn take_expected_children(&mut self) -> Vec<ThreadId> {
+        self.copies.drain().map(|(child, _)| child).collect()
+    }
+
+    /// Whether there are such.
+    pub(crate) fn expects_children(&self) -> bool {
+        !self.copies.is_empty()
+    }
+
+    /// A child with a copy of our memory waits at its start.
+    pub(super) fn copied(&mut self, child: ThreadId, maker: ThreadId, actions: &mut Actions) {
+        match self.follow {
+            FollowForks::Both => {
+                self.held.insert(child);
+                actions.push_back(Action::Hold(child, Memory::Copy));
+            }
+            FollowForks::Child if self.may_succeed(maker) => {
+                self.succeed(child, maker, Memory::Copy, actions);
+            }
+            FollowForks::Child | FollowForks::Parent => {
+                actions.push_back(Action::ReleaseCopy(child));
+            }
+        }
+    }
+
+    /// Whether a child of this thread can take the debuggee's place.
+    pub(super) fn may_succeed(&self, maker: ThreadId) -> bool {
+        !self.succeeded && !self.is_guest(maker) && !self.order.is_empty()
+    }
+
+    pub(super) fn succeed(
+        &mut self,
+        child: ThreadId,
+        maker: ThreadId,
+        memory: Memory,
+        actions: &mut Actions,
+    ) {
+        self.succeeded = true;
+        self.held.insert(child);
+        actions.push_back(Action::Succeed {
+            child,
+            maker,
+            memory,
+        });
+        self.stop_all(actions);
+    }
+
+    /// The child `guest` runs another program, in memory of its own.
+    pub(super) fn left_with_exec(&mut self, guest: ThreadId, actions: &mut Actions) {
+        let maker = self.maker_of(guest);
+        match (self.follow, maker) {
+            (FollowForks::Both, _) => {
+                self.held.insert(guest);
+                actions.push_back(Action::Hold(guest, Memory::Own));
+            }
+            (FollowForks::Child, Some(maker)) if self.may_succeed(maker) => {
+                self.succeed(guest, maker, Memory::Own, actions);
+            }
+            _ => actions.push_back(Action::ReleaseGuest(guest)),
+        }
+        self.take_back(guest, actions);
+    }
+
+    /// The thread that has lent its memory to this child.
+    pub(super) fn maker_of(&self, guest: ThreadId) -> Option<ThreadId> {
+        let mut threads = self.threads.iter();
+        let maker = threads.find(|(_, t)| t.lent_to == Some(guest));
+        maker.map(|(id, _)| *id)
+    }
+}
