@@ -11,14 +11,16 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::Context;
+use clap::ValueEnum;
 use crossbeam_channel::Sender;
 use dapple_adapter::{OwnStdin, ProcessGroup, ServeOptions};
+use dapple_dap::Failure;
 use dapple_dap::client::{Client, Pending};
 use dapple_dap::message::{Raw, Request};
 use dapple_dap::transport;
 use dapple_dap::types::{
     AttachRequest, AttachRequestArguments, Capabilities, InitializeRequest,
-    InitializeRequestArguments, LaunchRequest, LaunchRequestArguments,
+    InitializeRequestArguments, LaunchRequest, LaunchRequestArguments, StartDebuggingRequest,
 };
 
 use super::compile::Language;
@@ -46,6 +48,8 @@ pub struct Program {
     pub language: Option<Language>,
     /// Ask debuginfod servers for what has no debug information.
     pub debuginfod: bool,
+    /// Which process is debugged when it forks.
+    pub follow_forks: FollowForks,
     /// It runs already, or will.
     pub attach: Option<Attach>,
 }
@@ -57,6 +61,16 @@ pub struct Attach {
     pub target: String,
     /// Wait for the next one of that name to start.
     pub wait: bool,
+}
+
+/// Which process is debugged when the program forks. There is one session here, so it is one of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum FollowForks {
+    /// The program; its children run free.
+    #[default]
+    Parent,
+    /// The child, and the program runs free.
+    Child,
 }
 
 /// Whether the program may have our standard input.
@@ -100,6 +114,11 @@ impl Link {
             host,
         };
         link.forward_events(run, events.clone());
+        link.client.on::<StartDebuggingRequest>(|_| {
+            Err(Failure::new(
+                "`dapple debug` has one session; with --follow-forks child it is the child's",
+            ))
+        });
         let mut arguments = InitializeRequestArguments::new("dapple".to_owned());
         arguments.client_id = Some("dapple".to_owned());
         arguments.client_name = Some("dapple debug".to_owned());
@@ -231,6 +250,9 @@ fn launch_arguments(
     if program.debuginfod {
         set("debuginfod", Raw::new(&true)?);
     }
+    if program.follow_forks == FollowForks::Child {
+        set("followForks", Raw::new("child")?);
+    }
     if matches!(adapter, Adapter::Own) && stdin == ProgramStdin::Inherit {
         set("stdin", Raw::new("inherit")?);
     }
@@ -251,6 +273,9 @@ fn attach_arguments(attach: &Attach, program: &Program) -> anyhow::Result<Attach
     set("stopOnEntry", Raw::new(&true)?);
     if program.debuginfod {
         set("debuginfod", Raw::new(&true)?);
+    }
+    if program.follow_forks == FollowForks::Child {
+        set("followForks", Raw::new("child")?);
     }
     Ok(arguments)
 }

@@ -29,7 +29,7 @@ use dapple_dap::lifecycle::Side;
 use compile::Language;
 use complete::Completer;
 use input::{Input, Then};
-use link::{Adapter, Attach, Program};
+use link::{Adapter, Attach, FollowForks, Program};
 use screen::Screen;
 use session::{Event, Session};
 use style::{Color, Role, Style};
@@ -62,6 +62,10 @@ pub struct Options {
     /// Ask debuginfod servers (DEBUGINFOD_URLS) for the debug information of modules that have none
     #[arg(long)]
     pub debuginfod: bool,
+
+    /// Which process to debug when the program forks; the other runs free
+    #[arg(long, value_enum, value_name = "WHICH", default_value = "parent")]
+    pub follow_forks: FollowForks,
 
     /// Debug a process that runs: its id, or the name or path of its program; leaving lets it go on
     #[arg(long, value_name = "PID|NAME", conflicts_with = "program")]
@@ -107,11 +111,13 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
             source: None,
             language: None,
             debuginfod: false,
+            follow_forks: FollowForks::default(),
             attach: Some(attach),
         },
         None => find_program(&given, words.collect(), &mut screen)?,
     };
     program.debuginfod = options.debuginfod;
+    program.follow_forks = options.follow_forks;
     let adapter = options.adapter.map_or(Adapter::Own, Adapter::Command);
     let log = WireLog::open_if(options.log.as_deref(), Side::Client)?;
     let (sender, events) = crossbeam_channel::unbounded();
@@ -166,6 +172,7 @@ fn find_program(given: &Path, args: Vec<OsString>, screen: &mut Screen) -> anyho
             source: Some(compiled.source),
             language: Some(compiled.language),
             debuginfod: false,
+            follow_forks: FollowForks::default(),
             attach: None,
         });
     }
@@ -178,6 +185,7 @@ fn find_program(given: &Path, args: Vec<OsString>, screen: &mut Screen) -> anyho
         source: None,
         language: None,
         debuginfod: false,
+        follow_forks: FollowForks::default(),
         attach: None,
     })
 }
