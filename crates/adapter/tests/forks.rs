@@ -9,6 +9,8 @@ use dapple_dap::server::Failure;
 use dapple_dap::types::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::io::Read;
+use std::os::unix::net::UnixStream;
 use support::running::{Running, changed_text, kill, status};
 use support::{Fixture, PATIENCE, Session, is_alive};
 
@@ -239,6 +241,38 @@ fn a_child_whose_session_never_comes_is_let_go_with_the_end_of_its_parents() {
         assert!(
             failure.sentence.contains("the session that holds it"),
             "{failure:?}"
+        );
+    }
+}
+
+#[test]
+fn a_child_whose_session_fails_in_the_middle_of_the_handover_is_let_go() {
+    let fixture = Fixture::new("forks.c");
+    // It has come and is gone; it was told that the child waits for it, and is gone.
+    for listens in [false, true] {
+        let (parent, children) = following(&fixture, both(&["raw"]), &["work", "parent"]);
+        let stop = parent.stopped_at(&fixture, "parent", StoppedEventReason::Breakpoint);
+        parent.resume(stop.thread);
+        let configuration = children.recv_timeout(PATIENCE).expect("a child");
+        let place = text(&configuration, "_handedOver");
+        let place = place.as_str().expect("a path");
+        let mut socket = UnixStream::connect(place).expect("the parent's session waits");
+        if listens {
+            let mut first = [0];
+            socket.read_exact(&mut first).expect("an answer");
+        }
+        drop(socket);
+        let stop = parent.stopped_at(&fixture, "work", StoppedEventReason::Breakpoint);
+        parent.wait_for_written(
+            OutputEventCategory::Console,
+            "its session could not take it over",
+        );
+        parent.resume(stop.thread);
+        assert_eq!(parent.exit_code(), 6);
+        assert_eq!(
+            parent.output(OutputEventCategory::Stdout),
+            format!("changed 0\n{}", undisturbed("child")),
+            "listens: {listens}"
         );
     }
 }

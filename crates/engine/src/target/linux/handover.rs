@@ -5,9 +5,10 @@
 //! files, with all signals blocked; the new tracer puts back everything. Its text stays as it is where it stands behind a system
 //! call of its own, as after a fork, and that instruction is used again.
 //!
-//! What else could hold it was tried and has effects: a stop by SIGSTOP is told to the child's parent (SIGCHLD, and waitpid(2) with
-//! WUNTRACED; the SIGCONT that ends it is told, too), and an instruction that jumps to itself keeps a processor busy and never ends when both
-//! tracers are killed. The call does, after [`GAP`]: the child then runs on, with all signals blocked.
+//! What else could hold it has effects. A stop by SIGSTOP is told to the child's parent: tried, that got one SIGCHLD more, and
+//! waitpid(2) with WUNTRACED answered; and a SIGSTOP given to PTRACE_DETACH is dropped where the child isn't stopped by a signal, so
+//! that it runs away. An instruction that jumps to itself would keep a processor busy, for ever when both tracers are killed. The
+//! call ends, after [`GAP`]: the child then runs on, with all signals blocked.
 
 use crate::target::linux::memory::ProcessMemory;
 use crate::target::linux::ptrace::{self, REGISTER_WORDS, UserRegisters};
