@@ -1,23 +1,18 @@
 //! A debugger that speaks the Debug Adapter Protocol on its stdio.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use crossbeam_channel::Receiver;
-use dapple_dap::client::{Client, ClientError, EventMessage};
 use dapple_dap::message::{Event, Raw};
 use dapple_dap::types::*;
 
 use super::session::{Breakpoint, Debuggee, Session};
-
-/// How long anything may take before the debugger counts as stuck.
-const PATIENCE: Duration = Duration::from_secs(120);
+use super::wire::Wire;
 
 /// A session over the protocol.
 pub struct Dap {
-    client: Client,
-    events: Receiver<EventMessage>,
+    client: Wire,
     source: Source,
     thread: i64,
     logged: usize,
@@ -29,33 +24,29 @@ impl Dap {
     pub fn start(command: &[String], debuggee: &Debuggee) -> anyhow::Result<Self> {
         let (name, arguments) = command.split_first().context("no adapter given")?;
         let mut adapter = Command::new(name);
-        adapter
-            .args(arguments)
-            .env("DEBUGINFOD_URLS", "")
-            .stderr(Stdio::null());
-        let client = Client::spawn(&mut adapter)?.with_timeout(PATIENCE);
-        let events = client.subscribe();
+        adapter.args(arguments).env("DEBUGINFOD_URLS", "");
         let mut session = Self {
-            client,
-            events,
+            client: Wire::start(&mut adapter)?,
             source: Source::new().with_path(debuggee.source.to_string_lossy()),
             thread: 0,
             logged: 0,
             lines: 0,
         };
-        let client = &session.client;
-        client.request::<InitializeRequest>(InitializeRequestArguments::new(name.clone()))?;
+        let initialize = InitializeRequestArguments::new(name.clone());
+        session.client.request::<InitializeRequest>(&initialize)?;
         let mut launch = LaunchRequestArguments::new();
         let mut argument = |name: &str, value: Raw| launch.other.insert(name.to_owned(), value);
         argument("program", Raw::new(&debuggee.program)?);
         argument("args", Raw::new(&[debuggee.argument.to_string()])?);
         // Some answer the launch only after the configuration.
-        let launched = client.send::<LaunchRequest>(launch)?;
-        client.wait_for::<InitializedEvent>(PATIENCE, |_| true)?;
+        let launched = session.client.send::<LaunchRequest>(&launch)?;
+        session
+            .until::<InitializedEvent>()?
+            .context("the session has ended")?;
         session.arm(&[(debuggee.begin, Breakpoint::Plain)])?;
-        let client = &session.client;
-        client.request::<ConfigurationDoneRequest>(ConfigurationDoneArguments::default())?;
-        launched.wait()?;
+        let done = ConfigurationDoneArguments::default();
+        session.client.request::<ConfigurationDoneRequest>(&done)?;
+        session.client.answer::<LaunchRequest>(&launched)?;
         session.stopped()?;
         Ok(session)
     }
@@ -70,30 +61,27 @@ impl Dap {
     }
 
     /// The innermost frame.
-    fn frame(&self) -> anyhow::Result<StackFrame> {
+    fn frame(&mut self) -> anyhow::Result<StackFrame> {
         let arguments = StackTraceArguments::new(self.thread).with_levels(1);
-        let stack = self.client.request::<StackTraceRequest>(arguments)?;
+        let stack = self.client.request::<StackTraceRequest>(&arguments)?;
         stack.stack_frames.into_iter().next().context("no frame")
     }
 
     /// Looks at all events up to the next of this kind; `None` when the session ended before.
     fn until<E: Event>(&mut self) -> anyhow::Result<Option<E::Body>> {
         loop {
-            let event = self
-                .events
-                .recv_timeout(PATIENCE)
-                .context("the debugger is stuck")?;
-            if let Some(body) = event.body::<E>() {
+            let event = self.client.event()?;
+            if let Some(body) = event.body::<E>()? {
                 return Ok(Some(body));
             }
-            if let Some(output) = event.body::<OutputEvent>() {
+            if let Some(output) = event.body::<OutputEvent>()? {
                 let lines = output.output.bytes().filter(|byte| *byte == b'\n').count();
                 match output.category {
                     Some(OutputEventCategory::Stdout) => self.lines += lines,
                     _ => self.logged += lines,
                 }
             }
-            if event.is::<TerminatedEvent>() {
+            if event.body::<TerminatedEvent>()?.is_some() {
                 return Ok(None);
             }
         }
@@ -113,7 +101,7 @@ impl Session for Dap {
         });
         let arguments =
             SetBreakpointsArguments::new(self.source.clone()).with_breakpoints(wanted.collect());
-        let answer = self.client.request::<SetBreakpointsRequest>(arguments)?;
+        let answer = self.client.request::<SetBreakpointsRequest>(&arguments)?;
         match answer.breakpoints.iter().find(|one| !one.verified) {
             // Before the launch, some answer so and find the line later.
             Some(one) if self.thread != 0 => bail!(
@@ -131,7 +119,7 @@ impl Session for Dap {
 
     fn run(&mut self) -> anyhow::Result<()> {
         self.client
-            .request::<ContinueRequest>(ContinueArguments::new(self.thread))?;
+            .request::<ContinueRequest>(&ContinueArguments::new(self.thread))?;
         Ok(())
     }
 
@@ -139,11 +127,10 @@ impl Session for Dap {
         loop {
             let begin = Instant::now();
             let arguments = PauseArguments::new(self.thread);
-            match self.client.request::<PauseRequest>(arguments) {
+            match self.client.request::<PauseRequest>(&arguments) {
                 // Some answer `continue` before the program runs.
-                Err(ClientError::Failed(failure))
-                    if failure.to_string().contains("not running") => {}
-                Err(error) => return Err(error.into()),
+                Err(error) if error.to_string().contains("not running") => {}
+                Err(error) => return Err(error),
                 Ok(_) => {
                     self.stopped()?;
                     return Ok(begin.elapsed());
@@ -154,27 +141,27 @@ impl Session for Dap {
 
     fn next(&mut self) -> anyhow::Result<()> {
         self.client
-            .request::<NextRequest>(NextArguments::new(self.thread))?;
+            .request::<NextRequest>(&NextArguments::new(self.thread))?;
         self.stopped()
     }
 
     fn step_instruction(&mut self) -> anyhow::Result<()> {
         let arguments =
             StepInArguments::new(self.thread).with_granularity(SteppingGranularity::Instruction);
-        self.client.request::<StepInRequest>(arguments)?;
+        self.client.request::<StepInRequest>(&arguments)?;
         self.stopped()
     }
 
     fn refresh(&mut self) -> anyhow::Result<()> {
         let arguments = StackTraceArguments::new(self.thread).with_levels(20);
-        let stack = self.client.request::<StackTraceRequest>(arguments)?;
+        let stack = self.client.request::<StackTraceRequest>(&arguments)?;
         let frame = stack.stack_frames.first().context("no frame")?;
         let scopes = self
             .client
-            .request::<ScopesRequest>(ScopesArguments::new(frame.id))?;
+            .request::<ScopesRequest>(&ScopesArguments::new(frame.id))?;
         for scope in scopes.scopes.iter().filter(|scope| !scope.expensive) {
             let arguments = VariablesArguments::new(scope.variables_reference);
-            self.client.request::<VariablesRequest>(arguments)?;
+            self.client.request::<VariablesRequest>(&arguments)?;
         }
         Ok(())
     }
@@ -186,16 +173,16 @@ impl Session for Dap {
     fn watch(&mut self, variable: &str) -> anyhow::Result<()> {
         let scopes = ScopesArguments::new(self.frame()?.id);
         let mut info = None;
-        for scope in self.client.request::<ScopesRequest>(scopes)?.scopes {
+        for scope in self.client.request::<ScopesRequest>(&scopes)?.scopes {
             let container = scope.variables_reference;
             let arguments = VariablesArguments::new(container);
-            let found = self.client.request::<VariablesRequest>(arguments)?;
+            let found = self.client.request::<VariablesRequest>(&arguments)?;
             if found.variables.iter().any(|found| found.name == variable) {
                 let arguments =
                     DataBreakpointInfoArguments::new(variable).with_variables_reference(container);
                 info = Some(
                     self.client
-                        .request::<DataBreakpointInfoRequest>(arguments)?,
+                        .request::<DataBreakpointInfoRequest>(&arguments)?,
                 );
             }
         }
@@ -203,7 +190,7 @@ impl Session for Dap {
         let id = info.data_id.context(info.description)?;
         let wanted = DataBreakpoint::new(id).with_access_type(DataBreakpointAccessType::Write);
         let wanted = SetDataBreakpointsArguments::new(vec![wanted]);
-        let set = self.client.request::<SetDataBreakpointsRequest>(wanted)?;
+        let set = self.client.request::<SetDataBreakpointsRequest>(&wanted)?;
         match set.breakpoints.iter().find(|one| !one.verified) {
             Some(one) => bail!("the variable can't be watched: {:?}", one.message),
             None => Ok(()),
@@ -227,6 +214,6 @@ impl Drop for Dap {
     fn drop(&mut self) {
         // If it does not answer, it is killed with the client.
         let arguments = DisconnectArguments::new().with_terminate_debuggee(true);
-        let _ = self.client.request::<DisconnectRequest>(arguments);
+        let _ = self.client.request::<DisconnectRequest>(&arguments);
     }
 }

@@ -8,6 +8,7 @@ mod dap;
 mod mi;
 mod programs;
 mod session;
+mod wire;
 
 use std::path::Path;
 use std::process::ExitCode;
