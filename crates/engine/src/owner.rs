@@ -252,6 +252,7 @@ impl Owner {
             children: forks::Children::default(),
             events,
             commands: desk.commands,
+            hold: Hold::new(),
             waker: desk.waker,
             output: parts.output,
             input: None,
@@ -273,7 +274,6 @@ impl Owner {
             choosing: choosing::Choosing::default(),
             step: None,
             places: Places::default(),
-            hold: Hold::default(),
             reports: Vec::new(),
             pause: None,
             stop_number: FIRST_STOP,
@@ -491,7 +491,7 @@ impl Owner {
     }
 
     fn all_stopped(&mut self) {
-        self.hold.release();
+        self.hold.let_all_go();
         self.unpark();
         for thread in self.stops.all_stopped() {
             self.leave_copy(thread);

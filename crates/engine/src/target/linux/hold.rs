@@ -82,10 +82,12 @@ pub(crate) enum Run {
 }
 
 /// The threads that are held, and where the tracer was.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Hold {
     tracer: Option<Tracer>,
     held: Vec<Held>,
+    /// When a thread was last held.
+    last: Instant,
     alarm: Alarm,
     armed: bool,
 }
@@ -105,6 +107,17 @@ struct Held {
 }
 
 impl Hold {
+    /// Nothing is held.
+    pub(crate) fn new() -> Hold {
+        Hold {
+            tracer: None,
+            held: Vec::new(),
+            last: Instant::now(),
+            alarm: Alarm::default(),
+            armed: false,
+        }
+    }
+
     /// Before a stopped thread is let run. True: it must be stopped at its next system call, for
     /// [`Hold::let_go`].
     pub(crate) fn before(&mut self, thread: ThreadId, run: Run, pace: &mut Pace) -> bool {
@@ -125,7 +138,7 @@ impl Hold {
             pace.was_in_vain();
             return false;
         }
-        if runs.is_some() && !self.armed {
+        if !self.armed {
             self.armed = self.alarm.ring_every(TICK);
         }
         runs.is_some()
@@ -156,13 +169,21 @@ impl Hold {
         self.release();
     }
 
-    /// All may run where they could before, the tracer too.
-    pub(crate) fn release(&mut self) {
+    /// All threads of the program may run where they could before; the tracer stays, for the next step, until the alarm rings.
+    pub(crate) fn let_all_go(&mut self) {
         for held in std::mem::take(&mut self.held) {
             self.restore(&held);
         }
+    }
+
+    /// All may run where they could before, the tracer too.
+    pub(crate) fn release(&mut self) {
+        self.let_all_go();
         if let Some(tracer) = self.tracer.take() {
             let _ = tracer.before.give(0);
+        }
+        if std::mem::take(&mut self.armed) {
+            self.alarm.end();
         }
     }
 
@@ -178,10 +199,8 @@ impl Hold {
         for held in &over {
             self.restore(held);
         }
-        if self.held.is_empty() {
+        if self.held.is_empty() && self.last.elapsed() >= TICK {
             self.release();
-            self.alarm.end();
-            self.armed = false;
         }
         over.into_iter().map(|held| held.thread).collect()
     }
@@ -191,6 +210,7 @@ impl Hold {
             held.runs = runs;
             return Some(());
         }
+        self.last = runs.unwrap_or_else(Instant::now);
         if self.held.len() >= MOST {
             return None;
         }
