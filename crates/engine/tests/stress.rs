@@ -1,5 +1,5 @@
-//! Many short sessions with programs whose threads begin, end, fork and send signals, under breakpoints, steps and pauses
-//! in orders that nobody knows. Each must end as the program ends by itself, or as it was left, and leave no process.
+//! Many short sessions with programs whose threads begin, end, fork, send signals and become other programs, launched and
+//! attached to, under breakpoints with and without conditions, watched data, steps and pauses in orders that nobody knows. Each must end as the program ends by itself, or as it was left, and leave no process.
 //!
 //! What a session does comes from its seed. A session that hangs is told with what it did and what its threads do.
 //! `DAPPLE_STRESS_SESSIONS` is how many there are, `DAPPLE_STRESS_SEED` the first one's seed.
@@ -7,13 +7,19 @@
 mod support;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
+use dapple_engine::attach::AttachOptions;
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::launch::LaunchOptions;
-use dapple_engine::session::{Leave, LineBreakpoint, StepKind};
+use dapple_engine::session::watching::{Access, DataBreakpoint, WatchedData};
+use dapple_engine::session::{BreakpointOptions, Leave, LineBreakpoint, StepKind};
 use dapple_engine::{Error, Event, Session, ThreadId};
+use dapple_symbols::functions::Language;
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::io::{Read, Write as _};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -24,7 +30,7 @@ const SESSIONS: u64 = 200;
 /// How many run at the same time: more than processors, so that they are in each other's way.
 const AT_ONCE: usize = 4;
 /// How many different programs there are, by their argument.
-const PROGRAMS: u64 = 8;
+const PROGRAMS: u64 = 12;
 /// How long a session may be silent.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -69,6 +75,10 @@ fn sessions_under_stress_lose_no_stop_hang_nowhere_and_leave_nothing() {
         "{tally:?}"
     );
     assert!(tally.pauses > count / 10, "{tally:?}");
+    assert!(
+        tally.accesses > count / 10 && tally.attached > count / 20,
+        "{tally:?}"
+    );
 }
 
 /// What sessions have done.
@@ -77,6 +87,8 @@ struct Tally {
     breakpoints: u64,
     steps: u64,
     pauses: u64,
+    accesses: u64,
+    attached: u64,
     ended: u64,
     left: u64,
 }
@@ -86,6 +98,8 @@ impl Tally {
         self.breakpoints += other.breakpoints;
         self.steps += other.steps;
         self.pauses += other.pauses;
+        self.accesses += other.accesses;
+        self.attached += other.attached;
         self.ended += other.ended;
         self.left += other.left;
     }
@@ -93,7 +107,7 @@ impl Tally {
 
 /// What the program does without a debugger.
 fn alone(fixture: &Fixture, program: u64) -> (String, i32) {
-    let output = std::process::Command::new(&fixture.binary)
+    let output = Command::new(&fixture.binary)
         .arg(program.to_string())
         .output()
         .expect("it runs");
@@ -119,6 +133,8 @@ struct Run<'a> {
     seed: u64,
     dice: Dice,
     session: Option<Session>,
+    /// The program, if it wasn't the session that has started it.
+    child: Option<Child>,
     process: i32,
     events: Receiver<Event>,
     output: String,
@@ -130,26 +146,51 @@ fn run(fixture: &Fixture, seed: u64, expected: &Expected) -> Tally {
     let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let program = dice.roll(PROGRAMS);
     let (sender, events) = unbounded();
-    let options = LaunchOptions {
-        program: fixture.binary.clone(),
-        args: vec![program.to_string().into()],
-        ..LaunchOptions::default()
+    let attaches = dice.roll(6) == 0;
+    let mut child = attaches.then(|| begin(fixture, program));
+    let session = match &child {
+        Some(child) => Session::attach(
+            AttachOptions {
+                process: child.id() as i32,
+                ..AttachOptions::default()
+            },
+            sender,
+        ),
+        None => Session::launch(
+            LaunchOptions {
+                program: fixture.binary.clone(),
+                args: vec![program.to_string().into()],
+                ..LaunchOptions::default()
+            },
+            sender,
+        ),
     };
-    let session = Session::launch(options, sender).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+    let session = session.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+    let input = child.as_mut().and_then(|child| child.stdin.take());
     let mut run = Run {
         fixture,
         seed,
         dice,
         process: session.process().pid,
         session: Some(session),
+        child,
         events,
         output: String::new(),
-        log: vec![format!("program {program}")],
+        log: vec![format!("program {program}, attached: {attaches}")],
         tally: Tally::default(),
     };
+    if let Some(mut input) = input {
+        run.tally.attached += 1;
+        assert!(matches!(run.next(), Outcome::Stopped(_)), "{}", run.state());
+        writeln!(input, "go").expect("it waits for that");
+    }
     let end = run.play();
     match end {
         Some(status) => {
+            if let Some(stdout) = run.child.as_mut().and_then(|child| child.stdout.as_mut()) {
+                let read = stdout.read_to_string(&mut run.output);
+                assert!(read.is_ok(), "{}", run.state());
+            }
             let (text, code) = &expected[&program];
             assert_eq!(
                 (status, run.output.as_str()),
@@ -163,6 +204,18 @@ fn run(fixture: &Fixture, seed: u64, expected: &Expected) -> Tally {
     }
     run.expect_nothing_left();
     run.tally
+}
+
+/// The program as somebody else starts it: it waits for a line before it becomes what is debugged.
+fn begin(fixture: &Fixture, program: u64) -> Child {
+    let command = format!("read go; exec {} {program}", fixture.binary.display());
+    Command::new("/bin/sh")
+        .args(["-c", &command])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .expect("it starts")
 }
 
 impl Run<'_> {
@@ -211,22 +264,86 @@ impl Run<'_> {
     }
 
     fn set_breakpoints(&mut self) {
-        const PLACES: [&str; 7] = ["work", "worked", "handler", "brief", "fork", "round", "end"];
+        const PLACES: [&str; 8] = [
+            "work", "worked", "handler", "brief", "fork", "round", "end", "again",
+        ];
         let chosen: Vec<&str> = PLACES
             .into_iter()
             .filter(|_| self.dice.roll(3) == 0)
             .collect();
         self.log.push(format!("break at {chosen:?}"));
-        let lines = chosen.iter().map(|name| LineBreakpoint {
-            line: self.fixture.line(name),
-            ..LineBreakpoint::default()
-        });
-        self.set_lines(lines.collect());
+        let conditions = [
+            ("work", "number % 5 == 3", None),
+            ("worked", "result > 40000", None),
+            ("work", "number >= 0", Some("% 7")),
+        ];
+        let mut lines: Vec<LineBreakpoint> = chosen
+            .iter()
+            .map(|name| LineBreakpoint {
+                line: self.fixture.line(name),
+                ..LineBreakpoint::default()
+            })
+            .collect();
+        for (name, condition, hits) in conditions {
+            if !chosen.contains(&name) && self.dice.roll(4) == 0 {
+                self.log.push(format!("break at {name} if {condition}"));
+                lines.push(LineBreakpoint {
+                    line: self.fixture.line(name),
+                    options: BreakpointOptions {
+                        condition: Some(condition.to_owned()),
+                        hits: hits.map(str::to_owned),
+                        log: None,
+                    },
+                    ..LineBreakpoint::default()
+                });
+            }
+        }
+        self.set_lines(lines);
+        self.watch();
+    }
+
+    /// Watches what few, or all, threads write, or nothing.
+    fn watch(&mut self) {
+        let (name, hits) = match self.dice.roll(8) {
+            0 => ("handled", None),
+            1 => ("sum", Some("% 50".to_owned())),
+            2 => ("begun", None),
+            _ => ("", None),
+        };
+        self.log.push(format!("watch `{name}`"));
+        self.set_watched(name, hits);
+    }
+
+    fn set_watched(&mut self, name: &str, hits: Option<String>) {
+        let wanted = DataBreakpoint {
+            data: WatchedData::Static {
+                name: name.to_owned(),
+                language: Language::C,
+                length: None,
+            },
+            access: Access::Change,
+            options: BreakpointOptions {
+                hits,
+                ..BreakpointOptions::default()
+            },
+        };
+        let wanted = if name.is_empty() {
+            vec![]
+        } else {
+            vec![wanted]
+        };
+        let set = self.session().set_data_breakpoints(wanted);
+        assert!(
+            set.is_ok() || matches!(set, Err(Error::Ended)),
+            "{}",
+            self.state()
+        );
     }
 
     fn clear_breakpoints(&mut self) {
         self.log.push("break nowhere".to_owned());
         self.set_lines(Vec::new());
+        self.set_watched("", None);
     }
 
     fn set_lines(&mut self, lines: Vec<LineBreakpoint>) {
@@ -275,6 +392,10 @@ impl Run<'_> {
                     assert!(!ids.is_empty());
                     self.tally.breakpoints += 1;
                 }
+                StopReason::Data(hits) => {
+                    assert!(!hits.is_empty());
+                    self.tally.accesses += 1;
+                }
                 StopReason::Step | StopReason::Pause => {}
                 other => panic!("{other:?} {}", self.state()),
             }
@@ -319,6 +440,8 @@ impl Run<'_> {
     /// Nothing of the program's group is left, as soon as what it was left to do is done.
     fn expect_nothing_left(&mut self) {
         drop(self.session.take());
+        // Who has started it takes note of its end, unless the session has: to the kernel that is the same process here.
+        let _ = self.child.take().map(Child::wait_with_output);
         let begin = Instant::now();
         while !members(self.process).is_empty() {
             assert!(begin.elapsed() < PATIENCE, "it is left: {}", self.state());
