@@ -3,6 +3,7 @@
 use super::Owner;
 use crate::ThreadId;
 use crate::breakpoints::displaced::decode;
+use crate::session::Start;
 use crate::step::is_system_call;
 use crate::stops::{How, WaitEvent, What};
 use crate::target::linux::hold::Run;
@@ -23,6 +24,10 @@ impl Owner {
     /// Before a thread is let run: holds it if that is worth it and nobody can see it. True: it must stop at its next
     /// system call.
     pub(super) fn hold_for_run(&mut self, thread: ThreadId, how: How) -> bool {
+        if self.start != Start::Launched {
+            // Should the debugger be killed, nobody would give it back where it may run.
+            return false;
+        }
         let run = match how {
             How::Continue => Run::On,
             How::Step if self.is_before_call(thread) => Run::MaybeCall,

@@ -95,6 +95,7 @@ pub(crate) struct Hold {
 #[derive(Debug)]
 struct Tracer {
     before: Set,
+    processor: usize,
     only: Set,
 }
 
@@ -219,7 +220,7 @@ impl Hold {
             Some(tracer) => tracer,
             None => self.tracer.insert(Tracer::hold()?),
         };
-        if !before.contains(&tracer.only) || tracer.only.give(thread.0).is_err() {
+        if !before.has(tracer.processor) || tracer.only.give(thread.0).is_err() {
             return None;
         }
         self.held.push(Held {
@@ -253,7 +254,11 @@ impl Tracer {
         let processor = usize::try_from(unsafe { libc::sched_getcpu() }).ok()?;
         let only = Set::only(processor)?;
         only.give(0).ok()?;
-        Some(Tracer { before, only })
+        Some(Tracer {
+            before,
+            processor,
+            only,
+        })
     }
 }
 
@@ -304,12 +309,10 @@ impl Set {
         unsafe { libc::CPU_COUNT(&self.0) }
     }
 
-    fn contains(&self, one: &Set) -> bool {
-        let numbers = 0..libc::CPU_SETSIZE as usize;
-        // SAFETY: the numbers are within the sets' size.
-        let mut common = numbers
-            .filter(|n| unsafe { libc::CPU_ISSET(*n, &one.0) && libc::CPU_ISSET(*n, &self.0) });
-        common.next().is_some()
+    /// Whether a processor that there is a set of is among them.
+    fn has(&self, processor: usize) -> bool {
+        // SAFETY: the number is within the set's size, as that of each processor of a set.
+        unsafe { libc::CPU_ISSET(processor, &self.0) }
     }
 
     /// Makes them a thread's, 0 for the current one.
