@@ -1,10 +1,13 @@
 //! The arguments of `attach`: which process, and a sentence for each that is wrong.
 
 use crate::handlers::forks::HANDED_OVER;
-use crate::launch_arguments::{CLIENTS_OWN, boolean, follow_forks, skip, string, warning, wrong};
+use crate::launch_arguments::{
+    CLIENTS_OWN, boolean, follow_forks, signals, skip, string, warning, wrong,
+};
 use dapple_dap::message::Raw;
 use dapple_engine::forks::FollowForks;
 use dapple_engine::session::stepping::SkipList;
+use dapple_engine::signals::SignalTable;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,6 +23,8 @@ pub struct AttachArguments {
     pub debuginfod: bool,
     /// Code that steps don't enter.
     pub skip: SkipList,
+    /// What becomes of signals, before the client's filters say more.
+    pub signals: SignalTable,
     /// What becomes of its children.
     pub follow_forks: FollowForks,
     /// Where a session waits that holds the process.
@@ -40,7 +45,7 @@ pub enum Target {
 }
 
 /// The names that are understood.
-const KNOWN: [&str; 9] = [
+const KNOWN: [&str; 10] = [
     "pid",
     "processId",
     "name",
@@ -50,6 +55,7 @@ const KNOWN: [&str; 9] = [
     "debuginfod",
     "skip",
     "followForks",
+    "signals",
 ];
 
 impl AttachArguments {
@@ -66,6 +72,7 @@ impl AttachArguments {
         let (mut stop_on_entry, mut debuginfod, mut warnings) = (false, false, Vec::new());
         let mut skipped = SkipList::default();
         let (mut follow, mut handed_over) = (FollowForks::default(), None);
+        let mut table = SignalTable::default();
         for (argument, raw) in arguments {
             let value: &Value = &raw
                 .decode()
@@ -79,6 +86,7 @@ impl AttachArguments {
                 "waitFor" => wait = boolean(argument, value)?,
                 "stopOnEntry" => stop_on_entry = boolean(argument, value)?,
                 "skip" => skipped = skip(argument, value)?,
+                "signals" => table = signals(argument, value)?,
                 "followForks" => follow = follow_forks(argument, value)?,
                 HANDED_OVER => handed_over = Some(PathBuf::from(string(argument, value)?)),
                 "debuginfod" => debuginfod = boolean(argument, value)?,
@@ -106,6 +114,7 @@ impl AttachArguments {
             stop_on_entry,
             debuginfod,
             skip: skipped,
+            signals: table,
             follow_forks: follow,
             handed_over,
             warnings,

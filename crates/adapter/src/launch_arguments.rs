@@ -293,7 +293,7 @@ pub fn skip(name: &str, value: &Value) -> Result<SkipList, String> {
 }
 
 /// `"SIGUSR1, SIGCHLD:nopass"`, or the same as an array, or an object from names to what becomes of them.
-fn signals(name: &str, value: &Value) -> Result<SignalTable, String> {
+pub fn signals(name: &str, value: &Value) -> Result<SignalTable, String> {
     let lists = match value {
         Value::String(list) => vec![list.clone()],
         Value::Array(items) => {
@@ -315,7 +315,7 @@ fn signals(name: &str, value: &Value) -> Result<SignalTable, String> {
     for list in lists {
         table
             .change(&list)
-            .map_err(|sentence| format!("launch: `{name}`: {sentence}"))?;
+            .map_err(|sentence| format!("`{name}`: {sentence}"))?;
     }
     Ok(table)
 }

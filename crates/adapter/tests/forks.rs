@@ -315,6 +315,29 @@ fn a_signal_that_comes_while_a_child_waits_is_delivered_in_its_session() {
 }
 
 #[test]
+fn a_childs_session_stops_at_the_signals_that_its_parents_was_to_stop_at() {
+    let fixture = Fixture::new("forks.c");
+    let mut arguments = both(&["killed"]);
+    arguments["signals"] = json!("SIGTERM");
+    let (parent, children) = following(&fixture, arguments, &["parent"]);
+    // Sent by now.
+    let stop = parent.stopped_at(&fixture, "parent", StoppedEventReason::Breakpoint);
+    let configuration = children.recv_timeout(PATIENCE).expect("a child");
+    let (child, _) = open(configuration);
+    child.configured();
+    let event = child.wait_for::<StoppedEvent>();
+    assert_eq!(
+        event.text.as_deref().map(|text| text.contains("SIGTERM")),
+        Some(true),
+        "{event:?}"
+    );
+    child.resume(event.thread_id.expect("a thread"));
+    child.wait_for::<TerminatedEvent>();
+    parent.resume(stop.thread);
+    assert_eq!(parent.exit_code(), 6);
+}
+
+#[test]
 fn a_parent_that_ends_at_once_is_told_when_its_child_has_its_session() {
     let fixture = Fixture::new("forks.c");
     let (parent, children) = following(&fixture, both(&["early"]), &[]);

@@ -36,6 +36,7 @@ pub fn attach(
     }
     adapter.stop_on_entry = attach.stop_on_entry;
     adapter.skip = attach.skip;
+    adapter.exceptions.set_launch_signals(attach.signals);
     adapter.follow_forks(attach.follow_forks, &arguments.other, context);
     let options = AttachOptions {
         process: 0,

@@ -50,7 +50,7 @@ enum Outcome {
 }
 
 /// Arguments that are for all processes of a program.
-const INHERITED: [&str; 2] = ["debuginfod", "skip"];
+const INHERITED: [&str; 3] = ["debuginfod", "skip", "signals"];
 
 impl Adapter {
     /// Notes what is needed for children that are followed.
