@@ -5,6 +5,7 @@ use crate::data_breakpoints::DataBreakpoints;
 use crate::exceptions::Exceptions;
 use crate::handlers::forks::Forks;
 use crate::later::Later;
+use crate::loaded_sources::LoadedSources;
 use crate::main_loop::ServeOptions;
 use crate::output::TextStream;
 use crate::to_dap;
@@ -18,6 +19,7 @@ use dapple_dap::types::{
 };
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::frame::{Frame, FrameId};
+use dapple_engine::modules::ModuleInfo;
 use dapple_engine::session::stepping::{Callee, SkipList};
 use dapple_engine::session::watching::{DataBreakpointState, DataRefusal};
 use dapple_engine::session::{Asked, BreakpointState, Keep, Leave, Resolution, Waker};
@@ -112,6 +114,7 @@ pub struct Adapter {
     pub exceptions: Exceptions,
     pub data: DataBreakpoints,
     pub forks: Forks,
+    pub sources: LoadedSources,
     pub gotos: References<Address>,
     /// Calls that a thread's line makes, from where it stands.
     pub callees: References<(ThreadId, Callee)>,
@@ -156,6 +159,7 @@ impl Adapter {
             exceptions: Exceptions::default(),
             data: DataBreakpoints::default(),
             forks: Forks::default(),
+            sources: LoadedSources::default(),
             gotos: References::new(),
             callees: References::new(),
             frames: References::new(),
@@ -313,18 +317,18 @@ impl Adapter {
             Event::Stopped(stops) => self.tell_stops(&stops, outbox),
             Event::ThreadStarted(thread) => tell_thread(outbox, ThreadEventReason::Started, thread),
             Event::ThreadExited(thread) => tell_thread(outbox, ThreadEventReason::Exited, thread),
-            Event::ModuleLoaded(info) => outbox.event::<ModuleEvent>(ModuleEventBody::new(
-                ModuleEventReason::New,
-                to_dap::module(&info),
-            )),
-            Event::ModuleChanged(info) => outbox.event::<ModuleEvent>(ModuleEventBody::new(
-                ModuleEventReason::Changed,
-                to_dap::module(&info),
-            )),
-            Event::ModuleUnloaded(info) => outbox.event::<ModuleEvent>(ModuleEventBody::new(
-                ModuleEventReason::Removed,
-                to_dap::module(&info),
-            )),
+            Event::ModuleLoaded(info) => {
+                tell_module(outbox, ModuleEventReason::New, &info);
+                self.sources_come(info.id);
+            }
+            Event::ModuleChanged(info) => {
+                tell_module(outbox, ModuleEventReason::Changed, &info);
+                self.sources_come(info.id);
+            }
+            Event::ModuleUnloaded(info) => {
+                tell_module(outbox, ModuleEventReason::Removed, &info);
+                self.sources_go(info.id, outbox, client);
+            }
             Event::BreakpointChanged(state) => self.tell_breakpoint(&state, outbox, client),
             Event::DataBreakpointChanged(state) => self.tell_data_breakpoint(&state, outbox),
             Event::Output { stream, bytes } => {
@@ -520,6 +524,11 @@ fn tell_output(outbox: &Outbox, category: OutputEventCategory, text: String) {
     if !text.is_empty() {
         outbox.event::<OutputEvent>(OutputEventBody::new(text).with_category(category));
     }
+}
+
+/// Tells of a module.
+pub fn tell_module(outbox: &Outbox, reason: ModuleEventReason, info: &ModuleInfo) {
+    outbox.event::<ModuleEvent>(ModuleEventBody::new(reason, to_dap::module(info)));
 }
 
 fn tell_thread(outbox: &Outbox, reason: ThreadEventReason, thread: ThreadId) {

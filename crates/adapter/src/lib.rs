@@ -16,6 +16,7 @@ mod handlers;
 mod later;
 mod launch_arguments;
 mod launch_words;
+mod loaded_sources;
 mod logged;
 mod main_loop;
 mod output;

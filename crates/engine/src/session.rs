@@ -25,7 +25,7 @@ use crossbeam_channel::Sender;
 pub use dapple_symbols::functions::SourcePosition;
 pub use keeper::Keep;
 use keeper::Keeper;
-pub use sources::LoadedSources;
+pub use sources::SourcesOf;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 

@@ -1,13 +1,13 @@
 //! Starting the program again, with what the client has asked for so far.
 
 use super::start::start;
-use crate::adapter::{Adapter, Phase};
+use crate::adapter::{Adapter, Phase, tell_module};
 use crate::launch_arguments::LaunchArguments;
 use crate::to_dap;
 use dapple_dap::server::{Context, Failure, Responder};
 use dapple_dap::types::{
-    InitializeRequestArguments, LaunchRequestArguments, ModuleEvent, ModuleEventBody,
-    ModuleEventReason, RestartArguments, RestartRequest,
+    InitializeRequestArguments, LaunchRequestArguments, ModuleEventReason, RestartArguments,
+    RestartRequest,
 };
 use dapple_engine::Event;
 use dapple_engine::session::Leave;
@@ -69,11 +69,10 @@ fn end_quietly(adapter: &mut Adapter, context: &mut Context) {
     let (outbox, client) = (context.outbox().clone(), *context.conventions());
     if let Some(debuggee) = adapter.debuggee.take() {
         for module in debuggee.modules().unwrap_or_default() {
-            outbox.event::<ModuleEvent>(ModuleEventBody::new(
-                ModuleEventReason::Removed,
-                to_dap::module(&module),
-            ));
+            tell_module(&outbox, ModuleEventReason::Removed, &module);
+            adapter.sources_go(module.id, &outbox, &client);
         }
+        adapter.sources.next_round();
         debuggee.leave(Leave::Kill);
     }
     for event in adapter.renew_engine() {

@@ -2,11 +2,12 @@
 
 use crate::adapter::{Adapter, source_exists};
 use crate::to_dap;
-use dapple_dap::server::{Context, Progress, Responder};
+use dapple_dap::server::{Context, Failure, Progress, Responder};
 use dapple_dap::types::{LoadedSourcesArguments, LoadedSourcesRequest, LoadedSourcesResponse};
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
-/// The source files of all loaded modules, each once. Read beside the session.
+/// The source files of all loaded modules, each once. Read beside the session; see [`crate::loaded_sources`].
 pub fn loaded_sources(
     adapter: &mut Adapter,
     _: LoadedSourcesArguments,
@@ -22,13 +23,26 @@ pub fn loaded_sources(
         Err(failure) => return responder.fail(failure),
     };
     let (outbox, client) = (context.outbox().clone(), *context.conventions());
+    let (later, round) = (adapter.later.clone(), adapter.sources.asked());
     let read = move || {
         let _progress = Progress::start(&outbox, "Listing sources");
-        let source = |file: PathBuf| to_dap::source(&file, source_exists(&file), &client);
-        let files = sources.files();
-        responder.respond(LoadedSourcesResponse::new(
-            files.into_iter().map(source).collect(),
-        ));
+        let listed = sources.iter().map(|of| (of.module(), of.files()));
+        let listed: Vec<(u64, Vec<PathBuf>)> = listed.collect();
+        let files: BTreeSet<&Path> = listed
+            .iter()
+            .flat_map(|(_, files)| files.iter().map(PathBuf::as_path))
+            .collect();
+        let source = |file: &Path| to_dap::source(file, source_exists(file), &client);
+        let answer = LoadedSourcesResponse::new(files.into_iter().map(source).collect());
+        // What comes and goes from now on is told behind the answer.
+        later.run(move |adapter, outbox, client| {
+            if adapter.is_list_good(round) {
+                responder.respond(answer);
+                adapter.sources_listed(listed, outbox, client);
+            } else {
+                responder.fail(Failure::new("the program was started again meanwhile"));
+            }
+        });
     };
     let reader = std::thread::Builder::new().name("loaded sources".into());
     if let Err(error) = reader.spawn(read) {

@@ -36,8 +36,10 @@ impl Owner {
         self.modules.iter().map(|m| m.info()).collect()
     }
 
-    pub(crate) fn loaded_modules(&self) -> Vec<Arc<dapple_symbols::Module>> {
-        self.modules.iter().map(|m| Arc::clone(&m.module)).collect()
+    /// By id.
+    pub(crate) fn loaded_modules(&self) -> Vec<(u64, Arc<dapple_symbols::Module>)> {
+        let modules = self.modules.iter();
+        modules.map(|m| (m.id, Arc::clone(&m.module))).collect()
     }
 
     pub(super) fn require_stopped(&self) -> Result<(), Error> {

@@ -2,20 +2,35 @@
 
 use super::Session;
 use crate::Error;
+use crate::owner::Owner;
 use dapple_symbols::Module;
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The modules that were loaded at a time, to be asked for their sources on any thread: of large programs that takes a while.
+/// A module that was loaded at a time, to be asked for its sources on any thread: of large programs that takes a while.
 #[derive(Debug, Clone)]
-pub struct LoadedSources(Vec<Arc<Module>>);
+pub struct SourcesOf {
+    module: u64,
+    symbols: Arc<Module>,
+}
 
-impl LoadedSources {
-    /// The files that the line tables name, each once, in order.
+impl SourcesOf {
+    /// The module's id: [`crate::modules::ModuleInfo::id`].
+    pub fn module(&self) -> u64 {
+        self.module
+    }
+
+    /// The files that its line tables name, each once, in order.
     pub fn files(&self) -> Vec<PathBuf> {
-        let files: BTreeSet<Arc<Path>> = self.0.iter().flat_map(|m| m.source_files()).collect();
-        files.iter().map(|file| file.to_path_buf()).collect()
+        let mut files: Vec<PathBuf> = self
+            .symbols
+            .source_files()
+            .iter()
+            .map(|file| file.to_path_buf())
+            .collect();
+        files.sort_unstable();
+        files.dedup();
+        files
     }
 }
 
@@ -24,7 +39,23 @@ impl Session {
     ///
     /// # Errors
     /// [`Error::Ended`].
-    pub fn sources(&self) -> Result<LoadedSources, Error> {
-        self.ask(|owner| LoadedSources(owner.loaded_modules()))
+    pub fn sources(&self) -> Result<Vec<SourcesOf>, Error> {
+        self.ask(Owner::module_sources)
+    }
+
+    /// As [`Session::sources`], of one module; `None` when it isn't loaded any more.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn sources_of(&self, module: u64) -> Result<Option<SourcesOf>, Error> {
+        let all = self.sources()?;
+        Ok(all.into_iter().find(|of| of.module == module))
+    }
+}
+
+impl Owner {
+    fn module_sources(&mut self) -> Vec<SourcesOf> {
+        let of = |(module, symbols)| SourcesOf { module, symbols };
+        self.loaded_modules().into_iter().map(of).collect()
     }
 }

@@ -1,0 +1,225 @@
+//! Which sources the client has been told of, so that what is told later makes its list true again.
+//!
+//! A client that shows a list of sources asks for it (`loadedSources`). From then on it is told of those that come and go with
+//! modules; one that never asks hears nothing. A module of thousands of sources is left out of that: a client would take
+//! longer over as many events than the user over asking again.
+
+use crate::adapter::{Adapter, source_exists};
+use crate::to_dap;
+use dapple_dap::server::{ClientConventions, Outbox};
+use dapple_dap::types::{LoadedSourceEvent, LoadedSourceEventBody, LoadedSourceEventReason};
+use dapple_engine::session::SourcesOf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The sources of a module with more are not told one by one.
+const MOST_TOLD: usize = 1_000;
+
+/// What the client knows.
+#[derive(Debug, Default)]
+pub struct LoadedSources {
+    /// It has asked for the list.
+    asked: bool,
+    /// How many of its questions are being answered: what comes meanwhile is told behind the answers.
+    listing: u32,
+    /// What was loaded in another process is of another round.
+    round: u64,
+    /// The sources of loaded modules, by module.
+    known: BTreeMap<u64, Vec<PathBuf>>,
+    /// Modules that have gone while their sources were read.
+    gone: BTreeSet<u64>,
+    /// Modules whose sources are being read, and those that have come meanwhile.
+    reading: bool,
+    waiting: Vec<SourcesOf>,
+}
+
+impl LoadedSources {
+    /// The client asks for the list; what is read for it is of this round.
+    pub fn asked(&mut self) -> u64 {
+        self.asked = true;
+        self.listing += 1;
+        self.round
+    }
+
+    /// Notes the sources of a module; those that no other has.
+    fn add(&mut self, module: u64, files: Vec<PathBuf>) -> Vec<PathBuf> {
+        if self.gone.remove(&module) || files.len() > MOST_TOLD {
+            return Vec::new();
+        }
+        let new = self.only_in(&files);
+        self.known.insert(module, files);
+        new
+    }
+
+    /// A module is gone; the sources that no other has.
+    fn remove(&mut self, module: u64) -> Vec<PathBuf> {
+        self.waiting.retain(|waiting| waiting.module() != module);
+        let Some(files) = self.known.remove(&module) else {
+            if self.asked {
+                self.gone.insert(module);
+            }
+            return Vec::new();
+        };
+        self.only_in(&files)
+    }
+
+    fn only_in(&self, files: &[PathBuf]) -> Vec<PathBuf> {
+        let known: BTreeSet<&Path> = self
+            .known
+            .values()
+            .flatten()
+            .map(PathBuf::as_path)
+            .collect();
+        let others = |file: &&PathBuf| !known.contains(file.as_path());
+        files.iter().filter(others).cloned().collect()
+    }
+
+    /// Another process begins: its modules have the numbers of the last one's.
+    pub fn next_round(&mut self) {
+        self.round += 1;
+        self.known.clear();
+        self.gone.clear();
+        self.waiting.clear();
+    }
+}
+
+impl Adapter {
+    /// Whether a list that is to be told is of the process that there is.
+    pub fn is_list_good(&mut self, round: u64) -> bool {
+        self.sources.listing -= 1;
+        round == self.sources.round
+    }
+
+    /// Notes what the client was told in answer to its question, and tells what has changed meanwhile.
+    pub fn sources_listed(
+        &mut self,
+        listed: Vec<(u64, Vec<PathBuf>)>,
+        outbox: &Outbox,
+        client: &ClientConventions,
+    ) {
+        let mut gone = BTreeSet::new();
+        for (module, files) in listed {
+            if self.sources.gone.contains(&module) && files.len() <= MOST_TOLD {
+                gone.extend(files.iter().cloned());
+            }
+            self.sources.add(module, files);
+        }
+        let gone: Vec<PathBuf> = gone.into_iter().collect();
+        let gone = self.sources.only_in(&gone);
+        tell(outbox, client, LoadedSourceEventReason::Removed, &gone);
+        self.read_sources();
+    }
+
+    /// A module has come. Its sources are read beside the session, one module after the other.
+    pub fn sources_come(&mut self, module: u64) {
+        if !self.sources.asked {
+            return;
+        }
+        let Some(debuggee) = &self.debuggee else {
+            return;
+        };
+        let Ok(Some(sources)) = debuggee.sources_of(module) else {
+            return;
+        };
+        self.sources.waiting.push(sources);
+        self.read_sources();
+    }
+
+    fn read_sources(&mut self) {
+        let busy = self.sources.reading || self.sources.listing > 0;
+        if busy || self.sources.waiting.is_empty() {
+            return;
+        }
+        let modules = std::mem::take(&mut self.sources.waiting);
+        let (later, round) = (self.later.clone(), self.sources.round);
+        let read = move || {
+            let files = modules.iter().map(|of| (of.module(), of.files()));
+            let files: Vec<(u64, Vec<PathBuf>)> = files.collect();
+            later.run(move |adapter, outbox, client| {
+                adapter.sources.reading = false;
+                adapter.sources_read(round, files, outbox, client);
+                adapter.read_sources();
+            });
+        };
+        let reader = std::thread::Builder::new().name("module sources".into());
+        match reader.spawn(read) {
+            Ok(_) => self.sources.reading = true,
+            Err(error) => tracing::error!(%error, "no thread to read the sources of modules"),
+        }
+    }
+
+    fn sources_read(
+        &mut self,
+        round: u64,
+        modules: Vec<(u64, Vec<PathBuf>)>,
+        outbox: &Outbox,
+        client: &ClientConventions,
+    ) {
+        if round != self.sources.round {
+            return;
+        }
+        for (module, files) in modules {
+            let new = self.sources.add(module, files);
+            tell(outbox, client, LoadedSourceEventReason::New, &new);
+        }
+    }
+
+    /// A module is gone.
+    pub fn sources_go(&mut self, module: u64, outbox: &Outbox, client: &ClientConventions) {
+        let gone = self.sources.remove(module);
+        tell(outbox, client, LoadedSourceEventReason::Removed, &gone);
+    }
+}
+
+fn tell(
+    outbox: &Outbox,
+    client: &ClientConventions,
+    reason: LoadedSourceEventReason,
+    files: &[PathBuf],
+) {
+    for file in files {
+        let source = to_dap::source(file, source_exists(file), client);
+        outbox.event::<LoadedSourceEvent>(LoadedSourceEventBody::new(reason, source));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(names: &[&str]) -> Vec<PathBuf> {
+        names.iter().map(PathBuf::from).collect()
+    }
+
+    #[test]
+    fn a_source_of_several_modules_comes_with_the_first_and_goes_with_the_last() {
+        let mut sources = LoadedSources::default();
+        sources.asked();
+        assert_eq!(
+            sources.add(1, files(&["/a.c", "/b.h"])),
+            files(&["/a.c", "/b.h"])
+        );
+        assert_eq!(sources.add(2, files(&["/b.h", "/c.c"])), files(&["/c.c"]));
+        assert_eq!(sources.remove(1), files(&["/a.c"]));
+        assert_eq!(sources.remove(2), files(&["/b.h", "/c.c"]));
+    }
+
+    #[test]
+    fn a_module_that_is_gone_before_its_sources_were_read_is_not_told_of() {
+        let mut sources = LoadedSources::default();
+        sources.asked();
+        assert_eq!(sources.remove(1), files(&[]));
+        assert_eq!(sources.add(1, files(&["/a.c"])), files(&[]));
+    }
+
+    #[test]
+    fn a_module_of_thousands_of_sources_is_left_out() {
+        let mut sources = LoadedSources::default();
+        sources.asked();
+        let many: Vec<PathBuf> = (0..=MOST_TOLD).map(|n| format!("/{n}.c").into()).collect();
+        assert_eq!(sources.add(1, many.clone()), files(&[]));
+        assert_eq!(sources.add(2, many[1..].to_vec()).len(), MOST_TOLD);
+        assert_eq!(sources.remove(1), files(&[]));
+        assert_eq!(sources.remove(2).len(), MOST_TOLD);
+    }
+}

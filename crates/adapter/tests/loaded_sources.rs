@@ -1,0 +1,97 @@
+//! `loadedSources`, and the events by which a client's list of sources stays true.
+
+mod support;
+
+use dapple_dap::types::*;
+use serde_json::json;
+use std::collections::BTreeSet;
+use support::{Fixture, Session};
+
+/// The list that the adapter has.
+#[track_caller]
+fn listed(session: &Session) -> BTreeSet<String> {
+    let sources = session
+        .ok::<LoadedSourcesRequest>(Default::default())
+        .sources;
+    let count = sources.len();
+    let paths: BTreeSet<String> = sources.into_iter().filter_map(|s| s.path).collect();
+    assert_eq!(paths.len(), count, "each has a path, and is there once");
+    paths
+}
+
+/// Waits for an event about `path`, and keeps a client's list as such would.
+#[track_caller]
+fn told(session: &Session, list: &mut BTreeSet<String>, path: &str) -> LoadedSourceEventReason {
+    loop {
+        let event = session.wait_for::<LoadedSourceEvent>();
+        let source = event.source.path.expect("a path");
+        let changed = match event.reason {
+            LoadedSourceEventReason::New => list.insert(source.clone()),
+            LoadedSourceEventReason::Removed => list.remove(&source),
+            _ => true,
+        };
+        assert!(changed, "{source} was told twice");
+        if source == path {
+            return event.reason;
+        }
+    }
+}
+
+#[test]
+fn a_clients_list_of_sources_stays_true_while_a_library_comes_and_goes() {
+    let (host, library) = (Fixture::new("host.c"), Fixture::library("plugin.c"));
+    let session = Session::new();
+    session.launch(&host, json!({"args": [library.program()]}));
+    let breakpoint = session.set_lines(&library.path(), &[library.line("greet")]);
+    assert!(!breakpoint[0].verified);
+    session.set_breakpoints(&host, &["used"]);
+    session.configured();
+    let stop = session.stopped_at(&library, "greet", StoppedEventReason::Breakpoint);
+    let mut list = listed(&session);
+    assert!(list.contains(&library.path()) && list.contains(&host.path()));
+    for reason in ["gone", "again", "gone"] {
+        session.resume(stop.thread);
+        let (fixture, mark, told_of) = match reason {
+            "gone" => (&host, "used", LoadedSourceEventReason::Removed),
+            _ => (&library, "greet", LoadedSourceEventReason::New),
+        };
+        session.stopped_at(fixture, mark, StoppedEventReason::Breakpoint);
+        assert_eq!(told(&session, &mut list, &library.path()), told_of);
+        assert_eq!(list, listed(&session), "{reason}");
+    }
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 42);
+    session.disconnect();
+}
+
+#[test]
+fn a_client_that_never_asks_is_not_told_of_sources() {
+    let (host, library) = (Fixture::new("host.c"), Fixture::library("plugin.c"));
+    let session = Session::new();
+    session.launch(&host, json!({"args": [library.program()]}));
+    session.configured();
+    assert_eq!(session.exit_code(), 42);
+    let events = session.events();
+    assert!(events.iter().all(|event| event.event != "loadedSource"));
+    session.disconnect();
+}
+
+#[test]
+fn a_program_that_starts_again_has_its_sources_told_again() {
+    let fixture = Fixture::new("tour.c");
+    let session = Session::started(&fixture, json!({}), &["print"]);
+    session.stopped_at(&fixture, "print", StoppedEventReason::Breakpoint);
+    let mut list = listed(&session);
+    session.ok::<RestartRequest>(RestartArguments::new());
+    let path = fixture.path();
+    assert_eq!(
+        told(&session, &mut list, &path),
+        LoadedSourceEventReason::Removed
+    );
+    assert_eq!(
+        told(&session, &mut list, &path),
+        LoadedSourceEventReason::New
+    );
+    session.stopped_at(&fixture, "print", StoppedEventReason::Breakpoint);
+    session.disconnect();
+}
