@@ -203,6 +203,29 @@ impl<'a> Dwarf<'a> {
         })
     }
 
+    /// As [`Dwarf::qualified_name`], without the namespaces that are inline; `None` where none is.
+    pub fn name_without_inline_namespaces(&self, chain: &Chain<'_, 'a>) -> Option<String> {
+        let base = self.chain_text(chain, dw::DW_AT_name)?;
+        let (unit, entry) = chain.links.last()?;
+        let scopes = self.scopes_around(unit, entry.offset().0);
+        let is_inline = |scope: &usize| {
+            let entry = self.entry(unit, UnitOffset(*scope));
+            entry.is_some_and(|entry| entry.attr_value(dw::DW_AT_export_symbols).is_some())
+        };
+        let inline = scopes.iter().filter(|scope| is_inline(scope)).count();
+        if inline == 0 {
+            return None;
+        }
+        let names = scopes.iter().rev().filter(|scope| !is_inline(scope));
+        let names = names.filter_map(|scope| {
+            let chain = self.chain(unit, UnitOffset(*scope));
+            let name = self.chain_text(&chain, dw::DW_AT_name)?;
+            Some(String::from_utf8_lossy(name).into_owned())
+        });
+        let base = String::from_utf8_lossy(base).into_owned();
+        Some(names.chain([base]).collect::<Vec<String>>().join("::"))
+    }
+
     /// The names of the namespaces, types and functions around an entry, joined.
     pub fn namespace_of(&self, unit: &Unit<'a>, offset: UnitOffset<usize>) -> String {
         if matches!(unit.language(), Language::C | Language::Other) {

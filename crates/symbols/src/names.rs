@@ -1,6 +1,7 @@
 //! Names as text: cutting `std::vector<int, std::allocator<int> >::push_back` at its path's boundaries, the short
 //! form that people read, and whether a full name is what a user's [`NamePattern`] means. Knows no DWARF.
 
+mod implementation;
 mod parts;
 mod pattern;
 mod short;

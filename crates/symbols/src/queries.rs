@@ -3,6 +3,8 @@
 //! All of them start from the base name in the `NameIndex`, compose full names of what has it, and keep what the
 //! [`NamePattern`] means.
 
+mod similar;
+
 use crate::demangle::{demangle, demangle_path};
 use crate::dwarf::{Dwarf, Unit};
 use crate::entries::Chain;
@@ -17,6 +19,7 @@ use crate::types::TypeId;
 use crate::{FileAddress, Module};
 use gimli::{AttributeValue, Operation, UnitOffset, constants as dw};
 use rustc_hash::FxHashSet;
+pub use similar::{SimilarName, sort_out};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -94,11 +97,6 @@ pub struct FoundVariable {
     pub language: Language,
 }
 
-/// More than that many names are not told as similar.
-const SIMILAR_LIMIT: usize = 5;
-/// Functions of a base name that are looked at for similar full names.
-const SIMILAR_PER_BASE: usize = 20;
-
 /// The questions of this module, answered with any index.
 pub(crate) struct Queries<'s, 'a> {
     pub dwarf: &'s Dwarf<'a>,
@@ -152,6 +150,10 @@ impl<'s, 'a> Queries<'s, 'a> {
     }
 
     fn is_meant(&self, pattern: &NamePattern, chain: &Chain<'_, 'a>, name: &str) -> bool {
+        let last = chain.links.last();
+        if last.is_some_and(|(unit, _)| unit.language() == Language::Cpp) {
+            return pattern.matches(name) || self.is_meant_otherwise(pattern, chain, name);
+        }
         // Rust's old mangling has `Vec<T,A>::push`; only the entry's own name has what T is: `push<i32, Global>`.
         pattern.matches(name)
             || chain
@@ -164,6 +166,17 @@ impl<'s, 'a> Queries<'s, 'a> {
                     .is_some_and(|own| {
                         pattern.matches_instance(name, &String::from_utf8_lossy(own))
                     })
+    }
+
+    /// By other names that a C++ function has: without inline namespaces around it, which nobody needs to write (C++20
+    /// §9.8.2), and for a lambda's by the linker's, in which that isn't just unnamed.
+    fn is_meant_otherwise(&self, pattern: &NamePattern, chain: &Chain<'_, 'a>, name: &str) -> bool {
+        if name.contains("{anonymous ") || name.contains("<lambda") {
+            let linkage = self.dwarf.linkage_name(chain);
+            return linkage.is_some_and(|linkage| pattern.matches(&demangle(&linkage)));
+        }
+        let without = || self.dwarf.name_without_inline_namespaces(chain);
+        name.contains("::") && without().is_some_and(|name| pattern.matches(&name))
     }
 
     fn takes_parameters(
@@ -363,57 +376,6 @@ impl<'s, 'a> Queries<'s, 'a> {
         }
         Some(address)
     }
-
-    /// Full names like the one that was not found, nearest first.
-    fn similar(&self, pattern: &NamePattern) -> Vec<String> {
-        let base = pattern.base();
-        let near = |base: &str, other: &str| {
-            let allowed = base.chars().count().div_ceil(3).min(4);
-            let close = base.len().abs_diff(other.len()) <= allowed
-                && other.len() > allowed.min(base.len().saturating_sub(1));
-            close && strsim::osa_distance(&base.to_lowercase(), &other.to_lowercase()) <= allowed
-        };
-        let depth = pattern.text().matches("::").count();
-        let mut found: Vec<(usize, String)> = Vec::new();
-        for kind in [
-            EntryKind::Function,
-            EntryKind::InlinedCall,
-            EntryKind::Type,
-            EntryKind::Variable,
-        ] {
-            let mut wanted =
-                |other: &[u8]| std::str::from_utf8(other).is_ok_and(|other| near(base, other));
-            for other in self.index.base_names(kind, &mut wanted) {
-                let places = self.index.entries_named(&other, kind);
-                for place in places.into_iter().take(SIMILAR_PER_BASE) {
-                    let Some(unit) = self.dwarf.unit(place.unit) else {
-                        continue;
-                    };
-                    let chain = self.dwarf.chain(unit, UnitOffset(place.offset));
-                    let name = match kind {
-                        EntryKind::Function | EntryKind::InlinedCall => {
-                            Some(self.dwarf.function_name(&chain))
-                        }
-                        _ => self.dwarf.qualified_name(&chain),
-                    };
-                    let Some(name) = name.map(|name| short_name(&name)) else {
-                        continue;
-                    };
-                    let end: Vec<&str> = name.rsplitn(depth + 2, "::").collect();
-                    let end: Vec<&str> = end.into_iter().take(depth + 1).rev().collect();
-                    let distance = strsim::osa_distance(pattern.text(), &end.join("::"));
-                    found.push((distance, name));
-                }
-            }
-        }
-        found.sort();
-        found.dedup();
-        let mut names: Vec<String> = found.into_iter().map(|(_, name)| name).collect();
-        let mut seen = FxHashSet::default();
-        names.retain(|name| seen.insert(name.clone()));
-        names.truncate(SIMILAR_LIMIT);
-        names
-    }
 }
 
 /// Whether a type's name, in C with its keyword, is the name.
@@ -428,6 +390,7 @@ struct WrittenParts<'p>(Vec<memchr::memmem::Finder<'p>>);
 
 impl<'p> WrittenParts<'p> {
     fn of(path: &'p str) -> WrittenParts<'p> {
+        // In binaries Rust's `std` is often `core` or `alloc`.
         const ABBREVIATED: [&str; 6] = [
             "std",
             "allocator",
@@ -443,7 +406,10 @@ impl<'p> WrittenParts<'p> {
                     .bytes()
                     .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         };
-        let parts = path.trim_start_matches("::").split("::");
+        let path = path.trim_start_matches("::");
+        let path = path.strip_prefix("crate::").unwrap_or(path);
+        let path = path.strip_prefix("self::").unwrap_or(path);
+        let parts = path.split("::");
         WrittenParts(match parts.clone().all(plain) {
             true => parts
                 .map(|part| memchr::memmem::Finder::new(part.as_bytes()))
@@ -494,7 +460,9 @@ fn symbol_functions(
         let symbol = String::from_utf8_lossy(name);
         let path = demangle_path(&symbol);
         let linkage = *symbol == *pattern.text();
-        if !linkage && !pattern.matches(&path) {
+        // Lambdas are told apart by parameters that the path doesn't have.
+        let is_lambda = || path.contains("{lambda") && pattern.matches(&demangle(&symbol));
+        if !linkage && !pattern.matches(&path) && !is_lambda() {
             continue;
         }
         let full = demangle(&symbol);
@@ -681,8 +649,8 @@ impl Module {
     }
 
     /// For a name that isn't found: short names of functions, types and variables that may have been meant, nearest
-    /// first, a handful at most.
-    pub fn similar_names(&self, pattern: &NamePattern) -> Vec<String> {
+    /// first, a handful at most; the user's own before a library's.
+    pub fn similar_names(&self, pattern: &NamePattern) -> Vec<SimilarName> {
         self.query(|queries| queries.similar(pattern))
     }
 }

@@ -103,6 +103,16 @@ impl PathMap {
     }
 }
 
+/// Whether a source file is a standard library's or the system's, by where the compilers have them.
+pub fn is_library_source(file: &Path) -> bool {
+    let text = file.to_string_lossy();
+    text.starts_with("/rustc/")
+        || text.starts_with("/usr/include/")
+        || text.starts_with("/usr/lib/")
+        || text.contains("/lib/rustlib/src/rust/library/")
+        || text.contains("/sysdeps/")
+}
+
 /// What is behind `/rustc/HASH/`.
 fn in_rust_source(path: &Path) -> Option<&Path> {
     rust_path(path).map(|(_, rest)| rest)
@@ -249,5 +259,18 @@ mod tests {
             Path::new("/rust/src/library/core/src/lib.rs")
         );
         assert_eq!(first("/rustc/mine/a.rs"), Path::new("/rustc/mine/a.rs"));
+    }
+
+    #[test]
+    fn library_sources_are_told_by_their_place() {
+        assert!(is_library_source(Path::new(
+            "/rustc/0123/library/core/src/option.rs"
+        )));
+        assert!(is_library_source(Path::new(
+            "/usr/include/c++/12/bits/stl_vector.h"
+        )));
+        assert!(!is_library_source(Path::new(
+            "/home/ada/project/src/main.rs"
+        )));
     }
 }

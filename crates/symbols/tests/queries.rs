@@ -425,7 +425,10 @@ fn cpp_types_and_members_are_found() {
 #[test]
 fn names_that_are_not_there_have_similar_ones() {
     let module = cpp(&["-g", "-O0"]).open();
-    let similar = |name: &str| module.similar_names(&NamePattern::new(name));
+    let similar = |name: &str| -> Vec<String> {
+        let similar = module.similar_names(&NamePattern::new(name)).into_iter();
+        similar.map(|similar| similar.name).collect()
+    };
     assert_eq!(
         similar("ns::Shape::aera").first().map(String::as_str),
         Some("ns::Shape::area")

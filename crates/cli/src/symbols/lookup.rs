@@ -194,7 +194,11 @@ fn named(module: &Module, name: &str) -> Answer {
     if functions.is_empty() && types.is_empty() && variables.is_empty() {
         return not_found(
             format!("{} has no {name}", module.path().display()),
-            module.similar_names(&pattern),
+            module
+                .similar_names(&pattern)
+                .into_iter()
+                .map(|similar| similar.name)
+                .collect(),
         );
     }
     Answer::Name {

@@ -6,7 +6,7 @@ use crate::modules::{LoadedModule, Modules};
 use dapple_symbols::FileAddress;
 use dapple_symbols::functions::{InlinedCall, SourcePosition};
 use dapple_symbols::names::NamePattern;
-use dapple_symbols::queries::{FoundFunction, Instance};
+use dapple_symbols::queries::{FoundFunction, Instance, SimilarName, sort_out};
 use std::ops::Range;
 
 /// The places in a module that fit the name best. Others of the same module are never meant.
@@ -48,7 +48,7 @@ struct Rank {
 #[derive(Debug)]
 pub(crate) enum Absence {
     /// Names that may have been meant, nearest first.
-    Similar(Vec<String>),
+    Similar(Vec<SimilarName>),
     /// There are functions of the name, but with other parameters.
     Overloads(Vec<String>),
     /// The compiler knew it and left no code.
@@ -233,7 +233,7 @@ pub(crate) fn absence(module: &LoadedModule, pattern: &NamePattern) -> Absence {
     }
     let similar = module.module.similar_names(pattern);
     // Only then it is worth asking what it is.
-    if !similar.iter().any(|name| pattern.matches(name)) {
+    if !similar.iter().any(|similar| pattern.matches(&similar.name)) {
         return Absence::Similar(similar);
     }
     if !module.module.find_types(pattern).is_empty() {
@@ -252,7 +252,7 @@ pub(crate) fn absence(module: &LoadedModule, pattern: &NamePattern) -> Absence {
 pub(crate) fn not_found<'a>(name: &str, said: impl Iterator<Item = &'a Absence>) -> String {
     /// "At most a few".
     const LIMIT: usize = 3;
-    let mut similar: Vec<&str> = Vec::new();
+    let mut similar: Vec<SimilarName> = Vec::new();
     for absence in said {
         match absence {
             Absence::Overloads(names) => {
@@ -276,15 +276,16 @@ pub(crate) fn not_found<'a>(name: &str, said: impl Iterator<Item = &'a Absence>)
             }
             Absence::Variable => return format!("{name} is a variable and not a function"),
             Absence::Similar(names) => {
-                for name in names {
-                    if similar.len() < LIMIT && !similar.contains(&name.as_str()) {
-                        similar.push(name);
-                    }
-                }
+                similar.extend_from_slice(names);
             }
         }
     }
-    let hint = match similar.as_slice() {
+    sort_out(&mut similar);
+    let similar: Vec<&str> = similar
+        .iter()
+        .map(|similar| similar.name.as_str())
+        .collect();
+    let hint = match similar.get(..LIMIT).unwrap_or(&similar) {
         [] => String::new(),
         [one] => format!("; a similar name is {one}"),
         several => format!("; similar names are {}", several.join(", ")),

@@ -5,7 +5,6 @@ use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
 use dapple_symbols::FileAddress;
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Register};
-use std::path::Path;
 
 /// The longest instruction, in bytes (Intel SDM, volume 2, §2.3.11).
 const LONGEST: usize = 15;
@@ -128,16 +127,6 @@ pub fn resolver_exit(module: &LoadedModule, pc: Address, memory: &dyn Memory) ->
         .map(|i| Address(i.ip()))
 }
 
-/// Whether a source file is a standard library's or the system's, by where the compilers have them.
-pub fn is_library_source(file: &Path) -> bool {
-    let text = file.to_string_lossy();
-    text.starts_with("/rustc/")
-        || text.starts_with("/usr/include/")
-        || text.starts_with("/usr/lib/")
-        || text.contains("/lib/rustlib/src/rust/library/")
-        || text.contains("/sysdeps/")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,18 +165,5 @@ mod tests {
     #[test]
     fn unreadable_memory_is_no_instruction_of_interest() {
         assert_eq!(at_zero(&[]), Instruction::Other);
-    }
-
-    #[test]
-    fn library_sources_are_told_by_their_place() {
-        assert!(is_library_source(Path::new(
-            "/rustc/0123/library/core/src/option.rs"
-        )));
-        assert!(is_library_source(Path::new(
-            "/usr/include/c++/12/bits/stl_vector.h"
-        )));
-        assert!(!is_library_source(Path::new(
-            "/home/ada/project/src/main.rs"
-        )));
     }
 }

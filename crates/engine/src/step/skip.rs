@@ -1,6 +1,5 @@
 //! Code that steps don't enter unasked.
 
-use super::code;
 use crate::exceptions::pattern::matches;
 use std::path::Path;
 
@@ -65,7 +64,7 @@ impl SkipList {
 
     /// Whether code of a source file is skipped.
     pub(super) fn has_file(&self, file: &Path) -> bool {
-        if self.std && code::is_library_source(file) {
+        if self.std && super::is_library_source(file) {
             return true;
         }
         if self.files.is_empty() {

@@ -1,5 +1,6 @@
 //! What a user means by a name, and which full names that is.
 
+use super::implementation::{Implementation, bracketed};
 use super::parts::{Part, parts, split_arguments};
 use super::short::{Form, in_form};
 
@@ -14,8 +15,10 @@ const LONGEST: usize = 16 * 1024;
 ///   that the standard libraries have by default can be left out: `std::vector<int>::push_back`.
 /// - So do a C++ function's parameters: `area` is every overload, `area(int)` one.
 /// - `*` stands for any text inside a component, `**` for any components: `orders::*`, `orders::**`, `*_test`.
-/// - A method of a Rust trait is found by the type that has it: `Shape::fmt`. In full, it is
-///   `<tour::Shape as core::fmt::Display>::fmt`.
+/// - An argument of which nothing is known is `_`, or a capital letter as in the source: `Vec<T>::push`, `pair::<u8, _>`.
+/// - A method of a Rust trait is found by the type that has it, `Shape::fmt`, by the trait, `Display::fmt`, and by both,
+///   `<Shape as Display>::fmt` or `impl Display for Shape::fmt`. `std` is `core` and `alloc`, too; `crate::` is any crate.
+/// - `{closure}` is all closures of a Rust function, `{lambda(int)#1}` one of a C++ function: `run::{closure}`.
 /// - C's `struct`, `union`, `enum` and C++'s `class` may stand in front of a type.
 #[derive(Debug, Clone)]
 pub struct NamePattern {
@@ -24,6 +27,8 @@ pub struct NamePattern {
     /// The pattern as written, and without arguments that are defaults.
     forms: Vec<Vec<Wanted>>,
     parameters: Option<String>,
+    /// For `<Shape as Display>::fmt`, whose forms are of what is behind the brackets.
+    implementation: Option<(String, String)>,
 }
 
 /// A component of a pattern.
@@ -47,24 +52,49 @@ impl NamePattern {
         if name.len() > LONGEST {
             name = "";
         }
+        for anywhere in ["crate::", "self::"] {
+            name = name.strip_prefix(anywhere).unwrap_or(name);
+        }
+        let name = uniform(name);
         let mut parameters = None;
+        let mut implementation = None;
         let forms = [Form::Plain, Form::WithoutDefaults].map(|form| {
-            let name = in_form(name, form);
-            let mut parts = parts(&name);
-            // `<T as Trait>::method` is compared as such, `<T>::method` is `T::method`.
-            if let Some(inside) = inherent(&parts) {
-                parts.splice(..1, inside);
-            }
+            let name = in_form(&name, form);
+            let parts = parts(&name);
             if let Some(last) = parts.last() {
                 parameters = last.parameters.map(canonical_parameters);
             }
-            parts.iter().map(Wanted::new).collect()
+            let wanted = |parts: &[Part]| parts.iter().map(Wanted::new).collect();
+            match Implementation::find(&parts) {
+                Some((
+                    Implementation {
+                        subject,
+                        of: Some(of),
+                    },
+                    rest,
+                )) if !rest.is_empty() => {
+                    implementation = Some((subject.to_owned(), of.to_owned()));
+                    wanted(rest)
+                }
+                // `<T>::method` is `T::method`.
+                Some((Implementation { subject, of: None }, rest)) if !rest.is_empty() => {
+                    let mut all = self::parts(subject);
+                    all.extend_from_slice(rest);
+                    wanted(&all)
+                }
+                _ => wanted(&parts),
+            }
         });
+        let mut forms: Vec<Vec<Wanted>> = forms.into();
+        if implementation.is_none() {
+            forms.extend(of_facades(&forms[0]));
+        }
         NamePattern {
             text: text.to_owned(),
             anchored,
-            forms: forms.into(),
+            forms,
             parameters,
+            implementation,
         }
     }
 
@@ -158,12 +188,44 @@ impl NamePattern {
         let forms = &forms[..if simple { 1 } else { 3 }];
         forms.iter().any(|&form| {
             let full = in_form(full, form);
-            let parts = parts(&full);
-            let matches = |parts: &[Part]| self.forms.iter().any(|wanted| self.ends(wanted, parts));
-            matches(&parts)
-                || subject(&parts).is_some_and(|parts| matches(&parts))
-                || without_anonymous(&parts).is_some_and(|parts| matches(&parts))
+            self.matches_parts(&parts(&full))
         })
+    }
+
+    fn matches_parts(&self, found: &[Part<'_>]) -> bool {
+        let matches = |parts: &[Part]| self.forms.iter().any(|wanted| self.ends(wanted, parts));
+        let implementation = Implementation::find(found);
+        if let Some((subject, of)) = &self.implementation {
+            let all = |rest: &[Part]| self.forms.iter().any(|wanted| is_all(wanted, rest, 0));
+            return match implementation {
+                Some((
+                    Implementation {
+                        subject: for_,
+                        of: Some(is),
+                    },
+                    rest,
+                )) => is_type(subject, for_, 0) && is_type(of, is, 0) && all(rest),
+                // A method that the trait has itself: `shop::Priced::doubled<shop::Order>`.
+                _ => found.split_last().is_some_and(|(last, path)| {
+                    let arguments = last.arguments.map(split_arguments).unwrap_or_default();
+                    let first = arguments.first();
+                    first.is_some_and(|first| is_type(subject, first, 0))
+                        && all(std::slice::from_ref(last))
+                        && ends_in_path(of, path, 0)
+                }),
+            };
+        }
+        let through = |path: &str, rest: &[Part]| {
+            let mut parts = parts(path);
+            parts.extend_from_slice(rest);
+            matches(&parts)
+        };
+        matches(found)
+            || implementation.is_some_and(|(implementation, rest)| {
+                through(implementation.subject, rest)
+                    || implementation.of.is_some_and(|of| through(of, rest))
+            })
+            || without_anonymous(found).is_some_and(|parts| matches(&parts))
     }
 
     /// As [`NamePattern::matches`] for a Rust function whose path has its generic parameters (`alloc::vec::Vec<T,A>::push`)
@@ -172,10 +234,15 @@ impl NamePattern {
         let Some(wanted) = self.forms.first() else {
             return false;
         };
-        let written: Vec<&str> = wanted
+        let subject = self
+            .implementation
+            .as_ref()
+            .map(|(subject, _)| parts(subject));
+        let of_subject = subject.iter().flatten().filter_map(|part| part.arguments);
+        let of_path = wanted
             .iter()
-            .filter_map(|wanted| wanted.arguments.as_deref())
-            .collect();
+            .filter_map(|wanted| wanted.arguments.as_deref());
+        let written: Vec<&str> = of_subject.chain(of_path).collect();
         if written.is_empty() {
             return false;
         }
@@ -186,16 +253,31 @@ impl NamePattern {
             .into_iter()
             .map(str::to_owned)
             .collect();
-        let begins = written.len() <= arguments.len()
-            && written.iter().zip(&arguments).all(|(written, argument)| {
-                let plain = NamePattern::new(written);
-                plain.matches(argument)
-            });
+        if written.len() > arguments.len() {
+            return false;
+        }
+        let are = |arguments: &[&str]| {
+            let mut pairs = written.iter().zip(arguments);
+            pairs.all(|(written, argument)| is_type(written, &in_form(argument, Form::Short), 0))
+        };
+        // The implementation's come first; a method's own may be all that is written.
+        let only_last = wanted.iter().rposition(|wanted| wanted.arguments.is_some());
+        let own = only_last == Some(wanted.len() - 1)
+            && wanted[..wanted.len() - 1]
+                .iter()
+                .all(|wanted| wanted.arguments.is_none())
+            && are(&arguments[arguments.len() - written.len()..]);
+        if !own && !are(&arguments) {
+            return false;
+        }
         let mut bare = self.clone();
         for wanted in bare.forms.iter_mut().flatten() {
             wanted.arguments = None;
         }
-        begins && bare.matches(path)
+        if let (Some((subject, _)), Some(parts)) = (&mut bare.implementation, &subject_of(self)) {
+            subject.clone_from(parts);
+        }
+        bare.matches(path)
     }
 
     /// Whether the function whose parameters these are is meant.
@@ -208,12 +290,104 @@ impl NamePattern {
     fn ends(&self, wanted: &[Wanted], parts: &[Part<'_>]) -> bool {
         (0..parts.len())
             .take(if self.anchored { 1 } else { usize::MAX })
-            .any(|start| is_all(wanted, &parts[start..]))
+            .any(|start| is_all(wanted, &parts[start..], 0))
+    }
+}
+
+/// The subject of an implementation without its arguments.
+fn subject_of(pattern: &NamePattern) -> Option<String> {
+    let (subject, _) = pattern.implementation.as_ref()?;
+    let bases: Vec<&str> = parts(subject).iter().map(|part| part.base).collect();
+    Some(bases.join("::"))
+}
+
+/// As people write names, made as compilers do: `operator ""`, `{anonymous}`, `impl Trait for Type::method`.
+fn uniform(name: &str) -> String {
+    let mut name = bracketed(name);
+    for anonymous in [
+        "{anonymous}",
+        "(anonymous)",
+        "<unnamed>",
+        "`anonymous namespace'",
+    ] {
+        if name.contains(anonymous) {
+            name = name.replace(anonymous, "(anonymous namespace)");
+        }
+    }
+    if let Some(at) = name.find("operator ") {
+        let rest = name[at + "operator ".len()..].trim_start();
+        // `operator new` and `operator bool` are words; the others are signs, around which there may be white space.
+        if rest
+            .starts_with(|first: char| first.is_ascii_punctuation() && first != '_' && first != ':')
+        {
+            let rest = match rest.strip_prefix("\"\"") {
+                Some(suffix) => format!("\"\"{}", suffix.trim_start()),
+                None => rest.to_owned(),
+            };
+            name = format!("{}operator{rest}", &name[..at]);
+        }
+    }
+    name
+}
+
+/// What Rust's `std` passes on of `core` and `alloc`, whose names it has in binaries.
+fn of_facades(wanted: &[Wanted]) -> Vec<Vec<Wanted>> {
+    let Some((first, rest)) = wanted.split_first() else {
+        return Vec::new();
+    };
+    if first.base != "std" || rest.is_empty() {
+        return Vec::new();
+    }
+    let of = |base: &str| {
+        let first = Wanted {
+            base: base.to_owned(),
+            ..first.clone()
+        };
+        std::iter::once(first).chain(rest.iter().cloned()).collect()
+    };
+    vec![of("core"), of("alloc")]
+}
+
+/// More nested arguments are compared as text.
+const DEEPEST: usize = 8;
+
+/// Whether what is written stands for the type, or for the constant.
+fn is_type(written: &str, actual: &str, depth: usize) -> bool {
+    if is_anything(written) || same_literals(written, actual) {
+        return true;
+    }
+    let (written, actual) = (written.trim(), actual.trim());
+    for sign in ["&mut ", "&", "*const ", "*mut ", "dyn ", "const "] {
+        match (written.strip_prefix(sign), actual.strip_prefix(sign)) {
+            (Some(written), Some(actual)) => return is_type(written, actual, depth),
+            (None, None) => {}
+            _ => return false,
+        }
+    }
+    depth < DEEPEST && ends_in_path(written, &parts(actual), depth + 1)
+}
+
+/// Whether the path ends in what is written.
+fn ends_in_path(written: &str, path: &[Part<'_>], depth: usize) -> bool {
+    let wanted: Vec<Wanted> = parts(written).iter().map(Wanted::new).collect();
+    let facades = of_facades(&wanted);
+    let ends =
+        |wanted: &Vec<Wanted>| (0..path.len()).any(|start| is_all(wanted, &path[start..], depth));
+    ends(&wanted) || facades.iter().any(ends)
+}
+
+/// Whether an argument is written that stands for any: `_`, or a parameter's name as most sources have it.
+fn is_anything(written: &str) -> bool {
+    let mut characters = written.chars();
+    match characters.next() {
+        Some('_' | '*') => characters.next().is_none(),
+        Some('A'..='Z') => characters.all(|character| character.is_ascii_digit()),
+        _ => false,
     }
 }
 
 /// Whether the components stand for exactly these parts.
-fn is_all(wanted: &[Wanted], parts: &[Part<'_>]) -> bool {
+fn is_all(wanted: &[Wanted], parts: &[Part<'_>], depth: usize) -> bool {
     // As with `*` in text: on a difference, only the last `**` needs to be tried again with one part more.
     let (mut w, mut p) = (0, 0);
     let mut again: Option<(usize, usize)> = None;
@@ -225,7 +399,7 @@ fn is_all(wanted: &[Wanted], parts: &[Part<'_>]) -> bool {
                 // It stands for one part at least.
                 p += 1;
             }
-            Some(one) if one.takes(&parts[p]) => {
+            Some(one) if one.takes(&parts[p], depth) => {
                 w += 1;
                 p += 1;
             }
@@ -243,18 +417,31 @@ fn is_all(wanted: &[Wanted], parts: &[Part<'_>]) -> bool {
 
 impl Wanted {
     fn new(part: &Part<'_>) -> Wanted {
+        let base = match part.base {
+            // They have numbers, or none in the old mangling.
+            "{closure}" | "{{closure}}" => "{*closure*}",
+            base => base,
+        };
         Wanted {
             // `operator*` is one function.
-            glob: part.base.contains('*') && !part.base.starts_with("operator"),
-            base: part.base.to_owned(),
+            glob: base.contains('*') && !base.starts_with("operator"),
+            base: base.to_owned(),
             arguments: part.arguments.map(str::to_owned),
         }
     }
 
-    fn takes(&self, part: &Part<'_>) -> bool {
+    fn takes(&self, part: &Part<'_>, depth: usize) -> bool {
         let arguments = match (&self.arguments, part.arguments) {
             (None, _) => true,
-            (Some(wanted), Some(arguments)) => same_literals(wanted, arguments),
+            (Some(wanted), Some(arguments)) => {
+                same_literals(wanted, arguments) || {
+                    let (wanted, arguments) = (split_arguments(wanted), split_arguments(arguments));
+                    let mut pairs = wanted.iter().zip(&arguments);
+                    wanted.len() == arguments.len()
+                        && self.takes_base(part.base)
+                        && pairs.all(|(wanted, argument)| is_type(wanted, argument, depth))
+                }
+            }
             (Some(_), None) => false,
         };
         arguments && self.takes_base(part.base)
@@ -325,32 +512,6 @@ fn glob(pattern: &[u8], text: &[u8]) -> bool {
     pattern[p..].iter().all(|&byte| byte == b'*')
 }
 
-/// `<T>::method` as `T::method`.
-fn inherent<'n>(parts: &[Part<'n>]) -> Option<Vec<Part<'n>>> {
-    let inside = inside_of(parts.first()?)?;
-    (parts.len() > 1 && !inside.contains(" as ")).then(|| self::parts(inside))
-}
-
-/// The same path by the type that an implementation is for: `<tour::Shape as core::fmt::Display>::fmt` as
-/// `tour::Shape::fmt`, `alloc::vec::<impl core::fmt::Debug for tour::Shape>::fmt`, too.
-fn subject<'n>(found: &[Part<'n>]) -> Option<Vec<Part<'n>>> {
-    let at = found
-        .iter()
-        .position(|part| inside_of(part).is_some_and(|inside| !inside.starts_with("lambda")))?;
-    let inside = inside_of(&found[at])?;
-    let inside = match inside.strip_prefix("impl ") {
-        Some(implementation) => {
-            let subject = implementation.rsplit_once(" for ");
-            subject.map_or(implementation, |(_, subject)| subject)
-        }
-        None if at > 0 => return None,
-        None => split_as(inside),
-    };
-    let mut all = parts(inside);
-    all.extend_from_slice(&found[at + 1..]);
-    Some(all)
-}
-
 /// Without C++'s unnamed namespaces, whose members are written as if they were around them.
 fn without_anonymous<'n>(found: &[Part<'n>]) -> Option<Vec<Part<'n>>> {
     let anonymous = |part: &&Part| part.base == "(anonymous namespace)";
@@ -358,26 +519,6 @@ fn without_anonymous<'n>(found: &[Part<'n>]) -> Option<Vec<Part<'n>>> {
         let named = found.iter().filter(|part| !anonymous(part));
         named.copied().collect()
     })
-}
-
-fn inside_of<'n>(part: &Part<'n>) -> Option<&'n str> {
-    part.base.strip_prefix('<')?.strip_suffix('>')
-}
-
-/// What is in front of the ` as ` that is outside of all brackets.
-fn split_as(inside: &str) -> &str {
-    let mut depth = 0usize;
-    let bytes = inside.as_bytes();
-    for at in 0..bytes.len() {
-        match bytes[at] {
-            b'<' | b'(' | b'[' => depth += 1,
-            b'>' if at > 0 && bytes[at - 1] == b'-' => {}
-            b'>' | b')' | b']' => depth = depth.saturating_sub(1),
-            b' ' if depth == 0 && bytes[at..].starts_with(b" as ") => return &inside[..at],
-            _ => {}
-        }
-    }
-    inside
 }
 
 /// A list of parameter types as it is compared: short, `(void)` empty, `const` in front of what it qualifies.
@@ -406,180 +547,5 @@ fn canonical_parameters(parameters: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_match_by_their_ends() {
-        let cases = [
-            ("area", "tour::area", true),
-            ("tour::area", "tour::area", true),
-            ("ea", "tour::area", false),
-            ("our::area", "tour::area", false),
-            ("::area", "tour::area", false),
-            ("::tour::area", "tour::area", true),
-            ("max", "ns::max<int>", true),
-            ("max<int>", "ns::max<int>", true),
-            ("max<long>", "ns::max<int>", false),
-            ("max<int>", "ns::max", false),
-            ("Vec::push", "alloc::vec::Vec<T, A>::push", true),
-            ("Vec::<T, A>::push", "alloc::vec::Vec<T, A>::push", true),
-            (
-                "std::vector<int>::push_back",
-                "std::vector<int, std::allocator<int> >::push_back",
-                true,
-            ),
-            (
-                "vector<int, std::allocator<int>>::push_back",
-                "std::vector<int, std::allocator<int> >::push_back",
-                true,
-            ),
-            (
-                "std::vector<long>::push_back",
-                "std::vector<int, std::allocator<int> >::push_back",
-                false,
-            ),
-            (
-                "std::string::append",
-                "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::append",
-                true,
-            ),
-            (
-                "basic_string<char>::append",
-                "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::append",
-                true,
-            ),
-            ("Array<3>::get", "Array<3ul>::get", true),
-            ("Array<3>::get", "Array<13ul>::get", false),
-            (
-                "Shape::fmt",
-                "<tour::Shape as core::fmt::Display>::fmt",
-                true,
-            ),
-            (
-                "Display::fmt",
-                "<tour::Shape as core::fmt::Display>::fmt",
-                false,
-            ),
-            (
-                "<tour::Shape as core::fmt::Display>::fmt",
-                "<tour::Shape as core::fmt::Display>::fmt",
-                true,
-            ),
-            ("Vec<i32>::push", "<alloc::vec::Vec<i32>>::push", true),
-            (
-                "Shape::fmt",
-                "tour::<impl core::fmt::Display for tour::Shape>::fmt",
-                true,
-            ),
-            ("operator<", "ns::operator<", true),
-            ("operator<", "ns::operator<<", false),
-            ("Stack::operator<<", "Stack<int>::operator<<", true),
-            ("operator*", "ns::operator*", true),
-            ("operator*", "ns::operator**", false),
-            ("struct item", "item", true),
-            ("ns::helper", "ns::(anonymous namespace)::helper", true),
-            (
-                "ns::(anonymous namespace)::helper",
-                "ns::(anonymous namespace)::helper",
-                true,
-            ),
-            ("", "", false),
-        ];
-        for (wanted, full, expected) in cases {
-            let pattern = NamePattern::new(wanted);
-            assert_eq!(pattern.matches(full), expected, "{wanted} in {full}");
-        }
-    }
-
-    #[test]
-    fn a_rust_instance_is_meant_by_its_own_arguments() {
-        let is = |pattern: &str| {
-            NamePattern::new(pattern).matches_instance(
-                "alloc::vec::Vec<T,A>::push",
-                "push<alloc::string::String, alloc::alloc::Global>",
-            )
-        };
-        assert!(is("Vec<String>::push"));
-        assert!(is("alloc::vec::Vec<alloc::string::String>::push"));
-        assert!(!is("Vec<i32>::push"));
-        assert!(!is("Vec<String>::pop"));
-    }
-
-    #[test]
-    fn what_can_be_no_name_has_a_problem() {
-        let cases = [
-            ("", Some("the name is empty")),
-            (" ", Some("the name is empty")),
-            ("::", Some("that can't be a name")),
-            ("area(", Some("`(` is not closed in area(")),
-            (
-                "Vec<Vec<i32>::push",
-                Some("`<` is not closed in Vec<Vec<i32>::push"),
-            ),
-            ("area)", Some("`)` closes nothing in area)")),
-            ("area(int]", Some("`]` closes nothing in area(int]")),
-            ("area(int)", None),
-            ("<tour::Shape as core::fmt::Display>::fmt", None),
-            ("apply<fn(i32) -> i32>", None),
-            ("main::{closure#0}", None),
-            ("ns::(anonymous namespace)::helper", None),
-            ("ns::operator<<", None),
-            ("operator()(int)", None),
-            ("Map::operator->", None),
-            ("orders::**", None),
-        ];
-        for (name, expected) in cases {
-            let problem = NamePattern::new(name).problem();
-            assert_eq!(problem.as_deref(), expected, "{name:?}");
-        }
-    }
-
-    #[test]
-    fn of_a_long_name_the_start_is_shown() {
-        let shown = |text: &str| NamePattern::new(text).shown();
-        assert_eq!(shown(" area(int) "), "area(int)");
-        assert_eq!(shown(&"ü".repeat(300)), format!("{}…", "ü".repeat(200)));
-    }
-
-    #[test]
-    fn stars_stand_for_text_and_components() {
-        let cases = [
-            ("orders::*", "orders::parse", true),
-            ("orders::*", "shop::orders::parse", true),
-            ("orders::*", "orders::Order::new", false),
-            ("orders::*", "orders", false),
-            ("orders::**", "orders::Order::new", true),
-            ("orders::**::new", "orders::inner::Order::new", true),
-            ("orders::**::new", "orders::new", false),
-            ("*_test", "shop::parse_test", true),
-            ("par*e", "parse", true),
-            ("par*e", "parser", false),
-            ("*", "main", true),
-        ];
-        for (wanted, full, expected) in cases {
-            let pattern = NamePattern::new(wanted);
-            assert_eq!(pattern.matches(full), expected, "{wanted} in {full}");
-        }
-    }
-
-    #[test]
-    fn parameters_count_where_they_are_written() {
-        let takes = |pattern: &str, parameters: &str| {
-            NamePattern::new(pattern).takes_parameters(parameters)
-        };
-        assert!(takes("area", "int"));
-        assert!(takes("area(int)", "int"));
-        assert!(!takes("area(int)", "int, int"));
-        assert!(!takes("area()", "int"));
-        assert!(takes("area(void)", ""));
-        assert!(takes("area(const char *)", "char const*"));
-        let any = NamePattern::new("area(int)").without_parameters();
-        assert!(any.is_some_and(|any| any.takes_parameters("long") && any.matches("ns::area")));
-        assert!(NamePattern::new("area").without_parameters().is_none());
-        assert!(takes(
-            "put(const std::string &)",
-            "const std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > &"
-        ));
-    }
-}
+#[path = "pattern_tests.rs"]
+mod tests;
