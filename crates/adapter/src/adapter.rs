@@ -53,6 +53,8 @@ pub enum Phase {
 /// A group of variables in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScopeKind {
+    /// What the function has returned that was called from there last.
+    Returned,
     /// The function's parameters.
     Arguments,
     /// Its locals.

@@ -309,3 +309,35 @@ fn modules_are_listed_with_the_program_first() {
     );
     session.disconnect();
 }
+
+#[test]
+fn what_a_function_has_returned_is_shown_right_after_a_step_out_of_it() {
+    let fixture = Fixture::new("stepping/returns.cpp");
+    let session = Session::started(&fixture, json!({}), &["mixed", "nothing"]);
+    let stop = session.stopped_at(&fixture, "mixed", StoppedEventReason::Breakpoint);
+    session.ok::<StepOutRequest>(StepOutArguments::new(stop.thread));
+    let stop = session.stopped(StoppedEventReason::Step);
+    let scope = session.scopes(stop.top.id).remove(0);
+    assert_eq!(scope.name, "Return Value");
+    assert_eq!(
+        scope.presentation_hint,
+        Some(ScopePresentationHint::ReturnValue)
+    );
+    let variables = session.variables(scope.variables_reference);
+    assert_eq!(variables.len(), 1);
+    let returned = named(&variables, "mixed()");
+    assert_eq!(returned.value, "{x = 0.5, n = 4}");
+    let members = session.variables(returned.variables_reference);
+    assert_eq!(named(&members, "n").value, "4");
+
+    // After another step, and where nothing is returned, there is none.
+    session.ok::<NextRequest>(NextArguments::new(stop.thread));
+    let stop = session.stopped(StoppedEventReason::Step);
+    assert_ne!(session.scopes(stop.top.id)[0].name, "Return Value");
+    session.resume(stop.thread);
+    let stop = session.stopped_at(&fixture, "nothing", StoppedEventReason::Breakpoint);
+    session.ok::<StepOutRequest>(StepOutArguments::new(stop.thread));
+    let stop = session.stopped(StoppedEventReason::Step);
+    assert_ne!(session.scopes(stop.top.id)[0].name, "Return Value");
+    session.disconnect();
+}

@@ -24,6 +24,7 @@ mod loader;
 mod moving;
 mod places;
 mod queries;
+mod returned;
 mod signalled;
 mod single;
 mod stepping;
@@ -45,6 +46,7 @@ use crate::session::{ProcessInfo, Start};
 use crate::signals::SignalTable;
 use crate::step::Places;
 use crate::stops::{Action, Actions, How, Stops};
+use crate::values::NamedValue;
 
 use crate::target::linux::hold::{Hold, Pace};
 use crate::target::linux::input::Input;
@@ -121,6 +123,8 @@ pub(crate) struct Owner {
     exceptions: exceptions::Exceptions,
     choosing: choosing::Choosing,
     step: Option<stepping::Stepping>,
+    /// What the function has returned that a thread was stepped out of.
+    returned: Option<(ThreadId, NamedValue)>,
     /// What steps have looked up.
     places: Places,
     hold: Hold,
@@ -273,6 +277,7 @@ impl Owner {
             exceptions: exceptions::Exceptions::default(),
             choosing: choosing::Choosing::default(),
             step: None,
+            returned: None,
             places: Places::default(),
             reports: Vec::new(),
             pause: None,
@@ -537,6 +542,7 @@ impl Owner {
             return self.run_alone(&alone);
         };
         let ended = self.step.as_ref().map(stepping::Stepping::ends_before);
+        self.keep_returned(&reports);
         self.end_step();
         self.current = first.thread;
         for report in &reports {

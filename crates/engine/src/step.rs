@@ -152,6 +152,8 @@ pub struct Step {
     target: Option<Callee>,
     /// It is being made.
     chosen: bool,
+    /// Of a step out: where the function was left to run to its direct caller.
+    left: Option<Address>,
 }
 
 impl Step {
@@ -195,6 +197,7 @@ impl Step {
             gates: Gates::default(),
             target: None,
             chosen: false,
+            left: None,
         };
         if kind != StepKind::Instruction {
             step.any_source = !cx.position().is_some_and(|p| p.users);
@@ -202,6 +205,12 @@ impl Step {
             step.stand_before(cx, before);
         }
         step
+    }
+
+    /// A step out has come to the caller of the function that it left: an address in that, once.
+    pub fn take_left(&mut self) -> Option<Address> {
+        let arrived = self.kind == StepKind::Out && self.phase == Phase::Leaving;
+        self.left.take().filter(|_| arrived)
     }
 
     /// Decides what follows when the last action is complete.
@@ -662,14 +671,19 @@ impl Step {
             };
             if self.good(&caller, cx) {
                 self.phase = Phase::Leaving;
+                self.left = cx.registers.pc().filter(|_| direct.is_none());
                 return target;
             }
             direct.get_or_insert(target);
             frame = caller;
         }
         self.phase = Phase::Leaving;
+        self.left = None;
         match (self.kind, direct) {
-            (StepKind::Out, Some(target)) => target,
+            (StepKind::Out, Some(target)) => {
+                self.left = cx.registers.pc();
+                target
+            }
             _ => Action::Run,
         }
     }

@@ -38,6 +38,7 @@ pub mod names;
 mod paths;
 pub mod plain_place;
 pub mod queries;
+pub mod results;
 mod roots;
 pub mod scopes;
 pub mod sources;

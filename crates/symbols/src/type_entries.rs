@@ -408,7 +408,7 @@ impl<'a> Dwarf<'a> {
         }))
     }
 
-    fn own_name(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Option<Arc<str>> {
+    pub(crate) fn own_name(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Option<Arc<str>> {
         let name = self.text(unit, entry.attr_value(dw::DW_AT_name)?)?;
         Some(String::from_utf8_lossy(name).into())
     }

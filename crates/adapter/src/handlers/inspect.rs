@@ -64,6 +64,14 @@ pub fn scopes(
 ) -> Result<ScopesResponse, Failure> {
     let frame = frame(adapter, arguments.frame_id)?;
     let mut scopes = Vec::new();
+    let returned = adapter
+        .debuggee()?
+        .returned(frame)
+        .map_err(|error| to_dap::failure(&error))?;
+    if returned.is_some() {
+        let kind = ScopeKind::Returned;
+        scopes.push(scope(adapter, "Return Value", frame, kind)?);
+    }
     let has_source = adapter
         .frames
         .get(arguments.frame_id)
@@ -94,6 +102,7 @@ fn scope(
     let expensive = matches!(kind, ScopeKind::Statics | ScopeKind::Registers);
     let scope = Scope::new(name, reference, expensive);
     Ok(match kind {
+        ScopeKind::Returned => scope.with_presentation_hint(ScopePresentationHint::ReturnValue),
         ScopeKind::Arguments => scope.with_presentation_hint(ScopePresentationHint::Arguments),
         ScopeKind::Locals => scope.with_presentation_hint(ScopePresentationHint::Locals),
         ScopeKind::Registers => scope.with_presentation_hint(ScopePresentationHint::Registers),
@@ -142,6 +151,12 @@ pub fn variables(
         }
         Reference::Scope(frame, kind) => {
             let listing = match kind {
+                ScopeKind::Returned => adapter
+                    .debuggee()?
+                    .returned(frame)
+                    .map_err(|error| to_dap::failure(&error))?
+                    .into_iter()
+                    .collect(),
                 ScopeKind::Statics => adapter
                     .debuggee()?
                     .statics(frame)
@@ -151,7 +166,9 @@ pub fn variables(
             };
             let wanted: Vec<(NamedValue, Rendered)> = listing
                 .iter()
-                .filter(|(named, _)| kind == ScopeKind::Statics || is_in(named, kind))
+                .filter(|(named, _)| {
+                    matches!(kind, ScopeKind::Statics | ScopeKind::Returned) || is_in(named, kind)
+                })
                 .cloned()
                 .collect();
             let shown = page(&arguments, wanted.into_iter());

@@ -140,6 +140,7 @@ impl Owner {
 
     /// The program goes on: if not for a step, what is kept from one step to the next is given up.
     pub(super) fn settle_steps(&mut self) {
+        self.returned = None;
         if self.step.is_none() {
             self.memory.remove_everywhere(Reason::Hook);
         }
@@ -234,12 +235,17 @@ impl Owner {
                     }
                 } else {
                     self.forget_sites(&mut stepping, address);
-                    let context = self.context(registers);
                     match landed {
                         Some((_, landing)) => {
+                            let context = self.context(registers);
                             stepping.step.landed(&context, landing, stepping.doing)
                         }
-                        None => stepping.step.after(&context),
+                        None => {
+                            if let Some(left) = stepping.step.take_left() {
+                                self.note_returned(thread, left);
+                            }
+                            stepping.step.after(&self.context(registers))
+                        }
                     }
                 }
             }

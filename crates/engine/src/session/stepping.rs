@@ -4,6 +4,7 @@ pub use crate::step::SkipList;
 
 use super::{Session, SourcePosition, StepKind, StepOptions};
 use crate::frame::FrameId;
+use crate::values::{NamedValue, Rendered};
 use crate::{Address, Error, ThreadId};
 
 /// What a line calls, as people see it.
@@ -62,6 +63,15 @@ impl Session {
     /// [`Error::Ended`].
     pub fn set_skip(&self, list: SkipList) -> Result<(), Error> {
         self.ask(move |owner| owner.set_skip(list))
+    }
+
+    /// What the function has returned that a step went out of into this frame, under the function's name with `()`; `None`
+    /// after all other stops, and where nothing was returned.
+    ///
+    /// # Errors
+    /// [`Error::StaleFrame`], [`Error::NotStopped`], [`Error::Ended`].
+    pub fn returned(&self, frame: FrameId) -> Result<Option<(NamedValue, Rendered)>, Error> {
+        self.ask(move |owner| owner.returned(frame))?
     }
 
     /// What the rest of the line calls that the innermost frame of a thread stands on, in order of execution as far as the

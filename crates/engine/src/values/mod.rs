@@ -24,6 +24,7 @@ mod cpp;
 mod implicit;
 pub(crate) mod names;
 mod render;
+pub(crate) mod results;
 mod rust;
 mod scalars;
 pub(crate) mod view;

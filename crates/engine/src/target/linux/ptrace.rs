@@ -318,6 +318,25 @@ pub(crate) fn vectors(thread: ThreadId) -> io::Result<[u128; 16]> {
     Ok(vectors)
 }
 
+/// The top of a stopped thread's stack of x87 registers.
+pub(crate) fn x87_top(thread: ThreadId) -> io::Result<[u8; 10]> {
+    let mut registers = MaybeUninit::<libc::user_fpregs_struct>::uninit();
+    // SAFETY: the kernel fills the structure, which has the size PTRACE_GETFPREGS writes.
+    let result =
+        unsafe { libc::ptrace(libc::PTRACE_GETFPREGS, thread.0, 0, registers.as_mut_ptr()) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call succeeded, so all of it is written; any bit pattern is valid.
+    let words = unsafe { registers.assume_init() }.st_space;
+    let mut top = [0; 10];
+    let bytes = words.iter().flat_map(|word| word.to_le_bytes());
+    for (to, from) in top.iter_mut().zip(bytes) {
+        *to = from;
+    }
+    Ok(top)
+}
+
 /// Sets the registers of a stopped thread.
 pub(crate) fn set_registers(thread: ThreadId, registers: &UserRegisters) -> io::Result<()> {
     // SAFETY: the kernel reads a structure of the size PTRACE_SETREGS expects.

@@ -1,0 +1,56 @@
+//! What the function has returned that a step went out of.
+
+use super::Owner;
+use crate::event::{Stop, StopReason};
+use crate::frame::FrameId;
+use crate::target::linux::ptrace;
+use crate::values::results::{self, ResultRegisters};
+use crate::values::{NamedValue, Rendered};
+use crate::{Address, Error, ThreadId};
+
+impl Owner {
+    /// A thread has just returned from the function with code at `left`.
+    pub(super) fn note_returned(&mut self, thread: ThreadId, left: Address) {
+        let Some(general) = self.registers(thread).map(|registers| registers.to_dwarf()) else {
+            return;
+        };
+        let Some(module) = self.modules.at(left).cloned() else {
+            return;
+        };
+        let Some(function) = module.module.function_at(module.to_file(left)) else {
+            return;
+        };
+        let registers = ResultRegisters {
+            general,
+            vectors: ptrace::vectors(thread).ok().map(|all| [all[0], all[1]]),
+            x87: ptrace::x87_top(thread).ok(),
+        };
+        let returned = results::returned(&module, &function, &registers);
+        self.returned = returned.map(|value| (thread, value));
+    }
+
+    /// What was returned is told with the end of the step alone.
+    pub(super) fn keep_returned(&mut self, stops: &[Stop]) {
+        let ended = |thread: ThreadId| {
+            stops
+                .iter()
+                .any(|stop| stop.thread == thread && stop.reason == StopReason::Step)
+        };
+        self.returned.take_if(|(thread, _)| !ended(*thread));
+    }
+
+    pub(crate) fn returned(
+        &mut self,
+        id: FrameId,
+    ) -> Result<Option<(NamedValue, Rendered)>, Error> {
+        self.frame(id)?;
+        let Some((thread, value)) = &self.returned else {
+            return Ok(None);
+        };
+        if *thread != id.thread || id.index != 0 {
+            return Ok(None);
+        }
+        let rendered = self.reader().render(&value.value);
+        Ok(Some((value.clone(), rendered)))
+    }
+}
