@@ -70,6 +70,7 @@ fn the_tour_from_its_start_to_its_exit_code() {
             78          let paid = settle(&payment, price);
             79          let first = items.first().map_or("nothing", |item| &item.name);
             80          println!("{customer}: {first} for {price}, {paid}"); // stop: print
+        returned tour::total() = 513
         (dapple) s
         tour::main at fixtures/tour.rs:78
             75      let mut served = 0;
@@ -346,7 +347,10 @@ fn a_failing_command_ends_a_batch() {
             "b nowhere.rs:1",
             "dapple: there is no file nowhere.rs here; give its path\n",
         ),
-        ("next 3", "dapple: `next` takes no argument\n"),
+        (
+            "next 3",
+            "dapple: next what? `3` is neither nothing nor `statement`\n",
+        ),
     ] {
         batch("fixtures/tour.rs", &[command, "help"]).assert_fails(message);
     }

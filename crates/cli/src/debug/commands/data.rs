@@ -263,3 +263,26 @@ fn modules(session: &mut Session) -> anyhow::Result<()> {
     session.screen.say(&text);
     Ok(())
 }
+
+/// Shows what the function has returned that a step went out of, if the adapter has that.
+pub fn returned(session: &mut Session) -> anyhow::Result<()> {
+    session.load_frames(1)?;
+    let Some(frame) = session.stop()?.frames.first().map(|frame| frame.id) else {
+        return Ok(());
+    };
+    let scopes = session
+        .request::<ScopesRequest>(ScopesArguments::new(frame))?
+        .scopes;
+    let returned = scopes
+        .iter()
+        .find(|scope| hint(scope) == Some(&ScopePresentationHint::ReturnValue));
+    let Some(scope) = returned else {
+        return Ok(());
+    };
+    let arguments = VariablesArguments::new(scope.variables_reference);
+    for variable in session.request::<VariablesRequest>(arguments)?.variables {
+        let text = render::assignment(&variable.name, &variable.value, session.screen.style);
+        session.screen.say(&format!("returned {text}"));
+    }
+    Ok(())
+}

@@ -8,14 +8,17 @@ mod data;
 mod exceptions;
 mod help;
 mod listing;
+mod moving;
 mod running;
 mod stack;
+mod watching;
 
 use anyhow::bail;
 
 use super::session::Session;
 
-pub use data::variables_of;
+pub use data::{returned, variables_of};
+pub use watching::Watch;
 
 /// Whether the session goes on after a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +67,9 @@ pub struct Command {
 /// All commands, in the order in which `help` lists them.
 pub static COMMANDS: &[&[Command]] = &[
     running::COMMANDS,
+    moving::COMMANDS,
     breakpoints::COMMANDS,
+    watching::COMMANDS,
     exceptions::COMMANDS,
     stack::COMMANDS,
     data::COMMANDS,

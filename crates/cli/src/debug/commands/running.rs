@@ -10,6 +10,9 @@ use super::{Argument, Command, Flow};
 use crate::debug::breakpoints::Stay;
 use crate::debug::session::{Session, State};
 
+/// The unit of a step that goes by statements.
+const STATEMENT: &str = "statement";
+
 pub static COMMANDS: &[Command] = &[
     Command {
         name: "run",
@@ -34,20 +37,21 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "next",
         aliases: &["n"],
-        usage: "",
+        usage: "[statement]",
         summary: "go to the next line, over calls",
-        details: "",
-        argument: Argument::None,
+        details: "`next statement` goes to the next of several statements on a line.",
+        argument: Argument::Topic(&[STATEMENT]),
         repeats: true,
         run: next,
     },
     Command {
         name: "step",
         aliases: &["s"],
-        usage: "",
+        usage: "[NAME | statement]",
         summary: "go to the next line, into calls",
-        details: "",
-        argument: Argument::None,
+        details: "`step total` goes into that call of the line, over the others; `targets` lists what there is. `step statement` goes to the next \
+            of several statements on a line.",
+        argument: Argument::Topic(&[STATEMENT]),
         repeats: true,
         run: step,
     },
@@ -56,7 +60,7 @@ pub static COMMANDS: &[Command] = &[
         aliases: &["fin", "out"],
         usage: "",
         summary: "go on until the current function returns",
-        details: "",
+        details: "What it returned is shown, where the adapter tells.",
         argument: Argument::None,
         repeats: true,
         run: finish,
@@ -73,7 +77,7 @@ pub static COMMANDS: &[Command] = &[
     },
     Command {
         name: "until",
-        aliases: &["u"],
+        aliases: &["u", "advance"],
         usage: "LINE | FILE:LINE | FUNCTION",
         summary: "go on until the program gets there",
         details: "The same as a temporary breakpoint and `continue`.",
@@ -123,16 +127,36 @@ fn continue_(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     Ok(Flow::Go)
 }
 
-fn next(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+fn next(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    if !matches!(argument, "" | STATEMENT) {
+        bail!("next what? `{argument}` is neither nothing nor `{STATEMENT}`");
+    }
     let thread = session.stop()?.thread;
-    session.request::<NextRequest>(NextArguments::new(thread))?;
+    let mut arguments = NextArguments::new(thread);
+    if argument == STATEMENT {
+        arguments.granularity = Some(by_statement(session)?);
+    }
+    session.request::<NextRequest>(arguments)?;
     session.resumed();
     Ok(Flow::Go)
 }
 
-fn step(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+fn by_statement(session: &Session) -> anyhow::Result<SteppingGranularity> {
+    if session.link()?.capabilities().supports_stepping_granularity != Some(true) {
+        bail!("this adapter steps by lines only");
+    }
+    Ok(SteppingGranularity::Statement)
+}
+
+fn step(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     let thread = session.stop()?.thread;
-    session.request::<StepInRequest>(StepInArguments::new(thread))?;
+    let mut arguments = StepInArguments::new(thread);
+    match argument {
+        "" => {}
+        STATEMENT => arguments.granularity = Some(by_statement(session)?),
+        name => arguments.target_id = Some(super::moving::target(session, name)?),
+    }
+    session.request::<StepInRequest>(arguments)?;
     session.resumed();
     Ok(Flow::Go)
 }
@@ -141,6 +165,7 @@ fn finish(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     let thread = session.stop()?.thread;
     session.request::<StepOutRequest>(StepOutArguments::new(thread))?;
     session.resumed();
+    session.finishing = true;
     Ok(Flow::Go)
 }
 

@@ -27,6 +27,7 @@ use super::input::{Input, Line, Next, PROMPT};
 use super::link::{Adapter, Link, Program};
 use super::screen::Screen;
 use super::source_view::Sources;
+use crate::debug::commands::Watch;
 use crate::wire_log::WireLog;
 
 pub use stops::Stop;
@@ -77,6 +78,10 @@ pub struct Session {
     pub breakpoints: Breakpoints,
     /// At which exceptions and signals.
     pub exceptions: Exceptions,
+    /// Which data it watches.
+    pub watches: Vec<Watch>,
+    /// A step out is under way: what is returned will be shown.
+    pub finishing: bool,
     /// Where the program is in its life.
     pub state: State,
     /// The file and last line shown, from where `list` goes on.
@@ -115,6 +120,8 @@ impl Session {
             program,
             breakpoints: Breakpoints::default(),
             exceptions: Exceptions::default(),
+            watches: Vec::new(),
+            finishing: false,
             state: State::Over,
             listed: None,
             exit_code: None,
@@ -238,6 +245,8 @@ impl Session {
 
     /// Starts an adapter and has it load the program, which is then ready to run with all breakpoints in place.
     pub fn start(&mut self) -> anyhow::Result<()> {
+        // What was watched was of the process before.
+        self.watches.clear();
         self.run += 1;
         self.exit_code = None;
         self.launch = Ok(());
@@ -286,6 +295,7 @@ impl Session {
     /// The program was told to go on.
     pub fn resumed(&mut self) {
         self.state = State::Running;
+        self.finishing = false;
         self.listed = None;
     }
 

@@ -81,6 +81,10 @@ impl Session {
     }
 
     pub(super) fn breakpoint_changed(&mut self, changed: types::BreakpointEventBody) {
+        if changed.reason == BreakpointEventReason::Removed && changed.breakpoint.id.is_some() {
+            let gone = changed.breakpoint.id;
+            self.watches.retain(|watch| watch.id != gone);
+        }
         let Some(breakpoint) = changed
             .breakpoint
             .id

@@ -100,6 +100,12 @@ impl Session {
         if let Err(error) = looked.and_then(|()| self.show_selected()) {
             self.screen.complain(&format!("{error:#}"));
         }
+        if std::mem::take(&mut self.finishing)
+            && expected
+            && let Err(error) = commands::returned(self)
+        {
+            self.screen.complain(&format!("{error:#}"));
+        }
     }
 
     /// Selects the innermost frame that has a source here: who pauses a program in the C library, or sees it fail

@@ -1,0 +1,165 @@
+//! Stopping where data is accessed.
+
+use anyhow::bail;
+use dapple_dap::types::{
+    DataBreakpoint, DataBreakpointAccessType, DataBreakpointInfoArguments,
+    DataBreakpointInfoRequest, SetDataBreakpointsArguments, SetDataBreakpointsRequest,
+};
+
+use super::{Argument, Command, Flow};
+use crate::debug::session::Session;
+
+/// Watched data.
+#[derive(Debug, Clone)]
+pub struct Watch {
+    /// As the user wrote it.
+    expression: String,
+    data: String,
+    access: DataBreakpointAccessType,
+    /// The adapter's number for it.
+    pub id: Option<i64>,
+}
+
+pub static COMMANDS: &[Command] = &[
+    Command {
+        name: "watch",
+        aliases: &["w"],
+        usage: "[EXPRESSION]",
+        summary: "stop where a value is changed, or list what is watched",
+        details: "`watch order.total`, `watch items[0]`, `watch *pointer`: of the selected frame. The processor watches four places of up to eight bytes.",
+        argument: Argument::Expression,
+        repeats: false,
+        run: |session, argument| watch(session, argument, DataBreakpointAccessType::Write),
+    },
+    Command {
+        name: "rwatch",
+        aliases: &[],
+        usage: "EXPRESSION",
+        summary: "stop where a value is read",
+        details: "",
+        argument: Argument::Expression,
+        repeats: false,
+        run: |session, argument| watch(session, argument, DataBreakpointAccessType::Read),
+    },
+    Command {
+        name: "awatch",
+        aliases: &[],
+        usage: "EXPRESSION",
+        summary: "stop where a value is read or written",
+        details: "",
+        argument: Argument::Expression,
+        repeats: false,
+        run: |session, argument| watch(session, argument, DataBreakpointAccessType::ReadWrite),
+    },
+    Command {
+        name: "unwatch",
+        aliases: &[],
+        usage: "EXPRESSION | all",
+        summary: "watch a value no more",
+        details: "",
+        argument: Argument::Expression,
+        repeats: false,
+        run: unwatch,
+    },
+];
+
+fn watch(
+    session: &mut Session,
+    expression: &str,
+    access: DataBreakpointAccessType,
+) -> anyhow::Result<Flow> {
+    if expression.is_empty() {
+        list(session);
+        return Ok(Flow::Go);
+    }
+    session.stop()?;
+    if session.link()?.capabilities().supports_data_breakpoints != Some(true) {
+        bail!("this adapter can't watch data");
+    }
+    session.load_frames(session.stop()?.selected + 1)?;
+    let mut arguments = DataBreakpointInfoArguments::new(expression);
+    arguments.frame_id = session.stop()?.frame().map(|frame| frame.id);
+    let info = session.request::<DataBreakpointInfoRequest>(arguments)?;
+    let Some(data) = info.data_id else {
+        bail!("{}", info.description);
+    };
+    session.watches.push(Watch {
+        expression: expression.to_owned(),
+        data,
+        access,
+        id: None,
+    });
+    if let Err(error) = tell(session) {
+        session.watches.pop();
+        // The adapter has to forget it as well.
+        tell(session)?;
+        return Err(error);
+    }
+    session.screen.say(&format!("watching {expression}"));
+    Ok(Flow::Go)
+}
+
+fn tell(session: &mut Session) -> anyhow::Result<()> {
+    let wanted = session
+        .watches
+        .iter()
+        .map(|watch| DataBreakpoint::new(watch.data.clone()).with_access_type(watch.access));
+    let arguments = SetDataBreakpointsArguments::new(wanted.collect());
+    let answers = session
+        .request::<SetDataBreakpointsRequest>(arguments)?
+        .breakpoints;
+    for (watch, answer) in session.watches.iter_mut().zip(&answers) {
+        watch.id = answer.id;
+    }
+    match answers
+        .iter()
+        .zip(&session.watches)
+        .find(|(answer, _)| !answer.verified)
+    {
+        Some((answer, watch)) => match &answer.message {
+            Some(message) => bail!("{message}"),
+            None => bail!("`{}` can't be watched", watch.expression),
+        },
+        None => Ok(()),
+    }
+}
+
+fn unwatch(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
+    match expression {
+        "" => bail!("watch what no more? `unwatch EXPRESSION`, or `unwatch all`"),
+        "all" => session.watches.clear(),
+        _ => {
+            let count = session.watches.len();
+            session
+                .watches
+                .retain(|watch| watch.expression != expression);
+            if session.watches.len() == count {
+                bail!("`{expression}` is not watched; `watch` lists what is");
+            }
+        }
+    }
+    if session.link().is_ok() {
+        tell(session)?;
+    }
+    Ok(Flow::Go)
+}
+
+fn list(session: &mut Session) {
+    if session.watches.is_empty() {
+        session.screen.say("nothing is watched");
+    }
+    let lines: Vec<String> = session
+        .watches
+        .iter()
+        .map(|watch| match watch.access {
+            DataBreakpointAccessType::Read => format!("{}, where it is read", watch.expression),
+            DataBreakpointAccessType::ReadWrite => {
+                format!("{}, where it is read or written", watch.expression)
+            }
+            _ => format!("{}, where it is changed", watch.expression),
+        })
+        .collect();
+    for line in lines {
+        session.screen.say(&line);
+    }
+}
