@@ -17,6 +17,7 @@ mod deciding;
 mod exceptions;
 mod forks;
 mod frame_ends;
+mod guarded;
 mod holding;
 mod indexing;
 mod input;
@@ -45,9 +46,10 @@ use crate::modules::Modules;
 use crate::session::{ProcessInfo, Start};
 use crate::signals::SignalTable;
 use crate::step::Places;
-use crate::stops::{Action, Actions, How, Stops};
+use crate::stops::{Action, Actions, How, Mode, Stops};
 use crate::values::NamedValue;
 
+use crate::target::linux::guardian::Guardian;
 use crate::target::linux::hold::{Hold, Pace};
 use crate::target::linux::input::Input;
 use crate::target::linux::launch;
@@ -157,6 +159,7 @@ struct Parts {
     start: Start,
     of_launched: bool,
     memory: ProcessMemory,
+    guardian: Option<Guardian>,
     output: Output,
     debuginfod: bool,
     index_cache: Option<Arc<IndexCache>>,
@@ -231,6 +234,7 @@ impl Owner {
             start: Start::Launched,
             of_launched: true,
             memory,
+            guardian: None,
             output,
             debuginfod: options.debuginfod,
             index_cache: options.index_cache.clone(),
@@ -263,7 +267,7 @@ impl Owner {
             stops: parts.stops,
             actions: Actions::new(),
             threads: FxHashMap::default(),
-            memory: PatchedMemory::new(parts.memory),
+            memory: PatchedMemory::new(parts.memory, parts.guardian),
             modules: Modules::default(),
             last_module: 0,
             told: warnings::Told::default(),
@@ -344,7 +348,10 @@ impl Owner {
                 true if self.has_only_children() => {}
                 true => wait::abandon(self.process),
                 // It is let go with this thread's end.
-                false => self.memory.clean_own(),
+                false => {
+                    self.memory.clean_own();
+                    self.memory.keep_guardian();
+                }
             }
             self.ended(ExitStatus::Signal(libc::SIGKILL));
         }
@@ -562,9 +569,8 @@ impl Owner {
     /// Tells of a stop; what was known of the one before is forgotten.
     fn tell_stops(&mut self, stops: Vec<Stop>) {
         self.stop_number += 1;
-        if !self.of_launched && self.stops.mode() == crate::stops::Mode::Stopped {
-            // It isn't the debugger's: should that be killed now, the kernel lets all threads run.
-            self.memory.lift_all();
+        if !self.of_launched && self.stops.mode() == Mode::Stopped {
+            self.make_safe();
         }
         self.stacks.clear();
         self.output.drain();
@@ -688,7 +694,11 @@ impl Owner {
         self.reports.clear();
         self.choosing = choosing::Choosing::default();
         match ProcessMemory::open(self.process) {
-            Ok(memory) => self.memory = PatchedMemory::new(memory),
+            Ok(memory) => {
+                self.memory.needs_no_guardian();
+                let guardian = self.guardian_of(self.process, &memory);
+                self.memory = PatchedMemory::new(memory, guardian);
+            }
             Err(error) => {
                 tracing::error!(%error, "the new program's memory can't be read");
                 return self.abandon();
@@ -717,6 +727,7 @@ impl Owner {
         }
         self.let_children_go();
         self.over = true;
+        self.memory.needs_no_guardian();
         self.hold.forget_all();
         self.waker.abandon();
         match self.has_left_writers() {

@@ -214,6 +214,23 @@ impl Stops {
         self.threads.values().any(|t| t.group_stop)
     }
 
+    /// Whether a stop signal holds a thread.
+    pub(crate) fn is_in_group_stop(&self, thread: ThreadId) -> bool {
+        self.threads.get(thread).is_some_and(|t| t.group_stop)
+    }
+
+    /// What a stopped thread did that was let go on only to stop again at once, before its next instruction.
+    pub(crate) fn stepped_aside(&mut self, event: WaitEvent, actions: &mut Actions) {
+        match event.what {
+            What::Interrupted { .. } => {
+                if let Some(known) = self.threads.get_mut(event.thread) {
+                    known.how = How::Continue;
+                }
+            }
+            _ => self.handle(event, actions),
+        }
+    }
+
     /// Whether this is a child that shares our memory.
     pub(crate) fn is_guest(&self, thread: ThreadId) -> bool {
         self.threads.get(thread).is_some_and(Thread::is_guest)

@@ -13,6 +13,7 @@
 //! [`Caves::original`].
 
 use crate::Address;
+use crate::target::linux::guardian::{COPY, CopyNote, Guardian};
 use crate::target::linux::memory::ProcessMemory;
 use crate::target::linux::ptrace::UserRegisters;
 use iced_x86::{
@@ -21,7 +22,7 @@ use iced_x86::{
 };
 
 /// Bytes for one copy: the longest instruction (15) and a jump with a 64-bit target (14), rounded up.
-const SLOT: u64 = 32;
+const SLOT: u64 = COPY as u64;
 /// The most a module's cave is used of: 128 copies.
 const CAVE_LIMIT: u64 = 4096;
 /// What a fork's child can be made clean of; also the size below which a cave isn't worth having.
@@ -52,6 +53,8 @@ struct Cave {
     /// What the bytes were.
     before: Vec<u8>,
     slots: Vec<Slot>,
+    /// Something was written there, be it of use or not.
+    changed: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +81,7 @@ impl Caves {
                 start: Address(start),
                 before,
                 slots: vec![Slot::Free; count],
+                changed: false,
             });
         }
     }
@@ -89,6 +93,7 @@ impl Caves {
         address: Address,
         code: &[u8],
         memory: &ProcessMemory,
+        mut guardian: Option<&mut Guardian>,
     ) -> Option<Copy> {
         let instruction = decode(address, code)?;
         if instruction.flow_control() != FlowControl::Next
@@ -107,7 +112,25 @@ impl Caves {
             let Some((bytes, copied)) = encode(&instruction, start) else {
                 continue;
             };
-            if memory.write(start, &bytes).is_err() {
+            let offset = index * SLOT as usize;
+            let mut written = cave.before[offset..][..SLOT as usize].to_vec();
+            let before = written.clone();
+            written[..bytes.len()].copy_from_slice(&bytes);
+            let note = CopyNote {
+                start,
+                original: address,
+                copied,
+                length: instruction.len() as u64,
+                before: &before,
+                written: &written,
+            };
+            if let Some(guardian) = &mut guardian
+                && !guardian.note_copy(&note)
+            {
+                return None;
+            }
+            cave.changed = true;
+            if memory.write(start, &written).is_err() {
                 continue;
             }
             let copy = Copy {
@@ -186,7 +209,7 @@ impl Caves {
     /// Puts all bytes from before back.
     pub(crate) fn restore(&self, memory: &ProcessMemory) {
         for cave in &self.caves {
-            if cave.slots.iter().any(|s| *s != Slot::Free) {
+            if cave.changed {
                 let _ = memory.write(cave.start, &cave.before);
             }
         }

@@ -6,6 +6,7 @@
 use crate::Address;
 use crate::breakpoints::displaced::{Caves, Copy, decode};
 use crate::memory::Memory;
+use crate::target::linux::guardian::{Guardian, Note};
 use crate::target::linux::memory::ProcessMemory;
 use std::collections::BTreeMap;
 use std::io;
@@ -45,6 +46,8 @@ pub(crate) struct Site {
     pub(crate) copy: Option<Copy>,
     /// Whether the instruction has more than one byte; `None`: nobody has looked.
     is_long: Option<bool>,
+    /// Where the guardian sees it.
+    note: Option<Note>,
 }
 
 impl Site {
@@ -83,17 +86,32 @@ pub(crate) struct PatchedMemory {
     removed: BTreeMap<Address, u8>,
     /// Room for copies of instructions.
     pub(crate) caves: Caves,
+    /// Who takes everything out should the debugger be killed, where somebody has to.
+    guardian: Option<Guardian>,
 }
 
 impl PatchedMemory {
     /// Memory that nothing has been inserted into.
-    pub(crate) fn new(raw: ProcessMemory) -> PatchedMemory {
+    pub(crate) fn new(raw: ProcessMemory, guardian: Option<Guardian>) -> PatchedMemory {
         PatchedMemory {
             raw,
             sites: BTreeMap::new(),
             lifted: false,
             removed: BTreeMap::new(),
             caves: Caves::default(),
+            guardian,
+        }
+    }
+
+    /// What has become of the threads is not known: the guardian is to look when the kernel has let go of them.
+    pub(crate) fn keep_guardian(&mut self) {
+        self.guardian = None;
+    }
+
+    /// Nothing is inserted any more, nor will be; or there is no process.
+    pub(crate) fn needs_no_guardian(&mut self) {
+        if let Some(guardian) = self.guardian.take() {
+            guardian.release();
         }
     }
 
@@ -114,13 +132,24 @@ impl PatchedMemory {
         self.raw.read(address, &mut original).map_err(|_| {
             io::Error::new(io::ErrorKind::NotFound, format!("no memory at {address}"))
         })?;
+        let note = match &mut self.guardian {
+            None => None,
+            Some(guardian) => {
+                let note = guardian.note(address, original[0]);
+                Some(note.ok_or_else(|| io::Error::other("there are too many breakpoints"))?)
+            }
+        };
         let byte = if self.lifted { original } else { [TRAP] };
-        self.raw.write(address, &byte)?;
+        if let Err(error) = self.raw.write(address, &byte) {
+            strike(&mut self.guardian, note);
+            return Err(error);
+        }
         let site = Site {
             original: original[0],
             reasons: vec![reason],
             copy: None,
             is_long: None,
+            note,
         };
         self.sites.insert(address, site);
         Ok(())
@@ -135,7 +164,7 @@ impl PatchedMemory {
         if !site.reasons.is_empty() {
             return;
         }
-        let original = site.original;
+        let (original, note) = (site.original, site.note);
         if let Some(site) = self.sites.remove(&address)
             && let Some(copy) = site.copy
         {
@@ -145,6 +174,7 @@ impl PatchedMemory {
         self.removed.insert(address, original);
         // The memory may be gone with its module.
         let _ = self.raw.write(address, &[original]);
+        strike(&mut self.guardian, note);
     }
 
     /// Takes the user's breakpoints out that `keep` does not want.
@@ -209,7 +239,17 @@ impl PatchedMemory {
 
     /// Forgets the sites of memory that is no longer mapped.
     pub(crate) fn forget(&mut self, gone: impl Fn(Address) -> bool) {
-        self.sites.retain(|address, _| !gone(*address));
+        let guardian = &mut self.guardian;
+        self.sites.retain(|address, site| {
+            let gone = gone(*address);
+            if gone {
+                strike(guardian, site.note);
+            }
+            !gone
+        });
+        if let Some(guardian) = guardian {
+            guardian.strike_copies(&gone);
+        }
         self.removed.retain(|address, _| !gone(*address));
         self.caves.forget(&gone);
     }
@@ -229,7 +269,9 @@ impl PatchedMemory {
         }
         let mut code = [0; 16];
         let length = self.read_some(address, &mut code);
-        let copy = self.caves.place(address, &code[..length], &self.raw)?;
+        let copy = self
+            .caves
+            .place(address, &code[..length], &self.raw, self.guardian.as_mut())?;
         if let Some(site) = self.sites.get_mut(&address) {
             site.copy = Some(copy);
         }
@@ -249,6 +291,10 @@ impl PatchedMemory {
                 let is_long = instruction.is_some_and(|i| i.len() > 1);
                 if let Some(site) = self.sites.get_mut(&address) {
                     site.is_long = Some(is_long);
+                    if let (true, Some(guardian), Some(note)) = (is_long, &self.guardian, site.note)
+                    {
+                        guardian.is_long(note);
+                    }
                 }
                 is_long
             }
@@ -283,6 +329,9 @@ impl PatchedMemory {
             let offset = (at.0 - address.0) as usize;
             if let Some(byte) = patched.get_mut(offset) {
                 site.original = *byte;
+                if let (Some(guardian), Some(note)) = (&self.guardian, site.note) {
+                    guardian.change(note, *byte);
+                }
                 if !self.lifted {
                     *byte = TRAP;
                 }
@@ -313,20 +362,33 @@ impl PatchedMemory {
     }
 
     /// Goes on with a copy of this memory in which nothing is inserted: that is done before a thread runs in it.
-    pub(crate) fn move_to(&mut self, copy: ProcessMemory) {
+    pub(crate) fn move_to(&mut self, copy: ProcessMemory, mut guardian: Option<Guardian>) {
         self.clean(&copy);
         self.raw = copy;
         self.lifted = true;
         self.removed.clear();
-        for site in self.sites.values_mut() {
+        for (address, site) in &mut self.sites {
             site.copy = None;
+            site.note = guardian
+                .as_mut()
+                .and_then(|guardian| guardian.note(*address, site.original));
+            // Whoever asks notes it for this guardian.
+            site.is_long = None;
         }
+        self.needs_no_guardian();
+        self.guardian = guardian;
         self.caves.empty();
     }
 
     /// Takes everything out.
     pub(crate) fn clean_own(&self) {
         self.clean(&self.raw);
+    }
+}
+
+fn strike(guardian: &mut Option<Guardian>, note: Option<Note>) {
+    if let (Some(guardian), Some(note)) = (guardian, note) {
+        guardian.strike(note);
     }
 }
 
@@ -353,7 +415,7 @@ mod tests {
         // Read and written through the file only, as a debuggee's is.
         let code: Box<[u8]> = vec![0x90; 64].into();
         let at = Address(code.as_ptr() as u64);
-        let mut memory = PatchedMemory::new(open());
+        let mut memory = PatchedMemory::new(open(), None);
         let byte = |copy: &ProcessMemory| {
             let mut byte = [0];
             copy.read(at, &mut byte).expect("a byte");

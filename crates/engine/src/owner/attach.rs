@@ -1,6 +1,6 @@
 //! Taking over a process that runs already.
 
-use super::{Control, Desk, FIRST_STOP, Owner, Parts};
+use super::{Control, Desk, FIRST_STOP, Owner, Parts, guarded};
 use crate::attach::AttachOptions;
 use crate::event::StopReason;
 use crate::forks::Arrival;
@@ -51,6 +51,10 @@ impl Owner {
             Some(libc::ESRCH) => refuse(ENDED.into()),
             _ => refuse(format!("its memory can't be read: {e}")),
         })?;
+        let guardian = match of_launched {
+            true => None,
+            false => guarded::guardian_of(process, &memory),
+        };
         let output = Output::start(Vec::new(), &events, None)
             .map_err(|e| refuse(format!("the debugger has no pipe: {e}")))?;
         let mut stops = Stops::stopping(process, &threads);
@@ -61,6 +65,7 @@ impl Owner {
             start: Start::Attached,
             of_launched,
             memory,
+            guardian,
             output,
             debuginfod: options.debuginfod,
             index_cache: options.index_cache.clone(),

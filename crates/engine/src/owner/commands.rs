@@ -133,6 +133,7 @@ impl Owner {
         self.let_cleaned_threads_go();
         self.let_children_go();
         self.over = true;
+        self.memory.needs_no_guardian();
         self.waker.abandon();
         self.output.let_go();
     }

@@ -221,9 +221,14 @@ impl Owner {
         match (memory, ProcessMemory::open(child)) {
             (Memory::Copy, Ok(copy)) => {
                 self.leave_copied_code(child);
-                self.memory.move_to(copy);
+                let guardian = self.guardian_of(child, &copy);
+                self.memory.move_to(copy, guardian);
             }
-            (Memory::Own, Ok(own)) => self.memory = PatchedMemory::new(own),
+            (Memory::Own, Ok(own)) => {
+                self.memory.needs_no_guardian();
+                let guardian = self.guardian_of(child, &own);
+                self.memory = PatchedMemory::new(own, guardian);
+            }
             (_, Err(error)) => {
                 tracing::error!(%error, "the child's memory can't be read");
                 let _ = ptrace::detach(child, 0);

@@ -519,7 +519,12 @@ impl Owner {
         let Some(thread) = self.stops.live().find(|thread| self.stops.is_held(*thread)) else {
             return;
         };
-        if let Err(error) = self.set_debug_registers(thread) {
+        let set = self.set_debug_registers(thread);
+        if !self.of_launched {
+            // Nothing is in a process that stands.
+            self.unwatch(thread);
+        }
+        if let Err(error) = set {
             for watch in self.watches.list.iter_mut().filter(|w| w.found.is_some()) {
                 watch.refused = Some(DataRefusal::Failed(format!(
                     "the system refuses to watch memory: {error}"
@@ -547,7 +552,9 @@ impl Owner {
 
     /// Takes leave of a thread: it has to be as without a debugger.
     pub(super) fn unwatch(&mut self, thread: ThreadId) {
-        if self.control(thread).watched != 0 {
+        self.control(thread).watched = 0;
+        // One that was born while its maker was watching has the kernel tell that it watches, too, though it does not.
+        if self.watches.table.version() != 0 {
             let _ = debug_registers::set(thread, &[None; SLOTS]);
         }
     }

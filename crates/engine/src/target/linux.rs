@@ -7,6 +7,7 @@ pub(crate) mod alarm;
 pub(crate) mod attach;
 pub(crate) mod check;
 pub(crate) mod debug_registers;
+pub(crate) mod guardian;
 pub(crate) mod handover;
 pub(crate) mod hold;
 pub(crate) mod input;

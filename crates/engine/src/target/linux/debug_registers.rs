@@ -42,6 +42,13 @@ pub(crate) fn take_status(thread: ThreadId) -> io::Result<u64> {
     Ok(status)
 }
 
+/// Whether a stopped thread has any of them on.
+pub(crate) fn are_in_use(thread: ThreadId) -> bool {
+    // SAFETY: as in `take_status`. A word of ones is an error.
+    let control = unsafe { libc::ptrace(libc::PTRACE_PEEKUSER, thread.0, offset(CONTROL), 0) };
+    control != -1 && control & 0xff != 0
+}
+
 /// Has a stopped thread trap after accesses to these, and to nothing else.
 pub(crate) fn set(thread: ThreadId, slots: &[Option<Slot>; SLOTS]) -> io::Result<()> {
     // What a register is for is checked whenever its address changes, so all are off meanwhile.

@@ -4,6 +4,7 @@ use crate::target::linux::process;
 use crate::{Address, ThreadId};
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::FileExt;
 
 /// The memory of one process image. An exec makes it useless: open it anew.
@@ -20,6 +21,11 @@ impl ProcessMemory {
             .write(true)
             .open(process::folder(process).join("mem"))?;
         Ok(ProcessMemory { file })
+    }
+
+    /// The open file.
+    pub(crate) fn as_raw_fd(&self) -> RawFd {
+        self.file.as_raw_fd()
     }
 
     /// Reads as much of `buffer` as there is memory from `address` on, and says how much that was.

@@ -199,6 +199,20 @@ pub(crate) fn raw_status_of(thread: ThreadId) -> Option<i32> {
     status_of(thread.0).map(|(_, status)| status)
 }
 
+/// The status of a thread that has one, for who can't wait.
+pub(crate) fn status_now(thread: ThreadId) -> Option<i32> {
+    let mut status = 0;
+    // SAFETY: asks about what this thread traces; the kernel writes the status.
+    let result = unsafe { libc::waitpid(thread.0, &mut status, libc::__WALL | libc::WNOHANG) };
+    (result == thread.0).then_some(status)
+}
+
+/// Waits for the end of a child of this thread: its exit code, where it has one and nobody else has taken it.
+pub(crate) fn exit_code(child: ThreadId) -> Option<i32> {
+    let (_, status) = status_of(child.0)?;
+    libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status))
+}
+
 /// Waits for one thread that executes a single instruction while the others are stopped; `None` when it is gone.
 pub(crate) fn next_of(thread: ThreadId) -> Option<WaitEvent> {
     status_of(thread.0).map(|(thread, status)| decode(thread, status))
