@@ -22,6 +22,7 @@ mod main_loop;
 mod output;
 mod to_dap;
 
+pub use dapple_engine::apart;
 pub use dapple_engine::launch::{IndexCache, ProcessGroup};
 pub use dapple_engine::launcher;
 pub use main_loop::{OwnStdin, ServeOptions, serve};

@@ -3,15 +3,17 @@
 //! SIGINT, SIGTERM and SIGHUP end every session as a `disconnect` would, so that no debuggee is left behind.
 
 use std::convert::Infallible;
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
 use crossbeam_channel::{Receiver, bounded};
-use dapple_adapter::{ServeOptions, serve};
+use dapple_adapter::{ServeOptions, apart, serve};
 use dapple_dap::lifecycle::Side;
 use dapple_dap::transport::listen::{Reach, TcpServer, serve_each};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -36,8 +38,25 @@ pub struct Options {
     pub log: Option<PathBuf>,
 }
 
+/// How long sessions may take to end when the process that was started has been killed, and nobody waits for them any more.
+const GRACE: Duration = Duration::from_secs(10);
+
 /// Serves until the client is gone; with `--listen`, until the process is ended.
 pub fn run(options: Options) -> anyhow::Result<()> {
+    // A client may kill what it has started. Who types messages on a terminal needs a process in its foreground.
+    let apart = match options.listen.is_none() && !std::io::stdin().is_terminal() {
+        true => apart::go_apart().ok(),
+        false => None,
+    };
+    let front = apart.as_ref().and_then(|apart| apart.front().ok());
+    let outcome = serve_until_the_end(options, front);
+    if let Some(apart) = apart {
+        apart.end_with(u8::from(outcome.is_err()));
+    }
+    outcome
+}
+
+fn serve_until_the_end(options: Options, front: Option<apart::Front>) -> anyhow::Result<()> {
     // Standard output carries the protocol; what the adapter has to say beside it goes to standard error.
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
@@ -47,7 +66,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         .with_max_level(tracing::Level::WARN)
         .init();
     let log = WireLog::open_if(options.log.as_deref(), Side::Adapter)?;
-    let shutdown = ended_by_signal()?;
+    let shutdown = ended_by_signal(front)?;
     match options.listen {
         None => {
             let connection = log.options(1).stdio();
@@ -100,11 +119,12 @@ fn listen(
     Ok(serve_each(&*server, |number| log.options(number), session)?)
 }
 
-/// A channel that closes when a signal asks the process to end.
-fn ended_by_signal() -> anyhow::Result<Receiver<Infallible>> {
+/// A channel that closes when a signal asks the process to end, or the one that was started is gone.
+fn ended_by_signal(front: Option<apart::Front>) -> anyhow::Result<Receiver<Infallible>> {
     let mut signals =
         Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot take care of signals")?;
     let (sender, receiver) = bounded(0);
+    let handle = signals.handle();
     let wait = move || {
         signals.forever().next();
         drop(sender);
@@ -112,5 +132,20 @@ fn ended_by_signal() -> anyhow::Result<Receiver<Infallible>> {
     thread::Builder::new()
         .name("signals".to_owned())
         .spawn(wait)?;
+    if let Some(front) = front {
+        let wait = move || {
+            front.wait();
+            if apart::guards_any() {
+                // Somebody else's process, of which leave has to be taken.
+                handle.close();
+                thread::park_timeout(GRACE);
+            }
+            // What was launched ends with this, with all its children.
+            std::process::exit(1);
+        };
+        thread::Builder::new()
+            .name("front".to_owned())
+            .spawn(wait)?;
+    }
     Ok(receiver)
 }

@@ -4,6 +4,7 @@
 //! channel. Nothing here knows how a client talks.
 
 mod address;
+pub mod apart;
 pub mod attach;
 mod breakpoints;
 pub mod error;

@@ -1,0 +1,337 @@
+//! `dapple dap` is killed while it debugs a process that was there before: that has to go on as if nothing had been.
+
+mod support;
+
+#[path = "../../engine/tests/support/running.rs"]
+#[allow(dead_code, reason = "others use the rest")]
+mod running;
+
+use dapple_dap::client::Client;
+use dapple_dap::message::Raw;
+use dapple_dap::testing::TestClient;
+use dapple_dap::types::*;
+use running::{Running, changed_text, kill};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// How often what depends on the moment is tried.
+fn rounds(usual: u32) -> u32 {
+    let text = std::env::var("DAPPLE_KILLED_ROUNDS").ok();
+    text.map_or(usual, |text| text.parse().expect("a number"))
+}
+
+fn source() -> PathBuf {
+    support::root().join("fixtures/server.c")
+}
+
+fn compiled(name: &str) -> PathBuf {
+    let program = support::scratch("killed").join(format!("{name}-{}", std::process::id()));
+    let source = support::root().join("fixtures").join(format!("{name}.c"));
+    let status = Command::new("cc")
+        .args(["-g", "-pthread"])
+        .arg(source)
+        .arg("-o")
+        .arg(&program)
+        .status();
+    assert!(status.is_ok_and(|status| status.success()));
+    program
+}
+
+fn server() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| compiled("server"))
+}
+
+/// What `fixtures/registers.c` tells of a process's threads: debug register, trap flag, instruction pointer.
+fn registers(process: i32) -> Vec<(u64, bool, u64)> {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    let program = PROGRAM.get_or_init(|| compiled("registers"));
+    let output = Command::new(program)
+        .arg(process.to_string())
+        .output()
+        .expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).expect("text");
+    let number = |text| u64::from_str_radix(text, 16).expect("a number");
+    text.lines()
+        .map(|line| {
+            let fields: Vec<&str> = line.split(' ').collect();
+            (number(fields[1]), fields[2] == "1", number(fields[3]))
+        })
+        .collect()
+}
+
+fn line_of(marker: &str) -> i64 {
+    let text = std::fs::read_to_string(source()).expect("the source");
+    let end = format!("// stop: {marker}");
+    let at = text.lines().position(|line| line.ends_with(&end));
+    at.expect("the line") as i64 + 1
+}
+
+/// The processes that watch over `process`.
+fn guardians(process: i32) -> Vec<i32> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").expect("/proc") {
+        let path = entry.expect("an entry").path();
+        let Ok(name) = std::fs::read_to_string(path.join("comm")) else {
+            continue;
+        };
+        let descriptors = std::fs::read_dir(path.join("fd")).into_iter().flatten();
+        let keeps = |fd: std::fs::DirEntry| {
+            std::fs::read_link(fd.path())
+                .is_ok_and(|to| to == Path::new(&format!("/proc/{process}/mem")))
+        };
+        if name == "debug guardian\n" && descriptors.flatten().any(keeps) {
+            found.extend(
+                path.file_name()
+                    .and_then(|id| id.to_str()?.parse::<i32>().ok()),
+            );
+        }
+    }
+    found
+}
+
+/// A server and an adapter that has attached to it.
+struct Debugged {
+    server: Running,
+    client: TestClient,
+}
+
+impl Debugged {
+    fn new(commands: &[&str], breakpoints: &[SourceBreakpoint]) -> Debugged {
+        let mut server = Running::start(server(), &[]);
+        for command in commands {
+            server.ask(command);
+        }
+        let client = Client::spawn(support::dapple().arg("dap")).expect("dapple runs");
+        let client = TestClient::from(client);
+        client.initialize();
+        let mut arguments = AttachRequestArguments::new();
+        let pid = Raw::new(&server.pid()).expect("a number");
+        arguments.other.insert("pid".to_owned(), pid);
+        client.ok::<AttachRequest>(arguments);
+        let place = Source::new().with_path(source().display().to_string());
+        let set = SetBreakpointsArguments::new(place).with_breakpoints(breakpoints.to_vec());
+        let set = client.ok::<SetBreakpointsRequest>(set);
+        for breakpoint in set.breakpoints {
+            assert!(breakpoint.verified, "{breakpoint:?}");
+        }
+        client.ok::<ConfigurationDoneRequest>(Default::default());
+        assert_eq!(guardians(server.pid()).len(), 1);
+        Debugged { server, client }
+    }
+
+    fn stopped(&self) -> i64 {
+        let stop = self.client.wait_for::<StoppedEvent>();
+        stop.thread_id.expect("a thread")
+    }
+
+    fn resume(&self, thread: i64) {
+        self.client
+            .ok::<ContinueRequest>(ContinueArguments::new(thread));
+    }
+
+    /// Has the processor watch a static; the process is stopped.
+    fn watch(&self, name: &str) {
+        let asked = DataBreakpointInfoArguments::new(name);
+        let info = self.client.ok::<DataBreakpointInfoRequest>(asked);
+        let id = info
+            .data_id
+            .unwrap_or_else(|| panic!("{}", info.description));
+        let wanted = vec![DataBreakpoint::new(id)];
+        let set = self
+            .client
+            .ok::<SetDataBreakpointsRequest>(SetDataBreakpointsArguments::new(wanted));
+        assert!(set.breakpoints[0].verified, "{:?}", set.breakpoints);
+    }
+
+    /// Kills the process that the client has started.
+    fn kill_adapter(&self) {
+        kill("-KILL", self.client.process_id().expect("a process") as i32);
+    }
+
+    /// Kills the process that traces the server.
+    fn kill_tracer(&self) {
+        let tracer = self.server.status("TracerPid");
+        kill("-KILL", tracer.parse().expect("a process"));
+    }
+
+    /// Kills the one or the other.
+    fn kill_some(&self, round: u32) {
+        match round % 3 {
+            0 => self.kill_adapter(),
+            _ => self.kill_tracer(),
+        }
+    }
+
+    /// Waits until nobody has to do with the server any more, and looks whether anything is left in it.
+    fn is_let_go(&self) {
+        let pid = self.server.pid();
+        while self.server.status("TracerPid") != "0" || !guardians(pid).is_empty() {
+            std::thread::yield_now();
+        }
+        assert_eq!(changed_text(pid), Vec::<String>::new());
+        for (control, trap, pc) in registers(pid) {
+            assert_eq!((control, trap), (0, false), "at {pc:#x}");
+        }
+    }
+}
+
+#[test]
+fn a_process_that_runs_passes_where_breakpoints_were_in_all_threads() {
+    let at =
+        ["work", "idle", "mayfly", "quit"].map(|marker| SourceBreakpoint::new(line_of(marker)));
+    for round in 0..rounds(10) {
+        let mut debugged = Debugged::new(&["spawn 3"], &at);
+        debugged.kill_some(round);
+        debugged.is_let_go();
+        assert_eq!(debugged.server.ask("work"), "worked 1");
+        assert_eq!(debugged.server.ask("spawn 3"), "spawned");
+        assert_eq!(debugged.server.ask("churn"), "churning");
+        debugged.server.tell("quit 3");
+        assert_eq!(
+            debugged.server.child.wait().expect("its end").code(),
+            Some(3)
+        );
+    }
+}
+
+#[test]
+fn data_is_watched_no_more() {
+    for round in 0..rounds(10) {
+        for running in [true, false] {
+            let at = [SourceBreakpoint::new(line_of("work"))];
+            let mut debugged = Debugged::new(&["spawn 3"], &at);
+            debugged.server.tell("work");
+            let thread = debugged.stopped();
+            debugged.watch("worked");
+            debugged.resume(thread);
+            debugged.stopped();
+            if running {
+                debugged.resume(thread);
+                assert_eq!(debugged.server.line(), "worked 1");
+            }
+            debugged.kill_some(round);
+            if !running {
+                assert_eq!(debugged.server.line(), "worked 1");
+            }
+            debugged.is_let_go();
+            assert_eq!(debugged.server.ask("work"), "worked 2");
+            assert_eq!(debugged.server.ask("work"), "worked 3");
+        }
+    }
+}
+
+#[test]
+fn a_thread_is_left_in_a_step_or_behind_one() {
+    for round in 0..rounds(10) {
+        for kind in ["line", "instruction", "over a wait"] {
+            let at = [SourceBreakpoint::new(line_of("work"))];
+            let mut debugged = Debugged::new(&["spawn 2"], &at);
+            debugged.server.tell("work");
+            let thread = debugged.stopped();
+            match kind {
+                "over a wait" => {
+                    // Up to where the next line is waited for.
+                    debugged
+                        .client
+                        .ok::<StepOutRequest>(StepOutArguments::new(thread));
+                    debugged.stopped();
+                    while debugged.client.top_frame(thread).line != line_of("read") {
+                        debugged
+                            .client
+                            .ok::<NextRequest>(NextArguments::new(thread));
+                        debugged.stopped();
+                    }
+                    debugged
+                        .client
+                        .ok::<NextRequest>(NextArguments::new(thread));
+                    while !debugged.server.status("State").starts_with('S') {
+                        std::thread::yield_now();
+                    }
+                }
+                _ => {
+                    for _ in 0..1 + round % 3 {
+                        let mut step = NextArguments::new(thread);
+                        if kind == "instruction" {
+                            step = step.with_granularity(SteppingGranularity::Instruction);
+                        }
+                        debugged.client.ok::<NextRequest>(step);
+                        debugged.stopped();
+                    }
+                }
+            }
+            debugged.kill_some(round);
+            assert_eq!(debugged.server.line(), "worked 1");
+            debugged.is_let_go();
+            assert_eq!(debugged.server.ask("work"), "worked 2");
+        }
+    }
+}
+
+/// Kills the tracer in the middle of a storm of hits, and looks at what becomes of the server: it goes on unharmed, or it has run into a trap
+/// between the debugger's end and the guardian's work, and has ended by that. No other end is right. Whether it goes on.
+fn survives(mut debugged: Debugged, threads: &str) -> bool {
+    debugged.kill_tracer();
+    let pid = debugged.server.pid();
+    while !guardians(pid).is_empty() {
+        std::thread::yield_now();
+    }
+    loop {
+        let ended = debugged.server.child.try_wait().expect("its state");
+        if let Some(ended) = ended {
+            assert_eq!(ended.signal(), Some(5), "{ended:?}");
+            return false;
+        }
+        // The kernel may be about to end it.
+        if debugged.server.status("Threads") == threads && debugged.server.status("SigPnd") == NONE
+        {
+            break;
+        }
+    }
+    debugged.is_let_go();
+    true
+}
+
+const NONE: &str = "0000000000000000";
+
+/// A server that runs into breakpoints thousands of times a second, or as often as it can.
+fn stormy(threads: &str) -> Debugged {
+    let at = ["work", "toil"]
+        .map(|marker| SourceBreakpoint::new(line_of(marker)).with_condition("toiled == -1"));
+    let mut debugged = Debugged::new(&[&format!("toil {threads}")], &at);
+    for _ in 0..100 {
+        debugged.server.tell("work");
+    }
+    debugged.server.line();
+    debugged
+}
+
+#[test]
+fn a_client_that_kills_the_adapter_harms_nobody_in_a_storm_of_hits() {
+    for threads in ["0", "1", "2"] {
+        for _ in 0..rounds(5) {
+            let mut debugged = stormy(threads);
+            debugged.kill_adapter();
+            debugged.is_let_go();
+            for worked in 2..=100 {
+                assert_eq!(debugged.server.line(), format!("worked {worked}"));
+            }
+            let toiled = debugged.server.ask("toiled");
+            while threads != "0" && debugged.server.ask("toiled") == toiled {}
+        }
+    }
+}
+
+#[test]
+fn who_runs_into_a_trap_in_between_ends_by_that_and_the_others_go_on() {
+    for (threads, total) in [("0", "1"), ("1", "2"), ("2", "3")] {
+        let (mut survivors, rounds) = (0, rounds(5));
+        for _ in 0..rounds {
+            survivors += u32::from(survives(stormy(threads), total));
+        }
+        println!("{threads} busy threads: {survivors} of {rounds} survive");
+    }
+}
