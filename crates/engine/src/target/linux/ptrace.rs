@@ -215,6 +215,11 @@ pub(crate) fn seize(thread: ThreadId, options: i32) -> io::Result<()> {
     request(libc::PTRACE_SEIZE, thread, 0, signal_data(options))
 }
 
+/// Has a stopped thread no more take its process with it when its tracer ends (PTRACE_O_EXITKILL).
+pub(crate) fn end_exit_kill(thread: ThreadId) -> io::Result<()> {
+    request(libc::PTRACE_SETOPTIONS, thread, 0, signal_data(OPTIONS))
+}
+
 /// Lets a stopped thread run, delivering `signal` unless 0.
 pub(crate) fn cont(thread: ThreadId, signal: i32) -> io::Result<()> {
     request(libc::PTRACE_CONT, thread, 0, signal_data(signal))

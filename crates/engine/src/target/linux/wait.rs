@@ -277,7 +277,11 @@ fn what(thread: ThreadId, status: i32) -> What {
             })
         }
         libc::PTRACE_EVENT_EXEC => child().map_or(What::Other, |former| What::Executed { former }),
-        libc::PTRACE_EVENT_EXIT => What::Exiting,
+        libc::PTRACE_EVENT_EXIT => {
+            // It can't be let go any more. Traced to its end, it would have the kernel kill a process that has been left meanwhile.
+            let _ = ptrace::end_exit_kill(thread);
+            What::Exiting
+        }
         _ => What::Other,
     }
 }
