@@ -18,6 +18,7 @@ mod exceptions;
 mod forks;
 mod frame_ends;
 mod guarded;
+mod guests;
 mod holding;
 mod indexing;
 mod input;

@@ -7,7 +7,7 @@ use crate::session::{
     LineBreakpoint,
 };
 use crate::stops::Mode;
-use crate::target::linux::{process, ptrace, wait};
+use crate::target::linux::{process, ptrace};
 use crate::{Error, Event, ThreadId};
 use std::path::Path;
 
@@ -122,15 +122,12 @@ impl Owner {
     /// Lets the stopped debuggee go as if there had never been a debugger.
     pub(super) fn detach(&mut self) {
         self.end_step();
-        for thread in self.stops.all_stopped() {
-            self.leave_copy(thread);
-        }
-        self.memory.clean_own();
+        let guests = self.leave_inserted();
         if self.suspend {
             // It waits until a thread runs again, and then stops them all.
             let _ = self.kill_with(libc::SIGSTOP);
         }
-        self.let_cleaned_threads_go();
+        self.let_cleaned_threads_go(&guests);
         self.let_children_go();
         self.over = true;
         self.memory.needs_no_guardian();
@@ -140,25 +137,30 @@ impl Owner {
 
     /// Lets all threads go, stopped as they are, as if there had never been a debugger.
     pub(super) fn let_threads_go(&mut self) {
+        let guests = self.leave_inserted();
+        self.let_cleaned_threads_go(&guests);
+    }
+
+    /// No thread is in anything that was inserted, and all of that is out; the children that share the memory, with the signals that they
+    /// are to be given.
+    fn leave_inserted(&mut self) -> Vec<(ThreadId, i32)> {
         for thread in self.stops.all_stopped() {
             self.leave_copy(thread);
         }
+        let guests = self.stop_guests();
         self.memory.clean_own();
-        self.let_cleaned_threads_go();
+        guests
     }
 
-    fn let_cleaned_threads_go(&mut self) {
+    fn let_cleaned_threads_go(&mut self, guests: &[(ThreadId, i32)]) {
         for thread in self.stops.all_stopped() {
             self.write_back(thread);
             self.unwatch(thread);
             let signal = self.control(thread).signal;
             let _ = ptrace::detach(thread, signal);
         }
-        // Children that share the memory run on meanwhile; nothing is left in it for them to run into.
-        for guest in self.stops.running_guests() {
-            if ptrace::interrupt(guest).is_ok() && wait::until_stopped(guest) {
-                let _ = ptrace::detach(guest, 0);
-            }
+        for (guest, signal) in guests {
+            let _ = ptrace::detach(*guest, *signal);
         }
     }
 }
