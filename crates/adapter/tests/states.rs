@@ -9,8 +9,11 @@ use serde_json::json;
 use support::{Fixture, Session, is_alive};
 
 /// What is said to each request that needs a stopped program, of this thread and this frame.
-fn refusals(session: &Session, thread: i64, frame: i64) -> Vec<(&'static str, RequestFailure)> {
-    let ids = TerminateThreadsArguments::new().with_thread_ids(vec![thread]);
+fn refusals_to_move_and_look(
+    session: &Session,
+    thread: i64,
+    frame: i64,
+) -> Vec<(&'static str, RequestFailure)> {
     let source = Source::new().with_path("/nowhere.c");
     vec![
         (
@@ -38,15 +41,6 @@ fn refusals(session: &Session, thread: i64, frame: i64) -> Vec<(&'static str, Re
             session.refused::<ScopesRequest>(ScopesArguments::new(frame)),
         ),
         (
-            "variables",
-            session.refused::<VariablesRequest>(VariablesArguments::new(1000)),
-        ),
-        (
-            "evaluate",
-            session
-                .refused::<EvaluateRequest>(EvaluateArguments::new("1 + 1").with_frame_id(frame)),
-        ),
-        (
             "exceptionInfo",
             session.refused::<ExceptionInfoRequest>(ExceptionInfoArguments::new(thread)),
         ),
@@ -62,11 +56,29 @@ fn refusals(session: &Session, thread: i64, frame: i64) -> Vec<(&'static str, Re
             "restartFrame",
             session.refused::<RestartFrameRequest>(RestartFrameArguments::new(frame)),
         ),
+    ]
+}
+
+/// And to those that need a program, running or not.
+fn refusals(session: &Session, thread: i64, frame: i64) -> Vec<(&'static str, RequestFailure)> {
+    let ids = TerminateThreadsArguments::new().with_thread_ids(vec![thread]);
+    let mut refusals = refusals_to_move_and_look(session, thread, frame);
+    refusals.extend([
+        (
+            "variables",
+            session.refused::<VariablesRequest>(VariablesArguments::new(1000)),
+        ),
+        (
+            "evaluate",
+            session
+                .refused::<EvaluateRequest>(EvaluateArguments::new("1 + 1").with_frame_id(frame)),
+        ),
         (
             "terminateThreads",
             session.refused::<TerminateThreadsRequest>(ids),
         ),
-    ]
+    ]);
+    refusals
 }
 
 #[track_caller]
@@ -147,7 +159,7 @@ fn while_the_program_runs_each_request_says_so_and_it_runs_on() {
         let arguments = EvaluateArguments::new(text).with_context(EvaluateArgumentsContext::Repl);
         session.ok::<EvaluateRequest>(arguments);
     };
-    let mut refusals = refusals_while_running(&session, thread);
+    let mut refusals = refusals_to_move_and_look(&session, thread, 1);
     all_say(&refusals, &["running", "runs", "no frame", "no target"]);
     typed(">work");
     let stop = session.stopped_at(&fixture, "work", StoppedEventReason::Breakpoint);
@@ -156,57 +168,11 @@ fn while_the_program_runs_each_request_says_so_and_it_runs_on() {
     assert_eq!(session.stack(stop.thread)[0].line, fixture.line("work"));
     session.resume(stop.thread);
     session.wait_for_output("worked 1");
-    refusals = refusals_while_running(&session, thread);
+    refusals = refusals_to_move_and_look(&session, thread, 1);
     all_say(&refusals, &["running", "runs", "no frame", "no target"]);
     typed(">quit 6");
     assert_eq!(session.exit_code(), 6);
     session.disconnect();
-}
-
-fn refusals_while_running(session: &Session, thread: i64) -> Vec<(&'static str, RequestFailure)> {
-    let source = Source::new().with_path("/nowhere.c");
-    vec![
-        (
-            "next",
-            session.refused::<NextRequest>(NextArguments::new(thread)),
-        ),
-        (
-            "stepIn",
-            session.refused::<StepInRequest>(StepInArguments::new(thread)),
-        ),
-        (
-            "stepOut",
-            session.refused::<StepOutRequest>(StepOutArguments::new(thread)),
-        ),
-        (
-            "continue",
-            session.refused::<ContinueRequest>(ContinueArguments::new(thread)),
-        ),
-        (
-            "stackTrace",
-            session.refused::<StackTraceRequest>(StackTraceArguments::new(thread)),
-        ),
-        (
-            "scopes",
-            session.refused::<ScopesRequest>(ScopesArguments::new(1)),
-        ),
-        (
-            "exceptionInfo",
-            session.refused::<ExceptionInfoRequest>(ExceptionInfoArguments::new(thread)),
-        ),
-        (
-            "goto",
-            session.refused::<GotoRequest>(GotoArguments::new(thread, 1)),
-        ),
-        (
-            "gotoTargets",
-            session.refused::<GotoTargetsRequest>(GotoTargetsArguments::new(source, 1)),
-        ),
-        (
-            "restartFrame",
-            session.refused::<RestartFrameRequest>(RestartFrameArguments::new(1)),
-        ),
-    ]
 }
 
 #[test]

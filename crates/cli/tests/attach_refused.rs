@@ -28,13 +28,7 @@ impl Open {
     /// `fixtures/confined.c`, compiled.
     fn confined(&self) -> PathBuf {
         let program = self.0.join("confined");
-        let status = Command::new("cc")
-            .arg("-g")
-            .arg(support::root().join("fixtures/confined.c"))
-            .arg("-o")
-            .arg(&program)
-            .status();
-        assert!(status.is_ok_and(|status| status.success()));
+        support::compile("confined.c", &program);
         program
     }
 

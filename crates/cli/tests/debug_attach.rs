@@ -13,13 +13,7 @@ use support::Run;
 fn a_process_that_is_stopped_survives_a_debugger_that_is_killed() {
     let program = support::scratch("attach").join(format!("survivor-{}", std::process::id()));
     let source = support::root().join("fixtures/server.c");
-    let status = Command::new("cc")
-        .arg("-g")
-        .arg(&source)
-        .arg("-o")
-        .arg(&program)
-        .status();
-    assert!(status.is_ok_and(|status| status.success()));
+    support::compile("server.c", &program);
     let mut server = Command::new(&program)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -80,14 +74,7 @@ fn a_process_that_is_stopped_survives_a_debugger_that_is_killed() {
 #[test]
 fn a_process_is_looked_at_and_goes_on() {
     let program = support::scratch("attach").join(format!("server-{}", std::process::id()));
-    let source = support::root().join("fixtures/server.c");
-    let status = Command::new("cc")
-        .arg("-g")
-        .arg(source)
-        .arg("-o")
-        .arg(&program)
-        .status();
-    assert!(status.is_ok_and(|status| status.success()));
+    support::compile("server.c", &program);
     let mut server = Command::new(&program)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -26,21 +26,12 @@ fn source() -> PathBuf {
 /// Compiles `fixtures/forks.c` for one test.
 fn compile(test: &str) -> PathBuf {
     let program = support::scratch("forks").join(format!("{test}-{}", std::process::id()));
-    let status = Command::new("cc")
-        .args(["-g", "-pthread"])
-        .arg(source())
-        .arg("-o")
-        .arg(&program)
-        .status();
-    assert!(status.is_ok_and(|status| status.success()));
+    support::compile("forks.c", &program);
     program
 }
 
 fn line(name: &str) -> i64 {
-    let text = std::fs::read_to_string(source()).expect("the source");
-    let marker = format!("// stop: {name}");
-    let at = text.lines().position(|line| line.ends_with(&marker));
-    at.expect("a marked line") as i64 + 1
+    support::line("forks.c", name)
 }
 
 /// A session whose client opens sessions for children.

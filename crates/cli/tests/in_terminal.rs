@@ -18,14 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 fn compiled(name: &str) -> PathBuf {
     let program = support::scratch("in-terminal").join(format!("{name}-{}", std::process::id()));
-    let source = support::root().join("fixtures").join(name);
-    let status = Command::new("cc")
-        .arg("-g")
-        .arg(source)
-        .arg("-o")
-        .arg(&program)
-        .status();
-    assert!(status.is_ok_and(|status| status.success()));
+    support::compile(name, &program);
     program
 }
 

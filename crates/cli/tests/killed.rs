@@ -13,7 +13,6 @@ use dapple_dap::types::*;
 use running::{Running, changed_text, kill};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 
 /// How often what depends on the moment is tried.
@@ -28,14 +27,7 @@ fn source() -> PathBuf {
 
 fn compiled(name: &str) -> PathBuf {
     let program = support::scratch("killed").join(format!("{name}-{}", std::process::id()));
-    let source = support::root().join("fixtures").join(format!("{name}.c"));
-    let status = Command::new("cc")
-        .args(["-g", "-pthread"])
-        .arg(source)
-        .arg("-o")
-        .arg(&program)
-        .status();
-    assert!(status.is_ok_and(|status| status.success()));
+    support::compile(&format!("{name}.c"), &program);
     program
 }
 
@@ -44,30 +36,13 @@ fn server() -> &'static Path {
     PROGRAM.get_or_init(|| compiled("server"))
 }
 
-/// What `fixtures/registers.c` tells of a process's threads: debug register, trap flag, instruction pointer.
 fn registers(process: i32) -> Vec<(u64, bool, u64)> {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    let program = PROGRAM.get_or_init(|| compiled("registers"));
-    let output = Command::new(program)
-        .arg(process.to_string())
-        .output()
-        .expect("it runs");
-    assert!(output.status.success(), "{output:?}");
-    let text = String::from_utf8(output.stdout).expect("text");
-    let number = |text| u64::from_str_radix(text, 16).expect("a number");
-    text.lines()
-        .map(|line| {
-            let fields: Vec<&str> = line.split(' ').collect();
-            (number(fields[1]), fields[2] == "1", number(fields[3]))
-        })
-        .collect()
+    running::registers(PROGRAM.get_or_init(|| compiled("registers")), process)
 }
 
 fn line_of(marker: &str) -> i64 {
-    let text = std::fs::read_to_string(source()).expect("the source");
-    let end = format!("// stop: {marker}");
-    let at = text.lines().position(|line| line.ends_with(&end));
-    at.expect("the line") as i64 + 1
+    support::line("server.c", marker)
 }
 
 /// The processes that watch over `process`.

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use support::running::{changed_text, kill, status, wait_until_stopped};
+use support::running::{self, changed_text, kill, status, wait_until_stopped};
 use support::{Debuggee, Fixture, fixture};
 
 /// What the program does.
@@ -292,22 +292,8 @@ fn new_file() -> PathBuf {
     path
 }
 
-/// What `fixtures/registers.c` tells of a process's threads: debug register, trap flag, instruction pointer.
 fn registers(process: i32) -> Vec<(u64, bool, u64)> {
-    let program = fixture("registers.c", &[]);
-    let output = Command::new(&program.binary)
-        .arg(process.to_string())
-        .output()
-        .expect("it runs");
-    assert!(output.status.success(), "{output:?}");
-    let text = String::from_utf8(output.stdout).expect("text");
-    let number = |text| u64::from_str_radix(text, 16).expect("a number");
-    text.lines()
-        .map(|line| {
-            let fields: Vec<&str> = line.split(' ').collect();
-            (number(fields[1]), fields[2] == "1", number(fields[3]))
-        })
-        .collect()
+    running::registers(&fixture("registers.c", &[]).binary, process)
 }
 
 /// A program that was left must have nothing of a debugger in it, and go on in all its threads.

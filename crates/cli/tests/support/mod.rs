@@ -29,6 +29,26 @@ pub fn write(name: &str, text: &str) -> PathBuf {
     path
 }
 
+/// Compiles `fixtures/NAME` to `program`.
+pub fn compile(name: &str, program: &Path) {
+    let status = Command::new("cc")
+        .args(["-g", "-pthread"])
+        .arg(root().join("fixtures").join(name))
+        .arg("-o")
+        .arg(program)
+        .status();
+    assert!(status.is_ok_and(|status| status.success()), "{name}");
+}
+
+/// The 1-based line of `fixtures/NAME` that ends in `// stop: MARK`.
+pub fn line(name: &str, mark: &str) -> i64 {
+    let path = root().join("fixtures").join(name);
+    let text = std::fs::read_to_string(path).expect("the source");
+    let end = format!("// stop: {mark}");
+    let at = text.lines().position(|line| line.ends_with(&end));
+    at.expect("a marked line") as i64 + 1
+}
+
 /// `dapple` in the workspace's folder, with directories of its own and no colours.
 pub fn dapple() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dapple"));

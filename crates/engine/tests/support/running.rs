@@ -76,6 +76,24 @@ impl Drop for Running {
     }
 }
 
+/// What `program`, which is `fixtures/registers.c`, tells of a process's threads: debug register, trap flag, instruction
+/// pointer.
+pub fn registers(program: &Path, process: i32) -> Vec<(u64, bool, u64)> {
+    let output = Command::new(program)
+        .arg(process.to_string())
+        .output()
+        .expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).expect("text");
+    let number = |text| u64::from_str_radix(text, 16).expect("a number");
+    text.lines()
+        .map(|line| {
+            let fields: Vec<&str> = line.split(' ').collect();
+            (number(fields[1]), fields[2] == "1", number(fields[3]))
+        })
+        .collect()
+}
+
 /// Sends a signal as the shell's `kill` does.
 pub fn kill(signal: &str, pid: i32) {
     let status = Command::new("kill")
