@@ -1,0 +1,136 @@
+//! The list in `every_request.md` is true: each request that is answered is in it, and each test that it names is there. Who adds a
+//! request or removes a test is told here.
+
+use dapple_adapter::{ServeOptions, serve};
+use dapple_dap::transport::{Connection, Incoming};
+use dapple_schema::Model;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long an answer may take before the test gives up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The rows of the list's table under a title, by their cells.
+fn rows(title: &str) -> Vec<Vec<String>> {
+    let list = include_str!("every_request.md");
+    let section = list.split("\n## ").find(|part| part.starts_with(title));
+    let section = section.unwrap_or_else(|| panic!("the list has no {title}"));
+    let rows = section.lines().filter(|line| line.starts_with("| "));
+    let cells = |line: &str| {
+        let cells = line.trim_matches('|').split(" | ");
+        cells.map(|cell| cell.trim().to_owned()).collect()
+    };
+    // Behind the head and the line under it.
+    rows.skip(2).map(cells).collect()
+}
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The text of a file of tests, `CRATE/FILE`.
+fn text_of(file: &str) -> String {
+    let (of, name) = file.split_once('/').unwrap_or(("", file));
+    let path = crates().join(of).join("tests").join(format!("{name}.rs"));
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Checks that the tests of a cell are there, and gives their files.
+fn files_of_tests(row: &[String]) -> Vec<String> {
+    let tests = row.last().expect("a row has cells");
+    let check = |test: &str| {
+        let (file, name) = test
+            .split_once(": ")
+            .unwrap_or_else(|| panic!("{test} is no `CRATE/FILE: NAME`"));
+        let text = text_of(file);
+        let mut tests = text.split("#[test]").skip(1);
+        assert!(
+            tests.any(|text| text.trim_start().starts_with(&format!("fn {name}("))),
+            "{}: there is no test `{name}` in {file}",
+            row[0]
+        );
+        file.to_owned()
+    };
+    tests.split(", ").map(check).collect()
+}
+
+/// Checks that a row's tests are there, and that one has `NAMEsuffix` in it, if by a verb that all share.
+fn check_row(row: &[String], suffix: &str) {
+    let name = &row[0];
+    let type_name = name[..1].to_uppercase() + &name[1..] + suffix;
+    let files = files_of_tests(row);
+    let shared = crates().join("dap/src/testing/client.rs");
+    let shared = std::fs::read_to_string(shared).expect("the testing kit");
+    let mut texts = files.iter().map(|file| text_of(file));
+    assert!(
+        texts.any(|text| text.contains(&type_name))
+            || text_of("adapter/support/mod").contains(&type_name)
+            || shared.contains(&type_name),
+        "no test of {files:?} has {type_name}"
+    );
+}
+
+/// Whether the adapter knows this request: one that it doesn't is said to be not supported, with whatever it comes.
+fn is_answered(command: &str) -> bool {
+    let (ours, theirs) = Connection::memory();
+    let serving = std::thread::spawn(move || serve(theirs, ServeOptions::default()));
+    let ask = |seq: i32, command: &str, arguments: &str| {
+        let request = format!(
+            r#"{{"seq":{seq},"type":"request","command":"{command}","arguments":{arguments}}}"#
+        );
+        ours.outgoing.send_text(&request).expect("sent");
+        loop {
+            match ours.incoming.recv_timeout(PATIENCE).expect("an answer") {
+                Incoming::Message(message) if message.text().contains("\"request_seq\"") => {
+                    return message.text().to_owned();
+                }
+                Incoming::Message(_) => {}
+                other => panic!("no answer to {command}: {other:?}"),
+            }
+        }
+    };
+    let mut answer = ask(1, "initialize", r#"{"adapterID":"dapple"}"#);
+    if command != "initialize" {
+        answer = ask(2, command, "{}");
+    }
+    drop(ours);
+    assert!(serving.join().is_ok(), "the adapter ends in order");
+    !answer.contains("is not supported here")
+}
+
+#[test]
+fn each_request_that_is_answered_has_a_test_of_what_it_does() {
+    let model = Model::protocol().expect("the project's definition");
+    let requests = model.requests();
+    // Those that go the other way are the adapter's own.
+    let answered = requests.filter(|request| request.reverse || is_answered(request.command));
+    let answered: BTreeSet<String> = answered.map(|request| request.command.into()).collect();
+    let rows = rows("Requests");
+    let listed: BTreeSet<String> = rows.iter().map(|row| row[0].clone()).collect();
+    let missing: Vec<_> = answered.difference(&listed).collect();
+    let gone: Vec<_> = listed.difference(&answered).collect();
+    assert!(missing.is_empty(), "not in the list: {missing:?}");
+    assert!(gone.is_empty(), "in the list, but not answered: {gone:?}");
+    for row in rows {
+        check_row(&row, "Request");
+    }
+}
+
+#[test]
+fn each_event_that_is_sent_has_a_test_that_waits_for_it() {
+    let model = Model::protocol().expect("the project's definition");
+    let known: BTreeSet<&str> = model.events().map(|event| event.event).collect();
+    for row in rows("Events") {
+        assert!(known.contains(&*row[0]), "there is no event `{}`", row[0]);
+        check_row(&row, "Event");
+    }
+}
+
+#[test]
+fn each_behaviour_has_its_tests() {
+    for row in rows("Behaviours") {
+        assert_eq!(row.len(), 3, "{row:?}");
+        files_of_tests(&row);
+    }
+}
