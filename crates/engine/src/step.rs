@@ -15,8 +15,8 @@
 //!
 //! A line that begins with inlined code is stopped at before that code, so that a person sees the call and can choose.
 //!
-//! The trick: an activation is told from its recursive twins by the stack pointer. A call is stepped over by running to its
-//! return address, and the arrival counts only when the stack is back at the caller's height.
+//! The trick: an activation is told from its twins, recursive ones and those of coroutines, by the stack pointer. A call is
+//! stepped over by running to its return address, and the arrival counts only when the stack is back at the caller's height.
 
 mod code;
 mod position;
@@ -77,14 +77,14 @@ pub enum Landing {
 pub enum Action {
     /// Execute one instruction.
     SingleStep,
-    /// Run, with all threads, until this thread is at `address` with its stack pointer greater than `above`; or, with such a
-    /// stack pointer, where an exception or a jump takes it instead: that is told by [`Step::landed`]. At [`Step::gates`],
+    /// Run, with all threads, until this thread is at `address` with its stack at `height`; or, with its stack no deeper than
+    /// that, where an exception or a jump takes it instead: that is told by [`Step::landed`]. At [`Step::gates`],
     /// [`Step::at_gate`] decides.
     RunTo {
         /// Where.
         address: Address,
-        /// The guard; 0 lets every arrival count.
-        above: u64,
+        /// What the stack pointer is in the activation that is meant; without it every arrival counts.
+        height: Option<Address>,
     },
     /// The step is complete.
     Finished,
@@ -119,8 +119,8 @@ enum Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Call {
     return_to: Address,
-    /// The stack pointer after the return is greater than this.
-    above: u64,
+    /// The stack pointer after the return.
+    height: Address,
 }
 
 /// A step under way in one thread.
@@ -286,7 +286,11 @@ impl Step {
 
     /// A signal's handler runs in the middle of the step: `cx` is at its first instruction, and what it interrupted is
     /// continued when it returns.
-    pub fn signal_handler_entered(&mut self, interrupted: Address, stack_pointer: u64) -> Action {
+    pub fn signal_handler_entered(
+        &mut self,
+        interrupted: Address,
+        stack_pointer: Address,
+    ) -> Action {
         if self.phase == Phase::Instruction {
             return Action::Finished;
         }
@@ -300,7 +304,7 @@ impl Step {
         }
         Action::RunTo {
             address: interrupted,
-            above: stack_pointer.wrapping_sub(1),
+            height: Some(stack_pointer),
         }
     }
 
@@ -384,7 +388,7 @@ impl Step {
             Instruction::Call { length } => {
                 let call = Call {
                     return_to: pc.offset(length),
-                    above: sp.0.wrapping_sub(1),
+                    height: sp,
                 };
                 self.chosen |= chosen;
                 if self.goes_into() {
@@ -426,7 +430,7 @@ impl Step {
         let straight = straight::ahead(pc, sp.0, limit, over, cx.modules, cx.memory)?;
         Some(Action::RunTo {
             address: straight.end,
-            above: straight.stack_pointer.wrapping_sub(1),
+            height: Some(Address(straight.stack_pointer)),
         })
     }
 
@@ -467,7 +471,7 @@ impl Step {
         self.phase = Phase::Skipping;
         Action::RunTo {
             address: call.return_to,
-            above: call.above,
+            height: Some(call.height),
         }
     }
 
@@ -584,15 +588,12 @@ impl Step {
         let Some(caller) = unwind::caller(&frame, cx.modules, cx.memory) else {
             return Action::Run;
         };
-        let above = frame.cfa.map_or(sp.0, |cfa| cfa.0.wrapping_sub(1));
         if self.goes_into() {
-            return self.enter(
-                Call {
-                    return_to: caller.pc,
-                    above,
-                },
-                cx,
-            );
+            let call = Call {
+                return_to: caller.pc,
+                height: frame.cfa.unwrap_or(sp),
+            };
+            return self.enter(call, cx);
         }
         self.leave(cx)
     }
@@ -616,7 +617,7 @@ impl Step {
             self.phase = Phase::Resolving(call);
             return Action::RunTo {
                 address: last,
-                above: 0,
+                height: None,
             };
         }
         let at = match self.is_foreign(module) && !self.chosen {
@@ -637,7 +638,7 @@ impl Step {
             self.phase = Phase::Prologue;
             return Action::RunTo {
                 address: body,
-                above: 0,
+                height: None,
             };
         }
         if self.chosen {
@@ -650,7 +651,7 @@ impl Step {
         self.phase = Phase::Through(call);
         Action::RunTo {
             address: call.return_to,
-            above: call.above,
+            height: Some(call.height),
         }
     }
 
@@ -667,7 +668,7 @@ impl Step {
             };
             let target = Action::RunTo {
                 address: caller.pc,
-                above: cfa.0.wrapping_sub(1),
+                height: Some(cfa),
             };
             if self.good(&caller, cx) {
                 self.phase = Phase::Leaving;

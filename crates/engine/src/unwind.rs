@@ -55,7 +55,9 @@ pub fn caller(
     };
     let mut next = complete(frame.level + 1, registers, pc, lookup, modules, memory);
     next.unsaved = unsaved;
-    if !interrupted && next.cfa.is_some_and(|next| next <= cfa) {
+    // A trampoline's is the stack pointer of what was interrupted.
+    let other_stack = interrupted || next.signal_trampoline;
+    if !other_stack && next.cfa.is_some_and(|next| next <= cfa) {
         // The address is good, what lies beyond it isn't.
         next.cfa = None;
     }

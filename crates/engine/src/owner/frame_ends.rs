@@ -94,7 +94,8 @@ impl Owner {
         data_gone(ended)
     }
 
-    fn is_one_stack(&self, one: Address, other: Address) -> bool {
+    /// Whether two addresses are on one stack, as far as the mappings tell.
+    pub(super) fn is_one_stack(&self, one: Address, other: Address) -> bool {
         let mappings = process::mappings(self.process);
         let mut mappings = mappings.iter();
         // Behind the last frame is the end of the stack.

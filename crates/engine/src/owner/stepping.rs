@@ -36,14 +36,23 @@ pub(super) struct Stepping {
     /// Where the single step under way began.
     from: Address,
     /// A signal with a handler is being delivered: what it interrupts, and the stack pointer there.
-    interrupted: Option<(Address, u64)>,
-    /// Where a frame takes the exception that is on its way, or a jump goes, while the thread runs to an address it may never
-    /// reach.
-    landing: Option<(Address, Landing)>,
+    interrupted: Option<(Address, Address)>,
+    /// Where the thread is being taken while it runs to an address it may never reach.
+    taken: Option<Taken>,
     /// What the thread was to do is done, but was not looked at, since all were being stopped.
     arrived: bool,
     /// How many instructions were emulated since the thread last ran.
     emulated: u32,
+}
+
+/// Where a frame takes the exception that is on its way, or a jump goes.
+#[derive(Debug, Clone, Copy)]
+struct Taken {
+    /// There.
+    to: Address,
+    how: Landing,
+    /// The stack pointer before.
+    from: Address,
 }
 
 impl Stepping {
@@ -89,7 +98,7 @@ impl Owner {
             doing,
             from,
             interrupted: None,
-            landing: None,
+            taken: None,
             arrived: false,
             emulated: 0,
         });
@@ -160,7 +169,7 @@ impl Owner {
                 let pc = registers.pc();
                 stepping.from = pc;
                 if signal != 0 && process::catches(self.process, signal) {
-                    stepping.interrupted = Some((pc, registers.sp()));
+                    stepping.interrupted = Some((pc, Address(registers.sp())));
                 }
                 if signal == 0 && stepping.step.may_emulate() && stepping.emulated < MOST_EMULATED {
                     stepping.emulated += 1;
@@ -217,10 +226,12 @@ impl Owner {
         let entered_handler =
             stepping.interrupted.is_some() && stepping.doing == Action::SingleStep;
         stepping.doing = match (stepping.doing, stepping.interrupted.take()) {
-            (Action::RunTo { address, above }, _) => {
-                let here = registers.sp() > above;
-                let landed = stepping.landing.filter(|(landing, _)| *landing == pc);
-                if !here || (pc != address && landed.is_none()) {
+            (Action::RunTo { address, height }, _) => {
+                let sp = Address(registers.sp());
+                let arrived = pc == address && height.is_none_or(|height| sp == height);
+                let taken = stepping.taken.filter(|taken| !arrived && taken.to == pc);
+                let landed = taken.filter(|taken| self.leaves(*taken, height, sp));
+                if !arrived && landed.is_none() {
                     match stepping.step.at_gate(&self.context(registers)) {
                         Some(action) => {
                             self.forget_sites(&mut stepping, address);
@@ -236,9 +247,9 @@ impl Owner {
                 } else {
                     self.forget_sites(&mut stepping, address);
                     match landed {
-                        Some((_, landing)) => {
+                        Some(taken) => {
                             let context = self.context(registers);
-                            stepping.step.landed(&context, landing, stepping.doing)
+                            stepping.step.landed(&context, taken.how, stepping.doing)
                         }
                         None => {
                             if let Some(left) = stepping.step.take_left() {
@@ -297,8 +308,8 @@ impl Owner {
     /// The thread has come to where the step goes on, at `address` or instead of it.
     fn forget_sites(&mut self, stepping: &mut Stepping, address: Address) {
         self.memory.remove(address, Reason::Step);
-        if let Some((landing, _)) = stepping.landing.take() {
-            self.memory.remove(landing, Reason::Step);
+        if let Some(taken) = stepping.taken.take() {
+            self.memory.remove(taken.to, Reason::Step);
         }
         if stepping.step.gates().next().is_some() {
             self.memory.remove_everywhere(Reason::Step);
@@ -323,12 +334,12 @@ impl Owner {
         let throws = modules.any(|m| m.landing_hook() == Some(pc));
         let mut modules = self.modules.iter();
         let jumps = modules.any(|m| m.jump_hooks().contains(&pc));
-        let passed = stepping.landing.is_some_and(|(landing, _)| landing == pc);
+        let passed = stepping.taken.is_some_and(|taken| taken.to == pc);
         if !throws && !jumps && !passed {
             return;
         }
-        if let Some((old, _)) = stepping.landing.take() {
-            self.memory.remove(old, Reason::Step);
+        if let Some(old) = stepping.taken.take() {
+            self.memory.remove(old.to, Reason::Step);
         }
         let next = if throws {
             let landing = registers.to_dwarf().get(RSI).map(Address);
@@ -339,13 +350,31 @@ impl Owner {
         } else {
             None
         };
-        if let Some((landing, how)) = next {
-            match self.memory.insert(landing, Reason::Step) {
-                Ok(()) => stepping.landing = Some((landing, how)),
+        if let Some((to, how)) = next {
+            let from = Address(registers.sp());
+            match self.memory.insert(to, Reason::Step) {
+                Ok(()) => stepping.taken = Some(Taken { to, how, from }),
                 Err(error) => {
-                    tracing::warn!(%landing, %error, "a step can't follow a throw or jump")
+                    tracing::warn!(%to, %error, "a step can't follow a throw or jump")
                 }
             }
+        }
+    }
+
+    /// Whether a thread that was taken to where its stack pointer is `sp` has left what ran above `height`.
+    fn leaves(&self, taken: Taken, height: Option<Address>, sp: Address) -> bool {
+        let Some(height) = height else {
+            return true;
+        };
+        let deeper = sp < height;
+        if deeper && taken.how == Landing::Thrown {
+            // Caught further in, as most are: no look at the mappings.
+            return false;
+        }
+        match self.is_one_stack(height, sp) {
+            true => !deeper,
+            // From a handler on a stack of its own to what it interrupted, if not within another's.
+            false => self.is_one_stack(height, taken.from),
         }
     }
 

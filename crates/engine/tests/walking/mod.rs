@@ -4,6 +4,7 @@
 //! text; the depth is how many frames there are with a source of the tests, inlined calls counted, `main` alone being 1.
 //! `run PLACE` starts the program anew and runs to that line; `break PLACE` adds a breakpoint, which counts from then on.
 //! `skip PATTERNS` says what is not entered. `statement` and `into statement` go to the next statement, told by what stands there. `targets` lists what the line calls from there on, and `into NAME` steps into that of it.
+//! `instructions` goes by instruction up to another line. A fault that the program has a handler for is no stop.
 //! What is expected is what a person would want to see, in every build of the program.
 
 use crate::support::{Debuggee, Fixture, Outcome, fixture};
@@ -11,8 +12,12 @@ use dapple_engine::ThreadId;
 use dapple_engine::event::{ExitStatus, StopReason};
 use dapple_engine::session::stepping::{SkipList, StepTarget};
 use dapple_engine::session::{LineBreakpoint, StepKind, StepOptions, StepUnit};
+use dapple_engine::signals::SignalTable;
 use std::fmt::Write;
+use std::path::PathBuf;
 
+/// How many instructions are stepped for another line.
+const MOST_INSTRUCTIONS: usize = 10_000;
 /// How deep a stack is looked at.
 const DEEPEST: usize = 64;
 
@@ -36,6 +41,9 @@ impl<'a> Walk<'a> {
             options,
         };
         walk.arm();
+        let mut signals = SignalTable::default();
+        signals.faults_if_fatal();
+        walk.debuggee.session().set_signals(signals).unwrap();
         walk.debuggee.resume();
         let outcome = walk.debuggee.wait();
         let reached = walk.describe(outcome);
@@ -115,8 +123,36 @@ impl<'a> Walk<'a> {
         there.split(' ').next().unwrap_or_default().to_owned()
     }
 
+    /// Steps by instruction up to one of another line.
+    fn step_by_instruction(&mut self) -> String {
+        let begun = self.line_there();
+        for _ in 0..MOST_INSTRUCTIONS {
+            let session = self.debuggee.session();
+            let options = self.options;
+            let stepped = session.step_as(self.thread, StepKind::Instruction, options);
+            stepped.unwrap();
+            let outcome = self.debuggee.wait();
+            let is_step =
+                matches!(&outcome, Outcome::Stopped(stops) if stops[0].reason == StopReason::Step);
+            if !is_step || self.line_there() != begun {
+                return self.describe(outcome);
+            }
+        }
+        "the same line".into()
+    }
+
+    /// The line of the innermost frame with one.
+    fn line_there(&self) -> Option<(PathBuf, u32)> {
+        let stack = self.debuggee.session().stack(self.thread, 0..DEEPEST);
+        let frames = stack.ok()?.frames;
+        let place = frames.iter().find_map(|frame| frame.position.as_ref())?;
+        Some((place.file.to_path_buf(), place.line))
+    }
+
     fn resume(&mut self) -> String {
-        self.debuggee.resume();
+        if let Err(error) = self.debuggee.session().resume() {
+            return error.to_string();
+        }
         let outcome = self.debuggee.wait();
         self.describe(outcome)
     }
@@ -221,6 +257,7 @@ pub fn check_as(fixture: &Fixture, table: &str, options: StepOptions) {
                 "over" => walk.step(StepKind::Over),
                 "into" => walk.step(StepKind::Into),
                 "out" => walk.step(StepKind::Out),
+                "instructions" => walk.step_by_instruction(),
                 "continue" => walk.resume(),
                 other => panic!("no such command: {other}"),
             },
