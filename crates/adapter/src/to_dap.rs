@@ -170,9 +170,11 @@ pub fn breakpoint(
             position,
             addresses,
             functions,
+            moved,
         } => {
             let mut shown = Breakpoint::new(true);
-            if let Some(message) = places(addresses.len(), functions) {
+            let message = places(addresses.len(), functions);
+            if let Some(message) = message.or_else(|| moved.clone()) {
                 shown = shown.with_message(message);
             }
             if let Some(position) = position {

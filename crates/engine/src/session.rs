@@ -131,6 +131,8 @@ pub enum Resolution {
         /// The functions that a name has led to: short names, in C and C++ with their parameters; each once, the first
         /// few of a module.
         functions: Vec<String>,
+        /// That it isn't where it was asked for: a line without code has it on the next one of its function.
+        moved: Option<String>,
     },
     /// No module knows the file or the function yet; one loaded later may. The text says what was looked for.
     Pending(String),

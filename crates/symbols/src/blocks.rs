@@ -1,9 +1,9 @@
 //! The inside of a function: its tree of lexical blocks and inlined calls, with their variables and call sites.
 //! Parsed from the function's own entries when first asked for.
 
-use crate::dwarf::{DEPTH_LIMIT, Dwarf, Unit};
+use crate::dwarf::{DEPTH_LIMIT, Dwarf, Reader, Unit};
 use crate::entries::unsigned;
-use gimli::{UnitOffset, constants as dw};
+use gimli::{Attribute, UnitOffset, constants as dw};
 use std::ops::Range;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,10 +21,25 @@ pub(crate) struct Block {
     /// The block around it; its own number for the first.
     pub parent: u32,
     pub ranges: Vec<Range<u64>>,
+    /// Of an inlined call that has code.
+    pub call: Option<CallLine>,
+}
+
+/// Where an inlined call is written, and entered.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallLine {
+    /// In the file that its entry names; 0: unknown.
+    pub line: u32,
+    pub entry: u64,
 }
 
 impl Block {
-    fn covers(&self, address: u64) -> bool {
+    /// Whether a part of its code begins there: of several parts, any may be the first that is run.
+    pub fn begins_at(&self, address: u64) -> bool {
+        self.ranges.iter().any(|range| range.start == address)
+    }
+
+    pub fn covers(&self, address: u64) -> bool {
         self.ranges.iter().any(|range| range.contains(&address))
     }
 }
@@ -118,6 +133,13 @@ impl Blocks {
                     raw.read_attributes(abbreviation.attributes(), &mut attributes)
                         .map_err(broken)?;
                     let ranges = dwarf.kept_code_ranges(unit.part(), &attributes);
+                    let entry = dwarf.inlined_entry(unit, &attributes, &ranges);
+                    let entry = entry.filter(|_| kind == BlockKind::Inlined);
+                    let line = || call_line(&attributes);
+                    let call = entry.map(|entry| CallLine {
+                        line: line(),
+                        entry,
+                    });
                     if abbreviation.has_children() {
                         open.push((self.blocks.len() as u32, depth));
                     }
@@ -126,6 +148,7 @@ impl Blocks {
                         offset,
                         parent: block,
                         ranges,
+                        call,
                     });
                 }
                 (None, dw::DW_TAG_formal_parameter | dw::DW_TAG_variable) => {
@@ -210,10 +233,29 @@ impl Blocks {
         parent
     }
 
+    /// The inlined call that a block is in, itself included; `None` in the function's own code.
+    pub fn inlined_around(&self, mut block: u32) -> Option<u32> {
+        while block != 0 {
+            if self.blocks[block as usize].kind == BlockKind::Inlined {
+                return Some(block);
+            }
+            block = self.blocks[block as usize].parent;
+        }
+        None
+    }
+
     /// The inlined calls among the blocks of [`Blocks::path`].
     pub fn inlined(&self, address: u64) -> Vec<u32> {
         let mut path = self.path(address);
         path.retain(|&block| self.blocks[block as usize].kind == BlockKind::Inlined);
         path
     }
+}
+
+fn call_line(attributes: &[Attribute<Reader<'_>>]) -> u32 {
+    let line = attributes
+        .iter()
+        .find(|attribute| attribute.name() == dw::DW_AT_call_line);
+    let line = line.and_then(|line| unsigned(&line.value()));
+    line.and_then(|line| u32::try_from(line).ok()).unwrap_or(0)
 }

@@ -2,6 +2,7 @@
 //! For one line's breakpoint, see [`Module::lookup_line`].
 
 use crate::dwarf::Dwarf;
+use crate::line_candidates::{Instance, Reach};
 use crate::{FileAddress, Module};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -29,9 +30,6 @@ struct Position {
     lowest: BTreeMap<Instance, (u64, bool)>,
 }
 
-/// A function by unit and offset (for code without one, its sequence's start), and the inlined call in it.
-type Instance = (u32, usize, Option<usize>);
-
 impl Dwarf<'_> {
     fn breakpoint_locations(
         &self,
@@ -39,33 +37,23 @@ impl Dwarf<'_> {
         lines: &RangeInclusive<u32>,
     ) -> Vec<BreakpointLocation> {
         let mut positions: BTreeMap<(u32, u32), Position> = BTreeMap::new();
-        for (unit, numbers) in self.units_with_file(file) {
-            let table = self.lines(unit);
-            for sequence in &table.sequences {
-                for row in table.rows.get(sequence.rows.clone()).unwrap_or(&[]) {
-                    if row.line == 0 || !lines.contains(&row.line) || !numbers.contains(&row.file) {
-                        continue;
-                    }
-                    let instance = match self.index(unit).function_at(row.address) {
-                        Some(function) => {
-                            let blocks = self.blocks(unit, function.offset);
-                            let inlined = blocks.inlined(row.address).pop();
-                            let inlined = inlined.map(|block| blocks.blocks[block as usize].offset);
-                            (unit.index, function.offset, inlined)
-                        }
-                        None => (unit.index, sequence.start as usize, None),
-                    };
-                    let position = positions.entry((row.line, row.column)).or_default();
-                    position.is_stmt |= row.is_stmt;
-                    let first = position
-                        .lowest
-                        .entry(instance)
-                        .or_insert((row.address, row.is_stmt));
-                    // A statement is the better place.
-                    let better = (!row.is_stmt, row.address) < (!first.1, first.0);
-                    if better {
-                        *first = (row.address, row.is_stmt);
-                    }
+        for named in self.units_with_file(file) {
+            let rows = self.row_candidates(&named, *lines.end());
+            let rows = rows.filter(|row| lines.contains(&row.line));
+            let calls = self.call_candidates(&named, lines, Reach::Near);
+            for place in rows.chain(calls) {
+                let instance = self.instance_of(&place);
+                let is_stmt = place.is_statement();
+                let position = positions.entry((place.line, place.column)).or_default();
+                position.is_stmt |= is_stmt;
+                let first = position
+                    .lowest
+                    .entry(instance)
+                    .or_insert((place.address, is_stmt));
+                // A statement is the better place.
+                let better = (!is_stmt, place.address) < (!first.1, first.0);
+                if better {
+                    *first = (place.address, is_stmt);
                 }
             }
         }
@@ -74,8 +62,8 @@ impl Dwarf<'_> {
                 .lowest
                 .into_iter()
                 .filter(|(_, (_, is_stmt))| *is_stmt == position.is_stmt)
-                .map(|((_, _, inlined), (address, _))| {
-                    let entered = inlined.is_none()
+                .map(|(instance, (address, _))| {
+                    let entered = instance.is_function()
                         && self
                             .function_entry_at(address)
                             .is_some_and(|(_, function)| {

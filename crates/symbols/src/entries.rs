@@ -167,6 +167,30 @@ impl<'a> Dwarf<'a> {
         real.then_some(low..high).into_iter().collect()
     }
 
+    /// Where an inlined call is entered: `DW_AT_entry_pc`, an address or an offset from the start (DWARF 5 §2.18); `None` without
+    /// code.
+    pub fn inlined_entry(
+        &self,
+        unit: &Unit<'a>,
+        attributes: &[Attribute<Reader<'a>>],
+        ranges: &[Range<u64>],
+    ) -> Option<u64> {
+        let lowest = ranges.iter().map(|range| range.start).min()?;
+        let entry = attributes
+            .iter()
+            .find(|attribute| attribute.name() == dw::DW_AT_entry_pc);
+        let entry = entry.and_then(|entry| match entry.value().udata_value() {
+            Some(offset) => lowest.checked_add(offset),
+            None => unit
+                .sections()
+                .attr_address(unit.dw(), entry.value())
+                .ok()
+                .flatten(),
+        });
+        let entry = entry.filter(|entry| ranges.iter().any(|range| range.contains(entry)));
+        Some(entry.unwrap_or(lowest))
+    }
+
     fn range_list(&self, part: &Part<'a>, value: AttributeValue<Reader<'a>>) -> Vec<Range<u64>> {
         let mut ranges = Vec::new();
         let mut read = || -> Result<(), gimli::Error> {

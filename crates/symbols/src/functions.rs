@@ -6,7 +6,7 @@ use crate::dwarf::{Dwarf, Unit};
 use crate::entries::Chain;
 use crate::index::FunctionEntry;
 use crate::{FileAddress, Module};
-use gimli::{UnitOffset, constants as dw};
+use gimli::UnitOffset;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -125,12 +125,7 @@ impl<'a> Dwarf<'a> {
         InlinedCall {
             name: self.function_name(&chain),
             ranges: block.ranges.iter().map(file_range).collect(),
-            call_site: self.position(
-                &chain,
-                dw::DW_AT_call_file,
-                dw::DW_AT_call_line,
-                dw::DW_AT_call_column,
-            ),
+            call_site: self.call_site(unit, block.offset),
         }
     }
 

@@ -24,6 +24,7 @@ pub mod functions;
 mod index;
 pub mod indexing;
 pub mod indirect;
+mod line_candidates;
 mod line_lookup;
 pub mod lines;
 mod linkage_stubs;

@@ -3,10 +3,11 @@
 //! Only line-program headers are read to find the units that name a file, by comparing raw base names before
 //! any path is built; then only those units' line programs run.
 
-use crate::dwarf::{Dwarf, Unit};
+use crate::dwarf::Dwarf;
 use crate::files::Files;
 use crate::functions::Language;
 use crate::indexing::is_large;
+use crate::line_candidates::{Candidate, Instance, NamedBy, Reach};
 use crate::lines::{LineLocation, LineLookup, Lines, Row};
 use crate::paths::{common_suffix, normalise};
 use crate::roots::NumberedFile;
@@ -18,69 +19,36 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
-/// A unit that names the wanted file, and the numbers it has there.
-struct NamedBy<'s, 'a> {
-    unit: &'s Unit<'a>,
-    path: Arc<Path>,
-    numbers: Vec<u32>,
-}
-
-/// A row of the wanted file.
-struct Candidate<'n, 'a> {
-    named: &'n NamedBy<'n, 'a>,
-    row: &'n Row,
-    /// Its index in the unit's rows.
-    index: usize,
-    /// The row before it is another line's.
-    begins_run: bool,
-    /// Where its sequence starts.
-    sequence: u64,
-}
-
-/// What gets one location for a line.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Instance {
-    /// A function, or an inlined call in it, by their entries' offsets.
-    Code {
-        unit: u32,
-        function: usize,
-        inlined: Option<usize>,
-    },
-    /// Code without a known function (assembler), by its sequence's start.
-    Sequence(u64),
-}
-
 /// Whether a run of a line is another copy of what the lowest run is, and as good a place for a breakpoint.
 /// rustc drops what a block owns at its closing brace, once where the block ends and once for each way a panic
 /// leaves it. The latter may come first, before code of the block's lines; what a line does when its own
 /// arithmetic panics comes later, and is none. A brace has one column (a function's returns from the one
 /// behind it), parts of a statement have several.
 fn is_copy(lowest: &Candidate<'_, '_>, run: &Candidate<'_, '_>, lines: &Lines) -> bool {
-    if !run.begins_run || run.named.unit.language() != Language::Rust {
+    let (Some(first), Some(index)) = (lowest.row(), run.row()) else {
+        return false;
+    };
+    if !run.begins_run() || run.named.unit.language() != Language::Rust {
         return false;
     }
-    let Some(sequence) = lines.sequence_at(run.row.address) else {
+    let (Some(sequence), Some(row)) = (lines.sequence_at(run.address), lines.rows.get(index))
+    else {
         return false;
     };
+    let file = row.file;
     let rows = lines.rows.get(sequence.rows.clone()).unwrap_or(&[]);
-    let this = |row: &&Row| row.line == run.row.line && row.file == run.row.file;
+    let this = |row: &&Row| row.line == run.line && row.file == file;
     let columns = rows.iter().filter(this).map(|row| row.column);
-    let Some((first, last)) = columns.clone().min().zip(columns.max()) else {
+    let Some((left, right)) = columns.clone().min().zip(columns.max()) else {
         return false;
     };
-    if first == 0 || last - first > 1 {
+    if left == 0 || right - left > 1 {
         return false;
     }
     // The function's own line is no evidence: unwinding resumes there.
     let opening = rows.first().map_or(0, |row| row.line);
-    let body =
-        |row: &Row| row.line > opening && row.line < run.row.line && row.file == run.row.file;
-    lines
-        .rows
-        .get(lowest.index..run.index)
-        .unwrap_or(&[])
-        .iter()
-        .any(body)
+    let body = |row: &Row| row.line > opening && row.line < run.line && row.file == file;
+    lines.rows.get(first..index).unwrap_or(&[]).iter().any(body)
 }
 
 /// The files of a base name with their units, by unit.
@@ -89,8 +57,8 @@ pub(crate) type FilesCalled = Arc<Vec<(u32, NumberedFile)>>;
 /// Base names whose files are kept.
 const FILES_KEPT: usize = 64;
 
-/// How many lines with code are tried for a line without: those further down are in other functions.
-const SLIDE_LIMIT: usize = 200;
+/// How many lines further down code is looked for where a line has none: what is behind them is in other functions.
+const SLIDE_LIMIT: u32 = 1000;
 
 impl<'a> Dwarf<'a> {
     /// The units whose line table names `file` best: the whole path, or the longest common end.
@@ -139,13 +107,12 @@ impl<'a> Dwarf<'a> {
         named.collect()
     }
 
-    /// The units whose line table names `file` best, each with the numbers that it has there.
-    pub(crate) fn units_with_file(&self, file: &Path) -> Vec<(&Unit<'a>, Vec<u32>)> {
-        if !may_name(self.files, file) {
-            return Vec::new();
+    /// As [`Dwarf::units_naming`]; most modules don't, and are not looked at further.
+    pub(crate) fn units_with_file(&self, file: &Path) -> Vec<NamedBy<'_, 'a>> {
+        match may_name(self.files, file) {
+            true => self.units_naming(file),
+            false => Vec::new(),
         }
-        let named = self.units_naming(file).into_iter();
-        named.map(|named| (named.unit, named.numbers)).collect()
     }
 
     /// Every file of that base name in the line-program headers, by unit. Kept: the breakpoints of a file are asked for again
@@ -192,25 +159,39 @@ impl<'a> Dwarf<'a> {
         let mut exact = Vec::new();
         let mut later: BTreeMap<u32, Vec<Candidate>> = BTreeMap::new();
         let mut before = None;
+        let last = line.saturating_add(SLIDE_LIMIT);
         for named in &named {
-            for candidate in self.candidates(named) {
-                match candidate.row.line {
+            for candidate in self.row_candidates(named, last) {
+                match candidate.line {
                     row if row < line => before = before.max(Some(row)),
                     row if row == line => exact.push(candidate),
                     row => later.entry(row).or_default().push(candidate),
                 }
             }
         }
+        let has_statement = exact.iter().any(Candidate::is_statement);
+        for named in &named {
+            let calls = match has_statement {
+                true => self.call_candidates(named, &(line..=line), Reach::Near),
+                false => self.call_candidates(named, &(line..=last), Reach::Everywhere),
+            };
+            for call in calls {
+                match call.line == line {
+                    true => exact.push(call),
+                    false => later.entry(call.line).or_default().push(call),
+                }
+            }
+        }
         if !exact.is_empty() {
-            return LineLookup::Found(self.one_per_instance(exact, line));
+            return LineLookup::Found(self.one_per_instance(self.best(exact)));
         }
         let after = later.keys().next().copied();
-        for (next, candidates) in later.into_iter().take(SLIDE_LIMIT) {
+        for candidates in later.into_values() {
             let same_function = candidates
                 .into_iter()
                 .filter(|candidate| self.declared_by(candidate, line))
                 .collect();
-            let found = self.one_per_instance(same_function, next);
+            let found = self.one_per_instance(self.best(same_function));
             if !found.is_empty() {
                 return LineLookup::Found(found);
             }
@@ -218,71 +199,79 @@ impl<'a> Dwarf<'a> {
         LineLookup::NoCode { before, after }
     }
 
-    /// The statements of the named file in a unit.
-    fn candidates<'n>(
-        &'n self,
-        named: &'n NamedBy<'n, 'a>,
-    ) -> impl Iterator<Item = Candidate<'n, 'a>> {
-        let lines = self.lines(named.unit);
-        lines.sequences.iter().flat_map(move |sequence| {
-            sequence.rows.clone().filter_map(move |index| {
-                let row = &lines.rows[index];
-                let wanted = row.is_stmt && row.line != 0 && named.numbers.contains(&row.file);
-                let before = (index > sequence.rows.start).then(|| &lines.rows[index - 1]);
-                let continues = |before: &Row| before.line == row.line && before.file == row.file;
-                wanted.then(|| Candidate {
-                    named,
-                    row,
-                    index,
-                    begins_run: !before.is_some_and(continues),
-                    sequence: sequence.start,
-                })
-            })
-        })
-    }
-
-    /// The function instance or inlined copy that a statement is in.
-    fn instance_of(&self, candidate: &Candidate<'_, 'a>) -> Instance {
-        let unit = candidate.named.unit;
-        let Some(function) = self.index(unit).function_at(candidate.row.address) else {
-            return Instance::Sequence(candidate.sequence);
-        };
-        let blocks = self.blocks(unit, function.offset);
-        let inlined = blocks
-            .inlined(candidate.row.address)
-            .pop()
-            .map(|block| blocks.blocks[block as usize].offset);
-        Instance::Code {
-            unit: unit.index,
-            function: function.offset,
-            inlined,
+    /// The places of what begins on a line at `column`, or before and nearest to it; none where that is the line's first.
+    fn lookup_column(&self, file: &Path, line: u32, column: u32) -> Vec<LineLocation> {
+        let named = self.units_with_file(file);
+        let mut on_line = Vec::new();
+        for named in &named {
+            let rows = self.row_candidates(named, line);
+            on_line.extend(rows.filter(|row| row.line == line));
+            on_line.extend(self.call_candidates(named, &(line..=line), Reach::Near));
         }
+        on_line.retain(|candidate| candidate.column > 0);
+        let columns = on_line.iter().map(|candidate| candidate.column);
+        let (first, nearest) = (
+            columns.clone().min(),
+            columns.filter(|at| *at <= column).max(),
+        );
+        if nearest == first {
+            return Vec::new();
+        }
+        on_line.retain(|candidate| Some(candidate.column) == nearest);
+        self.one_per_instance(self.best(on_line))
     }
 
-    /// Whether the function that a statement is written in begins at or before `line` in the same file. The address
+    /// Of what is on a line: its statements, and the calls in functions that have no statement of it; else instructions that are
+    /// part of it. Without optimisation code is in the order of the source: there gcc gives a line its statement behind the
+    /// calls that were inlined for it, and the line begins with those.
+    fn best<'n>(&self, mut all: Vec<Candidate<'n, 'a>>) -> Vec<Candidate<'n, 'a>> {
+        let parts = all.extract_if(.., |candidate| candidate.is_part());
+        let parts: Vec<_> = parts.collect();
+        if all.is_empty() {
+            return parts;
+        }
+        let statements: Vec<(u32, u64)> = all
+            .iter()
+            .filter(|candidate| candidate.is_statement())
+            .map(|statement| (statement.named.unit.index, statement.address))
+            .collect();
+        all.retain(|candidate| {
+            let Some((function, block)) = candidate.call() else {
+                return true;
+            };
+            let unit = candidate.named.unit;
+            let blocks = self.blocks(unit, function);
+            let around = blocks.blocks.get(block as usize);
+            let in_order = unit.optimised() == Some(false);
+            let covered = |statement: &(u32, u64)| {
+                statement.0 == unit.index && around.is_some_and(|b| b.covers(statement.1))
+            };
+            let mut statements = statements.iter().filter(|statement| covered(statement));
+            statements.all(|statement| in_order && candidate.address < statement.1)
+        });
+        all
+    }
+
+    /// Whether the function that a candidate is written in begins at or before `line` in the same file. The address
     /// may be in several, inlined into each other; rows without code of their own stand at another's.
     fn declared_by(&self, candidate: &Candidate<'_, 'a>, line: u32) -> bool {
         let unit = candidate.named.unit;
-        let Some(function) = self.index(unit).function_at(candidate.row.address) else {
+        let Some(around) = self.around(candidate) else {
             return false;
         };
-        let blocks = self.blocks(unit, function.offset);
-        let inlined = blocks.inlined(candidate.row.address).into_iter();
-        let inlined = inlined.map(|block| blocks.blocks[block as usize].offset);
-        let declared = std::iter::once(function.offset)
-            .chain(inlined)
-            .filter_map(|offset| {
-                let declaration = self.declaration(&self.chain(unit, UnitOffset(offset)))?;
-                let here = declaration.file == candidate.named.path
-                    && declaration.line <= candidate.row.line;
-                here.then_some(declaration.line)
-            });
+        let functions = std::iter::once(around.function).chain(around.inlined());
+        let declared = functions.filter_map(|offset| {
+            let declaration = self.declaration(&self.chain(unit, UnitOffset(offset)))?;
+            let here =
+                declaration.file == candidate.named.path && declaration.line <= candidate.line;
+            here.then_some(declaration.line)
+        });
         declared.max().is_some_and(|declared| declared <= line)
     }
 
     /// A line's code is often in several runs (the parts of a `for` statement), but a breakpoint should stop once on
     /// entering the line: the lowest address in each function instance, past the prologue on its opening line.
-    fn one_per_instance(&self, candidates: Vec<Candidate<'_, 'a>>, line: u32) -> Vec<LineLocation> {
+    fn one_per_instance(&self, candidates: Vec<Candidate<'_, 'a>>) -> Vec<LineLocation> {
         let mut instances: BTreeMap<Instance, Vec<Candidate>> = BTreeMap::new();
         for candidate in candidates {
             instances
@@ -292,24 +281,13 @@ impl<'a> Dwarf<'a> {
         }
         let mut found = Vec::new();
         for (instance, candidates) in instances {
-            let Some(lowest) = candidates
-                .iter()
-                .min_by_key(|candidate| candidate.row.address)
-            else {
+            let Some(lowest) = candidates.iter().min_by_key(|candidate| candidate.address) else {
                 continue;
             };
             let lines = self.lines(lowest.named.unit);
             for candidate in &candidates {
                 if std::ptr::eq(candidate, lowest) || is_copy(lowest, candidate, lines) {
-                    let address = self.past_prologue(&instance, candidate.row.address);
-                    let (stop_line, column) = self.stop_at(candidate, address);
-                    found.push(LineLocation {
-                        address: FileAddress(address),
-                        file: candidate.named.path.clone(),
-                        line,
-                        stop_line,
-                        column,
-                    });
+                    found.push(self.location(candidate, &instance));
                 }
             }
         }
@@ -318,15 +296,44 @@ impl<'a> Dwarf<'a> {
         found
     }
 
-    /// The line and column at `address`, where the candidate's prologue ends.
-    fn stop_at(&self, candidate: &Candidate<'_, 'a>, address: u64) -> (u32, u32) {
-        let lines = self.lines(candidate.named.unit);
-        let moved = (address != candidate.row.address)
-            .then(|| lines.row_at(address).map(|index| &lines.rows[index]))
-            .flatten()
-            .filter(|row| row.line != 0);
-        let row = moved.unwrap_or(candidate.row);
-        (row.line, row.column)
+    fn location(&self, candidate: &Candidate<'_, 'a>, instance: &Instance) -> LineLocation {
+        let named = candidate.named;
+        let address = match candidate.call() {
+            Some(_) => candidate.address,
+            None => self.past_prologue(instance, candidate.address),
+        };
+        let mut location = LineLocation {
+            address: FileAddress(address),
+            file: named.path.clone(),
+            line: candidate.line,
+            stop_line: candidate.line,
+            column: candidate.column,
+            calls_around: 0,
+        };
+        let moved = address != candidate.address;
+        if let Some(around) = self.around(candidate) {
+            // A prologue is in no call.
+            let own = if moved { 0 } else { around.calls.len() };
+            let calls = around.blocks.inlined(address);
+            let next = calls.get(own).copied();
+            let next = next.and_then(|call| around.blocks.blocks.get(call as usize));
+            location.calls_around = calls.len();
+            if let Some(next) = next.filter(|next| next.begins_at(address)) {
+                location.calls_around = own;
+                let site = self.call_site(named.unit, next.offset);
+                if let Some(site) = site.filter(|site| site.file == named.path && site.line != 0) {
+                    (location.stop_line, location.column) = (site.line, site.column);
+                }
+                return location;
+            }
+        }
+        let lines = self.lines(named.unit);
+        let row = lines.row_at(address).and_then(|row| lines.rows.get(row));
+        let here = |row: &&Row| moved && row.line != 0 && named.numbers.contains(&row.file);
+        if let Some(row) = row.filter(here) {
+            (location.stop_line, location.column) = (row.line, row.column);
+        }
+        location
     }
 
     /// The address, or where the prologue it is in ends.
@@ -453,6 +460,12 @@ impl Module {
             }
             decoded.dwarf().lookup_line(file, line)
         })
+    }
+
+    /// Every place where `line` of `file` goes on at `column` (1-based), or at the nearest before it that anything begins at. Empty where
+    /// that is how the line begins: [`Module::lookup_line`] knows that better.
+    pub fn lookup_column(&self, file: &Path, line: u32, column: u32) -> Vec<LineLocation> {
+        self.dwarf(|dwarf| dwarf.lookup_column(file, line, column))
     }
 
     /// Where a function that starts at `entry` has set up its frame: `prologue_end`, or the second line row, or `entry`.

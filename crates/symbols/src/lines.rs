@@ -34,10 +34,13 @@ pub struct LineLocation {
     pub file: Arc<Path>,
     /// The line that has code: the wanted one, or the next with code in the same function.
     pub line: u32,
-    /// The line that `address` is on: a later one where the prologue of `line` was skipped.
+    /// The line that a thread is on at `address`: a later one where the prologue of `line` was skipped, and that of an inlined
+    /// call which begins there.
     pub stop_line: u32,
     /// Its column, 0 when unknown.
     pub column: u32,
+    /// How many of the inlined calls at `address` are around the line: those further in are yet to begin.
+    pub calls_around: usize,
 }
 
 /// What a source line resolves to in a module.

@@ -237,7 +237,7 @@ impl<'s, 'a> Queries<'s, 'a> {
                     into: into.unwrap_or_default(),
                     call_site,
                 };
-                let entry = self.inlined_entry(unit, chain, &ranges);
+                let entry = dwarf.inlined_entry(unit, own.attrs(), &ranges)?;
                 (instance, entry, entry)
             }
             _ => {
@@ -261,24 +261,6 @@ impl<'s, 'a> Queries<'s, 'a> {
             ranges: ranges.iter().map(file_range).collect(),
             indirect: false,
         })
-    }
-
-    /// Where an inlined call is entered: `DW_AT_entry_pc`, an address or an offset from the start (DWARF 5 §2.18).
-    fn inlined_entry(&self, unit: &Unit<'a>, chain: &Chain<'_, 'a>, ranges: &[Range<u64>]) -> u64 {
-        let lowest = ranges.iter().map(|range| range.start).min().unwrap_or(0);
-        let own = chain.links.first();
-        let value = own.and_then(|(_, entry)| entry.attr_value(dw::DW_AT_entry_pc));
-        let address = value.and_then(|value| match value.udata_value() {
-            Some(offset) => lowest.checked_add(offset),
-            None => unit
-                .sections()
-                .attr_address(unit.dw(), value)
-                .ok()
-                .flatten(),
-        });
-        address
-            .filter(|address| ranges.iter().any(|range| range.contains(address)))
-            .unwrap_or(lowest)
     }
 
     pub fn types(&self, pattern: &NamePattern) -> Vec<FoundType> {

@@ -15,9 +15,8 @@ use crate::modules::{LoadedModule, Modules};
 use crate::session::{
     Asked, BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint, Resolution,
 };
-use dapple_symbols::FileAddress;
-use dapple_symbols::functions::{InlinedCall, SourcePosition};
-use dapple_symbols::lines::LineLookup;
+use dapple_symbols::functions::SourcePosition;
+use dapple_symbols::lines::{LineLocation, LineLookup};
 use dapple_symbols::names::NamePattern;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -80,6 +79,8 @@ struct Location {
     line: u32,
     stop_line: u32,
     column: u32,
+    /// As [`LineLocation::calls_around`].
+    calls_around: usize,
 }
 
 #[derive(Debug)]
@@ -374,23 +375,6 @@ impl Model {
     }
 }
 
-/// How many inlined calls begin at `address`, the first of them on `line`.
-fn calls_of(line: u32, address: Address, module: &LoadedModule) -> usize {
-    let address = module.to_file(address);
-    let calls = module.module.inlined_at(address);
-    let begins = |call: &InlinedCall| {
-        call.ranges
-            .first()
-            .is_some_and(|code| code.start == address)
-            && call
-                .call_site
-                .as_ref()
-                .is_some_and(|site| site.line == line)
-    };
-    let first = calls.iter().position(begins);
-    first.map_or(0, |first| calls.len() - first)
-}
-
 impl Breakpoint {
     fn new(id: i64, spec: Spec, options: BreakpointOptions, modules: &Modules) -> Breakpoint {
         let mut breakpoint = Breakpoint {
@@ -424,8 +408,9 @@ impl Breakpoint {
                 .min(),
             Spec::Line { .. } => {
                 let locations = self.locations().into_iter();
-                let lines = locations.filter(|l| l.address == address).map(|l| l.line);
-                lines.map(|line| calls_of(line, address, module)).min()
+                let calls = module.module.inlined_at(module.to_file(address)).len();
+                let around = locations.filter(|l| l.address == address);
+                around.map(|l| calls.saturating_sub(l.calls_around)).min()
             }
             Spec::Address(_) | Spec::Pointed { .. } => None,
         };
@@ -535,6 +520,7 @@ impl Breakpoint {
                 position,
                 addresses,
                 functions,
+                moved: self.moved(),
             },
         };
         Some(BreakpointState {
@@ -542,6 +528,18 @@ impl Breakpoint {
             asked,
             resolution,
         })
+    }
+
+    fn moved(&self) -> Option<String> {
+        let Spec::Line { line, .. } = self.spec else {
+            return None;
+        };
+        let first = self.locations().into_iter().next();
+        let first = first.filter(|first| first.line != line)?;
+        Some(format!(
+            "no code on line {line}; moved to line {}, the next one with code in the same function",
+            first.stop_line
+        ))
     }
 
     fn unresolved(&self) -> Resolution {
@@ -633,41 +631,20 @@ fn position_at(address: Address, modules: &Modules) -> Option<SourcePosition> {
     })
 }
 
-/// The statement of a line that has the column in it, where it isn't the line's first.
-fn ask_column(module: &LoadedModule, file: &Path, line: u32, column: u32) -> Option<Said> {
-    let all = module.module.breakpoint_locations(file, line..=line);
-    let mut places = all.into_iter().filter(|place| place.column > 0);
-    places.next().filter(|first| first.column < column)?;
-    let place = places.take_while(|place| place.column <= column).last()?;
-    let location = |address: FileAddress| Location {
-        address: module.to_process(address),
-        line,
-        stop_line: line,
-        column: place.column,
-    };
-    Some(Said::Found(
-        place.addresses.iter().copied().map(location).collect(),
-    ))
-}
-
 fn ask_line(module: &LoadedModule, file: &Path, line: u32, column: Option<u32>) -> Said {
-    if let Some(column) = column
-        && let Some(said) = ask_column(module, file, line, column)
-    {
-        return said;
+    let location = |l: LineLocation| Location {
+        address: module.to_process(l.address),
+        line: l.line,
+        stop_line: l.stop_line,
+        column: l.column,
+        calls_around: l.calls_around,
+    };
+    let in_line = column.map(|column| module.module.lookup_column(file, line, column));
+    if let Some(found) = in_line.filter(|found| !found.is_empty()) {
+        return Said::Found(found.into_iter().map(location).collect());
     }
     match module.module.lookup_line(file, line) {
-        LineLookup::Found(locations) => Said::Found(
-            locations
-                .into_iter()
-                .map(|l| Location {
-                    address: module.to_process(l.address),
-                    line: l.line,
-                    stop_line: l.stop_line,
-                    column: l.column,
-                })
-                .collect(),
-        ),
+        LineLookup::Found(found) => Said::Found(found.into_iter().map(location).collect()),
         LineLookup::NoCode { before, after } => Said::NoCode { before, after },
         LineLookup::NoFile { similar } => Said::NoFile { similar },
     }
