@@ -3,6 +3,7 @@
 use crate::breakpoints::Breakpoints;
 use crate::data_breakpoints::DataBreakpoints;
 use crate::exceptions::Exceptions;
+use crate::handlers::NO_DEBUG;
 use crate::handlers::forks::Forks;
 use crate::later::Later;
 use crate::loaded_sources::LoadedSources;
@@ -23,6 +24,7 @@ use dapple_engine::modules::ModuleInfo;
 use dapple_engine::session::stepping::{Callee, SkipList};
 use dapple_engine::session::watching::{DataBreakpointState, DataRefusal};
 use dapple_engine::session::{Asked, BreakpointState, Keep, Leave, Resolution, Waker};
+use dapple_engine::untraced::Untraced;
 use dapple_engine::values::{NamedValue, Rendered, Value};
 use dapple_engine::{Address, Error, Session, ThreadId};
 use std::collections::HashMap;
@@ -105,6 +107,8 @@ pub struct Adapter {
     /// Wakes the session's thread where it waits for the debuggee.
     pub waker: Arc<Waker>,
     pub debuggee: Option<Session>,
+    /// In place of a debuggee: the program that is run without debugging.
+    pub untraced: Option<Untraced>,
     pub phase: Phase,
     pub configured: bool,
     pub stop_on_entry: bool,
@@ -151,6 +155,7 @@ impl Adapter {
             later,
             awaiting: None,
             debuggee: None,
+            untraced: None,
             phase: Phase::New,
             configured: false,
             stop_on_entry: false,
@@ -194,6 +199,7 @@ impl Adapter {
     /// There is none.
     pub fn debuggee(&self) -> Result<&Session, Failure> {
         self.debuggee.as_ref().ok_or_else(|| match self.phase {
+            _ if self.untraced.is_some() => Failure::new(NO_DEBUG),
             Phase::Ended => to_dap::failure(&Error::Ended),
             _ => Failure::new("no program is launched yet"),
         })
@@ -233,7 +239,15 @@ impl Adapter {
         if self.phase != Phase::Held || !self.configured {
             return Ok(());
         }
-        if self.stop_on_entry && !self.no_debug {
+        if let Some(untraced) = &mut self.untraced {
+            untraced.start().map_err(|error| to_dap::failure(&error))?;
+            self.phase = Phase::Running;
+            if let Some(process) = untraced.process() {
+                outbox.event::<ProcessEvent>(to_dap::process(process));
+            }
+            return Ok(());
+        }
+        if self.stop_on_entry {
             self.phase = Phase::Stopped;
             let thread = ThreadId(self.debuggee()?.process().pid);
             self.stopped_thread = Some(thread);
@@ -464,6 +478,7 @@ impl Adapter {
         self.resumed();
         self.phase = Phase::Ended;
         self.debuggee = None;
+        self.untraced = None;
         outbox.event::<ExitedEvent>(to_dap::exited(status));
         outbox.event::<TerminatedEvent>(Default::default());
     }
@@ -487,6 +502,9 @@ impl Adapter {
         self.forks.end();
         if let Some(debuggee) = self.debuggee.take() {
             debuggee.leave(self.leave);
+        }
+        if let Some(untraced) = self.untraced.take() {
+            untraced.leave(self.leave);
         }
         self.phase = Phase::Ended;
     }

@@ -20,6 +20,9 @@ use crate::adapter::Adapter;
 use dapple_dap::server::Server;
 use dapple_dap::types::*;
 
+/// What is said of all that only a program has that is debugged.
+pub const NO_DEBUG: &str = "the program runs without debugging (`noDebug`)";
+
 /// The adapter as a server.
 pub fn server() -> Server<Adapter> {
     Server::builder()

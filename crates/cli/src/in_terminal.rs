@@ -1,4 +1,4 @@
-//! `dapple in-terminal SOCKET`: what the adapter has a client run in a terminal (`runInTerminal`). It becomes the debuggee.
+//! `dapple in-terminal SOCKET`: what the adapter has a client run in a terminal (`runInTerminal`). It becomes the debuggee, or runs it without debugging.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,10 +13,10 @@ pub struct Options {
     pub socket: PathBuf,
 }
 
-/// Becomes the program; returns only if that fails.
+/// Becomes the program, and then never returns, or runs it and ends as it does.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     match dapple_adapter::launcher::run(&options.socket) {
-        Ok(never) => match never {},
+        Ok(code) => Ok(ExitCode::from(code)),
         Err(reason) => bail!(reason),
     }
 }

@@ -6,20 +6,31 @@
 //! program's, and none of its instructions runs unseen. What goes wrong in the launcher comes back through the socket, which a
 //! successful exec closes.
 
-use crate::Error;
 use crate::launch::LaunchOptions;
+use crate::target::linux::untraced::{self, Handle};
 use crate::target::linux::{check, launcher};
-use std::convert::Infallible;
+use crate::{Error, ThreadId};
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+
+/// What the debugger says to a launcher: it is traced, and is to become the program.
+pub(crate) const TRACED: u8 = 1;
+/// It is to start the program beside itself.
+pub(crate) const BESIDE: u8 = 2;
+/// The program is to live on when the debugger goes.
+pub(crate) const LET_GO: u8 = 3;
+/// What a launcher answers to [`BESIDE`]: the program's id follows, and its wait status when it has ended.
+const STARTED: u8 = 1;
+/// Or: a sentence follows that says why not.
+const NOT_STARTED: u8 = 0;
 
 /// How often is looked whether the launcher has come.
 const TICK: Duration = Duration::from_millis(10);
@@ -116,17 +127,41 @@ impl Rendezvous {
     }
 }
 
+impl Launcher {
+    /// Has the program started beside the launcher: its id. Its wait status comes through the socket when it has ended.
+    ///
+    /// # Errors
+    /// Why it can't be started.
+    pub(crate) fn start_beside(&self) -> Result<ThreadId, String> {
+        let failed = |e: io::Error| format!("its launcher failed: {e}");
+        let mut socket = &self.socket;
+        socket.write_all(&[BESIDE]).map_err(failed)?;
+        let mut answer = [0];
+        socket.read_exact(&mut answer).map_err(failed)?;
+        if answer == [STARTED] {
+            let mut process = [0; 4];
+            socket.read_exact(&mut process).map_err(failed)?;
+            // From now on it says nothing for as long as the program runs.
+            socket.set_read_timeout(None).map_err(failed)?;
+            return Ok(ThreadId(i32::from_le_bytes(process)));
+        }
+        let mut why = String::new();
+        socket.read_to_string(&mut why).map_err(failed)?;
+        Err(why)
+    }
+}
+
 impl Drop for Rendezvous {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
-/// What the launcher does: becomes the program of the debugger that waits at `socket`.
+/// What the launcher does: becomes the program of the debugger that waits at `socket`, or runs it and gives its exit code.
 ///
 /// # Errors
-/// Why that can't be. It does not return otherwise.
-pub fn run(socket: &Path) -> Result<Infallible, String> {
+/// Why that can't be.
+pub fn run(socket: &Path) -> Result<u8, String> {
     let failed = |e: io::Error| format!("the debugger can't be reached: {e}");
     let mut socket = UnixStream::connect(socket).map_err(failed)?;
     let peer = launcher::peer(&socket).map_err(failed)?;
@@ -136,26 +171,60 @@ pub fn run(socket: &Path) -> Result<Infallible, String> {
     launcher::allow_tracing_by(peer.process);
     let fields = read_fields(&mut socket).map_err(failed)?;
     socket.write_all(&[1]).map_err(failed)?;
-    let mut traced = [0];
-    if socket.read_exact(&mut traced).is_err() {
+    let mut how = [0];
+    if socket.read_exact(&mut how).is_err() {
         return Err("the debugger has gone away".into());
     }
-    let error = become_program(fields);
+    let mut command = command(fields).ok_or("the debugger sent too little")?;
+    if how == [BESIDE] {
+        return stay_beside(command, socket);
+    }
+    let error = refused(&command.exec());
     let _ = socket.write_all(error.as_bytes());
     Err(error)
 }
 
-fn become_program(fields: Vec<Vec<u8>>) -> String {
-    let mut fields = fields.into_iter().map(OsString::from_vec);
-    let (Some(program), Some(name), Some(cwd), Some(fixed), Some(count)) = (
-        fields.next(),
-        fields.next(),
-        fields.next(),
-        fields.next(),
-        fields.next(),
-    ) else {
-        return "the debugger sent too little".into();
+fn refused(error: &io::Error) -> String {
+    format!("the system refuses to run it: {error}")
+}
+
+/// Runs the program, tells the debugger how it ends, and ends it when the debugger goes first and doesn't want otherwise.
+fn stay_beside(mut command: Command, mut socket: UnixStream) -> Result<u8, String> {
+    let failed = |e: io::Error| format!("the program can't be waited for: {e}");
+    untraced::end_with_parent(&mut command);
+    untraced::leave_keys_to_program();
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            let error = refused(&error);
+            let _ = socket.write_all(&[&[NOT_STARTED], error.as_bytes()].concat());
+            return Err(error);
+        }
     };
+    let handle = Handle::of(ThreadId(child.id().cast_signed())).map_err(failed)?;
+    let mut debugger = socket.try_clone().map_err(failed)?;
+    let watch = move || {
+        let mut word = [0];
+        if debugger.read_exact(&mut word).is_err() || word != [LET_GO] {
+            // It has ended, or is nobody's to kill any more.
+            let _ = handle.signal(libc::SIGKILL);
+        }
+    };
+    // A debugger that has gone already is noticed by that.
+    let _ = socket.write_all(&[&[STARTED][..], &child.id().to_le_bytes()].concat());
+    let watching = std::thread::Builder::new().name("debugger".into());
+    watching.spawn(watch).map_err(failed)?;
+    let status = child.wait().map_err(failed)?;
+    let _ = socket.write_all(&status.into_raw().to_le_bytes());
+    let code = status.code().or(status.signal().map(|signal| 128 + signal));
+    Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+}
+
+/// What is to be run; `None` where the fields are too few.
+fn command(fields: Vec<Vec<u8>>) -> Option<Command> {
+    let mut fields = fields.into_iter().map(OsString::from_vec);
+    let (program, name, cwd) = (fields.next()?, fields.next()?, fields.next()?);
+    let (fixed, count) = (fields.next()?, fields.next()?);
     let count = count.to_str().and_then(|count| count.parse().ok());
     let mut command = Command::new(&program);
     command.arg0(name);
@@ -176,7 +245,7 @@ fn become_program(fields: Vec<Vec<u8>>) -> String {
     if fixed == "1" {
         launcher::fix_addresses();
     }
-    format!("the system refuses to run it: {}", command.exec())
+    Some(command)
 }
 
 fn fields(program: &Path, options: &LaunchOptions) -> Vec<Vec<u8>> {

@@ -26,6 +26,7 @@ pub mod signals;
 mod step;
 mod stops;
 mod target;
+pub mod untraced;
 pub mod unwind;
 pub mod values;
 mod written;

@@ -18,6 +18,7 @@ use crate::frame::{FrameId, Stack};
 use crate::launch::LaunchOptions;
 use crate::modules::ModuleInfo;
 use crate::owner::Owner;
+use crate::target::linux::privileges;
 pub use crate::target::linux::wait::Waker;
 use crate::values::{NamedValue, Rendered, Value};
 use crate::{Address, Error, Event, ThreadId};
@@ -211,6 +212,18 @@ pub struct ProcessInfo {
     pub of_launched: bool,
     /// A stop signal held it when it was attached to: it runs on only when it has got SIGCONT, too.
     pub stopped: bool,
+}
+
+impl ProcessInfo {
+    /// What it runs without that the file of its program gives it, because it is debugged: `of user 0`. (The system gives a program that is traced no
+    /// privileges that its tracer hasn't.)
+    pub fn lost_privileges(&self) -> Option<String> {
+        match self.start {
+            Start::Launched => privileges::lost(ThreadId(self.pid), &self.program),
+            // It had begun before.
+            Start::Attached => None,
+        }
+    }
 }
 
 /// How a process came under control.

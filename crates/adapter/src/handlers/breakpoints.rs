@@ -1,5 +1,6 @@
 //! Setting breakpoints, before the launch, while the program runs, and at stops.
 
+use super::NO_DEBUG;
 use crate::adapter::{Adapter, source_of};
 use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure};
@@ -9,7 +10,6 @@ use dapple_dap::types::{
 };
 use dapple_engine::Error;
 
-pub(super) const NO_DEBUG: &str = "the program runs without debugging (`noDebug`)";
 pub(super) const NO_PROGRAM: &str = "no program is running";
 
 /// Replaces a source's breakpoints.

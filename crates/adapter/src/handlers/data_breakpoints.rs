@@ -191,7 +191,7 @@ fn arm(adapter: &mut Adapter, wanted: &[Wanted]) -> Result<Vec<Breakpoint>, Fail
         Ok(wanted.iter().map(answer).collect())
     };
     if adapter.no_debug {
-        return pending(super::breakpoints::NO_DEBUG);
+        return pending(super::NO_DEBUG);
     }
     let Some(debuggee) = &adapter.debuggee else {
         return pending(super::breakpoints::NO_PROGRAM);

@@ -5,7 +5,7 @@ use crate::to_dap;
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{
-    ContinuedEvent, ContinuedEventBody, DisconnectArguments, TerminateArguments,
+    ContinuedEvent, ContinuedEventBody, DisconnectArguments, TerminateArguments, TerminatedEvent,
 };
 use dapple_engine::Error;
 use dapple_engine::session::Leave;
@@ -20,10 +20,23 @@ pub fn terminate(
     if adapter.phase == Phase::Ended {
         return Ok(Empty);
     }
-    let debuggee = adapter.debuggee()?;
-    let asked = match adapter.asked_to_end {
-        false => debuggee.terminate(),
-        true => debuggee.kill(),
+    if adapter
+        .untraced
+        .as_ref()
+        .is_some_and(|untraced| untraced.process().is_none())
+    {
+        // There is nobody to ask yet.
+        adapter.end();
+        context
+            .outbox()
+            .event::<TerminatedEvent>(Default::default());
+        return Ok(Empty);
+    }
+    let asked = match (&adapter.untraced, adapter.asked_to_end) {
+        (Some(untraced), false) => untraced.terminate(),
+        (Some(untraced), true) => untraced.kill(),
+        (None, false) => adapter.debuggee()?.terminate(),
+        (None, true) => adapter.debuggee()?.kill(),
     };
     match asked {
         Ok(()) => {}
@@ -46,10 +59,10 @@ pub fn disconnect(
     arguments: DisconnectArguments,
     _: &mut Context,
 ) -> Result<Empty, Failure> {
-    let launched = adapter
-        .debuggee
-        .as_ref()
-        .is_some_and(|debuggee| debuggee.process().of_launched);
+    let launched = match &adapter.debuggee {
+        Some(debuggee) => debuggee.process().of_launched,
+        None => adapter.untraced.is_some(),
+    };
     let kill = arguments.terminate_debuggee.unwrap_or(launched);
     adapter.leave = match (kill, arguments.suspend_debuggee) {
         (true, _) => Leave::Kill,

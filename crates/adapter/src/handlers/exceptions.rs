@@ -9,8 +9,6 @@ use dapple_dap::types::{
     ExceptionInfoResponse, SetExceptionBreakpointsArguments, SetExceptionBreakpointsResponse,
 };
 use dapple_engine::Error;
-use dapple_engine::exceptions::ExceptionFilters;
-use dapple_engine::signals::SignalTable;
 
 /// The filters that are offered.
 pub fn filters() -> Vec<ExceptionBreakpointsFilter> {
@@ -61,17 +59,9 @@ pub fn apply(adapter: &Adapter) -> Result<(), Failure> {
     let Some(debuggee) = &adapter.debuggee else {
         return Ok(());
     };
-    let signals = match adapter.no_debug {
-        true => SignalTable::never(),
-        false => adapter.exceptions.signals(),
-    };
-    let filters = match adapter.no_debug {
-        true => ExceptionFilters::default(),
-        false => adapter.exceptions.filters(),
-    };
     let told = debuggee
-        .set_signals(signals)
-        .and_then(|()| debuggee.set_exception_filters(filters));
+        .set_signals(adapter.exceptions.signals())
+        .and_then(|()| debuggee.set_exception_filters(adapter.exceptions.filters()));
     match told {
         Ok(()) | Err(Error::Ended) => Ok(()),
         Err(error) => Err(to_dap::failure(&error)),

@@ -12,7 +12,7 @@ use dapple_dap::types::{EvaluateArguments, EvaluateArgumentsContext, EvaluateRes
 /// # Errors
 /// There is no program, or nothing of it reads what is sent.
 pub fn typed(
-    adapter: &Adapter,
+    adapter: &mut Adapter,
     arguments: &EvaluateArguments,
 ) -> Option<Result<EvaluateResponse, Failure>> {
     if arguments.context != Some(EvaluateArgumentsContext::Repl) {
@@ -22,8 +22,10 @@ pub fn typed(
     Some(send(adapter, text))
 }
 
-fn send(adapter: &Adapter, text: &str) -> Result<EvaluateResponse, Failure> {
-    let debuggee = adapter.debuggee()?;
+fn send(adapter: &mut Adapter, text: &str) -> Result<EvaluateResponse, Failure> {
+    if adapter.untraced.is_none() {
+        adapter.debuggee()?;
+    }
     if !adapter.takes_input {
         return Err(Failure::new(
             "the program reads nothing from here; launch it with \"stdin\": \"console\", or with \"pty\": true",
@@ -33,8 +35,10 @@ fn send(adapter: &Adapter, text: &str) -> Result<EvaluateResponse, Failure> {
         "^D" => None,
         line => Some(format!("{line}\n").into_bytes()),
     };
-    debuggee
-        .send_input(bytes)
-        .map_err(|error| to_dap::failure(&error))?;
+    let sent = match &mut adapter.untraced {
+        Some(untraced) => untraced.send_input(bytes),
+        None => adapter.debuggee()?.send_input(bytes),
+    };
+    sent.map_err(|error| to_dap::failure(&error))?;
     Ok(EvaluateResponse::new("", 0))
 }

@@ -12,6 +12,7 @@ use dapple_dap::types::{
 };
 use dapple_engine::Error;
 use dapple_engine::frame::FrameId;
+use dapple_engine::untraced::Untraced;
 use dapple_engine::values::{NamedValue, Rendered, VariableKind};
 
 /// The live threads; none where there is no program, which is no error to clients that ask at any time.
@@ -21,7 +22,11 @@ pub fn threads(
     _: &mut Context,
 ) -> Result<ThreadsResponse, Failure> {
     let Some(debuggee) = &adapter.debuggee else {
-        return Ok(ThreadsResponse::new(Vec::new()));
+        let untraced = adapter.untraced.as_ref();
+        let threads = untraced.map(Untraced::threads).unwrap_or_default();
+        return Ok(ThreadsResponse::new(
+            threads.iter().map(to_dap::thread).collect(),
+        ));
     };
     match debuggee.threads() {
         Ok(threads) => Ok(ThreadsResponse::new(

@@ -1,6 +1,7 @@
 //! Where breakpoints can be, and breakpoints on single instructions.
 
-use super::breakpoints::{NO_DEBUG, NO_PROGRAM};
+use super::NO_DEBUG;
+use super::breakpoints::NO_PROGRAM;
 use crate::adapter::{Adapter, source_exists};
 use crate::breakpoints::Wanted;
 use crate::{from_dap, to_dap};

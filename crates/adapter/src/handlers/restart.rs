@@ -75,6 +75,9 @@ fn end_quietly(adapter: &mut Adapter, context: &mut Context) {
         adapter.sources.next_round();
         debuggee.leave(Leave::Kill);
     }
+    if let Some(untraced) = adapter.untraced.take() {
+        untraced.leave(Leave::Kill);
+    }
     for event in adapter.renew_engine() {
         if matches!(event, Event::ThreadExited(_) | Event::Output { .. }) {
             adapter.tell(event, &outbox, &client);

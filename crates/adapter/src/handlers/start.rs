@@ -15,6 +15,7 @@ use dapple_dap::types::{
 use dapple_engine::Session;
 use dapple_engine::forks::FollowForks;
 use dapple_engine::launch::{LaunchOptions, Stdin};
+use dapple_engine::untraced::Untraced;
 
 /// Says that the start has come to its end, one way or the other.
 pub type Finish = Box<dyn FnOnce(Result<Empty, Failure>) + Send>;
@@ -106,6 +107,8 @@ fn prepare(
     adapter.no_debug = arguments.no_debug.unwrap_or(false);
     if adapter.no_debug {
         options.follow_forks = FollowForks::Parent;
+        // As it would be placed without a debugger.
+        options.randomize = true;
     }
     adapter.follow_forks(options.follow_forks, &arguments.other, context);
     for warning in &launch.warnings {
@@ -131,6 +134,14 @@ pub fn run(
         .engine_events
         .take()
         .ok_or_else(|| Failure::new("the session has ended; start a new one"))?;
+    if adapter.no_debug {
+        let untraced =
+            Untraced::prepare(options, events).map_err(|error| to_dap::failure(&error))?;
+        adapter.untraced = Some(untraced);
+        adapter.phase = Phase::Held;
+        tell_initialized(adapter, outbox);
+        return adapter.start_when_ready(outbox);
+    }
     let debuggee = Session::launch_kept(options, events, adapter.keep())
         .map_err(|error| to_dap::failure(&error))?;
     begin(adapter, debuggee, outbox, client)
@@ -147,6 +158,9 @@ pub fn begin(
     client: &ClientConventions,
 ) -> Result<(), Failure> {
     outbox.event::<ProcessEvent>(to_dap::process(debuggee.process()));
+    if let Some(lost) = debuggee.process().lost_privileges() {
+        say(outbox, &without_privileges(&lost));
+    }
     debuggee
         .set_skip(adapter.skip.clone())
         .map_err(|error| to_dap::failure(&error))?;
@@ -154,10 +168,23 @@ pub fn begin(
     adapter.phase = Phase::Held;
     exceptions::apply(adapter)?;
     set_early_breakpoints(adapter, outbox, client)?;
+    tell_initialized(adapter, outbox);
+    adapter.start_when_ready(outbox)
+}
+
+/// The system's rule, and what helps.
+fn without_privileges(lost: &str) -> String {
+    format!(
+        "the program runs without the privileges {lost} that its file gives it, as programs do under a debugger that hasn't got them; \
+         run the debugger as root (sudo), or the program without debugging (`noDebug`)"
+    )
+}
+
+/// The client may configure; it is told once.
+fn tell_initialized(adapter: &mut Adapter, outbox: &Outbox) {
     if !std::mem::replace(&mut adapter.told_initialized, true) {
         outbox.event::<InitializedEvent>(Empty);
     }
-    adapter.start_when_ready(outbox)
 }
 
 /// Arms what was asked for before there was a program, and tells what became of it.
@@ -166,9 +193,6 @@ fn set_early_breakpoints(
     outbox: &Outbox,
     client: &ClientConventions,
 ) -> Result<(), Failure> {
-    if adapter.no_debug {
-        return Ok(());
-    }
     for (file, wanted) in adapter.breakpoints.lines() {
         let lines = wanted.iter().map(|wanted| wanted.what.clone());
         let states = adapter
@@ -216,6 +240,13 @@ pub fn configuration_done(
     context: &mut Context,
 ) -> Result<Empty, Failure> {
     adapter.configured = true;
-    adapter.start_when_ready(context.outbox())?;
+    let started = adapter.start_when_ready(context.outbox());
+    started.map_err(|failure| {
+        adapter.end();
+        context
+            .outbox()
+            .event::<TerminatedEvent>(Default::default());
+        failure.show_user()
+    })?;
     Ok(Empty)
 }

@@ -1,5 +1,6 @@
 //! What is sent to a program's standard input: never waited for, since the program may not read.
 
+use crate::Error;
 use crossbeam_channel::{Sender, unbounded};
 use std::fs::File;
 use std::io::Write;
@@ -50,14 +51,34 @@ impl Input {
         }
     }
 
+    /// Sends bytes to a program's input, if it has one from here; `None` ends it.
+    ///
+    /// # Errors
+    /// Nothing reads it.
+    pub(crate) fn take(input: Option<&mut Input>, bytes: Option<Vec<u8>>) -> Result<(), Error> {
+        let refuse = |reason: &str| Error::System {
+            operation: "nothing can be sent to the program".into(),
+            reason: reason.into(),
+        };
+        let input = input.ok_or_else(|| refuse("its standard input is not the debugger's"))?;
+        let taken = match bytes {
+            Some(bytes) => input.send(bytes),
+            None => input.end(),
+        };
+        match taken {
+            true => Ok(()),
+            false => Err(refuse("its input has ended")),
+        }
+    }
+
     /// Sends bytes; false when nothing reads them any more.
-    pub(crate) fn send(&self, bytes: Vec<u8>) -> bool {
+    fn send(&self, bytes: Vec<u8>) -> bool {
         let sender = self.bytes.as_ref();
         sender.is_some_and(|sender| sender.send(bytes).is_ok())
     }
 
     /// Ends the input; false when it has ended before.
-    pub(crate) fn end(&mut self) -> bool {
+    fn end(&mut self) -> bool {
         match self.terminal {
             true => self.send(END_OF_FILE.to_vec()),
             false => self.bytes.take().is_some(),

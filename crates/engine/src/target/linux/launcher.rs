@@ -2,7 +2,7 @@
 
 use crate::event::Stream;
 use crate::launch::LaunchOptions;
-use crate::launcher::Launcher;
+use crate::launcher::{Launcher, TRACED};
 use crate::target::linux::launch::Launched;
 use crate::target::linux::{ptrace, wait};
 use crate::{Error, ThreadId};
@@ -78,7 +78,7 @@ pub(crate) fn take_over(options: &LaunchOptions, launcher: &Launcher) -> Result<
     let mut socket = &launcher.socket;
     ptrace::seize(process, ptrace::OPTIONS | libc::PTRACE_O_EXITKILL)
         .map_err(|e| refuse(format!("it can't be traced in its terminal: {e}")))?;
-    if let Err(error) = socket.write_all(&[1]) {
+    if let Err(error) = socket.write_all(&[TRACED]) {
         wait::abandon(process);
         return Err(refuse(format!("it ended at once: {error}")));
     }

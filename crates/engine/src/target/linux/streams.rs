@@ -25,6 +25,15 @@ pub(crate) struct Streams {
     written: Option<InputEnd>,
 }
 
+/// The program's ends, as in [`Streams`].
+#[derive(Debug)]
+pub(crate) struct Ends {
+    pub(crate) stdin: Option<OwnedFd>,
+    pub(crate) stdout: OwnedFd,
+    pub(crate) stderr: OwnedFd,
+    pub(crate) terminal: Option<OwnedFd>,
+}
+
 impl Streams {
     /// Opens what the options say. Relative paths are meant from the program's working directory.
     pub(crate) fn open(options: &LaunchOptions) -> Result<Streams, Error> {
@@ -113,6 +122,17 @@ impl Streams {
     /// The debugger's ends; the program's are closed here.
     pub(crate) fn keep(self) -> (Vec<(Stream, OwnedFd)>, Option<InputEnd>) {
         (self.read, self.written)
+    }
+
+    /// The program's ends, and the debugger's.
+    pub(crate) fn apart(self) -> (Ends, Vec<(Stream, OwnedFd)>, Option<InputEnd>) {
+        let ends = Ends {
+            stdin: self.stdin,
+            stdout: self.stdout,
+            stderr: self.stderr,
+            terminal: self.terminal,
+        };
+        (ends, self.read, self.written)
     }
 }
 

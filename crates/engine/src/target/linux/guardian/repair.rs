@@ -7,6 +7,7 @@
 
 use super::{COPY, Copied, Kept, LONG, MOST_BYTES, MOST_COPIES, Shared};
 use crate::breakpoints::site::TRAP;
+use crate::target::linux::inherited::close_all_but;
 use crate::target::linux::{debug_registers, ptrace, wait};
 use crate::{Address, ThreadId};
 use std::ffi::CStr;
@@ -47,7 +48,7 @@ pub(super) fn guard(shared: *mut Shared, kept: Kept) -> ! {
         libc::setsid();
         libc::chdir(c"/".as_ptr());
         libc::prctl(libc::PR_SET_NAME, c"debug guardian".as_ptr());
-        close_all_but(kept);
+        close_all_but(kept.memory, kept.folder);
         // Where threads are noted; touched only when it comes to that.
         let threads = libc::mmap(
             std::ptr::null_mut(),
@@ -70,39 +71,6 @@ pub(super) fn guard(shared: *mut Shared, kept: Kept) -> ! {
             .run();
         }
         libc::_exit(0)
-    }
-}
-
-/// Closes what was inherited: pipes whose ends others wait for, sockets, files.
-fn close_all_but(kept: Kept) {
-    let (low, high) = (
-        kept.memory.min(kept.folder).cast_unsigned(),
-        kept.memory.max(kept.folder).cast_unsigned(),
-    );
-    let ranges = [
-        (0, low.wrapping_sub(1)),
-        (low + 1, high.wrapping_sub(1)),
-        (high + 1, u32::MAX),
-    ];
-    for (first, last) in ranges {
-        if first > last || last == u32::MAX && first == 0 {
-            continue;
-        }
-        // SAFETY: closes descriptors of this process, which uses none of them.
-        unsafe {
-            if libc::syscall(libc::SYS_close_range, first, last, 0) == 0 {
-                continue;
-            }
-            // A kernel before 5.9.
-            let mut limit: libc::rlimit = std::mem::zeroed();
-            libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit);
-            let most = u32::try_from(limit.rlim_cur)
-                .unwrap_or(u32::MAX)
-                .min(1 << 16);
-            for descriptor in first..=last.min(most) {
-                libc::close(descriptor.cast_signed());
-            }
-        }
     }
 }
 
