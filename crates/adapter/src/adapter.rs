@@ -9,6 +9,7 @@ use crate::later::Later;
 use crate::loaded_sources::LoadedSources;
 use crate::main_loop::ServeOptions;
 use crate::output::TextStream;
+use crate::source_map::SourceMap;
 use crate::to_dap;
 use crossbeam_channel::{Receiver, Sender};
 use dapple_dap::server::{ClientConventions, Exhausted, Failure, Outbox, Progress, References};
@@ -114,6 +115,7 @@ pub struct Adapter {
     pub stop_on_entry: bool,
     /// Code that steps don't enter.
     pub skip: SkipList,
+    pub source_map: Arc<SourceMap>,
     pub no_debug: bool,
     pub leave: Leave,
     pub breakpoints: Breakpoints<Source>,
@@ -160,6 +162,7 @@ impl Adapter {
             configured: false,
             stop_on_entry: false,
             skip: SkipList::default(),
+            source_map: Arc::default(),
             no_debug: false,
             leave: Leave::Kill,
             breakpoints: Breakpoints::default(),
@@ -431,6 +434,14 @@ impl Adapter {
         }
     }
 
+    /// The source that a breakpoint is in, by the debug information.
+    pub fn source_at(&self, state: &BreakpointState, client: &ClientConventions) -> Option<Source> {
+        let Resolution::Resolved { position, .. } = &state.resolution else {
+            return None;
+        };
+        Some(self.source_map.source(&position.as_ref()?.file, client))
+    }
+
     /// Tells that a breakpoint has moved, been found or lost.
     pub fn tell_breakpoint(
         &mut self,
@@ -440,8 +451,8 @@ impl Adapter {
     ) {
         let id = self.breakpoints.client_id(state.id);
         let source = match &state.asked {
-            Asked::Line { file, .. } => self.breakpoints.source(file),
-            Asked::Function { .. } => source_of(state, client),
+            Asked::Line { .. } => self.breakpoints.source_of(id),
+            Asked::Function { .. } => self.source_at(state, client),
         };
         outbox.event::<BreakpointEvent>(BreakpointEventBody::new(
             BreakpointEventReason::Changed,
@@ -515,15 +526,6 @@ impl Adapter {
             Stream::Stderr => &mut self.stderr,
         }
     }
-}
-
-/// The source that a breakpoint is in, as the debug information names it.
-pub fn source_of(state: &BreakpointState, client: &ClientConventions) -> Option<Source> {
-    let Resolution::Resolved { position, .. } = &state.resolution else {
-        return None;
-    };
-    let file = &position.as_ref()?.file;
-    Some(to_dap::source(file, source_exists(file), client))
 }
 
 /// Whether a source can be opened where the debugger runs.

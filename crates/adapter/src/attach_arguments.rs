@@ -4,6 +4,7 @@ use crate::handlers::forks::HANDED_OVER;
 use crate::launch_arguments::{
     CLIENTS_OWN, boolean, follow_forks, signals, skip, string, warning, wrong,
 };
+use crate::source_map::SourceMap;
 use dapple_dap::message::Raw;
 use dapple_engine::forks::FollowForks;
 use dapple_engine::session::stepping::SkipList;
@@ -23,6 +24,8 @@ pub struct AttachArguments {
     pub debuginfod: bool,
     /// Code that steps don't enter.
     pub skip: SkipList,
+    /// Where the sources are.
+    pub source_map: SourceMap,
     /// What becomes of signals, before the client's filters say more.
     pub signals: SignalTable,
     /// What becomes of its children.
@@ -45,7 +48,7 @@ pub enum Target {
 }
 
 /// The names that are understood.
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 11] = [
     "pid",
     "processId",
     "name",
@@ -54,6 +57,7 @@ const KNOWN: [&str; 10] = [
     "stopOnEntry",
     "debuginfod",
     "skip",
+    "sourceMap",
     "followForks",
     "signals",
 ];
@@ -70,7 +74,7 @@ impl AttachArguments {
     fn read_each(arguments: &BTreeMap<String, Raw>) -> Result<AttachArguments, String> {
         let (mut pid, mut name, mut program, mut wait) = (None, None, None, false);
         let (mut stop_on_entry, mut debuginfod, mut warnings) = (false, false, Vec::new());
-        let mut skipped = SkipList::default();
+        let (mut skipped, mut source_map) = (SkipList::default(), SourceMap::default());
         let (mut follow, mut handed_over) = (FollowForks::default(), None);
         let mut table = SignalTable::default();
         for (argument, raw) in arguments {
@@ -86,6 +90,7 @@ impl AttachArguments {
                 "waitFor" => wait = boolean(argument, value)?,
                 "stopOnEntry" => stop_on_entry = boolean(argument, value)?,
                 "skip" => skipped = skip(argument, value)?,
+                "sourceMap" => source_map = SourceMap::read(argument, value)?,
                 "signals" => table = signals(argument, value)?,
                 "followForks" => follow = follow_forks(argument, value)?,
                 HANDED_OVER => handed_over = Some(PathBuf::from(string(argument, value)?)),
@@ -114,6 +119,7 @@ impl AttachArguments {
             stop_on_entry,
             debuginfod,
             skip: skipped,
+            source_map,
             signals: table,
             follow_forks: follow,
             handed_over,

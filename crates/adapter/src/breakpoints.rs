@@ -133,6 +133,13 @@ impl<Source: Clone> Breakpoints<Source> {
         self.files.get(file).map(|wanted| wanted.source.clone())
     }
 
+    /// The source of the lines' breakpoint with the client's id, as the client wrote it.
+    pub fn source_of(&self, id: i64) -> Option<Source> {
+        let mut files = self.files.values();
+        let file = files.find(|file| file.lines.iter().any(|wanted| wanted.id == id))?;
+        Some(file.source.clone())
+    }
+
     /// All wanted lines, by file.
     pub fn lines(&self) -> Vec<(PathBuf, Vec<Wanted<LineBreakpoint>>)> {
         self.files

@@ -4,6 +4,7 @@
 //! nothing; each unknown name gets a warning with the nearest known one.
 
 use crate::launch_words::{split_words, variables_of};
+use crate::source_map::SourceMap;
 use dapple_dap::message::Raw;
 use dapple_engine::forks::FollowForks;
 use dapple_engine::launch::{LaunchOptions, Sink, Stdin};
@@ -27,6 +28,8 @@ pub struct LaunchArguments {
     pub signals: SignalTable,
     /// Code that steps don't enter.
     pub skip: SkipList,
+    /// Where the sources are.
+    pub source_map: SourceMap,
     /// Sentences for the user: what was not understood and is ignored.
     pub warnings: Vec<String>,
 }
@@ -44,7 +47,7 @@ pub enum Console {
 }
 
 /// The names that are understood.
-const KNOWN: [&str; 17] = [
+const KNOWN: [&str; 18] = [
     "console",
     "program",
     "args",
@@ -61,6 +64,7 @@ const KNOWN: [&str; 17] = [
     "signals",
     "randomize",
     "skip",
+    "sourceMap",
     "followForks",
 ];
 
@@ -122,6 +126,7 @@ impl LaunchArguments {
                 "console" => launch.console = console(string(name, value)?)?,
                 "pty" => launch.options.terminal = boolean(name, value)?,
                 "skip" => launch.skip = skip(name, value)?,
+                "sourceMap" => launch.source_map = SourceMap::read(name, value)?,
                 "followForks" => launch.options.follow_forks = follow_forks(name, value)?,
                 "signals" => launch.signals = signals(name, value)?,
                 "debuginfod" => launch.options.debuginfod = boolean(name, value)?,

@@ -20,6 +20,7 @@ mod loaded_sources;
 mod logged;
 mod main_loop;
 mod output;
+mod source_map;
 mod to_dap;
 
 pub use dapple_engine::apart;

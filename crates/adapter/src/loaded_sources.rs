@@ -4,8 +4,8 @@
 //! modules; one that never asks hears nothing. A module of thousands of sources is left out of that: a client would take
 //! longer over as many events than the user over asking again.
 
-use crate::adapter::{Adapter, source_exists};
-use crate::to_dap;
+use crate::adapter::Adapter;
+use crate::source_map::SourceMap;
 use dapple_dap::server::{ClientConventions, Outbox};
 use dapple_dap::types::{LoadedSourceEvent, LoadedSourceEventBody, LoadedSourceEventReason};
 use dapple_engine::session::SourcesOf;
@@ -106,7 +106,13 @@ impl Adapter {
         }
         let gone: Vec<PathBuf> = gone.into_iter().collect();
         let gone = self.sources.only_in(&gone);
-        tell(outbox, client, LoadedSourceEventReason::Removed, &gone);
+        tell(
+            &self.source_map,
+            outbox,
+            client,
+            LoadedSourceEventReason::Removed,
+            &gone,
+        );
         self.read_sources();
     }
 
@@ -160,25 +166,38 @@ impl Adapter {
         }
         for (module, files) in modules {
             let new = self.sources.add(module, files);
-            tell(outbox, client, LoadedSourceEventReason::New, &new);
+            tell(
+                &self.source_map,
+                outbox,
+                client,
+                LoadedSourceEventReason::New,
+                &new,
+            );
         }
     }
 
     /// A module is gone.
     pub fn sources_go(&mut self, module: u64, outbox: &Outbox, client: &ClientConventions) {
         let gone = self.sources.remove(module);
-        tell(outbox, client, LoadedSourceEventReason::Removed, &gone);
+        tell(
+            &self.source_map,
+            outbox,
+            client,
+            LoadedSourceEventReason::Removed,
+            &gone,
+        );
     }
 }
 
 fn tell(
+    source_map: &SourceMap,
     outbox: &Outbox,
     client: &ClientConventions,
     reason: LoadedSourceEventReason,
     files: &[PathBuf],
 ) {
     for file in files {
-        let source = to_dap::source(file, source_exists(file), client);
+        let source = source_map.source(file, client);
         outbox.event::<LoadedSourceEvent>(LoadedSourceEventBody::new(reason, source));
     }
 }

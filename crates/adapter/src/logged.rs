@@ -3,8 +3,7 @@
 //! A breakpoint may write faster than a client takes messages in. So whatever has been written by the time the client is
 //! told goes into few messages; nothing waits for more.
 
-use crate::adapter::{Adapter, source_exists};
-use crate::to_dap;
+use crate::adapter::Adapter;
 use crossbeam_channel::Receiver;
 use dapple_dap::server::{ClientConventions, Outbox};
 use dapple_dap::types::{OutputEvent, OutputEventBody, OutputEventCategory};
@@ -49,8 +48,8 @@ impl Adapter {
             let mut body = OutputEventBody::new(text).with_category(OutputEventCategory::Console);
             if let Some(position) = run.first().and_then(|logged| logged.position.as_ref()) {
                 let file = &position.file;
-                let known = self.breakpoints.source(file);
-                let named = || to_dap::source(file, source_exists(file), client);
+                let known = self.breakpoints.source(&self.source_map.to_client(file));
+                let named = || self.source_map.source(file, client);
                 body = body
                     .with_source(known.unwrap_or_else(named))
                     .with_line(client.line_to_client(i64::from(position.line)));

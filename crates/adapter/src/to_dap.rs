@@ -22,7 +22,7 @@ use dapple_engine::session::watching::{Access, DataBreakpointState, DataHit, Dat
 use dapple_engine::session::{Asked, BreakpointState, ProcessInfo, Resolution, Start, ThreadInfo};
 use dapple_engine::values::{NamedValue, Rendered};
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A refused or failed command.
 pub fn failure(error: &Error) -> Failure {
@@ -74,11 +74,11 @@ fn file_name(path: &Path) -> String {
         .into_owned()
 }
 
-/// A frame, known to the client by `id`.
+/// A frame, known to the client by `id`. `locate` says where a source of the debug information is, and whether it can be opened there.
 pub fn frame(
     frame: &Frame,
     id: i64,
-    source_exists: impl FnOnce(&Path) -> bool,
+    locate: impl FnOnce(&Path) -> (PathBuf, bool),
     client: &ClientConventions,
 ) -> StackFrame {
     let (line, column) = frame.position.as_ref().map_or((0, 0), |position| {
@@ -94,8 +94,8 @@ pub fn frame(
     }
     match &frame.position {
         Some(position) => {
-            let exists = source_exists(&position.file);
-            shown = shown.with_source(source(&position.file, exists, client));
+            let (here, exists) = locate(&position.file);
+            shown = shown.with_source(source(&here, exists, client));
             if !exists {
                 shown = shown.with_presentation_hint(StackFramePresentationHint::Subtle);
             }
@@ -188,7 +188,10 @@ pub fn breakpoint(
                 None => shown,
             }
         }
-        Resolution::Pending(message) => unverified(message, BreakpointReason::Pending),
+        Resolution::Pending(message) => {
+            let hint = source_map_hint(state).unwrap_or_default();
+            unverified(&format!("{message}{hint}"), BreakpointReason::Pending)
+        }
         Resolution::Failed(message) => unverified(message, BreakpointReason::Failed),
     };
     let shown = match &state.asked {
@@ -202,6 +205,21 @@ pub fn breakpoint(
         Some(source) => shown.with_source(source),
         None => shown,
     }
+}
+
+/// How to say that a file in another folder is the one meant.
+fn source_map_hint(state: &BreakpointState) -> Option<String> {
+    let Asked::Line { file, .. } = &state.asked else {
+        return None;
+    };
+    let same_name = |other: &&PathBuf| other.file_name() == file.file_name();
+    let [other] = state.similar.iter().filter(same_name).collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let (theirs, here) = (other.parent()?.display(), file.parent()?.display());
+    Some(format!(
+        "; if that is the same file, \"sourceMap\": {{\"{theirs}\": \"{here}\"}} says so"
+    ))
 }
 
 /// What there is to say of a breakpoint on functions that is in several places; clients show but one.

@@ -100,6 +100,9 @@ pub struct BreakpointState {
     pub asked: Asked,
     /// Where it is.
     pub resolution: Resolution,
+    /// Of a line in a file that no module names: files that may be meant, of the same name in another folder, or of nearly the same
+    /// name. At most a few.
+    pub similar: Vec<PathBuf>,
 }
 
 /// What a breakpoint was asked for on.

@@ -410,20 +410,35 @@ impl<'a> Dwarf<'a> {
         code.starts_with(&[0x55, 0x48, 0x89, 0xe5]) || code.starts_with(&[0x55, 0x48, 0x8b, 0xec])
     }
 
-    fn similar_files(&self, file: &Path) -> Vec<PathBuf> {
-        /// "At most a few".
-        const LIMIT: usize = 5;
-        let base = file.file_name().map(OsStrExt::as_bytes).unwrap_or(&[]);
-        let mut similar: Vec<PathBuf> = self
-            .files_called(base)
-            .iter()
-            .map(|(_, file)| file.path.clone())
-            .collect();
-        similar.sort();
-        similar.dedup();
-        similar.truncate(LIMIT);
-        similar
+    /// Files whose names differ from that of `file` in the extension or in case.
+    fn files_nearly_called(&self, file: &Path) -> Vec<PathBuf> {
+        let Some(wanted) = stem(file).filter(|_| !is_large(self.files)) else {
+            return Vec::new();
+        };
+        let files = self.units().flat_map(|unit| self.unit_files(unit).iter());
+        let nearly = files.filter(|other| stem(other).as_ref() == Some(&wanted));
+        a_few(nearly.map(|other| other.to_path_buf()).collect())
     }
+
+    fn similar_files(&self, file: &Path) -> Vec<PathBuf> {
+        let base = file.file_name().map(OsStrExt::as_bytes).unwrap_or(&[]);
+        let called = self.files_called(base);
+        a_few(called.iter().map(|(_, file)| file.path.clone()).collect())
+    }
+}
+
+/// The first few, each once.
+fn a_few(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
+    const LIMIT: usize = 5;
+    files.sort();
+    files.dedup();
+    files.truncate(LIMIT);
+    files
+}
+
+/// What is compared of names that are nearly the same: all but what is behind the last point, without case.
+fn stem(file: &Path) -> Option<String> {
+    Some(file.file_stem()?.to_string_lossy().to_lowercase())
 }
 
 /// Whether the bytes of a file's base name are in any section that can have file names: a program's breakpoints are
@@ -460,6 +475,12 @@ impl Module {
             }
             decoded.dwarf().lookup_line(file, line)
         })
+    }
+
+    /// The source files whose names differ from that of `file` in their extension or in case only, at most a few. Not looked for in
+    /// large modules, of which all headers would have to be read.
+    pub fn files_nearly_called(&self, file: &Path) -> Vec<PathBuf> {
+        self.dwarf(|dwarf| dwarf.files_nearly_called(file))
     }
 
     /// Every place where `line` of `file` goes on at `column` (1-based), or at the nearest before it that anything begins at. Empty where

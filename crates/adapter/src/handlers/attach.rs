@@ -12,6 +12,7 @@ use dapple_engine::attach::AttachOptions;
 use dapple_engine::processes::{self, Awaited, RunningProcess};
 use dapple_engine::{Session, session};
 use std::convert::Infallible;
+use std::sync::Arc;
 
 /// How many processes of one name are listed.
 const MOST_LISTED: usize = 20;
@@ -36,6 +37,7 @@ pub fn attach(
     }
     adapter.stop_on_entry = attach.stop_on_entry;
     adapter.skip = attach.skip;
+    adapter.source_map = Arc::new(attach.source_map);
     adapter.exceptions.set_launch_signals(attach.signals);
     adapter.follow_forks(attach.follow_forks, &arguments.other, context);
     let options = AttachOptions {

@@ -1,7 +1,7 @@
 //! Setting breakpoints, before the launch, while the program runs, and at stops.
 
 use super::NO_DEBUG;
-use crate::adapter::{Adapter, source_of};
+use crate::adapter::Adapter;
 use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{
@@ -45,7 +45,8 @@ pub fn set_breakpoints(
     let Some(debuggee) = &adapter.debuggee else {
         return Ok(SetBreakpointsResponse::new(unresolved(NO_PROGRAM)));
     };
-    let states = match debuggee.set_line_breakpoints(&file, wanted.clone()) {
+    let there = adapter.source_map.in_debuggee(&file);
+    let states = match debuggee.set_line_breakpoints(&there, wanted.clone()) {
         Ok(states) => states,
         Err(error @ Error::Ended) => {
             return Ok(SetBreakpointsResponse::new(unresolved(&error.to_string())));
@@ -90,7 +91,7 @@ pub fn set_function_breakpoints(
     let mut answers = Vec::with_capacity(states.len());
     for (state, id) in states.iter().zip(&ids) {
         adapter.breakpoints.bind(state.id, *id);
-        let source = source_of(state, context.conventions());
+        let source = adapter.source_at(state, context.conventions());
         answers.push(to_dap::breakpoint(
             state,
             *id,

@@ -50,7 +50,7 @@ enum Outcome {
 }
 
 /// Arguments that are for all processes of a program.
-const INHERITED: [&str; 3] = ["debuginfod", "skip", "signals"];
+const INHERITED: [&str; 4] = ["debuginfod", "skip", "sourceMap", "signals"];
 
 impl Adapter {
     /// Notes what is needed for children that are followed.

@@ -1,7 +1,7 @@
 //! Looking at the program: threads, stacks, variables, expressions, modules.
 
 use super::input;
-use crate::adapter::{Adapter, Phase, Reference, ScopeKind, source_exists};
+use crate::adapter::{Adapter, Phase, Reference, ScopeKind};
 use crate::{from_dap, to_dap};
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
@@ -14,6 +14,8 @@ use dapple_engine::Error;
 use dapple_engine::frame::FrameId;
 use dapple_engine::untraced::Untraced;
 use dapple_engine::values::{NamedValue, Rendered, VariableKind};
+use std::path::Path;
+use std::sync::Arc;
 
 /// The live threads; none where there is no program, which is no error to clients that ask at any time.
 pub fn threads(
@@ -52,8 +54,10 @@ pub fn stack_trace(
     let seen = window.start.saturating_add(stack.frames.len());
     let total = stack.total.unwrap_or(seen.saturating_add(1));
     let mut frames = Vec::with_capacity(stack.frames.len());
+    let source_map = Arc::clone(&adapter.source_map);
     for frame in stack.frames {
-        let mut shown = to_dap::frame(&frame, 0, source_exists, context.conventions());
+        let locate = |file: &Path| source_map.locate(file);
+        let mut shown = to_dap::frame(&frame, 0, locate, context.conventions());
         shown.id = adapter.frames.insert(frame)?;
         frames.push(shown);
     }

@@ -18,6 +18,7 @@ pub fn goto_targets(
     let client = context.conventions();
     let file = from_dap::path(&arguments.source, client)
         .ok_or_else(|| Failure::new("the source has no path"))?;
+    let file = adapter.source_map.in_debuggee(&file);
     let line = u32::try_from(client.line_from_client(arguments.line)).unwrap_or(0);
     let targets = adapter
         .partly_stopped()?

@@ -2,7 +2,7 @@
 
 use super::NO_DEBUG;
 use super::breakpoints::NO_PROGRAM;
-use crate::adapter::{Adapter, source_exists};
+use crate::adapter::Adapter;
 use crate::breakpoints::Wanted;
 use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure};
@@ -26,6 +26,7 @@ pub fn breakpoint_locations(
     else {
         return none();
     };
+    let file = adapter.source_map.in_debuggee(&file);
     let line = |line: i64| u32::try_from(client.line_from_client(line).max(0)).unwrap_or(u32::MAX);
     let column =
         |column: i64| u32::try_from(client.column_from_client(column).max(0)).unwrap_or(u32::MAX);
@@ -100,9 +101,9 @@ pub fn set_instruction_breakpoints(
                 match &state.position {
                     None => answer,
                     Some(position) => {
-                        let exists = source_exists(&position.file);
+                        let source = adapter.source_map.source(&position.file, client);
                         answer
-                            .with_source(to_dap::source(&position.file, exists, client))
+                            .with_source(source)
                             .with_line(client.line_to_client(i64::from(position.line)))
                     }
                 }

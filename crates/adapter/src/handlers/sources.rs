@@ -1,11 +1,12 @@
 //! The sources that the loaded modules are made of.
 
-use crate::adapter::{Adapter, source_exists};
+use crate::adapter::Adapter;
 use crate::to_dap;
 use dapple_dap::server::{Context, Failure, Progress, Responder};
 use dapple_dap::types::{LoadedSourcesArguments, LoadedSourcesRequest, LoadedSourcesResponse};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The source files of all loaded modules, each once. Read beside the session; see [`crate::loaded_sources`].
 pub fn loaded_sources(
@@ -23,6 +24,7 @@ pub fn loaded_sources(
         Err(failure) => return responder.fail(failure),
     };
     let (outbox, client) = (context.outbox().clone(), *context.conventions());
+    let source_map = Arc::clone(&adapter.source_map);
     let (later, round) = (adapter.later.clone(), adapter.sources.asked());
     let read = move || {
         let _progress = Progress::start(&outbox, "Listing sources");
@@ -32,7 +34,7 @@ pub fn loaded_sources(
             .iter()
             .flat_map(|(_, files)| files.iter().map(PathBuf::as_path))
             .collect();
-        let source = |file: &Path| to_dap::source(file, source_exists(file), &client);
+        let source = |file: &Path| source_map.source(file, &client);
         let answer = LoadedSourcesResponse::new(files.into_iter().map(source).collect());
         // What comes and goes from now on is told behind the answer.
         later.run(move |adapter, outbox, client| {

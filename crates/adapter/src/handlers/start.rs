@@ -16,6 +16,7 @@ use dapple_engine::Session;
 use dapple_engine::forks::FollowForks;
 use dapple_engine::launch::{LaunchOptions, Stdin};
 use dapple_engine::untraced::Untraced;
+use std::sync::Arc;
 
 /// Says that the start has come to its end, one way or the other.
 pub type Finish = Box<dyn FnOnce(Result<Empty, Failure>) + Send>;
@@ -103,6 +104,7 @@ fn prepare(
     options.index_cache = adapter.options.index_cache.clone();
     adapter.stop_on_entry = launch.stop_on_entry;
     adapter.skip = launch.skip;
+    adapter.source_map = Arc::new(launch.source_map);
     adapter.exceptions.set_launch_signals(launch.signals);
     adapter.no_debug = arguments.no_debug.unwrap_or(false);
     if adapter.no_debug {
@@ -195,6 +197,7 @@ fn set_early_breakpoints(
 ) -> Result<(), Failure> {
     for (file, wanted) in adapter.breakpoints.lines() {
         let lines = wanted.iter().map(|wanted| wanted.what.clone());
+        let file = adapter.source_map.in_debuggee(&file);
         let states = adapter
             .debuggee()?
             .set_line_breakpoints(&file, lines.collect())

@@ -526,6 +526,10 @@ impl Breakpoint {
         Some(BreakpointState {
             id: self.id,
             asked,
+            similar: match resolution {
+                Resolution::Pending(_) => self.similar_files(),
+                Resolution::Resolved { .. } | Resolution::Failed(_) => Vec::new(),
+            },
             resolution,
         })
     }
@@ -568,11 +572,31 @@ impl Breakpoint {
         }
     }
 
+    /// Files that modules name and that may be meant, at most a few; those of the very name before others.
+    fn similar_files(&self) -> Vec<PathBuf> {
+        /// "At most a few".
+        const LIMIT: usize = 3;
+        let Spec::Line { file, .. } = &self.spec else {
+            return Vec::new();
+        };
+        let said = self.answers.iter().filter_map(|answer| match &answer.said {
+            Said::NoFile { similar } => Some(similar),
+            _ => None,
+        });
+        let mut similar: Vec<PathBuf> = said.flatten().cloned().collect();
+        similar.sort_by_cached_key(|other| (other.file_name() != file.file_name(), other.clone()));
+        similar.dedup();
+        similar.truncate(LIMIT);
+        similar
+    }
+
     fn line_unresolved(&self, file: &Path, line: u32) -> Resolution {
         let name = file.display();
-        let mut similar: Vec<String> = Vec::new();
         for answer in &self.answers {
             match &answer.said {
+                Said::NoCode { .. } if line == 0 => {
+                    return Resolution::Failed("lines are counted from 1".to_owned());
+                }
                 Said::NoCode { before, after } => {
                     let near = match (before, after) {
                         (Some(b), Some(a)) => {
@@ -585,19 +609,15 @@ impl Breakpoint {
                     };
                     return Resolution::Failed(format!("no code on line {line} of {name}{near}"));
                 }
-                Said::NoFile { similar: more } => {
-                    similar.extend(more.iter().map(|p| p.display().to_string()));
+                Said::NoFile { .. } | Said::Found(_) | Said::Functions(_) | Said::NoFunction(_) => {
                 }
-                Said::Found(_) | Said::Functions(_) | Said::NoFunction(_) => {}
             }
         }
-        similar.sort_unstable();
-        similar.dedup();
-        similar.truncate(3);
-        let hint = if similar.is_empty() {
-            String::new()
-        } else {
-            format!("; there is {}", similar.join(", "))
+        let similar = self.similar_files();
+        let similar: Vec<String> = similar.iter().map(|p| p.display().to_string()).collect();
+        let hint = match similar.is_empty() {
+            true => String::new(),
+            false => format!("; there is {}", similar.join(", ")),
         };
         Resolution::Pending(format!(
             "no module that is loaded names a source file {name}{hint}"
@@ -646,7 +666,12 @@ fn ask_line(module: &LoadedModule, file: &Path, line: u32, column: Option<u32>) 
     match module.module.lookup_line(file, line) {
         LineLookup::Found(found) => Said::Found(found.into_iter().map(location).collect()),
         LineLookup::NoCode { before, after } => Said::NoCode { before, after },
-        LineLookup::NoFile { similar } => Said::NoFile { similar },
+        LineLookup::NoFile { similar } => Said::NoFile {
+            similar: match similar.is_empty() && !module.is_distributions() {
+                true => module.module.files_nearly_called(file),
+                false => similar,
+            },
+        },
     }
 }
 

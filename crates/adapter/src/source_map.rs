@@ -1,0 +1,160 @@
+//! Where sources are for the client: a program may have been built in a folder, or on a machine, that isn't here.
+//!
+//! The debug information names files as the compiler was given them. The argument `sourceMap` says which folders of those names are
+//! which here; everything the client is told of goes through it one way, and what the client names the other.
+
+use crate::adapter::source_exists;
+use crate::launch_arguments::{string, wrong};
+use crate::to_dap;
+use dapple_dap::server::ClientConventions;
+use dapple_dap::types::Source;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::path::{Component, Path, PathBuf};
+
+/// Folders of the debug information with what they are here.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct SourceMap {
+    folders: Vec<(PathBuf, PathBuf)>,
+}
+
+impl SourceMap {
+    /// Reads `{"/build": "/home/me/project"}`, or `[["/build", "/home/me/project"]]` as lldb-dap has it.
+    ///
+    /// # Errors
+    /// A sentence that names the entry.
+    pub fn read(name: &str, value: &Value) -> Result<SourceMap, String> {
+        let expected = "an object from folders of the debug information to folders here";
+        let mut map = SourceMap::default();
+        match value {
+            Value::Object(entries) => {
+                for (from, to) in entries {
+                    map.add(from, string(&format!("{name}.{from}"), to)?, name)?;
+                }
+            }
+            Value::Array(entries) => {
+                for (index, entry) in entries.iter().enumerate() {
+                    let name = format!("{name}[{index}]");
+                    let Some([from, to]) = entry.as_array().map(Vec::as_slice) else {
+                        return Err(wrong(&name, "a pair of folders", entry));
+                    };
+                    map.add(string(&name, from)?, string(&name, to)?, &name)?;
+                }
+            }
+            other => return Err(wrong(name, expected, other)),
+        }
+        Ok(map)
+    }
+
+    fn add(&mut self, from: &str, to: &str, name: &str) -> Result<(), String> {
+        if from.is_empty() || to.is_empty() {
+            return Err(format!(
+                "`{name}`: a folder has a name; `.` is for relative ones"
+            ));
+        }
+        if !Path::new(to).is_absolute() {
+            return Err(format!("`{name}`: {to} is not an absolute path"));
+        }
+        self.folders.push((plain(from), plain(to)));
+        Ok(())
+    }
+
+    /// What a file of the debug information is here.
+    pub fn here<'p>(&self, file: &'p Path) -> Cow<'p, Path> {
+        let folders = self.folders.iter().map(|(from, to)| (from, to));
+        replaced(file, folders).map_or(Cow::Borrowed(file), Cow::Owned)
+    }
+
+    /// What the debug information calls a file of the client's.
+    pub fn in_debuggee<'p>(&self, file: &'p Path) -> Cow<'p, Path> {
+        let folders = self.folders.iter().map(|(from, to)| (to, from));
+        replaced(file, folders).map_or(Cow::Borrowed(file), Cow::Owned)
+    }
+
+    /// Where a file of the debug information is here, and whether it can be opened there.
+    pub fn locate(&self, file: &Path) -> (PathBuf, bool) {
+        let here = self.here(file).into_owned();
+        let exists = source_exists(&here);
+        (here, exists)
+    }
+
+    /// A file of the debug information, as the client is told of it.
+    pub fn source(&self, file: &Path, client: &ClientConventions) -> Source {
+        let (here, exists) = self.locate(file);
+        to_dap::source(&here, exists, client)
+    }
+}
+
+/// A folder's path without what stands for nothing. All of a relative one may.
+fn plain(folder: &str) -> PathBuf {
+    let parts = Path::new(folder).components();
+    parts.filter(|part| *part != Component::CurDir).collect()
+}
+
+/// The file with the longest of the folders that it is in replaced by the other.
+fn replaced<'m>(
+    file: &Path,
+    folders: impl Iterator<Item = (&'m PathBuf, &'m PathBuf)>,
+) -> Option<PathBuf> {
+    let inside = |folder: &Path| match folder.as_os_str().is_empty() {
+        true => file.is_relative(),
+        false => file.starts_with(folder),
+    };
+    let (from, to) = folders
+        .filter(|(from, _)| inside(from))
+        .max_by_key(|(from, _)| from.components().count())?;
+    Some(to.join(file.strip_prefix(from).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn map(value: Value) -> SourceMap {
+        SourceMap::read("sourceMap", &value).expect("valid")
+    }
+
+    #[test]
+    fn the_longest_folder_is_replaced_and_only_whole_names_count() {
+        let map = map(json!({"/build/": "/home/me", "/build/lib": "/usr/src/lib"}));
+        for (theirs, here) in [
+            ("/build/a.c", "/home/me/a.c"),
+            ("/build/lib/b.c", "/usr/src/lib/b.c"),
+            ("/build/library/c.c", "/home/me/library/c.c"),
+            ("/builds/d.c", "/builds/d.c"),
+            ("e.c", "e.c"),
+        ] {
+            assert_eq!(map.here(Path::new(theirs)), Path::new(here));
+            assert_eq!(map.in_debuggee(Path::new(here)), Path::new(theirs));
+        }
+    }
+
+    #[test]
+    fn relative_names_have_a_folder_too() {
+        let map = map(json!([[".", "/home/me"]]));
+        assert_eq!(
+            map.here(Path::new("src/a.c")),
+            Path::new("/home/me/src/a.c")
+        );
+        assert_eq!(
+            map.in_debuggee(Path::new("/home/me/src/a.c")),
+            Path::new("src/a.c")
+        );
+        assert_eq!(map.here(Path::new("/usr/b.c")), Path::new("/usr/b.c"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (value, part) in [
+            (json!("x"), "`sourceMap` must be an object"),
+            (json!({"/a": 1}), "`sourceMap./a` must be a string"),
+            (json!({"/a": ""}), "a folder has a name"),
+            (json!({"/a": "b"}), "b is not an absolute path"),
+            (json!([["/a"]]), "`sourceMap[0]` must be a pair of folders"),
+        ] {
+            let error = SourceMap::read("sourceMap", &value).expect_err("refused");
+            assert!(error.contains(part), "{value}: {error}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Programs whose sources are elsewhere than where they were compiled.
+
+mod support;
+
+use dapple_dap::types::*;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::fixture::fixtures_folder;
+use support::{Session, file_of, text};
+
+const MAIN: &str = r#"#include <stdio.h>
+#include "part.h"
+
+int main(void)
+{
+    int sum = part(4);
+    printf("%d\n", sum);
+    return 0;
+}
+"#;
+const PART: &str = "static inline int part(int n)\n{\n    return n + 1;\n}\n";
+
+/// A program that was compiled in a folder that is another now.
+struct Moved {
+    built: PathBuf,
+    now: PathBuf,
+    program: PathBuf,
+}
+
+impl Moved {
+    fn new(name: &str) -> Moved {
+        let root = fixtures_folder().join(format!("moved-{name}-{}", std::process::id()));
+        // Another run of the tests may have had the same number.
+        let _ = std::fs::remove_dir_all(&root);
+        let (built, now) = (root.join("built/code"), root.join("now"));
+        let program = root.join("program");
+        std::fs::create_dir_all(built.join("include")).expect("a folder");
+        std::fs::write(built.join("main.c"), MAIN).expect("a source");
+        std::fs::write(built.join("include/part.h"), PART).expect("a source");
+        let compiled = Command::new("gcc")
+            .args(["-g", "-Iinclude", "main.c", "-o"])
+            .arg(&program)
+            .current_dir(&built)
+            .status();
+        assert!(compiled.expect("the compiler runs").success());
+        std::fs::rename(&built, &now).expect("the folder can be moved");
+        Moved {
+            built,
+            now,
+            program,
+        }
+    }
+
+    fn launch(&self, session: &Session, map: &[(&Path, &Path)]) {
+        let map = map.iter().map(|(from, to)| (text(from), json!(text(to))));
+        let map = map.collect::<serde_json::Map<_, _>>();
+        let arguments = json!({ "program": text(&self.program), "sourceMap": map });
+        let arguments = dapple_dap::testing::launch_arguments(&arguments);
+        session.ok::<LaunchRequest>(arguments);
+        session.wait_for::<InitializedEvent>();
+    }
+}
+
+impl Drop for Moved {
+    fn drop(&mut self) {
+        if let Some(root) = self.program.parent() {
+            let _ = std::fs::remove_dir_all(root);
+        }
+    }
+}
+
+#[test]
+fn breakpoints_and_frames_are_in_the_folder_where_the_sources_are_now() {
+    let moved = Moved::new("mapped");
+    let session = Session::new();
+    let main = text(&moved.now.join("main.c"));
+    let part = text(&moved.now.join("include/part.h"));
+    let before = session.set_lines(&main, &[6]).remove(0);
+    moved.launch(&session, &[(&moved.built, &moved.now)]);
+    let told = session.wait_for::<BreakpointEvent>().breakpoint;
+    assert_eq!((told.id, told.verified), (before.id, true), "{told:?}");
+    assert_eq!(
+        told.source.and_then(|source| source.path),
+        Some(main.clone())
+    );
+    let inside = session.set_lines(&part, &[3]).remove(0);
+    assert!(inside.verified, "{inside:?}");
+    let named = SetFunctionBreakpointsArguments::new(vec![FunctionBreakpoint::new("part")]);
+    let named = session
+        .ok::<SetFunctionBreakpointsRequest>(named)
+        .breakpoints;
+    let source = named[0].source.clone().expect("a source");
+    assert_eq!(
+        (source.path, source.presentation_hint),
+        (Some(part.clone()), None)
+    );
+    let places = BreakpointLocationsArguments::new(Source::new().with_path(&*main), 6);
+    let places = session.ok::<BreakpointLocationsRequest>(places);
+    assert!(!places.breakpoints.is_empty());
+    session.configured();
+    for (file, line) in [(&main, 6), (&part, 3)] {
+        let stop = session.stopped(StoppedEventReason::Breakpoint);
+        assert_eq!(
+            (file_of(&stop.top).as_ref(), stop.top.line),
+            (Some(file), line)
+        );
+        assert_eq!(stop.top.presentation_hint, None);
+        session.resume(stop.thread);
+    }
+    session.wait_for_output("5\n");
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+}
+
+#[test]
+fn the_list_of_sources_and_log_messages_name_what_is_here() {
+    let moved = Moved::new("listed");
+    let session = Session::new();
+    moved.launch(&session, &[(&moved.built, &moved.now)]);
+    let listed = session.ok::<LoadedSourcesRequest>(LoadedSourcesArguments::new());
+    let paths: Vec<String> = listed.sources.into_iter().filter_map(|s| s.path).collect();
+    for name in ["main.c", "include/part.h"] {
+        assert!(paths.contains(&text(&moved.now.join(name))), "{paths:?}");
+        assert!(!paths.contains(&text(&moved.built.join(name))), "{paths:?}");
+    }
+    let main = text(&moved.now.join("main.c"));
+    let wanted = SourceBreakpoint::new(7).with_log_message("sum is {sum}");
+    let arguments = SetBreakpointsArguments::new(Source::new().with_path(&*main));
+    session.ok::<SetBreakpointsRequest>(arguments.with_breakpoints(vec![wanted]));
+    session.configured();
+    let logged = loop {
+        let output = session.wait_for::<OutputEvent>();
+        if output.output == "sum is 5\n" {
+            break output;
+        }
+    };
+    assert_eq!(logged.source.and_then(|source| source.path), Some(main));
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+}
+
+#[test]
+fn a_file_that_is_elsewhere_in_the_debug_information_is_told_with_what_maps_it() {
+    let moved = Moved::new("told");
+    let session = Session::new();
+    moved.launch(&session, &[]);
+    let main = moved.now.join("main.c");
+    let wanted = [
+        text(&main),
+        text(&moved.now.join("MAIN.cpp")),
+        "/no/such.c".into(),
+    ];
+    let [there, nearly, nowhere] = wanted.map(|path| {
+        let breakpoint = session.set_lines(&path, &[6]).remove(0);
+        assert!(!breakpoint.verified);
+        assert_eq!(breakpoint.reason, Some(BreakpointReason::Pending));
+        breakpoint.message.unwrap_or_default()
+    });
+    let (built, now) = (moved.built.display(), moved.now.display());
+    let no_module = |path: &str| format!("no module that is loaded names a source file {path}");
+    assert_eq!(
+        there,
+        format!(
+            "{}; there is {built}/main.c; if that is the same file, \"sourceMap\": {{\"{built}\": \"{now}\"}} says so",
+            no_module(&text(&main))
+        )
+    );
+    let upper = no_module(&format!("{now}/MAIN.cpp"));
+    assert_eq!(nearly, format!("{upper}; there is {built}/main.c"));
+    assert_eq!(nowhere, no_module("/no/such.c"));
+    session.disconnect();
+}
