@@ -48,7 +48,7 @@ impl Adapter {
             let mut body = OutputEventBody::new(text).with_category(OutputEventCategory::Console);
             if let Some(position) = run.first().and_then(|logged| logged.position.as_ref()) {
                 let file = &position.file;
-                let known = self.breakpoints.source(&self.source_map.to_client(file));
+                let known = self.breakpoints.source(&self.source_map.here(file));
                 let named = || self.source_map.source(file, client);
                 body = body
                     .with_source(known.unwrap_or_else(named))
