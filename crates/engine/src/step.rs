@@ -747,6 +747,11 @@ pub fn enters_inlined(cx: &Context<'_>, before: usize, target: Option<Callee>) -
     }
 }
 
+/// Whether an exception that has come here only has destructors run, and goes on.
+pub fn only_cleans_up(cx: &Context<'_>) -> bool {
+    cx.position().is_some_and(|at| at.is_cleanup())
+}
+
 impl Context<'_> {
     fn position(&self) -> Option<Arc<Position>> {
         self.places.at(self.registers.pc()?, self.modules)

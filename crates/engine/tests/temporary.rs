@@ -6,7 +6,7 @@ use dapple_engine::event::{ExitStatus, StopReason};
 use dapple_engine::session::BreakpointOptions;
 use dapple_engine::session::temporary::{TemporaryBreakpoint, TemporaryPlace};
 use dapple_engine::{Error, Event};
-use support::{Debuggee, Fixture, Outcome, fixture};
+use support::{Debuggee, Fixture, Outcome, fixture, inline};
 
 /// The line of a mark.
 fn line(fixture: &Fixture, name: &str) -> TemporaryBreakpoint {
@@ -193,4 +193,107 @@ fn where_it_cannot_be_it_is_refused_and_nothing_is_left() {
     assert!(refusal(unreadable).starts_with("the condition `n ==` can't be read"));
     debuggee.resume();
     assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
+}
+
+/// Runs to `start`, and from there until `never`, which the frame there does not come to; gives where that ends, and the rest of
+/// the program's life.
+fn left_before(fixture: &Fixture, start: &str, never: &str) -> (String, ExitStatus) {
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&[start]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let session = debuggee.session();
+    session
+        .set_line_breakpoints(&fixture.source, Vec::new())
+        .unwrap();
+    let frame = session.stack(thread, 0..1).unwrap().frames[0].id;
+    let until = TemporaryBreakpoint {
+        frame: Some(frame),
+        ..line(fixture, never)
+    };
+    let once = session.set_temporary_breakpoint(until).unwrap();
+    debuggee.resume();
+    let place = stopped(&mut debuggee, &[once.id]);
+    debuggee.resume();
+    (place, debuggee.expect_exit())
+}
+
+#[test]
+fn an_exception_that_leaves_its_frame_ends_it_where_that_is_caught() {
+    let text = r#"
+#include <cstdio>
+static int drops;
+struct Guard { ~Guard() { drops++; } };
+static void throws(int deep) {
+    Guard guard;
+    if (deep) {
+        throws(deep - 1);
+        drops += 100; // stop: never
+    }
+    throw 1;
+}
+static void catches_own() {
+    Guard guard;
+    try { throws(2); } catch (char) {}
+    drops += 100; // stop: nor here
+}
+static void passes() {
+    Guard guard;
+    try { throws(1); } catch (int) {} // stop: start
+    catches_own(); // stop: again
+    drops += 100; // stop: neither here
+}
+int main() {
+    try { passes(); }
+    catch (int) { // stop: catch
+        drops += 10;
+    }
+    return drops; // stop: end
+}
+"#;
+    let fixture = inline("left.cpp", text, &["-O0"]);
+    let ended = (String::from("catch"), ExitStatus::Code(17));
+    // What is thrown and caught in the frame doesn't leave it.
+    assert_eq!(left_before(&fixture, "start", "neither here"), ended);
+    assert_eq!(left_before(&fixture, "again", "neither here"), ended);
+}
+
+#[test]
+fn a_jump_or_a_panic_that_leaves_its_frame_ends_it_there() {
+    let text = r#"
+#include <setjmp.h>
+static jmp_buf outer, inner;
+static volatile int count;
+static void jumps(void) {
+    if (!setjmp(inner)) // stop: start
+        longjmp(inner, 1);
+    count++;
+    if (count)
+        longjmp(outer, 1);
+    count = 100; // stop: never
+}
+int main(void) {
+    if (setjmp(outer) == 0) // stop: setjmp
+        jumps();
+    return count; // stop: end
+}
+"#;
+    let fixture = inline("left.c", text, &["-O0"]);
+    let ended = (String::from("setjmp"), ExitStatus::Code(1));
+    assert_eq!(left_before(&fixture, "start", "never"), ended);
+    let text = r#"
+fn panics(n: i32) -> i32 {
+    let text = n.to_string(); // stop: start
+    assert!(n > 3, "{text}");
+    n // stop: never
+}
+fn main() {
+    std::panic::set_hook(Box::new(|_| {}));
+    let result = std::panic::catch_unwind(|| panics(1)); // stop: catch
+    std::process::exit(result.is_err() as i32 + 4);
+}
+"#;
+    let fixture = inline("left.rs", text, &[]);
+    let (place, exit) = left_before(&fixture, "start", "never");
+    assert!(place.contains("__rust_try"), "{place}");
+    assert_eq!(exit, ExitStatus::Code(5));
 }

@@ -1,4 +1,5 @@
-//! The end of frames with watched data: a return, an exception, a panic or a `longjmp` that leaves them, the end of their thread.
+//! The end of frames with watched data or a temporary breakpoint: a return, an exception, a panic or a `longjmp` that leaves them, the
+//! end of their thread.
 //!
 //! There is a site where such a frame returns to. While there is such a frame, the runtimes' functions that say where an
 //! exception lands and a jump goes have sites, too; a thread with such a frame that comes there gets one at its landing.
@@ -9,6 +10,7 @@ use crate::event::StopReason;
 use crate::faults::Mapping;
 use crate::frame::FrameId;
 use crate::session::watching::{DataTarget, FrameOnStack};
+use crate::step;
 use crate::target::linux::process;
 use crate::{Address, ThreadId};
 
@@ -21,12 +23,12 @@ impl Owner {
         self.watches.list.iter().filter_map(found)
     }
 
-    /// Stops where frames return to that watched data is in, and where they may be left otherwise.
+    /// Stops where frames return to that watched data is in, and where those and a temporary breakpoint's may be left otherwise.
     pub(super) fn watch_frames(&mut self) {
         self.memory.remove_everywhere(Reason::FrameEnd);
         self.memory.remove_everywhere(Reason::FrameLeft);
         let frames: Vec<FrameOnStack> = self.watched_frames().collect();
-        if frames.is_empty() {
+        if frames.is_empty() && self.breakpoints.temporary_frames().next().is_none() {
             return;
         }
         let hooks = self.modules.iter().flat_map(|module| {
@@ -44,7 +46,8 @@ impl Owner {
 
     /// A thread is where an exception or a jump is sent on: it is looked at again where that goes.
     pub(super) fn frames_left(&mut self, thread: ThreadId) {
-        if !self.watched_frames().any(|frame| frame.thread == thread) {
+        let is_its = |frame: FrameOnStack| frame.thread == thread;
+        if !self.watched_frames().any(is_its) && !self.breakpoints.is_awaited_in(thread) {
             return;
         }
         let Some(registers) = self.registers(thread) else {
@@ -94,6 +97,28 @@ impl Owner {
         data_gone(ended)
     }
 
+    /// The reason to stop a thread that was taken out of the frames of temporary breakpoints, to where that is caught.
+    pub(super) fn temporaries_left(&mut self, thread: ThreadId) -> Option<StopReason> {
+        if !self.breakpoints.is_awaited_in(thread) {
+            return None;
+        }
+        let registers = self.registers(thread)?;
+        let sp = Address(registers.sp());
+        let over = |frame: &FrameOnStack| {
+            frame.thread == thread && sp >= frame.cfa && self.is_one_stack(frame.cfa, sp)
+        };
+        let left = self.breakpoints.temporary_frames();
+        let left: Vec<i64> = left
+            .filter(|(_, frame)| over(frame))
+            .map(|(id, _)| id)
+            .collect();
+        if left.is_empty() || step::only_cleans_up(&self.context(registers)) {
+            return None;
+        }
+        self.breakpoints.spend(&left);
+        Some(StopReason::Breakpoint(left))
+    }
+
     /// Whether two addresses are on one stack, as far as the mappings tell.
     pub(super) fn is_one_stack(&self, one: Address, other: Address) -> bool {
         let mappings = process::mappings(self.process);
@@ -129,6 +154,12 @@ impl Owner {
 
     /// A thread has ended, and its stack with it.
     pub(super) fn stack_ended(&mut self, thread: ThreadId) {
+        let temporaries = self.breakpoints.temporary_frames();
+        let ended: Vec<i64> = temporaries
+            .filter(|(_, frame)| frame.thread == thread)
+            .map(|(id, _)| id)
+            .collect();
+        self.remove_temporaries(|id| ended.contains(&id));
         let on_it = |found: &Option<DataTarget>| {
             found
                 .as_ref()

@@ -125,7 +125,7 @@ impl Owner {
         Ok(step::targets(&self.context(registers), before))
     }
 
-    fn context(&self, registers: UserRegisters) -> Context<'_> {
+    pub(super) fn context(&self, registers: UserRegisters) -> Context<'_> {
         Context {
             registers: registers.to_dwarf(),
             modules: &self.modules,

@@ -32,6 +32,7 @@ impl Owner {
         if set.is_err() {
             self.remove_temporaries(|other| other == id);
         }
+        self.watch_frames();
         set.map_err(Error::Refused)
     }
 
@@ -39,6 +40,7 @@ impl Owner {
     pub(crate) fn remove_temporaries(&mut self, gone: impl Fn(i64) -> bool) {
         if self.breakpoints.remove_temporaries(gone) {
             self.arm();
+            self.watch_frames();
         }
     }
 

@@ -152,7 +152,8 @@ impl Owner {
         if step && stepping {
             return self.stepped(thread);
         }
-        match gone {
+        let left = || self.temporaries_left(thread);
+        match gone.or_else(|| frame_end.then(left).flatten()) {
             Some(reason) => self.report(thread, reason),
             None => self.release(thread),
         }

@@ -40,7 +40,8 @@ pub struct TemporaryBreakpoint {
     /// Only this thread is stopped.
     pub thread: Option<ThreadId>,
     /// Only the frame's thread is stopped: in the frame or one that called it, not in what it calls; and where the frame
-    /// returns to, if it is not stopped before. A frame that is left otherwise (an exception, longjmp(3)) is just left.
+    /// returns to, or an exception, a panic or longjmp(3) takes it that leaves the frame, if it is not stopped before. It is
+    /// gone with its thread.
     pub frame: Option<FrameId>,
 }
 

@@ -8,6 +8,7 @@ use crate::breakpoints::temporary::Temporary;
 use crate::modules::Modules;
 use crate::session::Resolution;
 use crate::session::temporary::{TemporaryPlace, TemporarySet};
+use crate::session::watching::FrameOnStack;
 
 impl Model {
     /// Adds a breakpoint that is in none of the lists; its id.
@@ -40,6 +41,21 @@ impl Model {
     pub(crate) fn temporary_of(&self, id: i64) -> Option<&Temporary> {
         let breakpoint = self.list.iter().find(|b| b.id == id)?;
         breakpoint.temporary.as_ref()
+    }
+
+    /// The frames that temporary ones are in which have not stopped anyone, with their ids.
+    pub(crate) fn temporary_frames(&self) -> impl Iterator<Item = (i64, FrameOnStack)> {
+        let frame = |b: &Breakpoint| {
+            let temporary = b.temporary.as_ref().filter(|temporary| !temporary.spent)?;
+            Some((b.id, temporary.frame?))
+        };
+        self.list.iter().filter_map(frame)
+    }
+
+    /// Whether there is a temporary one in a frame of `thread`.
+    pub(crate) fn is_awaited_in(&self, thread: ThreadId) -> bool {
+        let mut frames = self.temporary_frames();
+        frames.any(|(_, frame)| frame.thread == thread)
     }
 
     /// Whether what a breakpoint was asked for on is at `address`.
