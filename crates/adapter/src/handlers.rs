@@ -12,6 +12,7 @@ mod moving;
 mod places;
 mod restart;
 mod run;
+pub mod skipping;
 mod sources;
 mod start;
 mod terminal;
@@ -67,6 +68,7 @@ pub fn server() -> Server<Adapter> {
         .on::<StepInTargetsRequest>(run::step_in_targets)
         .on::<StepOutRequest>(run::step_out)
         .on::<PauseRequest>(run::pause)
+        .on::<skipping::SetSkipRequest>(skipping::set_skip)
         .on_deferred::<LoadedSourcesRequest>(sources::loaded_sources)
         .on_deferred::<RestartRequest>(restart::restart)
         .capabilities_for(|client, capabilities| {

@@ -2,6 +2,7 @@
 
 mod support;
 
+use dapple_adapter::{SetSkipArguments, SetSkipRequest};
 use dapple_dap::types::*;
 use serde_json::json;
 use support::{Fixture, Session, Stopped};
@@ -128,4 +129,24 @@ fn what_is_to_be_skipped_is_told_at_the_launch() {
         }
         session.disconnect();
     }
+}
+
+#[test]
+fn what_is_skipped_is_changed_while_the_program_is_debugged() {
+    let fixture = Fixture::new("stepping/targets.cpp");
+    let (session, stop) = at(&fixture, "nested");
+    let skip = |patterns: &[&str]| SetSkipArguments {
+        skip: patterns.iter().map(|text| (*text).to_owned()).collect(),
+    };
+    session.ok::<SetSkipRequest>(skip(&["std", "two"]));
+    let stop = session.step_in(&stop, &fixture, "one");
+    let stop = session.step_out(&stop, &fixture, "nested");
+    let stop = session.step_in(&stop, &fixture, "sum");
+    let refused = session.refused::<SetSkipRequest>(skip(&["std", "a(b"]));
+    assert_eq!(
+        refused.to_string(),
+        "`a(b` is neither a path nor a function's name: a name has no `(`"
+    );
+    session.step_out(&stop, &fixture, "nested");
+    session.disconnect();
 }

@@ -95,7 +95,9 @@ fn watched_data_stops_where_it_changes_until_it_is_watched_no_more() {
     );
     let listed = said(&["watch a", "awatch values[0]", "watch"]);
     assert!(
-        listed.contains("a, where it is changed\nvalues[0], where it is read or written\n"),
+        listed.contains(
+            "watch 3: a, where it is changed\nwatch 4: values[0], where it is read or written\n"
+        ),
         "{listed}"
     );
     let run = run(&["watch sink", "unwatch sink", "c"]);
@@ -107,4 +109,64 @@ fn watched_data_stops_where_it_changes_until_it_is_watched_no_more() {
     assert!(run.stderr.contains("nonsense"), "{run:?}");
     let run = self::run(&["unwatch sink"]);
     assert!(run.stderr.contains("`sink` is not watched"), "{run:?}");
+}
+
+#[test]
+fn what_is_skipped_is_listed_changed_and_kept_for_the_next_run() {
+    assert_eq!(said(&["skip"]), "skip\nskipped: std\n");
+    let entered = said(&["skip one two", "step"]);
+    assert!(
+        entered.contains(&at("numbers::sum<int>", "sum")),
+        "{entered}"
+    );
+    let entered = said(&["skip one two", "skip delete one", "step"]);
+    assert!(entered.contains(&at("numbers::one", "one")), "{entered}");
+    assert_eq!(said(&["skip delete"]), "skip delete\nnothing is skipped\n");
+    let run = run(&["skip delete one"]);
+    assert!(
+        run.stderr.contains("`one` is not skipped; skipped: std"),
+        "{run:?}"
+    );
+    let run = self::run(&["skip a(b"]);
+    assert!(run.stderr.contains("`a(b` is neither a path"), "{run:?}");
+    let stop = format!("until {}", line("nested"));
+    let run = batch(
+        PROGRAM,
+        &["skip one two", "b main", "run", "run", &stop, "step"],
+    );
+    assert!(
+        run.stdout.contains(&at("numbers::sum<int>", "sum")),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn watches_are_listed_and_deleted_with_the_breakpoints() {
+    let listed = said(&["b two", "watch sink", "rwatch a", "info breakpoints"]);
+    assert!(
+        listed.ends_with("watch 4: sink, where it is changed\nwatch 5: a, where it is read\n"),
+        "{listed}"
+    );
+    assert!(listed.contains("breakpoint 3 on two at "), "{listed}");
+    let listed = said(&["watch sink", "watch a", "delete 3", "info breakpoints"]);
+    assert_eq!(
+        listed,
+        "info breakpoints\nwatch 4: a, where it is changed\n"
+    );
+    let run = run(&[
+        "b two",
+        "watch sink",
+        "d all",
+        "info breakpoints",
+        "watch",
+        "c",
+    ]);
+    assert!(
+        run.stdout
+            .contains("breakpoint 3 deleted\nwatch 4 deleted\n"),
+        "{run:?}"
+    );
+    assert!(run.stdout.contains("there are no breakpoints\n"), "{run:?}");
+    assert!(run.stdout.contains("nothing is watched\n"), "{run:?}");
+    assert_eq!(run.code, Some(0), "{run:?}");
 }

@@ -124,26 +124,37 @@ pub struct Breakpoints {
 }
 
 impl Breakpoints {
+    /// A number that none has had.
+    pub fn take_number(&mut self) -> u32 {
+        self.last += 1;
+        self.last
+    }
+
+    /// Has a number free again if it was the last.
+    pub fn give_number_back(&mut self, number: u32) {
+        if self.last == number {
+            self.last -= 1;
+        }
+    }
+
     /// Adds one and returns its number.
     pub fn add(&mut self, place: Place, stay: Stay, options: Options) -> u32 {
-        self.last += 1;
+        let number = self.take_number();
         self.list.push(Breakpoint {
-            number: self.last,
+            number,
             place,
             stay,
             options,
             hits: 0,
             answer: None,
         });
-        self.last
+        number
     }
 
-    /// Takes one back that could not be placed; its number is free again if it was the last.
+    /// Takes one back that could not be placed.
     pub fn take_back(&mut self, number: u32) {
         self.remove(number);
-        if self.last == number {
-            self.last -= 1;
-        }
+        self.give_number_back(number);
     }
 
     /// Removes one and returns it.

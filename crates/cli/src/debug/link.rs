@@ -4,6 +4,7 @@
 //! adapter that was left may still have something to say.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -99,7 +100,7 @@ impl Link {
     pub fn open(
         adapter: &Adapter,
         options: transport::Options,
-        program: &Program,
+        (program, skip): (&Program, &[String]),
         stdin: ProgramStdin,
         run: u32,
         events: &Sender<Event>,
@@ -129,12 +130,14 @@ impl Link {
             .context("the adapter did not start")?;
         match &program.attach {
             Some(attach) => {
-                let arguments = attach_arguments(attach, program)?;
+                let mut arguments = attach_arguments(attach, program)?;
+                add_skip(&mut arguments.other, skip, adapter)?;
                 let attach = link.client.send::<AttachRequest>(arguments)?;
                 forward_answer(attach, run, events.clone());
             }
             None => {
-                let arguments = launch_arguments(program, stdin, adapter)?;
+                let mut arguments = launch_arguments(program, stdin, adapter)?;
+                add_skip(&mut arguments.other, skip, adapter)?;
                 let launch = link.client.send::<LaunchRequest>(arguments)?;
                 forward_answer(launch, run, events.clone());
             }
@@ -278,6 +281,18 @@ fn attach_arguments(attach: &Attach, program: &Program) -> anyhow::Result<Attach
         set("followForks", Raw::new("child")?);
     }
     Ok(arguments)
+}
+
+/// Which code steps don't enter is said to no other adapter than ours.
+fn add_skip(
+    arguments: &mut BTreeMap<String, Raw>,
+    skip: &[String],
+    adapter: &Adapter,
+) -> anyhow::Result<()> {
+    if matches!(adapter, Adapter::Own) {
+        arguments.insert("skip".to_owned(), Raw::new(skip)?);
+    }
+    Ok(())
 }
 
 /// JSON has no paths that are not Unicode.

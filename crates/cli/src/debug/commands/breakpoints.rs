@@ -71,7 +71,7 @@ pub static COMMANDS: &[Command] = &[
         name: "delete",
         aliases: &["d"],
         usage: "N | all",
-        summary: "remove a breakpoint, or all of them",
+        summary: "remove a breakpoint or watch, or all of them",
         details: "`info breakpoints` has the numbers.",
         argument: Argument::Topic(&["all"]),
         repeats: false,
@@ -339,11 +339,9 @@ fn delete(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         bail!("delete which? `delete 1`, or `delete all`");
     }
     let numbers: Vec<u32> = if argument == "all" {
-        session
-            .breakpoints
-            .iter()
-            .map(|breakpoint| breakpoint.number)
-            .collect()
+        let breakpoints = session.breakpoints.iter().map(|b| b.number);
+        let watches = session.watches.iter().map(|watch| watch.number);
+        breakpoints.chain(watches).collect()
     } else {
         argument
             .split_whitespace()
@@ -354,8 +352,14 @@ fn delete(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         session.screen.say("there are no breakpoints");
     }
     for number in numbers {
-        session.delete_breakpoint(number)?;
-        session.screen.say(&format!("breakpoint {number} deleted"));
+        let kind = match super::watching::delete(session, number)? {
+            true => "watch",
+            false => {
+                session.delete_breakpoint(number)?;
+                "breakpoint"
+            }
+        };
+        session.screen.say(&format!("{kind} {number} deleted"));
     }
     Ok(Flow::Go)
 }

@@ -102,11 +102,12 @@ fn info(session: &mut Session, topic: &str) -> anyhow::Result<Flow> {
 }
 
 fn breakpoints(session: &mut Session) {
-    let lines: Vec<_> = session
+    let mut lines: Vec<_> = session
         .breakpoints
         .iter()
         .map(|this| render::breakpoint_line(this, session.screen.style))
         .collect();
+    lines.extend(super::watching::lines(session));
     let text = if lines.is_empty() {
         "there are no breakpoints".to_owned()
     } else {

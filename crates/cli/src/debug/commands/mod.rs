@@ -10,6 +10,7 @@ mod help;
 mod listing;
 mod moving;
 mod running;
+mod skipping;
 mod stack;
 mod watching;
 
@@ -68,6 +69,7 @@ pub struct Command {
 pub static COMMANDS: &[&[Command]] = &[
     running::COMMANDS,
     moving::COMMANDS,
+    skipping::COMMANDS,
     breakpoints::COMMANDS,
     watching::COMMANDS,
     exceptions::COMMANDS,

@@ -12,6 +12,8 @@ use crate::debug::session::Session;
 /// Watched data.
 #[derive(Debug, Clone)]
 pub struct Watch {
+    /// Its number among the breakpoints.
+    pub number: u32,
     /// As the user wrote it.
     expression: String,
     data: String,
@@ -56,7 +58,7 @@ pub static COMMANDS: &[Command] = &[
         aliases: &[],
         usage: "EXPRESSION | all",
         summary: "watch a value no more",
-        details: "",
+        details: "So does `delete` with the number of the watch.",
         argument: Argument::Expression,
         repeats: false,
         run: unwatch,
@@ -83,7 +85,9 @@ fn watch(
     let Some(data) = info.data_id else {
         bail!("{}", info.description);
     };
+    let number = session.breakpoints.take_number();
     session.watches.push(Watch {
+        number,
         expression: expression.to_owned(),
         data,
         access,
@@ -91,11 +95,14 @@ fn watch(
     });
     if let Err(error) = tell(session) {
         session.watches.pop();
+        session.breakpoints.give_number_back(number);
         // The adapter has to forget it as well.
         tell(session)?;
         return Err(error);
     }
-    session.screen.say(&format!("watching {expression}"));
+    session
+        .screen
+        .say(&format!("watching {expression} (watch {number})"));
     Ok(Flow::Go)
 }
 
@@ -144,22 +151,40 @@ fn unwatch(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     Ok(Flow::Go)
 }
 
+/// Watches what has a number no more; false where nothing has it.
+pub fn delete(session: &mut Session, number: u32) -> anyhow::Result<bool> {
+    let count = session.watches.len();
+    session.watches.retain(|watch| watch.number != number);
+    if session.watches.len() == count {
+        return Ok(false);
+    }
+    if session.link().is_ok() {
+        tell(session)?;
+    }
+    Ok(true)
+}
+
 fn list(session: &mut Session) {
     if session.watches.is_empty() {
         session.screen.say("nothing is watched");
     }
-    let lines: Vec<String> = session
-        .watches
-        .iter()
-        .map(|watch| match watch.access {
-            DataBreakpointAccessType::Read => format!("{}, where it is read", watch.expression),
-            DataBreakpointAccessType::ReadWrite => {
-                format!("{}, where it is read or written", watch.expression)
-            }
-            _ => format!("{}, where it is changed", watch.expression),
-        })
-        .collect();
-    for line in lines {
+    for line in lines(session) {
         session.screen.say(&line);
     }
+}
+
+/// What is watched, a line each.
+pub fn lines(session: &Session) -> Vec<String> {
+    let line = |watch: &Watch| {
+        let when = match watch.access {
+            DataBreakpointAccessType::Read => "read",
+            DataBreakpointAccessType::ReadWrite => "read or written",
+            _ => "changed",
+        };
+        let Watch {
+            number, expression, ..
+        } = watch;
+        format!("watch {number}: {expression}, where it is {when}")
+    };
+    session.watches.iter().map(line).collect()
 }

@@ -80,6 +80,8 @@ pub struct Session {
     pub exceptions: Exceptions,
     /// Which data it watches.
     pub watches: Vec<Watch>,
+    /// Which code steps don't enter.
+    pub skip: Vec<String>,
     /// A step out is under way: what is returned will be shown.
     pub finishing: bool,
     /// Where the program is in its life.
@@ -121,6 +123,7 @@ impl Session {
             breakpoints: Breakpoints::default(),
             exceptions: Exceptions::default(),
             watches: Vec::new(),
+            skip: vec!["std".to_owned()],
             finishing: false,
             state: State::Over,
             listed: None,
@@ -238,6 +241,11 @@ impl Session {
             .context("the program is not running; `run` starts it")
     }
 
+    /// Whether the adapter is ours, and takes what is of no other.
+    pub fn is_own_adapter(&self) -> bool {
+        matches!(self.adapter, Adapter::Own)
+    }
+
     /// Sends a request and waits for its answer.
     pub fn request<R: Request>(&self, arguments: R::Arguments) -> anyhow::Result<R::Response> {
         self.link()?.request::<R>(arguments)
@@ -253,7 +261,7 @@ impl Session {
         let link = Link::open(
             &self.adapter,
             self.log.options(self.run.into()),
-            &self.program,
+            (&self.program, &self.skip),
             self.input.program_stdin(),
             self.run,
             &self.sender,
