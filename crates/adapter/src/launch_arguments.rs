@@ -116,7 +116,10 @@ impl LaunchArguments {
                 _ if value.is_null() => {}
                 "program" => program = Some(PathBuf::from(string(name, value)?)),
                 "args" => launch.options.args = words(name, value)?,
-                "cwd" => launch.options.cwd = Some(PathBuf::from(string(name, value)?)),
+                "cwd" => {
+                    let cwd = string(name, value)?;
+                    launch.options.cwd = (!cwd.is_empty()).then(|| PathBuf::from(cwd));
+                }
                 "env" => variables = environment(value)?,
                 "envFile" => launch.options.env = variables_of(Path::new(string(name, value)?))?,
                 "stopOnEntry" => launch.stop_on_entry = boolean(name, value)?,
@@ -133,13 +136,30 @@ impl LaunchArguments {
                 "randomize" => launch.options.randomize = boolean(name, value)?,
                 "noDebug" => {}
                 own if own.starts_with('_') || CLIENTS_OWN.contains(&own) => {}
-                unknown => launch.warnings.push(warning("launch", unknown, &KNOWN)),
+                unknown => launch.warnings.push(match of_others(unknown) {
+                    Some(meant) => format!(
+                        "launch: the argument `{unknown}` is not known and ignored; it is {meant}"
+                    ),
+                    None => warning("launch", unknown, &KNOWN),
+                }),
             }
         }
         // What stands in the configuration itself comes after what its file says, and so wins.
         launch.options.env.append(&mut variables);
         Ok((launch, program))
     }
+}
+
+/// What does here what an argument of other debuggers does, or of `attach`.
+fn of_others(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "environment" => "`env` here",
+        "workingDirectory" => "`cwd` here",
+        "externalConsole" => "`console` here: \"externalTerminal\"",
+        "terminal" => "`console` here: \"integratedTerminal\"",
+        "pid" | "processId" => "for \"request\": \"attach\"",
+        _ => return None,
+    })
 }
 
 /// What is said of an argument that is not known.
@@ -163,7 +183,7 @@ fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
             )
         })
         .min_by_key(|(_, distance)| *distance)?;
-    (distance <= known.len().max(name.len()) / 2).then_some(known)
+    (distance <= known.len().max(name.len()) / 4).then_some(known)
 }
 
 /// Levenshtein's distance in characters.

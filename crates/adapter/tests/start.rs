@@ -69,8 +69,8 @@ fn a_32_bit_program_is_refused() {
 fn a_truncated_program_is_refused() {
     let fixture = Fixture::new("exit.c");
     let bytes = std::fs::read(&fixture.binary).expect("the program");
-    let truncated = file("truncated", &bytes[..40], 0o755);
-    is_refused(json!({"program": truncated}), "truncated");
+    let truncated = file("part-of-a-program", &bytes[..40], 0o755);
+    is_refused(json!({"program": truncated}), "cut off");
 }
 
 #[test]

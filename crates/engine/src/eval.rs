@@ -18,6 +18,8 @@ pub mod quick;
 mod run;
 mod suggest;
 
+pub(crate) use suggest::nearest;
+
 /// Evaluates `text` in `frame` without side effects. The result's name is the text, trimmed.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! The name that was meant.
 
 /// The candidate nearest to `name`, when it is near enough to have been meant.
-pub(super) fn nearest<'a>(
+pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {

@@ -1,11 +1,14 @@
 //! Looks at a program before it is started, so that what can't work is refused with a sentence instead of an errno.
 
+mod missing;
+
 use crate::Error;
 use crate::launch::LaunchOptions;
-use std::ffi::CString;
+use std::ffi::{CString, OsString};
 use std::fs;
-use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
+use std::io::{self, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// Checks that `options` can be started; gives the program's absolute path.
@@ -18,8 +21,8 @@ pub(crate) fn program(options: &LaunchOptions) -> Result<PathBuf, Error> {
         return Err(refuse("no program was named".into()));
     }
     let path = std::path::absolute(&options.program).map_err(|e| refuse(e.to_string()))?;
-    let path = fs::canonicalize(path).map_err(|e| match e.kind() {
-        std::io::ErrorKind::NotFound => refuse("there is no such file".into()),
+    let path = fs::canonicalize(&path).map_err(|e| match e.kind() {
+        io::ErrorKind::NotFound => refuse(missing::why(&options.program, &path)),
         _ => refuse(e.to_string()),
     })?;
     let metadata = fs::metadata(&path).map_err(|e| refuse(e.to_string()))?;
@@ -33,10 +36,19 @@ pub(crate) fn program(options: &LaunchOptions) -> Result<PathBuf, Error> {
         return Err(refuse("it can't be read: no permission".into()));
     }
     let mut head = Vec::new();
-    fs::File::open(&path)
-        .and_then(|file| file.take(256).read_to_end(&mut head))
-        .map_err(|e| refuse(format!("it can't be read: {e}")))?;
+    let unreadable = |e: io::Error| refuse(format!("it can't be read: {e}"));
+    let file = fs::File::open(&path).map_err(unreadable)?;
+    (&file)
+        .take(256)
+        .read_to_end(&mut head)
+        .map_err(unreadable)?;
+    if !head.starts_with(ELF) && is_source(&path) {
+        return Err(refuse(
+            "it is a source file; compile it with debug information (-g), and launch what that makes".into(),
+        ));
+    }
     header(&head).map_err(refuse)?;
+    segments(&file, &head, metadata.len()).map_err(refuse)?;
     if !accessible(&path, libc::X_OK) {
         return Err(refuse(
             "it is not executable (chmod +x would make it so)".into(),
@@ -51,6 +63,17 @@ pub(crate) fn program(options: &LaunchOptions) -> Result<PathBuf, Error> {
         )));
     }
     Ok(path)
+}
+
+/// What an ELF file begins with.
+const ELF: &[u8] = b"\x7fELF";
+
+/// Whether a file is what programs are compiled from, by its name.
+fn is_source(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| {
+        ["c", "cc", "cpp", "cxx", "c++", "C", "h", "hh", "hpp", "rs"].contains(&extension)
+    })
 }
 
 fn accessible(path: &Path, mode: i32) -> bool {
@@ -78,7 +101,7 @@ fn header(head: &[u8]) -> Result<(), String> {
     if head.is_empty() {
         return Err("the file is empty".into());
     }
-    if !head.starts_with(b"\x7fELF") {
+    if !head.starts_with(ELF) {
         return Err("it is not an ELF program".into());
     }
     let half = |at: usize| {
@@ -121,6 +144,45 @@ fn header(head: &[u8]) -> Result<(), String> {
         Some(4) => Err("it is a core file, not a program".into()),
         _ => Err("its ELF header is broken or cut off".into()),
     }
+}
+
+/// Says whether parts of a program are missing: of the file, and the interpreter that it names.
+fn segments(file: &fs::File, head: &[u8], length: u64) -> Result<(), String> {
+    const LOAD: u32 = 1;
+    const INTERPRETER: u32 = 3;
+    /// The longest path (`PATH_MAX`).
+    const MOST_BYTES: u64 = 4096;
+    let broken = || "its ELF header is broken or cut off".to_owned();
+    let number = |bytes: &[u8], at: usize, size: usize| {
+        let mut number = [0; 8];
+        number[..size].copy_from_slice(bytes.get(at..at + size)?);
+        Some(u64::from_le_bytes(number))
+    };
+    let of_header = |at, size| number(head, at, size).ok_or_else(broken);
+    let (table, size, count) = (of_header(32, 8)?, of_header(54, 2)?, of_header(56, 2)?);
+    for index in 0..count {
+        let mut segment = [0; 56];
+        let at = table.checked_add(index * size).ok_or_else(broken)?;
+        file.read_exact_at(&mut segment, at).map_err(|_| broken())?;
+        let of_segment = |at, size| number(&segment, at, size).ok_or_else(broken);
+        let (kind, start, bytes) = (of_segment(0, 4)?, of_segment(8, 8)?, of_segment(32, 8)?);
+        let end = start.checked_add(bytes).ok_or_else(broken)?;
+        if kind == u64::from(LOAD) && end > length {
+            return Err(format!(
+                "the file is cut off: it has {length} bytes, and parts of the program are behind them"
+            ));
+        }
+        if kind == u64::from(INTERPRETER) && bytes <= MOST_BYTES {
+            let mut name = vec![0; bytes as usize];
+            file.read_exact_at(&mut name, start).map_err(|_| broken())?;
+            let name: Vec<u8> = name.into_iter().take_while(|byte| *byte != 0).collect();
+            let name = PathBuf::from(OsString::from_vec(name));
+            if !name.exists() {
+                return Err(format!("its interpreter {} is missing", name.display()));
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

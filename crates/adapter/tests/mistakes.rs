@@ -1,0 +1,163 @@
+//! Mistakes in launch configurations: each is told in a sentence that names what is wrong and, where that can be known, what was meant.
+
+mod support;
+
+use dapple_dap::testing::launch_arguments;
+use dapple_dap::types::*;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use support::{Fixture, Session, file, text};
+
+/// What is said to a launch that can't be.
+fn refusal(arguments: &Value) -> String {
+    let session = Session::new();
+    let failure = session.refused::<LaunchRequest>(launch_arguments(arguments));
+    session.wait_for::<TerminatedEvent>();
+    session.disconnect();
+    failure.sentence
+}
+
+#[track_caller]
+fn is_told(program: impl Into<PathBuf>, end: &str) {
+    let program = program.into();
+    let sentence = refusal(&json!({"program": program}));
+    assert_eq!(
+        sentence,
+        format!("cannot launch {}: {end}", program.display())
+    );
+}
+
+#[test]
+fn a_file_that_is_not_there_is_told_with_what_may_be_meant() {
+    let fixture = Fixture::new("exit.c");
+    let program = text(&fixture.binary);
+    let misspelt = program.replace("exit.c", "exti.c");
+    is_told(
+        &misspelt,
+        &format!("there is no such file; did you mean {program}?"),
+    );
+    is_told(
+        "/nowhere/at/all",
+        "there is no such file; the folder /nowhere does not exist",
+    );
+    is_told(
+        "sh",
+        &format!(
+            "there is no such file in {}; if you mean the command, give its whole path, {}",
+            text(&std::env::current_dir().expect("a folder")),
+            text(&in_path("sh"))
+        ),
+    );
+    is_told(
+        "${workspaceFolder}/target/debug/x",
+        "there is no such file; the editor has not replaced the variable ${workspaceFolder}, which it may not know",
+    );
+    is_told(
+        "~/program",
+        "there is no such file; `~` means nothing here, give the whole path",
+    );
+}
+
+fn in_path(name: &str) -> PathBuf {
+    let path = std::env::var_os("PATH").expect("a search path");
+    let found = std::env::split_paths(&path).map(|folder| folder.join(name));
+    let mut found = found.filter(|file| file.is_file());
+    found.next().expect("it is there")
+}
+
+#[test]
+fn a_source_is_told_from_a_program() {
+    let source = Fixture::new("exit.c").source;
+    is_told(
+        source,
+        "it is a source file; compile it with debug information (-g), and launch what that makes",
+    );
+    let script = file("no-first-line.sh", b"echo hello\n", 0o755);
+    is_told(script, "it is not an ELF program");
+}
+
+#[test]
+fn a_program_that_is_cut_off_anywhere_is_told_so() {
+    let whole = std::fs::read(Fixture::new("exit.c").binary).expect("the program");
+    let cut = |length: usize| file(&format!("part-{length}"), &whole[..length], 0o755);
+    for length in [5, 40, 100] {
+        is_told(cut(length), "its ELF header is broken or cut off");
+    }
+    is_told(
+        cut(3000),
+        "the file is cut off: it has 3000 bytes, and parts of the program are behind them",
+    );
+}
+
+#[test]
+fn the_interpreter_that_is_missing_is_named() {
+    let mut bytes = std::fs::read(Fixture::new("exit.c").binary).expect("the program");
+    let name = b"/lib64/ld-linux-x86-64.so.2";
+    let at = bytes.windows(name.len()).position(|part| part == name);
+    let at = at.expect("the name of its interpreter");
+    bytes[at + 1..at + 6].copy_from_slice(b"xxxxx");
+    is_told(
+        file("no-interpreter-here", &bytes, 0o755),
+        "its interpreter /xxxxx/ld-linux-x86-64.so.2 is missing",
+    );
+}
+
+/// What is said about arguments that are not understood; the program runs.
+fn warnings(arguments: Value) -> Vec<String> {
+    let fixture = Fixture::new("exit.c");
+    let session = Session::started(&fixture, arguments, &[]);
+    assert_eq!(session.exit_code(), 0);
+    let written = session.output(OutputEventCategory::Console);
+    session.disconnect();
+    let lines = written.lines().filter(|line| line.starts_with("launch:"));
+    lines.map(str::to_owned).collect()
+}
+
+#[test]
+fn names_of_other_debuggers_lead_to_ours() {
+    for (name, value, meant) in [
+        ("environment", json!([]), "`env` here"),
+        ("workingDirectory", json!("/"), "`cwd` here"),
+        (
+            "externalConsole",
+            json!(true),
+            "`console` here: \"externalTerminal\"",
+        ),
+        (
+            "terminal",
+            json!("integrated"),
+            "`console` here: \"integratedTerminal\"",
+        ),
+        ("pid", json!(3), "for \"request\": \"attach\""),
+        ("processId", json!(3), "for \"request\": \"attach\""),
+    ] {
+        assert_eq!(
+            warnings(json!({ name: value })),
+            [format!(
+                "launch: the argument `{name}` is not known and ignored; it is {meant}"
+            )]
+        );
+    }
+    for (name, meant) in [
+        ("stopAtEntry", "; did you mean `stopOnEntry`?"),
+        ("arg", "; did you mean `args`?"),
+        ("envfile", "; did you mean `envFile`?"),
+        ("cargo", ""),
+        ("MIMode", ""),
+    ] {
+        assert_eq!(
+            warnings(json!({ name: [] })),
+            [format!(
+                "launch: the argument `{name}` is not known and ignored{meant}"
+            )]
+        );
+    }
+}
+
+#[test]
+fn an_empty_working_directory_is_none() {
+    let fixture = Fixture::new("exit.c");
+    let session = Session::started(&fixture, json!({"cwd": ""}), &[]);
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+}

@@ -1,0 +1,69 @@
+//! What may be meant by a path where no file is.
+
+use crate::eval::nearest;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// How many files of a folder are looked at for similar names.
+const MOST_FILES: usize = 2000;
+
+/// Why there is no file; `asked` is the path as it was given, `path` the same from the root.
+pub(super) fn why(asked: &Path, path: &Path) -> String {
+    let text = asked.to_string_lossy();
+    if let Some(variable) = variable(&text) {
+        return format!(
+            "there is no such file; the editor has not replaced the variable {variable}, which it may not know"
+        );
+    }
+    if text.starts_with('~') {
+        return "there is no such file; `~` means nothing here, give the whole path".into();
+    }
+    let mut folders = path.ancestors().skip(1);
+    let missing = folders.by_ref().take_while(|folder| !folder.is_dir());
+    if let Some(folder) = missing.last() {
+        return format!(
+            "there is no such file; the folder {} does not exist",
+            folder.display()
+        );
+    }
+    if let Some(near) = similar(path) {
+        return format!("there is no such file; did you mean {}?", near.display());
+    }
+    let place = match path.parent() {
+        Some(folder) if asked.is_relative() => format!(" in {}", folder.display()),
+        _ => String::new(),
+    };
+    match command(&text) {
+        Some(found) => format!(
+            "there is no such file{place}; if you mean the command, give its whole path, {}",
+            found.display()
+        ),
+        None => format!("there is no such file{place}"),
+    }
+}
+
+/// A variable of an editor's that is still written out: `${NAME}`.
+fn variable(text: &str) -> Option<&str> {
+    let start = text.find("${")?;
+    let length = text[start..].find('}')?;
+    Some(&text[start..=start + length])
+}
+
+/// A file beside it whose name is nearly the same.
+fn similar(path: &Path) -> Option<PathBuf> {
+    let (folder, name) = (path.parent()?, path.file_name()?.to_str()?);
+    let entries = fs::read_dir(folder).ok()?.take(MOST_FILES);
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let names: Vec<String> = names.filter(|name| folder.join(name).is_file()).collect();
+    nearest(name, names.iter().map(String::as_str)).map(|near| folder.join(near))
+}
+
+/// Where a command line would find it.
+fn command(name: &str) -> Option<PathBuf> {
+    if name.contains('/') {
+        return None;
+    }
+    let folders = std::env::var_os("PATH")?;
+    let mut files = std::env::split_paths(&folders).map(|folder| folder.join(name));
+    files.find(|file| file.is_file())
+}
