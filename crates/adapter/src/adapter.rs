@@ -452,7 +452,7 @@ impl Adapter {
         let id = self.breakpoints.client_id(state.id);
         let source = match &state.asked {
             Asked::Line { .. } => self.breakpoints.source_of(id),
-            Asked::Function { .. } => self.source_at(state, client),
+            Asked::Function { .. } | Asked::Address(_) => self.source_at(state, client),
         };
         outbox.event::<BreakpointEvent>(BreakpointEventBody::new(
             BreakpointEventReason::Changed,

@@ -23,7 +23,7 @@ pub struct Breakpoints<Source> {
     files: BTreeMap<PathBuf, InFile<Source>>,
     /// In the client's order.
     functions: Vec<Wanted<FunctionBreakpoint>>,
-    /// Those on instructions, as far as the engine took them.
+    /// Those on instructions.
     instructions: Vec<Wanted<InstructionBreakpoint>>,
     from_engine: HashMap<i64, i64>,
 }
@@ -98,9 +98,14 @@ impl<Source: Clone> Breakpoints<Source> {
         self.from_engine.clear();
     }
 
-    /// Notes which breakpoints are on instructions.
-    pub fn set_instructions(&mut self, wanted: Vec<Wanted<InstructionBreakpoint>>) {
-        self.instructions = wanted;
+    /// Replaces the wanted instructions; the ids in the same order. An address that was wanted before keeps its id.
+    pub fn replace_instructions(&mut self, instructions: Vec<InstructionBreakpoint>) -> Vec<i64> {
+        let before = std::mem::take(&mut self.instructions);
+        let same = |one: &InstructionBreakpoint, other: &InstructionBreakpoint| {
+            one.address == other.address
+        };
+        self.instructions = self.with_ids(instructions, before, same);
+        self.instructions.iter().map(|wanted| wanted.id).collect()
     }
 
     /// The wanted instructions with their ids.

@@ -170,11 +170,11 @@ pub fn breakpoint(
             position,
             addresses,
             functions,
-            moved,
+            remark,
         } => {
             let mut shown = Breakpoint::new(true);
             let message = places(addresses.len(), functions);
-            if let Some(message) = message.or_else(|| moved.clone()) {
+            if let Some(message) = message.or_else(|| remark.clone()) {
                 shown = shown.with_message(message);
             }
             if let Some(position) = position {
@@ -198,6 +198,7 @@ pub fn breakpoint(
         Asked::Line { line, .. } if !shown.verified => {
             shown.with_line(client.line_to_client(i64::from(*line)))
         }
+        Asked::Address(address) => shown.with_instruction_reference(address.to_string()),
         _ => shown,
     };
     let shown = shown.with_id(id);

@@ -10,6 +10,7 @@ pub(crate) mod hits;
 pub(crate) mod log;
 pub(crate) mod model;
 pub(crate) mod options;
+pub(crate) mod refusal;
 pub(crate) mod site;
 pub(crate) mod temporary;
 pub(crate) mod watch;

@@ -8,6 +8,7 @@
 //! thread will come back to that address with that stack pointer, and must not be counted again.
 
 mod arguments;
+mod arming;
 mod attach;
 mod back;
 mod choosing;
@@ -609,6 +610,7 @@ impl Owner {
     fn resume_all(&mut self) {
         // One that came while all were stopped for the user.
         self.succeed_if_due();
+        self.arm_again();
         self.refresh_watched();
         self.settle_steps();
         self.stops.hold_all_but(None);

@@ -80,17 +80,6 @@ pub struct FunctionBreakpoint {
     pub options: BreakpointOptions,
 }
 
-/// What has become of a breakpoint on an address.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AddressBreakpoint {
-    /// Stable while the breakpoint is; no other breakpoint has it.
-    pub id: i64,
-    /// Why it can't be set; `None`: it is.
-    pub refused: Option<String>,
-    /// The source there.
-    pub position: Option<SourcePosition>,
-}
-
 /// What has become of a breakpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BreakpointState {
@@ -103,6 +92,16 @@ pub struct BreakpointState {
     /// Of a line in a file that no module names: files that may be meant, of the same name in another folder, or of nearly the same
     /// name. At most a few.
     pub similar: Vec<PathBuf>,
+}
+
+impl BreakpointState {
+    /// Why it isn't set; `None`: it is.
+    pub fn problem(&self) -> Option<&str> {
+        match &self.resolution {
+            Resolution::Resolved { .. } => None,
+            Resolution::Pending(why) | Resolution::Failed(why) => Some(why),
+        }
+    }
 }
 
 /// What a breakpoint was asked for on.
@@ -120,6 +119,8 @@ pub enum Asked {
         /// The name as requested.
         name: String,
     },
+    /// An address.
+    Address(Address),
 }
 
 /// Where a breakpoint is, or why nowhere.
@@ -135,10 +136,12 @@ pub enum Resolution {
         /// The functions that a name has led to: short names, in C and C++ with their parameters; each once, the first
         /// few of a module.
         functions: Vec<String>,
-        /// That it isn't where it was asked for: a line without code has it on the next one of its function.
-        moved: Option<String>,
+        /// That it isn't where it was asked for: a line without code has it on the next one of its function. Or that it is not
+        /// in all places where it should be.
+        remark: Option<String>,
     },
-    /// No module knows the file or the function yet; one loaded later may. The text says what was looked for.
+    /// No module knows the file or the function yet, or there is no memory at the address; one loaded later may. The text says what
+    /// was looked for.
     Pending(String),
     /// It can't be: the text says why, and what is near.
     Failed(String),
@@ -346,7 +349,7 @@ impl Session {
     pub fn set_address_breakpoints(
         &self,
         wanted: Vec<Address>,
-    ) -> Result<Vec<AddressBreakpoint>, Error> {
+    ) -> Result<Vec<BreakpointState>, Error> {
         self.set_instruction_breakpoints(wanted.into_iter().map(Into::into).collect())
     }
     /// As [`Session::set_address_breakpoints`], with options.
@@ -356,7 +359,7 @@ impl Session {
     pub fn set_instruction_breakpoints(
         &self,
         wanted: Vec<InstructionBreakpoint>,
-    ) -> Result<Vec<AddressBreakpoint>, Error> {
+    ) -> Result<Vec<BreakpointState>, Error> {
         self.ask(move |owner| owner.set_address_breakpoints(&wanted))
     }
     /// Reads the debuggee's memory as it is without breakpoints, as far as there is any. Works while running.

@@ -34,7 +34,7 @@ fn a_breakpoint_on_an_address_is_hit_each_time() {
             .set_address_breakpoints(vec![work])
             .unwrap();
         assert_eq!(set.len(), 1);
-        assert_eq!(set[0].refused, None);
+        assert_eq!(set[0].problem(), None);
         for round in 0..5 {
             debuggee.resume();
             let stops = debuggee.expect_stop();

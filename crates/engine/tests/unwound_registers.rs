@@ -188,7 +188,7 @@ impl<'a, 'f> Trace<'a, 'f> {
 fn run_to(debuggee: &mut Debuggee<'_>, address: Address) -> ThreadId {
     let session = debuggee.session();
     let states = session.set_address_breakpoints(vec![address]).unwrap();
-    assert_eq!(states[0].refused, None);
+    assert_eq!(states[0].problem(), None);
     debuggee.resume();
     let stops = debuggee.expect_stop();
     assert!(

@@ -3,7 +3,6 @@
 use super::NO_DEBUG;
 use super::breakpoints::NO_PROGRAM;
 use crate::adapter::Adapter;
-use crate::breakpoints::Wanted;
 use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{
@@ -11,6 +10,7 @@ use dapple_dap::types::{
     BreakpointReason, SetInstructionBreakpointsArguments, SetInstructionBreakpointsResponse,
 };
 use dapple_engine::Error;
+use dapple_engine::session::InstructionBreakpoint;
 use std::collections::VecDeque;
 
 /// Lists the statements of a stretch of lines. Without a program, or for a source without a file, there are none.
@@ -65,9 +65,23 @@ pub fn set_instruction_breakpoints(
         .iter()
         .map(from_dap::instruction_breakpoint)
         .collect();
+    let good = wanted.iter().filter_map(|wanted| wanted.as_ref().ok());
+    let good: Vec<_> = good.cloned().collect();
+    let ids = adapter.breakpoints.replace_instructions(good.clone());
+    let answers = |mut good: VecDeque<Breakpoint>| {
+        let answer = |wanted: &Result<InstructionBreakpoint, String>| match wanted {
+            Ok(_) => good.pop_front(),
+            Err(why) => Some(to_dap::unverified(why, BreakpointReason::Failed)),
+        };
+        SetInstructionBreakpointsResponse::new(wanted.iter().filter_map(answer).collect())
+    };
     let unresolved = |message: &str| {
-        let answer = to_dap::unverified(message, BreakpointReason::Pending);
-        SetInstructionBreakpointsResponse::new(vec![answer; wanted.len()])
+        let answer = |(id, wanted): (&i64, &InstructionBreakpoint)| {
+            to_dap::unverified(message, BreakpointReason::Pending)
+                .with_id(*id)
+                .with_instruction_reference(wanted.address.to_string())
+        };
+        answers(ids.iter().zip(&good).map(answer).collect())
     };
     if adapter.no_debug {
         return Ok(unresolved(NO_DEBUG));
@@ -75,44 +89,17 @@ pub fn set_instruction_breakpoints(
     let Some(debuggee) = &adapter.debuggee else {
         return Ok(unresolved(NO_PROGRAM));
     };
-    let good = wanted.iter().filter_map(|wanted| wanted.as_ref().ok());
-    let states = match debuggee.set_instruction_breakpoints(good.cloned().collect()) {
+    let states = match debuggee.set_instruction_breakpoints(good.clone()) {
         Ok(states) => states,
         Err(error @ Error::Ended) => return Ok(unresolved(&error.to_string())),
         Err(error) => return Err(to_dap::failure(&error)),
     };
-    let mut states = VecDeque::from(states);
-    let mut kept = Vec::new();
-    let mut answers: Vec<Breakpoint> = Vec::with_capacity(wanted.len());
     let client = context.conventions();
-    for wanted in &wanted {
-        let answer = match (wanted, wanted.is_ok().then(|| states.pop_front()).flatten()) {
-            (Ok(wanted), Some(state)) => {
-                let id = adapter.breakpoints.client_id(state.id);
-                let what = wanted.clone();
-                kept.push(Wanted { what, id });
-                let answer = match &state.refused {
-                    None => Breakpoint::new(true),
-                    Some(why) => to_dap::unverified(why, BreakpointReason::Failed),
-                };
-                let answer = answer
-                    .with_id(id)
-                    .with_instruction_reference(wanted.address.to_string());
-                match &state.position {
-                    None => answer,
-                    Some(position) => {
-                        let source = adapter.source_map.source(&position.file, client);
-                        answer
-                            .with_source(source)
-                            .with_line(client.line_to_client(i64::from(position.line)))
-                    }
-                }
-            }
-            (Err(why), _) => to_dap::unverified(why, BreakpointReason::Failed),
-            (Ok(_), None) => to_dap::unverified(NO_PROGRAM, BreakpointReason::Failed),
-        };
-        answers.push(answer);
+    let mut set = VecDeque::with_capacity(states.len());
+    for (state, id) in states.iter().zip(&ids) {
+        adapter.breakpoints.bind(state.id, *id);
+        let source = adapter.source_at(state, client);
+        set.push_back(to_dap::breakpoint(state, *id, source, client));
     }
-    adapter.breakpoints.set_instructions(kept);
-    Ok(SetInstructionBreakpointsResponse::new(answers))
+    Ok(answers(set))
 }

@@ -208,7 +208,6 @@ fn set_early_breakpoints(
         }
     }
     super::data_breakpoints::set_early(adapter, outbox)?;
-    // Those of an earlier run: there can be none before a first.
     let wanted = adapter.breakpoints.instructions().to_vec();
     if !wanted.is_empty() {
         let instructions = wanted.iter().map(|wanted| wanted.what.clone());
@@ -218,6 +217,7 @@ fn set_early_breakpoints(
             .map_err(|error| to_dap::failure(&error))?;
         for (state, wanted) in states.iter().zip(wanted) {
             adapter.breakpoints.bind(state.id, wanted.id);
+            adapter.tell_breakpoint(state, outbox, client);
         }
     }
     let wanted = adapter.breakpoints.functions().to_vec();

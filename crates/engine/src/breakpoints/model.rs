@@ -10,6 +10,7 @@ use crate::breakpoints::choice::Choice;
 use crate::breakpoints::condition::Here;
 use crate::breakpoints::function::{self, Absence, Places};
 use crate::breakpoints::options::{Act, BreakpointOptions, Rules};
+use crate::breakpoints::refusal::Refusal;
 use crate::breakpoints::temporary::Temporary;
 use crate::modules::{LoadedModule, Modules};
 use crate::session::{
@@ -19,7 +20,7 @@ use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::lines::{LineLocation, LineLookup};
 use dapple_symbols::names::NamePattern;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What a breakpoint is set on.
@@ -39,6 +40,16 @@ enum Spec {
         address: Address,
     },
     Address(Address),
+}
+
+impl Spec {
+    /// Of one on an address.
+    fn address(&self) -> Option<Address> {
+        match self {
+            Spec::Address(address) | Spec::Pointed { address, .. } => Some(*address),
+            Spec::Line { .. } | Spec::Function { .. } => None,
+        }
+    }
 }
 
 /// What a module said.
@@ -93,8 +104,8 @@ struct Breakpoint {
     places: FxHashMap<Address, Place>,
     /// Of one on an address: the source there.
     position: Option<SourcePosition>,
-    /// Why a location could not be armed.
-    refused: Option<String>,
+    /// The locations that could not be armed.
+    refused: BTreeMap<Address, Refusal>,
     state: Option<BreakpointState>,
     /// It is there until a thread has stopped at it, and in none of the lists.
     temporary: Option<Temporary>,
@@ -279,9 +290,9 @@ impl Model {
     pub(crate) fn wanted(&mut self, modules: &Modules) -> BTreeSet<Arm> {
         let mut wanted = BTreeSet::new();
         for breakpoint in &mut self.list {
-            breakpoint.refused = None;
+            breakpoint.refused.clear();
             let addresses = breakpoint.addresses();
-            if let Spec::Address(address) | Spec::Pointed { address, .. } = breakpoint.spec {
+            if let Some(address) = breakpoint.spec.address() {
                 breakpoint.position = position_at(address, modules);
             }
             breakpoint.rules.check(&addresses, modules);
@@ -298,10 +309,26 @@ impl Model {
     }
 
     /// A location could not be armed.
-    pub(crate) fn refused(&mut self, id: i64, why: String) {
-        if let Some(breakpoint) = self.list.iter_mut().find(|b| b.id == id) {
-            breakpoint.refused = Some(why);
+    pub(crate) fn refused(&mut self, arm: Arm, refusal: Refusal) {
+        if let Some(breakpoint) = self.list.iter_mut().find(|b| b.id == arm.id) {
+            breakpoint.refused.insert(arm.address, refusal);
         }
+    }
+
+    /// Whether there are locations that could not be armed, which may have become possible since.
+    pub(crate) fn has_refusals(&self) -> bool {
+        self.list.iter().any(|b| !b.refused.is_empty())
+    }
+
+    /// Whether a breakpoint is on an address that a person has given: there may be anything.
+    pub(crate) fn is_on_address(&self, id: i64) -> bool {
+        let breakpoint = self.list.iter().find(|b| b.id == id);
+        breakpoint.is_some_and(|b| b.spec.address().is_some())
+    }
+
+    /// The addresses that a person has given.
+    pub(crate) fn given_addresses(&self) -> impl Iterator<Item = Address> {
+        self.list.iter().filter_map(|b| b.spec.address())
     }
 
     /// What a breakpoint has to say of a thread that has come to it; `here` tells of the thread, given the place.
@@ -343,35 +370,25 @@ impl Model {
             .unwrap_or(0)
     }
 
-    /// The breakpoints on lines and functions whose state is another than when last asked.
+    /// The breakpoints whose state is another than when last asked.
     pub(crate) fn changed(&mut self) -> Vec<BreakpointState> {
         let mut changed = Vec::new();
         for breakpoint in &mut self.list {
             let state = breakpoint.resolve();
-            if state != breakpoint.state {
+            if Some(&state) != breakpoint.state.as_ref() {
                 // Who sets a temporary one is answered, and told no more.
-                changed.extend(state.clone().filter(|_| breakpoint.temporary.is_none()));
-                breakpoint.state = state;
+                if breakpoint.temporary.is_none() {
+                    changed.push(state.clone());
+                }
+                breakpoint.state = Some(state);
             }
         }
         changed
     }
 
-    /// The state of a breakpoint on a line or function, as last computed.
+    /// The state of a breakpoint, as last computed.
     pub(crate) fn state(&self, id: i64) -> Option<BreakpointState> {
         self.list.iter().find(|b| b.id == id)?.state.clone()
-    }
-
-    /// Why a breakpoint could not be armed.
-    pub(crate) fn refusal(&self, id: i64) -> Option<String> {
-        let breakpoint = self.list.iter().find(|b| b.id == id)?;
-        let problem = breakpoint.rules.problem().map(str::to_owned);
-        problem.or_else(|| breakpoint.refused.clone())
-    }
-
-    /// The source at a breakpoint on an address.
-    pub(crate) fn position(&self, id: i64) -> Option<SourcePosition> {
-        self.list.iter().find(|b| b.id == id)?.position.clone()
     }
 }
 
@@ -384,7 +401,7 @@ impl Breakpoint {
             answers: Vec::new(),
             places: FxHashMap::default(),
             position: None,
-            refused: None,
+            refused: BTreeMap::new(),
             state: None,
             temporary: None,
         };
@@ -484,7 +501,7 @@ impl Breakpoint {
         addresses
     }
 
-    fn resolve(&self) -> Option<BreakpointState> {
+    fn resolve(&self) -> BreakpointState {
         let (asked, position, functions) = match &self.spec {
             Spec::Line { file, line, .. } => {
                 let position = self.locations().first().map(|first| SourcePosition {
@@ -509,21 +526,26 @@ impl Breakpoint {
                 let asked = Asked::Function { name: name.clone() };
                 (asked, self.position.clone(), Vec::new())
             }
-            Spec::Address(_) => return None,
+            Spec::Address(address) => (Asked::Address(*address), self.position.clone(), Vec::new()),
         };
-        let addresses = self.addresses();
-        let resolution = match &self.refused {
-            _ if let Some(problem) = self.rules.problem() => Resolution::Failed(problem.to_owned()),
-            _ if addresses.is_empty() => self.unresolved(),
-            Some(why) => Resolution::Failed(why.clone()),
-            None => Resolution::Resolved {
+        let mut addresses = self.addresses();
+        let all = addresses.len();
+        addresses.retain(|address| !self.refused.contains_key(address));
+        let resolution = if let Some(problem) = self.rules.problem() {
+            Resolution::Failed(problem.to_owned())
+        } else if all == 0 {
+            self.unresolved()
+        } else if let (true, Some(refusal)) = (addresses.is_empty(), self.refused.values().next()) {
+            refusal.resolution()
+        } else {
+            Resolution::Resolved {
                 position,
+                remark: self.moved().or_else(|| self.partly(all)),
                 addresses,
                 functions,
-                moved: self.moved(),
-            },
+            }
         };
-        Some(BreakpointState {
+        BreakpointState {
             id: self.id,
             asked,
             similar: match resolution {
@@ -531,7 +553,16 @@ impl Breakpoint {
                 Resolution::Resolved { .. } | Resolution::Failed(_) => Vec::new(),
             },
             resolution,
-        })
+        }
+    }
+
+    fn partly(&self, all: usize) -> Option<String> {
+        let refusal = self.refused.values().next()?;
+        let refused = self.refused.len();
+        Some(format!(
+            "in {} of {all} places: {refusal}",
+            all - refused.min(all)
+        ))
     }
 
     fn moved(&self) -> Option<String> {
@@ -567,7 +598,7 @@ impl Breakpoint {
                 Resolution::Pending(function::not_found(&pattern.shown(), said))
             }
             Spec::Address(address) | Spec::Pointed { address, .. } => {
-                Resolution::Pending(format!("no memory at {address}"))
+                Refusal::no_memory(*address).resolution()
             }
         }
     }

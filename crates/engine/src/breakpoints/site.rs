@@ -8,7 +8,7 @@ use crate::breakpoints::displaced::{Caves, Copy, decode};
 use crate::memory::Memory;
 use crate::target::linux::guardian::{Guardian, Note};
 use crate::target::linux::memory::ProcessMemory;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 /// `int3`.
@@ -191,6 +191,24 @@ impl PatchedMemory {
         for (address, id) in gone {
             self.remove(address, Reason::User(id));
         }
+    }
+
+    /// Forgets the sites of breakpoints that are no longer in memory: the program has unmapped it, or put something else there.
+    pub(crate) fn forget_lost_users(&mut self) {
+        let users = self
+            .sites
+            .iter()
+            .filter(|(_, site)| !site.users().is_empty());
+        let lost = users.map(|(address, _)| *address);
+        let lost: BTreeSet<Address> = lost.filter(|address| self.is_lost(*address)).collect();
+        if !lost.is_empty() {
+            self.forget(|address| lost.contains(&address));
+        }
+    }
+
+    /// Whether a byte that was inserted is in memory no more.
+    pub(crate) fn is_lost(&self, address: Address) -> bool {
+        !self.lifted && self.sites.contains_key(&address) && !self.traps_at(address)
     }
 
     /// Takes a reason away everywhere.

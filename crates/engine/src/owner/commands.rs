@@ -3,8 +3,7 @@
 use super::Owner;
 use crate::forks::FollowForks;
 use crate::session::{
-    AddressBreakpoint, BreakpointState, FunctionBreakpoint, InstructionBreakpoint, Leave,
-    LineBreakpoint,
+    BreakpointState, FunctionBreakpoint, InstructionBreakpoint, Leave, LineBreakpoint,
 };
 use crate::stops::Mode;
 use crate::target::linux::{process, ptrace};
@@ -46,16 +45,9 @@ impl Owner {
     pub(crate) fn set_address_breakpoints(
         &mut self,
         wanted: &[InstructionBreakpoint],
-    ) -> Vec<AddressBreakpoint> {
+    ) -> Vec<BreakpointState> {
         let ids = self.breakpoints.set_addresses(wanted);
-        self.arm();
-        ids.into_iter()
-            .map(|id| AddressBreakpoint {
-                id,
-                refused: self.breakpoints.refusal(id),
-                position: self.breakpoints.position(id),
-            })
-            .collect()
+        self.arm_and_answer(&ids)
     }
 
     pub(crate) fn resume(&mut self) {

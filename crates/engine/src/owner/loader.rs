@@ -6,7 +6,6 @@
 //! a breakpoint in a library's constructor is armed in time.
 
 use super::Owner;
-use crate::breakpoints::model::Arm;
 use crate::breakpoints::site::Reason;
 use crate::memory::Memory;
 use crate::modules::{LoadedModule, VDSO};
@@ -206,30 +205,6 @@ impl Owner {
         let end = bytes.iter().position(|b| *b == 0).unwrap_or(0);
         bytes.truncate(end);
         bytes
-    }
-
-    /// Inserts what breakpoints want that is not there yet, takes out what none wants any more, and tells of those that
-    /// have changed.
-    pub(super) fn arm(&mut self) {
-        for changed in self.arm_quietly() {
-            self.tell(Event::BreakpointChanged(changed));
-        }
-    }
-
-    /// As [`Owner::arm`], but gives what has changed.
-    pub(super) fn arm_quietly(&mut self) -> Vec<crate::session::BreakpointState> {
-        self.arm_exceptions();
-        self.arm_choosers();
-        let wanted = self.breakpoints.wanted(&self.modules);
-        self.memory
-            .remove_users(|address, id| wanted.contains(&Arm { address, id }));
-        for arm in wanted {
-            if let Err(error) = self.memory.insert(arm.address, Reason::User(arm.id)) {
-                let why = format!("no breakpoint can be inserted at {}: {error}", arm.address);
-                self.breakpoints.refused(arm.id, why);
-            }
-        }
-        self.breakpoints.changed()
     }
 }
 

@@ -68,20 +68,16 @@ impl Model {
     pub(crate) fn temporary(&self, id: i64) -> Result<TemporarySet, String> {
         let found = self.list.iter().find(|b| b.id == id);
         let breakpoint = found.ok_or_else(|| "it is gone".to_owned())?;
-        let resolution = breakpoint.resolve().map(|state| state.resolution);
-        match (resolution, self.refusal(id)) {
-            (Some(Resolution::Pending(why) | Resolution::Failed(why)), _) | (None, Some(why)) => {
-                Err(why)
-            }
-            (Some(Resolution::Resolved { position, .. }), _) => Ok(TemporarySet {
+        match breakpoint.resolve().resolution {
+            Resolution::Pending(why) | Resolution::Failed(why) => Err(why),
+            Resolution::Resolved {
+                position,
+                addresses,
+                ..
+            } => Ok(TemporarySet {
                 id,
                 position,
-                addresses: breakpoint.addresses(),
-            }),
-            (None, None) => Ok(TemporarySet {
-                id,
-                position: breakpoint.position.clone(),
-                addresses: breakpoint.addresses(),
+                addresses,
             }),
         }
     }

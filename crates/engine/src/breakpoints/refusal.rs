@@ -1,0 +1,66 @@
+//! Why a byte can't be put somewhere.
+
+use crate::Address;
+use crate::session::Resolution;
+use std::fmt;
+
+/// Why a location could not be armed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    why: String,
+    /// Something loaded later may be there.
+    pending: bool,
+}
+
+impl Refusal {
+    /// Nothing is mapped at the address.
+    pub(crate) fn no_memory(address: Address) -> Refusal {
+        Refusal {
+            why: format!("there is no memory at {address} yet"),
+            pending: true,
+        }
+    }
+
+    /// What is mapped there is no code.
+    pub(crate) fn no_code(address: Address, what: &str) -> Refusal {
+        let what = match what {
+            "" => String::new(),
+            name => format!(" ({name})"),
+        };
+        Refusal {
+            why: format!("the memory at {address}{what} is data, and not executed"),
+            pending: false,
+        }
+    }
+
+    /// An instruction begins before the address and ends behind it.
+    pub(crate) fn inside(address: Address, begins: Address, next: Address) -> Refusal {
+        Refusal {
+            why: format!(
+                "{address} is inside of an instruction: one begins at {begins} and the next at {next}"
+            ),
+            pending: false,
+        }
+    }
+
+    /// The kernel says so.
+    pub(crate) fn failed(address: Address, error: &std::io::Error) -> Refusal {
+        Refusal {
+            why: format!("no breakpoint can be inserted at {address}: {error}"),
+            pending: false,
+        }
+    }
+
+    pub(crate) fn resolution(&self) -> Resolution {
+        match self.pending {
+            true => Resolution::Pending(self.why.clone()),
+            false => Resolution::Failed(self.why.clone()),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}

@@ -1,0 +1,102 @@
+//! Putting the bytes of the user's breakpoints where they are wanted, and nowhere else.
+//!
+//! What lines and functions resolve to is code by the debug information. An address is what a person has typed: a byte in data, or in
+//! the middle of an instruction, would break the program, so it is looked at first.
+
+use super::Owner;
+use crate::breakpoints::displaced::decode;
+use crate::breakpoints::model::Arm;
+use crate::breakpoints::refusal::Refusal;
+use crate::breakpoints::site::Reason;
+use crate::session::BreakpointState;
+use crate::target::linux::process;
+use crate::{Address, Event};
+
+/// Instructions are not followed from further away than that, in bytes.
+const FARTHEST: u64 = 1 << 16;
+
+impl Owner {
+    /// Inserts what breakpoints want that is not there yet, takes out what none wants any more, and tells of those that
+    /// have changed.
+    pub(super) fn arm(&mut self) {
+        for changed in self.arm_quietly() {
+            self.tell(Event::BreakpointChanged(changed));
+        }
+    }
+
+    /// As [`Owner::arm`], but gives what has changed.
+    pub(super) fn arm_quietly(&mut self) -> Vec<BreakpointState> {
+        self.arm_exceptions();
+        self.arm_choosers();
+        self.memory.forget_lost_users();
+        let wanted = self.breakpoints.wanted(&self.modules);
+        self.memory
+            .remove_users(|address, id| wanted.contains(&Arm { address, id }));
+        for arm in wanted {
+            let refusal = self.unfit(arm).or_else(|| {
+                let inserted = self.memory.insert(arm.address, Reason::User(arm.id));
+                inserted.err().map(|error| match error.kind() {
+                    std::io::ErrorKind::NotFound => Refusal::no_memory(arm.address),
+                    _ => Refusal::failed(arm.address, &error),
+                })
+            });
+            if let Some(refusal) = refusal {
+                self.breakpoints.refused(arm, refusal);
+            }
+        }
+        self.breakpoints.changed()
+    }
+
+    /// Looks again at addresses that a person has given, and at what could not be armed: a program may map memory, make code of it
+    /// and unmap it without anybody being told.
+    pub(super) fn arm_again(&mut self) {
+        let lost = |address: &Address| self.memory.is_lost(*address);
+        if self.breakpoints.has_refusals() || self.breakpoints.given_addresses().any(|a| lost(&a)) {
+            self.arm();
+        }
+    }
+
+    /// Why no instruction begins at an address that a person has given.
+    fn unfit(&self, arm: Arm) -> Option<Refusal> {
+        let address = arm.address;
+        if self.memory.site(address).is_some() || !self.breakpoints.is_on_address(arm.id) {
+            return None;
+        }
+        let module = self.modules.at(address);
+        if !module.is_some_and(|module| module.has_code_at(address)) {
+            let mappings = process::mappings(self.process);
+            let here = mappings
+                .iter()
+                .find(|mapping| (mapping.start..mapping.end).contains(&address.0));
+            let Some(mapping) = here else {
+                return Some(Refusal::no_memory(address));
+            };
+            return (!mapping.execute).then(|| Refusal::no_code(address, &mapping.name));
+        }
+        self.inside_of_instruction(address)
+    }
+
+    /// Follows the instructions from the last place before the address where one is known to begin.
+    fn inside_of_instruction(&self, address: Address) -> Option<Refusal> {
+        let module = self.modules.at(address)?;
+        let file = module.to_file(address);
+        let row = module.module.row_at(file).map(|row| row.range.start);
+        let symbol = || module.module.symbol_at(file).map(|symbol| symbol.address);
+        let start = row.or_else(symbol).filter(|start| *start <= file)?;
+        let mut at = module.to_process(start);
+        if address.0 - at.0 > FARTHEST {
+            return None;
+        }
+        while at < address {
+            let mut code = [0; 16];
+            let length = self.memory.read_some(at, &mut code);
+            let instruction = decode(at, code.get(..length)?)?;
+            let next = Address(instruction.next_ip());
+            if next > address {
+                return Some(Refusal::inside(address, at, next));
+            }
+            at = next;
+        }
+        None
+    }
+}
