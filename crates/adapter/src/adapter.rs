@@ -12,7 +12,9 @@ use crate::output::TextStream;
 use crate::source_map::SourceMap;
 use crate::to_dap;
 use crossbeam_channel::{Receiver, Sender};
-use dapple_dap::server::{ClientConventions, Exhausted, Failure, Outbox, Progress, References};
+use dapple_dap::server::{
+    ClientConventions, Exhausted, Failure, LateProgress, Outbox, Progress, References,
+};
 use dapple_dap::types::{
     BreakpointEvent, BreakpointEventBody, BreakpointEventReason, ExitedEvent,
     LaunchRequestArguments, ModuleEvent, ModuleEventBody, ModuleEventReason, OutputEvent,
@@ -133,6 +135,8 @@ pub struct Adapter {
     stopped_thread: Option<ThreadId>,
     /// An index that is being made.
     indexing: Option<Progress>,
+    /// Debug information that servers are asked for.
+    fetching: Option<LateProgress>,
     stdout: TextStream,
     stderr: TextStream,
 }
@@ -177,6 +181,7 @@ impl Adapter {
             variables: HashMap::new(),
             stopped_thread: None,
             indexing: None,
+            fetching: None,
             stdout: TextStream::default(),
             stderr: TextStream::default(),
         }
@@ -373,6 +378,8 @@ impl Adapter {
                 self.tell_indexing(&module, done, total, outbox);
             }
             Event::Indexed { .. } => self.indexing = None,
+            Event::Fetching { module } => self.tell_fetching(&module, outbox),
+            Event::Fetched { .. } => self.fetching = None,
             Event::Forked { process, name } => self.tell_forked(process, &name, outbox),
             Event::Followed(process) => {
                 outbox.event::<ProcessEvent>(to_dap::process(&process));
@@ -397,6 +404,22 @@ impl Adapter {
             Progress::start(outbox, format!("Indexing {}", name.to_string_lossy()))
         });
         progress.update(None, Some(100.0 * done as f64 / total.max(1) as f64));
+    }
+
+    /// Shows what servers are asked for, once that takes long; the user may do without.
+    fn tell_fetching(&mut self, module: &Path, outbox: &Outbox) {
+        let name = module.file_name().unwrap_or(module.as_os_str());
+        let title = format!("Fetching debug information of {}", name.to_string_lossy());
+        let later = self.later.clone();
+        let stop = move || {
+            later.run(|adapter, _, _| {
+                if let Some(debuggee) = &adapter.debuggee {
+                    // One that has ended waits for nothing.
+                    let _ = debuggee.stop_fetching();
+                }
+            });
+        };
+        self.fetching = Some(LateProgress::start_cancellable(outbox, title, stop));
     }
 
     fn tell_stops(&mut self, stops: &[Stop], outbox: &Outbox) {
@@ -490,6 +513,7 @@ impl Adapter {
         self.phase = Phase::Ended;
         self.debuggee = None;
         self.untraced = None;
+        self.fetching = None;
         outbox.event::<ExitedEvent>(to_dap::exited(status));
         outbox.event::<TerminatedEvent>(Default::default());
     }
@@ -510,6 +534,7 @@ impl Adapter {
     pub fn end(&mut self) {
         self.engine_events = None;
         self.awaiting = None;
+        self.fetching = None;
         self.forks.end();
         if let Some(debuggee) = self.debuggee.take() {
             debuggee.leave(self.leave);

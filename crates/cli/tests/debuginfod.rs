@@ -151,3 +151,39 @@ fn another_builds_file_and_a_missing_client_are_told_of() {
     assert_eq!(adapter.wait_for::<ExitedEvent>().exit_code, 2);
     adapter.disconnect();
 }
+
+#[test]
+fn a_server_that_takes_long_is_shown_and_can_be_done_without() {
+    let (folder, id) = stripped("debuginfod-slow");
+    client(&folder, &id, &folder.join("program.debug"));
+    let path = folder.join("debuginfod-find");
+    let script = std::fs::read_to_string(&path).expect("the script");
+    // It never answers: nobody opens the other end.
+    let script = script.replace(
+        "#!/bin/sh",
+        "#!/bin/sh\n[ -p never ] || mkfifo never\nread x < never",
+    );
+    std::fs::write(&path, script).expect("the script");
+    let mut dapple = dapple();
+    let dapple = dapple.arg("dap").env("PATH", path_with(&folder));
+    let adapter = Client::spawn(dapple.current_dir(&folder)).expect("dapple runs");
+    let adapter = TestClient::from(adapter);
+    let arguments =
+        InitializeRequestArguments::new("dapple").with_supports_progress_reporting(true);
+    adapter.ok::<InitializeRequest>(arguments);
+    let arguments =
+        json!({"program": folder.join("program"), "debuginfod": true, "stopOnEntry": true});
+    adapter.ok::<LaunchRequest>(launch_arguments(&arguments));
+    adapter.ok::<ConfigurationDoneRequest>(Default::default());
+    let shown = adapter.wait_for::<ProgressStartEvent>();
+    assert_eq!(shown.title, "Fetching debug information of program");
+    assert_eq!(shown.cancellable, Some(true));
+    let cancel = CancelArguments::new().with_progress_id(shown.progress_id.clone());
+    adapter.ok::<CancelRequest>(cancel);
+    let ended = adapter.wait_for::<ProgressEndEvent>();
+    assert_eq!(ended.progress_id, shown.progress_id);
+    let stop = adapter.wait_for::<StoppedEvent>();
+    adapter.resume(stop.thread_id.expect("a thread"));
+    assert_eq!(adapter.wait_for::<ExitedEvent>().exit_code, 2);
+    adapter.disconnect();
+}

@@ -5,7 +5,7 @@ mod wire;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use dapple_dap::server::{Exhausted, Progress, References, RequestError};
+use dapple_dap::server::{Exhausted, LateProgress, Progress, References, RequestError};
 use dapple_dap::testing::TestClient;
 use dapple_dap::transport::Closed;
 use dapple_dap::types::*;
@@ -584,6 +584,42 @@ fn an_error_becomes_a_failure_with_its_causes_and_options() {
     );
     drop(client);
     thread.join().expect("the session ends with the client");
+}
+
+#[test]
+fn work_that_takes_long_is_shown_and_cancelled_and_quick_work_is_not() {
+    let server = Server::<()>::builder()
+        .on::<EvaluateRequest>(|_, arguments, context| {
+            let (cancel, cancelled) = crossbeam_channel::bounded(1);
+            let _progress =
+                LateProgress::start_cancellable(context.outbox(), "Thinking", move || {
+                    let _ = cancel.send(());
+                });
+            if arguments.expression == "long" {
+                cancelled.recv().expect("it is cancelled");
+            }
+            Ok(EvaluateResponse::new("done", 0))
+        })
+        .build();
+    let (client, adapter) = Connection::memory();
+    let thread = std::thread::spawn(move || server.start(&adapter).run(&mut ()));
+    let client = TestClient::new(client);
+    client.initialize();
+    let events = client.subscribe();
+    client.ok::<EvaluateRequest>(EvaluateArguments::new("quick"));
+    let evaluation = client
+        .send::<EvaluateRequest>(EvaluateArguments::new("long"))
+        .expect("it is there");
+    let started = client.wait_for::<ProgressStartEvent>();
+    assert_eq!(started.title, "Thinking");
+    let cancel = CancelArguments::new().with_progress_id(started.progress_id.clone());
+    client.ok::<CancelRequest>(cancel);
+    assert_eq!(evaluation.wait().expect("it ends").result, "done");
+    client.disconnect();
+    let names: Vec<_> = events.try_iter().map(|event| event.event).collect();
+    assert_eq!(names, ["progressStart", "progressEnd"]);
+    drop(client);
+    thread.join().expect("no panic");
 }
 
 #[test]

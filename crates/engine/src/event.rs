@@ -65,6 +65,16 @@ pub enum Event {
         /// It has an index now.
         made: bool,
     },
+    /// Servers are asked for a module's debug information, beside the session: see [`Session::stop_fetching`](crate::Session::stop_fetching).
+    Fetching {
+        /// The module.
+        module: PathBuf,
+    },
+    /// They have answered, or there is nobody to wait for any more.
+    Fetched {
+        /// The module.
+        module: PathBuf,
+    },
     /// The program has a child ([`FollowForks::Both`](crate::forks::FollowForks::Both)), which is held: see
     /// [`Session::hand_child_over`](crate::Session::hand_child_over).
     Forked {

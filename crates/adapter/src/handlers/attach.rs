@@ -6,7 +6,9 @@ use crate::attach_arguments::{AttachArguments, Target};
 use crate::to_dap;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use dapple_dap::message::Empty;
-use dapple_dap::server::{ClientConventions, Context, Failure, Outbox, Progress, Responder};
+use dapple_dap::server::{
+    ClientConventions, Context, Failure, LateProgress, Outbox, Progress, Responder,
+};
 use dapple_dap::types::{AttachRequest, AttachRequestArguments, TerminatedEvent};
 use dapple_engine::attach::AttachOptions;
 use dapple_engine::processes::{self, Awaited, RunningProcess};
@@ -131,6 +133,7 @@ fn take_over(
         process: pid,
         ..options
     };
+    let _progress = LateProgress::start(outbox, format!("Attaching to process {pid}"));
     let attached = adapter
         .engine_events
         .take()

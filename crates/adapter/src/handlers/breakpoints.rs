@@ -3,7 +3,7 @@
 use super::NO_DEBUG;
 use crate::adapter::Adapter;
 use crate::{from_dap, to_dap};
-use dapple_dap::server::{Context, Failure};
+use dapple_dap::server::{Context, Failure, LateProgress};
 use dapple_dap::types::{
     Breakpoint, BreakpointReason, SetBreakpointsArguments, SetBreakpointsResponse,
     SetFunctionBreakpointsArguments, SetFunctionBreakpointsResponse,
@@ -45,6 +45,7 @@ pub fn set_breakpoints(
     let Some(debuggee) = &adapter.debuggee else {
         return Ok(SetBreakpointsResponse::new(unresolved(NO_PROGRAM)));
     };
+    let _progress = LateProgress::start(context.outbox(), "Looking for breakpoints");
     let there = adapter.source_map.in_debuggee(&file);
     let states = match debuggee.set_line_breakpoints(&there, wanted.clone()) {
         Ok(states) => states,
@@ -83,6 +84,7 @@ pub fn set_function_breakpoints(
     let Some(debuggee) = &adapter.debuggee else {
         return Ok(unresolved(NO_PROGRAM));
     };
+    let _progress = LateProgress::start(context.outbox(), "Looking for functions");
     let states = match debuggee.set_function_breakpoints(wanted) {
         Ok(states) => states,
         Err(error @ Error::Ended) => return Ok(unresolved(&error.to_string())),

@@ -7,7 +7,7 @@ use crate::launch_arguments::{Console, LaunchArguments};
 use crate::main_loop::OwnStdin;
 use crate::to_dap;
 use dapple_dap::message::Empty;
-use dapple_dap::server::{ClientConventions, Context, Failure, Outbox, Responder};
+use dapple_dap::server::{ClientConventions, Context, Failure, LateProgress, Outbox, Responder};
 use dapple_dap::types::{
     ConfigurationDoneArguments, InitializedEvent, LaunchRequest, LaunchRequestArguments,
     ProcessEvent, TerminatedEvent,
@@ -16,6 +16,7 @@ use dapple_engine::Session;
 use dapple_engine::forks::FollowForks;
 use dapple_engine::launch::{LaunchOptions, Stdin};
 use dapple_engine::untraced::Untraced;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Says that the start has come to its end, one way or the other.
@@ -144,9 +145,16 @@ pub fn run(
         tell_initialized(adapter, outbox);
         return adapter.start_when_ready(outbox);
     }
+    let _progress = loading(&options.program, outbox);
     let debuggee = Session::launch_kept(options, events, adapter.keep())
         .map_err(|error| to_dap::failure(&error))?;
     begin(adapter, debuggee, outbox, client)
+}
+
+/// Shows that a program's symbols are being read, once that takes long.
+fn loading(program: &Path, outbox: &Outbox) -> LateProgress {
+    let name = program.file_name().unwrap_or(program.as_os_str());
+    LateProgress::start(outbox, format!("Loading {}", name.to_string_lossy()))
 }
 
 /// The program is there and held: it gets what was asked for so far, and runs if that was all.

@@ -42,7 +42,12 @@ impl Debuginfod {
         let thread = std::thread::Builder::new().name("debuginfod".into());
         let started = thread.spawn(move || {
             for wanted in to_do {
-                match find(&wanted.build_id, &current, &back) {
+                let module = wanted.path.clone();
+                back.send(move |owner| owner.tell(Event::Fetching { module }));
+                let found = find(&wanted.build_id, &current, &back);
+                let module = wanted.path.clone();
+                back.send(move |owner| owner.tell(Event::Fetched { module }));
+                match found {
                     Ok(Some(file)) => back.send(move |owner| owner.debug_file_came(&wanted, &file)),
                     Ok(None) => {}
                     Err(error) => {
@@ -62,6 +67,15 @@ impl Debuginfod {
         Debuginfod {
             wanted: started.is_ok().then_some(wanted),
             child,
+        }
+    }
+
+    /// Ends what is being asked; what is still to be asked is asked then.
+    pub(super) fn stop(&self) {
+        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(child) = child.as_mut() {
+            // Whoever waits for it reaps it.
+            let _ = child.kill();
         }
     }
 
@@ -85,11 +99,7 @@ impl Debuginfod {
 
 impl Drop for Debuginfod {
     fn drop(&mut self) {
-        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(child) = child.as_mut() {
-            // Whoever waits for it reaps it.
-            let _ = child.kill();
-        }
+        self.stop();
     }
 }
 
@@ -124,6 +134,10 @@ fn find(
 }
 
 impl Owner {
+    pub(crate) fn stop_fetching(&mut self) {
+        self.debuginfod.stop();
+    }
+
     /// Takes a module's debug information, which has come.
     fn debug_file_came(&mut self, wanted: &Wanted, file: &Path) {
         let Some(old) = self.modules.iter().find(|m| m.id == wanted.module).cloned() else {

@@ -53,6 +53,17 @@ impl Session {
     }
 }
 
+impl Session {
+    /// Ends the wait for the debug information that servers are asked for just now ([`Event::Fetching`](crate::Event::Fetching)); other modules' are
+    /// asked for then.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn stop_fetching(&self) -> Result<(), Error> {
+        self.ask(Owner::stop_fetching)
+    }
+}
+
 impl Owner {
     fn module_sources(&mut self) -> Vec<SourcesOf> {
         let of = |(module, symbols)| SourcesOf { module, symbols };
