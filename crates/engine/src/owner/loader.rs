@@ -142,8 +142,12 @@ impl Owner {
             }
         }
         for map in maps {
-            let known = self.modules.iter().any(|m| m.link_map == Some(map.at));
-            if known || map.name.is_empty() {
+            // The dynamic linker itself is in the list of each namespace, and once in memory.
+            let same = |m: &Arc<LoadedModule>| {
+                let dynamic = m.module.dynamic().map(|(address, _)| m.to_process(address));
+                m.link_map == Some(map.at) || dynamic == Some(map.dynamic)
+            };
+            if self.modules.iter().any(same) || map.name.is_empty() {
                 continue;
             }
             let path = Path::new(std::ffi::OsStr::from_bytes(&map.name));
@@ -166,17 +170,38 @@ impl Owner {
         self.tell(Event::ModuleUnloaded(module.info()));
     }
 
-    /// The dynamic linker's list; `None` while it is being changed.
+    /// The dynamic linker's lists, one for each namespace (dlmopen(3)); `None` while one is being changed.
     fn link_maps(&self) -> Option<Vec<LinkMap>> {
+        /// More than glibc has (`DL_NNS`).
+        const MOST_NAMESPACES: usize = 64;
+        /// The version of `r_debug` with a next one behind it: glibc's since 2.35.
+        const EXTENDED: u32 = 2;
+        let mut list = self.loader.list?;
+        let mut maps = Vec::new();
+        for _ in 0..MOST_NAMESPACES {
+            self.link_maps_of(list, &mut maps)?;
+            let mut version = [0; 4];
+            self.memory.read(list, &mut version).ok()?;
+            if u32::from_le_bytes(version) < EXTENDED {
+                break;
+            }
+            match self.memory.read_u64(list.offset(40)) {
+                Ok(next) if next != 0 => list = Address(next),
+                _ => break,
+            }
+        }
+        Some(maps)
+    }
+
+    /// Adds a namespace's list.
+    fn link_maps_of(&self, list: Address, maps: &mut Vec<LinkMap>) -> Option<()> {
         const CONSISTENT: u32 = 0;
-        let list = self.loader.list?;
         let mut state = [0; 4];
         self.memory.read(list.offset(24), &mut state).ok()?;
         if u32::from_le_bytes(state) != CONSISTENT {
             return None;
         }
         let mut at = Address(self.memory.read_u64(list.offset(8)).ok()?);
-        let mut maps = Vec::new();
         while at.0 != 0 && maps.len() < MOST_MODULES {
             let mut entry = [0; 32];
             self.memory.read(at, &mut entry).ok()?;
@@ -195,7 +220,7 @@ impl Owner {
             });
             at = Address(word(3));
         }
-        Some(maps)
+        Some(())
     }
 
     fn c_string(&self, at: Address) -> Vec<u8> {
