@@ -229,7 +229,8 @@ impl Owner {
             (Action::RunTo { address, height }, _) => {
                 let sp = Address(registers.sp());
                 let arrived = pc == address && height.is_none_or(|height| sp == height);
-                let taken = stepping.taken.filter(|taken| !arrived && taken.to == pc);
+                // What handles an exception may be right behind the call that never returns.
+                let taken = stepping.taken.filter(|taken| taken.to == pc);
                 let landed = taken.filter(|taken| self.leaves(*taken, height, sp));
                 if !arrived && landed.is_none() {
                     match stepping.step.at_gate(&self.context(registers)) {
