@@ -443,14 +443,16 @@ impl Adapter {
                     say(outbox, why);
                 }
             }
-            let ids = ids.into_iter().map(|id| self.breakpoints.client_id(id));
-            let ids: Vec<i64> = ids.collect();
+            // A temporary one has no id for the client.
+            let ids = ids.into_iter();
+            let ids: Vec<i64> = ids.filter_map(|id| self.breakpoints.known_id(id)).collect();
+            let all = |is: &dyn Fn(i64) -> bool| !ids.is_empty() && ids.iter().all(|id| is(*id));
             if let StopReason::Undecided { why, .. } = &stop.reason {
                 say(outbox, why);
             }
             let hit = to_dap::Hit {
-                all_functions: ids.iter().all(|id| self.breakpoints.is_function(*id)),
-                all_instructions: ids.iter().all(|id| self.breakpoints.is_instruction(*id)),
+                all_functions: all(&|id| self.breakpoints.is_function(id)),
+                all_instructions: all(&|id| self.breakpoints.is_instruction(id)),
                 ids,
             };
             outbox.event::<StoppedEvent>(to_dap::stopped(stop, index == 0, hit));
@@ -472,7 +474,9 @@ impl Adapter {
         outbox: &Outbox,
         client: &ClientConventions,
     ) {
-        let id = self.breakpoints.client_id(state.id);
+        let Some(id) = self.breakpoints.known_id(state.id) else {
+            return;
+        };
         let source = match &state.asked {
             Asked::Line { .. } => self.breakpoints.source_of(id),
             Asked::Function { .. } | Asked::Address(_) => self.source_at(state, client),

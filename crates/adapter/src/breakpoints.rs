@@ -123,7 +123,12 @@ impl<Source: Clone> Breakpoints<Source> {
         self.from_engine.insert(engine_id, id);
     }
 
-    /// The id the client knows for the engine's.
+    /// The id the client knows for the engine's; `None` for what it was never told of.
+    pub fn known_id(&self, engine_id: i64) -> Option<i64> {
+        self.from_engine.get(&engine_id).copied()
+    }
+
+    /// The id the client knows for the engine's, from now on.
     pub fn client_id(&mut self, engine_id: i64) -> i64 {
         if let Some(id) = self.from_engine.get(&engine_id) {
             return *id;
@@ -236,6 +241,7 @@ mod tests {
         let ids = table.replace(Path::new("/a.c"), "a", lines(&[1]));
         table.bind(1, ids[0]);
         assert_eq!(table.client_id(1), 2);
+        assert_eq!((table.known_id(1), table.known_id(9)), (Some(2), None));
         assert_eq!(
             table.client_id(9),
             3,

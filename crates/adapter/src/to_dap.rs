@@ -230,9 +230,19 @@ fn places(count: usize, functions: &[String]) -> Option<String> {
     if count < 2 || functions.is_empty() {
         return None;
     }
-    let named = functions.get(..LIMIT).unwrap_or(functions).join(", ");
+    let named = functions.iter().take(LIMIT).map(|name| cut(name));
+    let named = named.collect::<Vec<_>>().join(", ");
     let more = if functions.len() > LIMIT { ", …" } else { "" };
     Some(format!("{count} places: {named}{more}"))
+}
+
+/// A name in a list, no longer than people read.
+fn cut(name: &str) -> String {
+    const LONGEST: usize = 60;
+    match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default()),
+        None => name.to_owned(),
+    }
 }
 
 /// A breakpoint that isn't in the program, and why.

@@ -108,6 +108,24 @@ fn code_that_a_program_makes_is_met_each_time_it_is_there() {
 }
 
 #[test]
+fn what_is_no_functions_name_is_told_what_it_is() {
+    let fixture = Fixture::new("jit.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({}));
+    for (name, message) in [
+        (
+            "0x401136",
+            "0x401136 is no name; an address is written *0x401136",
+        ),
+        ("jit.c:12", "jit.c:12 is a line and not a function"),
+    ] {
+        let set = function(&session, name);
+        is_unverified(&set, BreakpointReason::Failed, message);
+    }
+    session.disconnect();
+}
+
+#[test]
 fn data_and_the_middle_of_an_instruction_are_refused_and_stay_as_they_are() {
     let fixture = Fixture::new("jit.c");
     let session = Session::started(&fixture, json!({}), &["call"]);

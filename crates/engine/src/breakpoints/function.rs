@@ -248,6 +248,18 @@ pub(crate) fn absence(module: &LoadedModule, pattern: &NamePattern) -> Absence {
     }
 }
 
+/// What is said of a name that can be none, but is something else.
+pub(crate) fn no_name(name: &str) -> Option<String> {
+    let name = name.trim();
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if name.starts_with(|c: char| c.is_ascii_digit()) && Address::parse(name).is_some() {
+        return Some(format!("{name} is no name; an address is written *{name}"));
+    }
+    let (file, line) = name.rsplit_once(':')?;
+    let is_line = is_number(line) && !file.ends_with(':') && file.contains('.');
+    is_line.then(|| format!("{name} is a line and not a function"))
+}
+
 /// Why a name is nowhere yet.
 pub(crate) fn not_found<'a>(name: &str, said: impl Iterator<Item = &'a Absence>) -> String {
     /// "At most a few".

@@ -582,7 +582,7 @@ impl Breakpoint {
             Spec::Line { file, line, .. } => self.line_unresolved(file, *line),
             Spec::Function { name } => {
                 let pattern = NamePattern::new(name);
-                if let Some(problem) = pattern.problem() {
+                if let Some(problem) = function::no_name(name).or_else(|| pattern.problem()) {
                     return Resolution::Failed(problem);
                 }
                 if !self.places().is_empty() {
