@@ -55,6 +55,17 @@ pub enum Phase {
     Ended,
 }
 
+/// What reads what the user types for the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TypedInto {
+    /// Nothing of the program's.
+    Nothing,
+    /// Its standard input, a pipe.
+    Pipe,
+    /// A terminal of its own.
+    Terminal,
+}
+
 /// A group of variables in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScopeKind {
@@ -98,8 +109,8 @@ pub struct Adapter {
     pub engine: Receiver<dapple_engine::Event>,
     /// How the program was launched, if it was.
     pub launched_with: Option<LaunchRequestArguments>,
-    /// What the user types behind `>` reaches the program.
-    pub takes_input: bool,
+    /// What reads what the user types behind `>`.
+    pub typed_into: TypedInto,
     /// `initialized` was sent.
     pub told_initialized: bool,
     /// `terminate` came once.
@@ -155,7 +166,7 @@ impl Adapter {
             engine_events: Some(engine_events),
             engine,
             launched_with: None,
-            takes_input: false,
+            typed_into: TypedInto::Nothing,
             told_initialized: false,
             asked_to_end: false,
             later,

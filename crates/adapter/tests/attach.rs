@@ -297,3 +297,26 @@ fn a_process_that_ends_after_it_was_attached_to_tells_its_exit_code() {
     assert_eq!(session.exit_code(), 7);
     session.disconnect();
 }
+
+#[test]
+fn a_process_that_was_attached_to_is_not_started_again_and_goes_on() {
+    let fixture = Fixture::new("server.c");
+    let mut running = Running::start(&fixture.binary, &[]);
+    let session = Session::new();
+    attach(&session, &json!({"pid": running.pid()}));
+    session.set_breakpoints(&fixture, &["work"]);
+    session.configured();
+    let failure = session.refused::<RestartRequest>(RestartArguments::new());
+    assert!(
+        failure.sentence.contains("can't be started again"),
+        "{}",
+        failure.sentence
+    );
+    running.tell("work");
+    let stop = session.stopped_at(&fixture, "work", StoppedEventReason::Breakpoint);
+    session.refused::<RestartRequest>(RestartArguments::new());
+    session.resume(stop.thread);
+    assert_eq!(running.line(), "worked 1");
+    session.disconnect();
+    is_unharmed(&mut running, 2);
+}

@@ -114,3 +114,24 @@ fn what_cannot_be_ended_is_refused_and_all_go_on() {
     );
     session.disconnect();
 }
+
+#[test]
+fn a_thread_whose_child_has_its_memory_is_refused_and_goes_on() {
+    let fixture = Fixture::new("vforks.c");
+    let session = Session::started(&fixture, json!({"stdin": "console"}), &[]);
+    session.wait_for_output("waiting");
+    let worker = threads(&session)[1];
+    let sentence = refused(&session, Some(vec![worker]));
+    assert!(
+        sentence.contains("waits for its child (vfork), which has its memory"),
+        "{sentence}"
+    );
+    let line = EvaluateArguments::new(">x").with_context(EvaluateArgumentsContext::Repl);
+    session.ok::<EvaluateRequest>(line);
+    assert_eq!(session.exit_code(), 5);
+    assert_eq!(
+        session.output(OutputEventCategory::Stdout),
+        "waiting\nchild ended with 3\n"
+    );
+    session.disconnect();
+}

@@ -59,6 +59,35 @@ fn a_terminal_of_its_own_is_one() {
 }
 
 #[test]
+fn a_terminal_of_its_own_has_a_size_and_passes_an_interrupt_on() {
+    let fixture = Fixture::new("terminal.c");
+    for no_debug in [false, true] {
+        let arguments = json!({"pty": true, "args": ["and", "wait"], "noDebug": no_debug});
+        let session = Session::new();
+        session.launch(&fixture, arguments);
+        session.configured();
+        session.wait_for_output("24 by 80");
+        typed(&session, ">^C");
+        if !no_debug {
+            // As by Ctrl-C in any terminal: it stops for that first, and is given it when it goes on.
+            let stop = session.stopped(StoppedEventReason::Exception);
+            assert_eq!(stop.event.text.as_deref(), Some("SIGINT: interrupted"));
+            session.resume(stop.thread);
+        }
+        assert_eq!(session.exit_code(), 9);
+        session.disconnect();
+    }
+    let (_, session) = server(&json!({}), &[]);
+    let failure = session.refused::<EvaluateRequest>(repl(">^C"));
+    assert!(
+        failure.sentence.contains("\"pty\": true"),
+        "{}",
+        failure.sentence
+    );
+    session.disconnect();
+}
+
+#[test]
 fn without_an_input_the_form_that_gives_one_is_named() {
     let fixture = Fixture::new("sleepless.c");
     let session = Session::started(&fixture, json!({}), &[]);

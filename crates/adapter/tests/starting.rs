@@ -3,10 +3,12 @@
 
 mod support;
 
+use dapple_adapter::{ServeOptions, serve};
 use dapple_dap::testing::launch_arguments;
+use dapple_dap::transport::{Connection, Incoming};
 use dapple_dap::types::*;
 use serde_json::{Value, json};
-use support::{Fixture, Session};
+use support::{Fixture, PATIENCE, Session};
 
 fn written(arguments: Value) -> String {
     let session = Session::new();
@@ -90,6 +92,43 @@ fn what_no_program_can_be_given_is_refused_with_its_name() {
         );
         session.wait_for::<TerminatedEvent>();
         session.disconnect();
+    }
+}
+
+#[test]
+fn text_that_is_no_text_is_refused_with_its_place() {
+    for (arguments, part) in [
+        (
+            r#""program":"/bin/true","args":["x","\ud800y"]"#,
+            "`args`: `[1]`",
+        ),
+        (
+            r#""program":"/bin/true","env":{"A":"\udc80"}"#,
+            "`env`: `A`",
+        ),
+        (r#""program":"/bin/\ud800""#, "`program`"),
+    ] {
+        let (ours, theirs) = Connection::memory();
+        let serving = std::thread::spawn(move || serve(theirs, ServeOptions::default()));
+        for request in [
+            r#""seq":1,"command":"initialize","arguments":{"adapterID":"dapple"}"#.to_owned(),
+            format!(r#""seq":2,"command":"launch","arguments":{{{arguments}}}"#),
+        ] {
+            let request = format!(r#"{{"type":"request",{request}}}"#);
+            ours.outgoing.send_text(&request).expect("sent");
+        }
+        let answer = loop {
+            match ours.incoming.recv_timeout(PATIENCE).expect("an answer") {
+                Incoming::Message(message) if message.text().contains(r#""request_seq":2"#) => {
+                    break message.text().to_owned();
+                }
+                Incoming::Message(_) => {}
+                other => panic!("no answer to {arguments}: {other:?}"),
+            }
+        };
+        assert!(answer.contains(part), "{arguments}: {answer}");
+        drop(ours);
+        assert!(serving.join().is_ok(), "the adapter ends in order");
     }
 }
 

@@ -8,6 +8,7 @@ use dapple_dap::types::*;
 use serde_json::json;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -61,6 +62,20 @@ fn signal(name: &str, process: u32) {
         .args([name, &process.to_string()])
         .status();
     assert!(status.is_ok_and(|status| status.success()), "kill {name}");
+}
+
+#[test]
+fn variables_that_are_no_text_reach_the_program_as_they_are() {
+    let odd = OsStr::from_bytes(b"a\xffb");
+    let client = Client::spawn(dapple().env("ODD", odd)).expect("dapple runs");
+    let client = TestClient::from(client);
+    client.initialize();
+    let print = "printf %s \"$ODD\" | od -An -tx1";
+    let arguments = json!({"program": "/bin/sh", "args": ["-c", print]});
+    client.ok::<LaunchRequest>(launch_arguments(&arguments));
+    client.ok::<ConfigurationDoneRequest>(Default::default());
+    client.assert_output("stdout", "61 ff 62");
+    client.disconnect();
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! What the user types for the program: in the client's debug console, behind a `>`.
 //!
-//! `>text` sends a line, `>` an empty one, `>^D` ends the input. No expression of a language begins with `>`.
+//! `>text` sends a line, `>` an empty one, `>^D` ends the input, and `>^C` interrupts what runs in a terminal of the program's own. No expression of a language begins with `>`.
 
-use crate::adapter::Adapter;
+use crate::adapter::{Adapter, TypedInto};
 use crate::to_dap;
 use dapple_dap::server::Failure;
 use dapple_dap::types::{EvaluateArguments, EvaluateArgumentsContext, EvaluateResponse};
+
+/// What interrupts who reads a terminal: Ctrl-C (termios(3), `VINTR`).
+const INTERRUPT: &[u8] = &[3];
 
 /// Sends what is meant for the program; `None` where it is an expression.
 ///
@@ -26,13 +29,19 @@ fn send(adapter: &mut Adapter, text: &str) -> Result<EvaluateResponse, Failure> 
     if adapter.untraced.is_none() {
         adapter.debuggee()?;
     }
-    if !adapter.takes_input {
+    if adapter.typed_into == TypedInto::Nothing {
         return Err(Failure::new(
             "the program reads nothing from here; launch it with \"stdin\": \"console\", or with \"pty\": true",
         ));
     }
     let bytes = match text {
         "^D" => None,
+        "^C" if adapter.typed_into == TypedInto::Terminal => Some(INTERRUPT.to_vec()),
+        "^C" => {
+            return Err(Failure::new(
+                "only a terminal passes an interrupt on; launch the program with \"pty\": true",
+            ));
+        }
         line => Some(format!("{line}\n").into_bytes()),
     };
     let sent = match &mut adapter.untraced {

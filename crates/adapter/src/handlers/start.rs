@@ -1,6 +1,6 @@
 //! Starting: `launch` and `configurationDone`, in either order.
 
-use crate::adapter::{Adapter, Phase, say};
+use crate::adapter::{Adapter, Phase, TypedInto, say};
 use crate::handlers::exceptions;
 use crate::handlers::terminal;
 use crate::launch_arguments::{Console, LaunchArguments};
@@ -117,8 +117,11 @@ fn prepare(
     for warning in &launch.warnings {
         say(context.outbox(), warning);
     }
-    adapter.takes_input =
-        launch.console == Console::Internal && (options.terminal || options.stdin == Stdin::Sent);
+    adapter.typed_into = match launch.console {
+        Console::Internal if options.terminal => TypedInto::Terminal,
+        Console::Internal if options.stdin == Stdin::Sent => TypedInto::Pipe,
+        _ => TypedInto::Nothing,
+    };
     adapter.launched_with = Some(arguments.clone());
     Ok((options, launch.console))
 }

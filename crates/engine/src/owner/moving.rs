@@ -233,6 +233,11 @@ impl Owner {
                 )));
             }
         }
+        if let Some(thread) = threads.iter().find(|&&thread| self.stops.has_lent(thread)) {
+            return Err(Error::Refused(format!(
+                "thread {thread} waits for its child (vfork), which has its memory; it can be ended when the child has ended or runs a program"
+            )));
+        }
         self.ending.extend(threads);
         match self.stops.mode() {
             Mode::Stopped => self.end_them(),

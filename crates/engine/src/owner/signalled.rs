@@ -7,6 +7,7 @@ use crate::faults::{self, Scene, SignalInfo};
 use crate::frame::PhysicalFrame;
 use crate::memory::Memory;
 use crate::signals::{self, SignalTable, When};
+use crate::target::linux::input::Input;
 use crate::target::linux::{process, ptrace};
 use crate::unwind;
 use crate::{Address, Error, Event, ThreadId};
@@ -42,7 +43,9 @@ impl Owner {
         let Ok(info) = ptrace::signal_info(thread) else {
             return;
         };
-        if signals::is_keyboard_interrupt(signal, info.code) {
+        // In a terminal of its own, what is typed is meant for the program.
+        let own_terminal = self.input.as_ref().is_some_and(Input::is_terminal);
+        if !own_terminal && signals::is_keyboard_interrupt(signal, info.code) {
             self.control(thread).signal = 0;
             return self.report(thread, StopReason::Pause);
         }

@@ -51,6 +51,11 @@ impl Input {
         }
     }
 
+    /// Whether it goes to a terminal that is the program's own.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.terminal
+    }
+
     /// Sends bytes to a program's input, if it has one from here; `None` ends it.
     ///
     /// # Errors

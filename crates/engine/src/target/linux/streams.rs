@@ -173,6 +173,14 @@ fn open_terminal() -> io::Result<(OwnedFd, OwnedFd)> {
         settings.c_lflag &= !libc::ECHO;
         settings.c_oflag &= !libc::OPOST;
         check(libc::tcsetattr(its.as_raw_fd(), libc::TCSANOW, &settings))?;
+        // Programs that lay out their text take no size at all badly.
+        let size = libc::winsize {
+            ws_row: 24,
+            ws_col: 80,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        check(libc::ioctl(its.as_raw_fd(), libc::TIOCSWINSZ, &size))?;
         Ok((ours, its.into()))
     }
 }
