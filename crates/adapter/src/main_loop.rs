@@ -1,7 +1,9 @@
 //! One session: a loop over everything that can happen, on one thread.
 //!
-//! The debuggee is kept by this thread, too: it waits there for whatever comes first, the debuggee's next stop or a wake-up
-//! for a message. So a request costs no switch to another thread and back, and a stop none to be told.
+//! The debuggee is kept by this thread, too: it waits there for whatever comes first, the debuggee's next stop or a message,
+//! which it reads itself. So a request costs no switch to another thread and back, and a stop none to be told.
+
+mod input;
 
 use crate::adapter::Adapter;
 use crate::handlers;
@@ -83,6 +85,7 @@ pub fn serve(connection: Connection, options: ServeOptions) {
     let server = handlers::server();
     let mut session = server.start(&connection);
     let mut sources = Sources {
+        input: input::Input::new(&connection),
         connection: &connection,
         jobs,
         shutdown: &shutdown,
@@ -113,6 +116,7 @@ pub fn serve(connection: Connection, options: ServeOptions) {
 /// Where things come from.
 struct Sources<'a> {
     connection: &'a Connection,
+    input: input::Input<'a>,
     jobs: Receiver<Job>,
     shutdown: &'a Receiver<Infallible>,
 }
@@ -130,13 +134,14 @@ impl Sources<'_> {
             let client = select.recv(&self.connection.incoming);
             let job = select.recv(&self.jobs);
             let shutdown = select.recv(self.shutdown);
-            let ready = match adapter.debuggee.as_ref() {
-                None => select.select(),
-                Some(debuggee) => match select.try_select() {
-                    Ok(ready) => ready,
-                    Err(_) if debuggee.attend() => continue,
-                    Err(_) => select.select(),
-                },
+            let ready = match (select.try_select(), adapter.debuggee.as_ref()) {
+                (Ok(ready), _) => ready,
+                (Err(_), Some(debuggee)) if self.input.read(debuggee) => continue,
+                (Err(_), Some(debuggee)) if debuggee.attend() => continue,
+                _ => {
+                    self.input.give_back();
+                    select.select()
+                }
             };
             return match ready.index() {
                 index if index == engine => {

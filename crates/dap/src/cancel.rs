@@ -4,6 +4,7 @@
 //! session is; whether and when the work stops is up to the handler.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +15,23 @@ use crate::message::decode_or_default;
 
 /// Tells the handler of a request, or the work behind a progress, that the client no longer wants its result.
 #[derive(Debug, Clone, Default)]
-pub struct CancelToken(Arc<AtomicBool>);
+pub struct CancelToken(Arc<Token>);
+
+#[derive(Default)]
+struct Token {
+    cancelled: AtomicBool,
+    /// Reads what has come, where nobody else may be doing it.
+    look: Option<Look>,
+}
+
+/// Reads what has come from the client.
+pub(crate) type Look = Arc<dyn Fn() + Send + Sync>;
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.cancelled.fmt(f)
+    }
+}
 
 impl CancelToken {
     /// A token that is not cancelled.
@@ -24,12 +41,18 @@ impl CancelToken {
 
     /// True once the client cancelled it.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        let cancelled = || self.0.cancelled.load(Ordering::Acquire);
+        if let Some(look) = &self.0.look
+            && !cancelled()
+        {
+            look();
+        }
+        cancelled()
     }
 
     /// Cancels.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Release);
+        self.0.cancelled.store(true, Ordering::Release);
     }
 }
 
@@ -37,11 +60,12 @@ impl CancelToken {
 const EARLY_LIMIT: usize = 4096;
 
 /// The tokens of the requests under way, and the cancellations that came before their request was started.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Cancellations(Mutex<State>);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
+    look: Option<Look>,
     under_way: BTreeMap<i64, CancelToken>,
     early: BTreeSet<i64>,
     /// Progress under way.
@@ -57,7 +81,22 @@ struct Cancelled {
     progress_id: Option<String>,
 }
 
+impl State {
+    /// One that is not cancelled.
+    fn token(&self) -> CancelToken {
+        CancelToken(Arc::new(Token {
+            look: self.look.clone(),
+            ..Token::default()
+        }))
+    }
+}
+
 impl Cancellations {
+    /// From now on tokens look themselves whether there is a cancellation to be read.
+    pub(crate) fn look_with(&self, look: Look) {
+        self.lock().look = Some(look);
+    }
+
     /// Looks at a message as it is read: if it cancels a request, that takes effect now.
     pub(crate) fn look_at(&self, text: &str) {
         // Real ones have about 70 bytes; only they are worth decoding twice.
@@ -95,7 +134,7 @@ impl Cancellations {
     /// Starts a request: its token, cancelled already if the cancellation overtook it.
     pub(crate) fn begin(&self, request: i64) -> CancelToken {
         let mut state = self.lock();
-        let token = CancelToken::new();
+        let token = state.token();
         if state.early.remove(&request) {
             token.cancel();
         }
@@ -110,8 +149,11 @@ impl Cancellations {
     }
 
     /// Starts a progress that can be cancelled.
-    pub(crate) fn begin_progress(&self, id: String, token: CancelToken) {
-        self.lock().progress.insert(id, token);
+    pub(crate) fn begin_progress(&self, id: String) -> CancelToken {
+        let mut state = self.lock();
+        let token = state.token();
+        state.progress.insert(id, token.clone());
+        token
     }
 
     /// Ends a progress.

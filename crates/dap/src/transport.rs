@@ -11,13 +11,14 @@
 mod bell;
 mod direct;
 pub mod listen;
+mod own_input;
 mod writer;
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -29,6 +30,8 @@ use crate::envelope::{Envelope, EnvelopeError};
 
 use bell::Bell;
 use direct::Direct;
+pub use own_input::OwnInput;
+use own_input::{Delivered, Passing, Shared, Source};
 use writer::Peer;
 pub use writer::{Outgoing, Payload, SendError, Writer};
 
@@ -60,6 +63,16 @@ pub enum Closed {
     /// Where the next message starts is unknown.
     #[error(transparent)]
     Lost(#[from] CodecError),
+}
+
+impl Closed {
+    /// The stream has ended.
+    fn at_end_of(decoder: &Decoder) -> Self {
+        match decoder.is_between_messages() {
+            true => Self::ByPeer,
+            false => Self::Truncated,
+        }
+    }
 }
 
 /// A received message: its text, not yet looked into.
@@ -176,7 +189,8 @@ impl Options {
     /// A connection over this process's standard input and output.
     pub fn stdio(self) -> Connection {
         let direct = Direct::pipe(std::io::stdout().as_fd());
-        self.open(std::io::stdin(), std::io::stdout(), direct, || {})
+        let source = Source::of(std::io::stdin().as_fd());
+        self.open(std::io::stdin(), source, std::io::stdout(), direct, || {})
     }
 
     /// A connection over a TCP stream.
@@ -188,7 +202,8 @@ impl Options {
         stream.set_nodelay(true).ok();
         let (input, closer) = (stream.try_clone()?, stream.try_clone()?);
         let direct = Direct::socket(&stream);
-        Ok(self.open(input, stream, direct, move || {
+        let source = Source::of(input.as_fd());
+        Ok(self.open(input, source, stream, direct, move || {
             closer.shutdown(Shutdown::Both).ok();
         }))
     }
@@ -200,7 +215,8 @@ impl Options {
     pub fn unix(self, stream: UnixStream) -> std::io::Result<Connection> {
         let (input, closer) = (stream.try_clone()?, stream.try_clone()?);
         let direct = Direct::socket(&stream);
-        Ok(self.open(input, stream, direct, move || {
+        let source = Source::of(input.as_fd());
+        Ok(self.open(input, source, stream, direct, move || {
             closer.shutdown(Shutdown::Both).ok();
         }))
     }
@@ -213,7 +229,7 @@ impl Options {
         output: impl Write + Send + 'static,
         close: impl FnOnce() + Send + 'static,
     ) -> Connection {
-        self.open(input, output, None, close)
+        self.open(input, None, output, None, close)
     }
 
     /// As [`Options::streams`], over pipes.
@@ -223,12 +239,13 @@ impl Options {
         output: impl Write + AsFd + Send + 'static,
     ) -> Connection {
         let direct = Direct::pipe(output.as_fd());
-        self.open(input, output, direct, || {})
+        self.open(input, None, output, direct, || {})
     }
 
     fn open(
         self,
         input: impl Read + Send + 'static,
+        source: Option<Source>,
         output: impl Write + Send + 'static,
         direct: Option<Direct>,
         close: impl FnOnce() + Send + 'static,
@@ -245,10 +262,22 @@ impl Options {
             cancellations: cancellations.clone(),
             budget,
         };
-        let limit = self.limit;
-        let spawned = thread::Builder::new()
-            .name("dap-reader".to_owned())
-            .spawn(move || reader.run(input, Decoder::with_limit(limit)));
+        let decoder = Decoder::with_limit(self.limit);
+        let thread = thread::Builder::new().name("dap-reader".to_owned());
+        let (shared, spawned) = match source {
+            Some(source) => {
+                let shared = Shared::new(source, reader, decoder);
+                let of_thread = shared.clone();
+                let of_tokens = Arc::downgrade(&shared);
+                cancellations.look_with(Arc::new(move || {
+                    if let Some(shared) = of_tokens.upgrade() {
+                        shared.look();
+                    }
+                }));
+                (Some(shared), thread.spawn(move || of_thread.run()))
+            }
+            None => (None, thread.spawn(move || reader.run(input, decoder))),
+        };
         if let Err(error) = spawned {
             // The reader, dropped with the closure, disconnects the channel: the same as a closed connection.
             tracing::error!(%error, "cannot start the thread that reads messages");
@@ -256,6 +285,7 @@ impl Options {
         Connection {
             incoming,
             outgoing: writer,
+            shared,
             cancellations,
             bell,
         }
@@ -274,12 +304,14 @@ impl Options {
         let first_end = Connection {
             incoming: from_second,
             outgoing: Writer::memory(Peer::new(to_second, &second, &second_bell), sent),
+            shared: None,
             cancellations: first.clone(),
             bell: first_bell.clone(),
         };
         let second_end = Connection {
             incoming: from_first,
             outgoing: Writer::memory(Peer::new(to_first, &first, &first_bell), received),
+            shared: None,
             cancellations: second,
             bell: second_bell,
         };
@@ -290,14 +322,24 @@ impl Options {
 /// One end of a conversation.
 ///
 /// Dropping it closes it: what was sent is still written, within two seconds.
-#[derive(Debug)]
 pub struct Connection {
     /// What the peer sends. Ends with [`Incoming::Closed`].
     pub incoming: Receiver<Incoming>,
     /// Where messages to the peer go.
     pub outgoing: Writer,
+    /// Where it can be read without waiting.
+    shared: Option<Arc<Shared>>,
     pub(crate) cancellations: Arc<Cancellations>,
     bell: Bell,
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connection")
+            .field("unread", &self.incoming.len())
+            .field("outgoing", &self.outgoing)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Connection {
@@ -333,6 +375,29 @@ impl Connection {
         self.bell.answer(ring);
     }
 
+    /// Takes over the reading of what the peer sends, which the connection has a thread for otherwise: for a loop that can wait
+    /// for a descriptor, and for which a switch between two threads is a long time. `None` where the input is neither a pipe nor a
+    /// socket.
+    ///
+    /// ```
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// use dapple_dap::transport::{Connection, Incoming};
+    ///
+    /// let (ours, theirs) = UnixStream::pair()?;
+    /// let (ours, theirs) = (Connection::unix(ours)?, Connection::unix(theirs)?);
+    /// let input = ours.take_input().unwrap();
+    /// theirs.outgoing.send_text("{}").unwrap();
+    /// while !input.read() {
+    ///     // Here the loop would wait for the descriptor, and for whatever else there is.
+    /// }
+    /// assert!(matches!(ours.incoming.try_recv(), Ok(Incoming::Message(_))));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn take_input(&self) -> Option<OwnInput> {
+        self.shared.as_ref().map(OwnInput::take)
+    }
+
     /// Closes this end, as dropping does.
     pub fn close(self) {}
 }
@@ -358,8 +423,15 @@ const READ_AHEAD_BYTES: usize = DEFAULT_LIMIT;
 /// The bytes of the messages that were read and are not done with.
 #[derive(Debug, Default)]
 struct Budget {
-    used: Mutex<usize>,
+    state: Mutex<BudgetState>,
     freed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct BudgetState {
+    used: usize,
+    /// The reader waits for some to be freed.
+    awaited: bool,
 }
 
 /// A message's part of the budget.
@@ -370,16 +442,25 @@ struct Share {
 }
 
 impl Budget {
-    /// Waits until there is room for a message.
-    fn take(self: &Arc<Self>, bytes: usize) -> Arc<Share> {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        while *used > 0 && used.saturating_add(bytes) > READ_AHEAD_BYTES {
-            used = self
+    fn lock(&self) -> MutexGuard<'_, BudgetState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes room for a message; where that is bounded, waits until there is some.
+    fn take(self: &Arc<Self>, bytes: usize, passing: Passing) -> Arc<Share> {
+        let mut state = self.lock();
+        while passing == Passing::Waiting
+            && state.used > 0
+            && state.used.saturating_add(bytes) > READ_AHEAD_BYTES
+        {
+            state.awaited = true;
+            state = self
                 .freed
-                .wait(used)
+                .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }
-        *used = used.saturating_add(bytes);
+        state.awaited = false;
+        state.used = state.used.saturating_add(bytes);
         Arc::new(Share {
             budget: self.clone(),
             bytes,
@@ -389,13 +470,11 @@ impl Budget {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        let mut used = self
-            .budget
-            .used
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *used = used.saturating_sub(self.bytes);
-        self.budget.freed.notify_one();
+        let mut state = self.budget.lock();
+        state.used = state.used.saturating_sub(self.bytes);
+        if state.awaited {
+            self.budget.freed.notify_one();
+        }
     }
 }
 
@@ -404,33 +483,39 @@ impl Reader {
         let mut piece = vec![0; 64 << 10];
         let closed = loop {
             match input.read(&mut piece) {
-                Ok(0) if decoder.is_between_messages() => break Closed::ByPeer,
-                Ok(0) => break Closed::Truncated,
+                Ok(0) => break Closed::at_end_of(&decoder),
                 Ok(length) => decoder.push(&piece[..length]),
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
                 Err(error) => break Closed::Broken(error.to_string()),
             }
-            match self.deliver(&mut decoder) {
-                Ok(()) => {}
+            match self.deliver(&mut decoder, Passing::Waiting) {
+                Ok(_) => {}
                 Err(Some(closed)) => break closed,
                 Err(None) => return,
             }
         };
-        self.sender.send(Incoming::Closed(closed)).ok();
-        self.bell.ring();
+        self.close(closed, Passing::Waiting);
     }
 
-    /// Passes on all whole messages. Fails with the reason to stop, or nothing if nobody listens any more.
-    fn deliver(&self, decoder: &mut Decoder) -> Result<(), Option<Closed>> {
+    /// Passes on the whole messages. Fails with the reason to stop, or nothing if nobody listens any more.
+    fn deliver(
+        &self,
+        decoder: &mut Decoder,
+        passing: Passing,
+    ) -> Result<Delivered, Option<Closed>> {
         loop {
+            // One place is left for the end.
+            if passing == Passing::AtOnce && self.sender.len() + 1 >= READ_AHEAD {
+                return Ok(Delivered::Full);
+            }
             let incoming = match decoder.next() {
-                Ok(None) => return Ok(()),
+                Ok(None) => return Ok(Delivered::All),
                 Ok(Some(text)) => {
                     if let Some(tap) = &self.tap {
                         tap(Direction::Received, text.as_bytes());
                     }
                     self.cancellations.look_at(&text);
-                    let share = self.budget.take(text.len());
+                    let share = self.budget.take(text.len(), passing);
                     Incoming::Message(Message {
                         text,
                         _share: Some(share),
@@ -439,8 +524,20 @@ impl Reader {
                 Err(error) if error.is_fatal() => return Err(Some(Closed::Lost(error))),
                 Err(error) => Incoming::Malformed(error),
             };
-            self.sender.send(incoming).map_err(|_| None)?;
+            self.pass_on(incoming, passing).map_err(|()| None)?;
+        }
+    }
+
+    /// Says that nothing will come any more.
+    fn close(&self, closed: Closed, passing: Passing) {
+        self.pass_on(Incoming::Closed(closed), passing).ok();
+    }
+
+    fn pass_on(&self, incoming: Incoming, passing: Passing) -> Result<(), ()> {
+        self.sender.send(incoming).map_err(drop)?;
+        if passing == Passing::Waiting {
             self.bell.ring();
         }
+        Ok(())
     }
 }

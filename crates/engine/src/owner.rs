@@ -364,6 +364,11 @@ impl Owner {
         self.over
     }
 
+    /// Whether all threads are stopped.
+    pub(crate) fn is_held(&self) -> bool {
+        self.stops.mode() == Mode::Stopped
+    }
+
     fn serve(&mut self) {
         while !self.over
             && let Ok(command) = self.commands.try_recv()
@@ -505,7 +510,7 @@ impl Owner {
     }
 
     fn all_stopped(&mut self) {
-        self.hold.let_all_go();
+        self.hold.all_stopped();
         self.unpark();
         for thread in self.stops.all_stopped() {
             self.leave_copy(thread);
@@ -519,6 +524,7 @@ impl Owner {
             return self.go_on();
         }
         if self.detaching {
+            self.hold.let_all_go();
             return self.detach();
         }
         self.end_them();

@@ -6,6 +6,7 @@ mod forks;
 mod keeper;
 pub mod moving;
 mod places;
+pub mod readable;
 mod running;
 mod sources;
 pub mod stepping;
@@ -305,6 +306,12 @@ impl Session {
     /// do here because a thread of its own does it.
     pub fn attend(&self) -> bool {
         self.keeper.attend()
+    }
+
+    /// Whether nothing is to be expected of the debuggee before the user says so: all its threads are held, for a session that the
+    /// calling thread keeps.
+    pub fn is_held(&self) -> bool {
+        self.keeper.is_held()
     }
 
     /// Runs `command` on the thread that keeps the debuggee and waits for its answer.

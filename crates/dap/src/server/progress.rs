@@ -56,15 +56,13 @@ impl Progress {
     }
 
     fn new(outbox: &Outbox, body: impl FnOnce(String) -> ProgressStartEventBody) -> Self {
-        let cancel = CancelToken::new();
+        let mut cancel = CancelToken::new();
         let shows = outbox
             .client()
             .is_some_and(|client| client.supports("supportsProgressReporting"));
         let shown = shows.then(|| {
             let id = format!("progress-{}", NEXT.fetch_add(1, Ordering::Relaxed));
-            outbox
-                .cancellations()
-                .begin_progress(id.clone(), cancel.clone());
+            cancel = outbox.cancellations().begin_progress(id.clone());
             outbox.event::<ProgressStartEvent>(body(id.clone()));
             Shown {
                 outbox: outbox.clone(),

@@ -324,6 +324,8 @@ impl Writer {
             }
             return;
         }
+        // Nobody waits for room where there has been all of it.
+        let awaited = !state.bytes.is_empty();
         codec::write_header(&mut state.bytes, json.len());
         state.bytes.extend_from_slice(json.as_bytes());
         if !state.writing
@@ -332,7 +334,9 @@ impl Writer {
             let written = direct.write(&state.bytes);
             state.bytes.drain(..written);
             if state.bytes.is_empty() {
-                self.queue.0.drained.notify_all();
+                if awaited {
+                    self.queue.0.drained.notify_all();
+                }
                 return;
             }
         }

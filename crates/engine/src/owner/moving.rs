@@ -251,7 +251,10 @@ impl Owner {
     /// the system call by itself: without its destructors, and with its locks held.
     pub(super) fn end_them(&mut self) {
         let threads = std::mem::take(&mut self.ending);
-        let Some(call) = self.system_call().filter(|_| !threads.is_empty()) else {
+        if threads.is_empty() {
+            return;
+        }
+        let Some(call) = self.system_call() else {
             return;
         };
         for thread in threads {

@@ -108,6 +108,14 @@ impl Keeper {
         }
     }
 
+    /// Whether all threads of the debuggee are held, where this thread keeps it.
+    pub(super) fn is_held(&self) -> bool {
+        match self {
+            Keeper::Apart { .. } => false,
+            Keeper::Here { .. } => matches!(self.here(|owner| owner.is_held()), Ok(true)),
+        }
+    }
+
     /// Does something with the debuggee, on the thread that keeps it.
     fn here<R>(&self, act: impl FnOnce(&mut Owner) -> R) -> Result<R, Error> {
         let Keeper::Here { owner, thread } = self else {

@@ -20,6 +20,7 @@ pub(crate) mod output;
 pub(crate) mod privileges;
 pub(crate) mod process;
 pub(crate) mod ptrace;
+pub(crate) mod readable;
 pub(crate) mod streams;
 pub(crate) mod untraced;
 pub(crate) mod wait;

@@ -86,7 +86,7 @@ pub(crate) enum Run {
 pub(crate) struct Hold {
     tracer: Option<Tracer>,
     held: Vec<Held>,
-    /// When a thread was last held.
+    /// When a thread was last held, or all have stopped.
     last: Instant,
     alarm: Alarm,
     armed: bool,
@@ -103,7 +103,7 @@ struct Tracer {
 struct Held {
     thread: ThreadId,
     before: Set,
-    /// It runs on since then.
+    /// It runs on since then; `None`: it stands, or executes a single instruction.
     runs: Option<Instant>,
 }
 
@@ -170,6 +170,14 @@ impl Hold {
         self.release();
     }
 
+    /// All threads have stopped. They stay held, for a next step that comes soon, until the alarm rings.
+    pub(crate) fn all_stopped(&mut self) {
+        if !self.held.is_empty() {
+            self.last = Instant::now();
+            self.held.iter_mut().for_each(|held| held.runs = None);
+        }
+    }
+
     /// All threads of the program may run where they could before; the tracer stays, for the next step, until the alarm rings.
     pub(crate) fn let_all_go(&mut self) {
         for held in std::mem::take(&mut self.held) {
@@ -200,7 +208,8 @@ impl Hold {
         for held in &over {
             self.restore(held);
         }
-        if self.held.is_empty() && self.last.elapsed() >= TICK {
+        let at_rest = self.held.iter().all(|held| held.runs.is_none());
+        if at_rest && self.last.elapsed() >= TICK {
             self.release();
         }
         over.into_iter().map(|held| held.thread).collect()
@@ -209,6 +218,7 @@ impl Hold {
     fn hold(&mut self, thread: ThreadId, runs: Option<Instant>) -> Option<()> {
         if let Some(held) = self.held.iter_mut().find(|held| held.thread == thread) {
             held.runs = runs;
+            self.last = runs.unwrap_or_else(Instant::now);
             return Some(());
         }
         self.last = runs.unwrap_or_else(Instant::now);

@@ -5,11 +5,15 @@
 //! returns EINTR. The gap between looking at the flag and entering the kernel is closed as in musl's cancellation
 //! points: the handler sees by the interrupted instruction pointer that the thread is in the gap, and moves it to the
 //! exit. So no wake-up is lost, and the debuggee's stops, which come far more often, cost one system call each.
+//!
+//! The same signal can be the kernel's: for a descriptor that has become readable (`O_ASYNC`, fcntl(2)). The handler notes it
+//! for its thread, and the next wait is over before it begins.
 
 use crate::ThreadId;
 use crate::event::ExitStatus;
 use crate::stops::{WaitEvent, What};
 use crate::target::linux::ptrace;
+use std::cell::Cell;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Once};
@@ -25,13 +29,16 @@ std::arch::global_asm!(
     ".globl dapple_wait_entered",
     ".globl dapple_wait_abort",
     ".type dapple_wait,@function",
-    // rdi: the flag; rsi: where the status goes; edx: options.
+    // rdi: the flag; rsi: where the status goes; edx: options; rcx: the thread's flag.
     "dapple_wait:",
     "mov r9, rdi",
+    "mov r8, rcx",
     "mov rdi, -1",
     "xor r10d, r10d",
     "dapple_wait_gap:",
     "cmp byte ptr [r9], 0",
+    "jne dapple_wait_abort",
+    "cmp byte ptr [r8], 0",
     "jne dapple_wait_abort",
     "mov eax, 61",
     "syscall",
@@ -46,13 +53,20 @@ std::arch::global_asm!(
 
 // SAFETY: declared as defined in the assembly above; the three statics are labels, of which only addresses are taken.
 unsafe extern "C" {
-    fn dapple_wait(flag: *const u8, status: *mut i32, options: i32) -> i64;
+    fn dapple_wait(flag: *const u8, status: *mut i32, options: i32, noted: *const u8) -> i64;
     static dapple_wait_gap: u8;
     static dapple_wait_entered: u8;
     static dapple_wait_abort: u8;
 }
 
+thread_local! {
+    /// Set by the handler on its own thread; the wait looks at it.
+    static NOTED: Cell<bool> = const { Cell::new(false) };
+}
+
 extern "C" fn leave_gap(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // A plain byte of this thread's, without a destructor: reached by address, as a handler may.
+    NOTED.set(true);
     // SAFETY: the kernel hands a handler installed with SA_SIGINFO a valid ucontext_t that is ours until it returns.
     let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
     let pc = &mut context.uc_mcontext.gregs[libc::REG_RIP as usize];
@@ -74,16 +88,10 @@ pub struct Waker {
 impl Waker {
     /// Makes the current thread the one that is woken.
     pub(crate) fn adopt_current_thread(self: &Arc<Self>) {
-        static HANDLER: Once = Once::new();
-        HANDLER.call_once(install_handler);
-        // SAFETY: plain system calls on the current thread; the set is initialised by sigemptyset.
-        unsafe {
-            let mut set: libc::sigset_t = std::mem::zeroed();
-            libc::sigemptyset(&mut set);
-            libc::sigaddset(&mut set, libc::SIGURG);
-            libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
-            self.thread.store(libc::gettid(), Ordering::SeqCst);
-        }
+        ready_current_thread();
+        // SAFETY: takes nothing, and can't fail.
+        self.thread
+            .store(unsafe { libc::gettid() }, Ordering::SeqCst);
     }
 
     /// No thread waits any more: its id may become another's.
@@ -106,7 +114,21 @@ impl Waker {
 
     /// Takes the request to wake; what was asked before this call must be looked at after it.
     pub(crate) fn take(&self) -> bool {
+        NOTED.set(false);
         self.asked.swap(false, Ordering::SeqCst)
+    }
+}
+
+/// Lets the current thread be woken.
+pub(super) fn ready_current_thread() {
+    static HANDLER: Once = Once::new();
+    HANDLER.call_once(install_handler);
+    // SAFETY: plain system calls on the current thread; the set is initialised by sigemptyset.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, libc::SIGURG);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
     }
 }
 
@@ -127,7 +149,7 @@ fn install_handler() {
 pub(crate) enum Waited {
     /// A thread's status.
     Status(ThreadId, i32),
-    /// Somebody called [`Waker::wake`].
+    /// Somebody called [`Waker::wake`], or input has come.
     Woken,
     /// There's nothing left to wait for.
     NoChildren,
@@ -136,15 +158,16 @@ pub(crate) enum Waited {
 /// Waits for the next status of any thread of this thread's debuggee, or to be woken.
 pub(crate) fn wait(waker: &Waker) -> io::Result<Waited> {
     let mut status = 0;
-    // SAFETY: the flag outlives the call (AtomicBool is one byte), the status is written by the kernel, and the
-    // function follows the C calling convention: it clobbers rax, rcx, rdi, r9, r10, r11 only.
-    let result = unsafe {
+    // SAFETY: the flags outlive the call and are one byte each (AtomicBool; a bool of this thread's, for its handler), the status is
+    // written by the kernel, and the function follows the C calling convention: it clobbers rax, rcx, rdi, r8 to r11 only.
+    let result = NOTED.with(|noted| unsafe {
         dapple_wait(
             waker.asked.as_ptr().cast(),
             &mut status,
             libc::__WALL | libc::__WNOTHREAD,
+            noted.as_ptr().cast(),
         )
-    };
+    });
     match result {
         1.. => Ok(Waited::Status(ThreadId(result as i32), status)),
         r if r == -i64::from(libc::EINTR) => Ok(Waited::Woken),

@@ -1,0 +1,424 @@
+//! Reading on the thread that deals with what comes, instead of one that hands it over.
+//!
+//! Handing a message to another thread costs a switch between threads, more than most requests take. A loop that can wait
+//! for a descriptor itself takes over the reading: the reader thread rests meanwhile, and goes on where it was when the loop
+//! gives the reading back. The bytes of a message that has come in part are kept between them.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::fs::OFlags;
+use rustix::net::RecvFlags;
+
+use super::{Closed, Reader};
+use crate::codec::Decoder;
+
+/// How much is read in one go.
+const PIECE: usize = 64 << 10;
+
+/// Input of which can be had what has come, without waiting for more.
+#[derive(Debug)]
+pub(super) struct Source {
+    kind: Kind,
+    /// Gets the reader thread out of its wait.
+    nudge: OwnedFd,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// A pipe, opened anew: whether reading waits belongs to the opening, and the first one is shared with others.
+    Pipe(File),
+    /// A socket, which can be told with each reading.
+    Socket(OwnedFd),
+}
+
+impl Source {
+    /// For the pipe or the socket that is open as `fd`; `None` where it is neither.
+    pub(super) fn of(fd: BorrowedFd<'_>) -> Option<Self> {
+        let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
+        let file_type = std::fs::metadata(&path).ok()?.file_type();
+        let kind = if file_type.is_socket() {
+            Kind::Socket(fd.try_clone_to_owned().ok()?)
+        } else if file_type.is_fifo() {
+            let flags = i32::try_from(OFlags::NONBLOCK.bits()).ok()?;
+            let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
+            Kind::Pipe(opened.ok()?)
+        } else {
+            return None;
+        };
+        let nudge = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok()?;
+        Some(Self { kind, nudge })
+    }
+
+    /// Reads what has come; `None`: nothing has.
+    fn read(&self, piece: &mut [u8]) -> io::Result<Option<usize>> {
+        let read = match &self.kind {
+            Kind::Pipe(pipe) => (&*pipe).read(piece),
+            Kind::Socket(socket) => rustix::net::recv(socket, piece, RecvFlags::DONTWAIT)
+                .map(|(length, _)| length)
+                .map_err(io::Error::from),
+        };
+        match read {
+            Ok(length) => Ok(Some(length)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            // The next look finds what there is.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl AsFd for Source {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match &self.kind {
+            Kind::Pipe(pipe) => pipe.as_fd(),
+            Kind::Socket(socket) => socket.as_fd(),
+        }
+    }
+}
+
+/// Input that the reader thread and a loop share.
+pub(super) struct Shared {
+    source: Source,
+    intake: Mutex<Intake>,
+    /// Whether a loop has taken over.
+    taken: Mutex<bool>,
+    given_back: Condvar,
+}
+
+/// The half of a message that has come, and where whole ones go.
+struct Intake {
+    decoder: Decoder,
+    piece: Vec<u8>,
+    /// Whole messages are left in the decoder.
+    rest: bool,
+    /// `None` when nothing will come any more.
+    reader: Option<Reader>,
+}
+
+/// How messages are passed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Passing {
+    /// Where too much is read ahead, waits until some is dealt with. Who does that is told of each.
+    Waiting,
+    /// By the one who deals with them: as many as there is room for.
+    AtOnce,
+}
+
+/// What has become of the messages in a decoder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Delivered {
+    /// All whole ones are passed on.
+    All,
+    /// There was no room for more.
+    Full,
+}
+
+impl Shared {
+    pub(super) fn new(source: Source, reader: Reader, decoder: Decoder) -> Arc<Self> {
+        let intake = Intake {
+            decoder,
+            piece: vec![0; PIECE],
+            rest: false,
+            reader: Some(reader),
+        };
+        Arc::new(Self {
+            source,
+            intake: Mutex::new(intake),
+            taken: Mutex::new(false),
+            given_back: Condvar::new(),
+        })
+    }
+
+    /// The reader thread.
+    pub(super) fn run(&self) {
+        loop {
+            self.rest();
+            let (over, rest) = {
+                let intake = self.intake();
+                (intake.reader.is_none(), intake.rest)
+            };
+            if over {
+                return;
+            }
+            if rest || self.wait() {
+                self.intake().take_in(&self.source, Passing::Waiting);
+            }
+        }
+    }
+
+    /// Takes in what has come while a loop that reads is busy, and tells it so. For who has to know whether there was a
+    /// `cancel`.
+    pub(super) fn look(&self) {
+        if !*self.taken.lock().unwrap_or_else(PoisonError::into_inner) {
+            return;
+        }
+        if let Ok(mut intake) = self.intake.try_lock()
+            && intake.take_in(&self.source, Passing::AtOnce)
+            && let Some(reader) = &intake.reader
+        {
+            reader.bell.ring();
+        }
+    }
+
+    /// Waits for something to read; false when it is something else that has come.
+    fn wait(&self) -> bool {
+        let mut ready = [
+            PollFd::new(&self.source, PollFlags::IN),
+            PollFd::new(&self.source.nudge, PollFlags::IN),
+        ];
+        if poll(&mut ready, None).is_err() {
+            return false;
+        }
+        if ready[1].revents().is_empty() {
+            return true;
+        }
+        rustix::io::read(&self.source.nudge, &mut [0; 8]).ok();
+        false
+    }
+
+    fn intake(&self) -> MutexGuard<'_, Intake> {
+        self.intake.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits while a loop reads.
+    fn rest(&self) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        while *taken {
+            taken = self
+                .given_back
+                .wait(taken)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn hand_over(&self, to_loop: bool) {
+        *self.taken.lock().unwrap_or_else(PoisonError::into_inner) = to_loop;
+        match to_loop {
+            true => drop(rustix::io::write(&self.source.nudge, &1_u64.to_ne_bytes())),
+            false => self.given_back.notify_all(),
+        }
+    }
+}
+
+impl Intake {
+    /// Takes in what has come, a piece of it; whether there was anything.
+    fn take_in(&mut self, source: &Source, passing: Passing) -> bool {
+        let Some(reader) = &self.reader else {
+            return false;
+        };
+        let read = match self.rest {
+            true => Ok(None),
+            false => source.read(&mut self.piece),
+        };
+        let delivered = match read {
+            Ok(None) if !self.rest => return false,
+            Ok(None) => reader.deliver(&mut self.decoder, passing),
+            Ok(Some(0)) => Err(Some(Closed::at_end_of(&self.decoder))),
+            Ok(Some(length)) => {
+                self.decoder.push(&self.piece[..length]);
+                reader.deliver(&mut self.decoder, passing)
+            }
+            Err(error) => Err(Some(Closed::Broken(error.to_string()))),
+        };
+        match delivered {
+            Ok(delivered) => self.rest = delivered == Delivered::Full,
+            Err(closed) => {
+                if let Some(closed) = closed {
+                    reader.close(closed, passing);
+                }
+                self.reader = None;
+            }
+        }
+        true
+    }
+}
+
+/// The reading of a connection's input, taken over by the thread that deals with what comes.
+///
+/// As long as this lives, [`Connection::incoming`](super::Connection::incoming) gets what [`OwnInput::read`] brings, and nothing else. Dropping it
+/// gives the reading back to the connection's own thread.
+pub struct OwnInput(Arc<Shared>);
+
+impl fmt::Debug for OwnInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OwnInput").field(&self.0.source).finish()
+    }
+}
+
+impl OwnInput {
+    pub(super) fn take(shared: &Arc<Shared>) -> Self {
+        shared.hand_over(true);
+        Self(shared.clone())
+    }
+
+    /// Passes on to `incoming` what has come, without waiting; false if nothing has. To be called when nothing is in there,
+    /// until it has nothing to bring.
+    pub fn read(&self) -> bool {
+        // Who has locked it passes on what there is, and tells of it.
+        let Ok(mut intake) = self.0.intake.try_lock() else {
+            return false;
+        };
+        intake.take_in(&self.0.source, Passing::AtOnce)
+    }
+}
+
+/// Becomes readable when there is something to read.
+impl AsFd for OwnInput {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.source.as_fd()
+    }
+}
+
+impl Drop for OwnInput {
+    fn drop(&mut self) {
+        self.0.hand_over(false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Connection, Incoming, Options, READ_AHEAD};
+    use super::*;
+    use crate::cancel::CancelToken;
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    fn pair() -> (Connection, UnixStream) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        (Connection::unix(ours).unwrap(), theirs)
+    }
+
+    fn framed(json: &str) -> String {
+        format!("Content-Length: {}\r\n\r\n{json}", json.len())
+    }
+
+    /// Waits as a loop would that has nothing else to wait for.
+    fn wait(input: &OwnInput) {
+        poll(&mut [PollFd::new(input, PollFlags::IN)], None).unwrap();
+    }
+
+    fn text(incoming: Incoming) -> String {
+        match incoming {
+            Incoming::Message(message) => message.into_text(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn half_a_message_goes_from_the_thread_to_the_loop_and_back() {
+        let (ours, mut theirs) = pair();
+        let whole = framed("{\"first\":1}");
+        let (begin, rest) = whole.split_at(30);
+        for _ in 0..100 {
+            theirs.write_all(begin.as_bytes()).unwrap();
+            let input = ours.take_input().unwrap();
+            theirs.write_all(rest.as_bytes()).unwrap();
+            theirs.write_all(begin.as_bytes()).unwrap();
+            while ours.incoming.is_empty() {
+                input.read();
+            }
+            assert_eq!(text(ours.incoming.recv().unwrap()), "{\"first\":1}");
+            drop(input);
+            theirs.write_all(rest.as_bytes()).unwrap();
+            assert_eq!(text(ours.incoming.recv().unwrap()), "{\"first\":1}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_read_while_the_loop_has_other_things_to_do() {
+        let (ours, mut theirs) = pair();
+        let input = ours.take_input().unwrap();
+        // The reader thread has no more than what it was about to read.
+        theirs.write_all(framed("{}").as_bytes()).unwrap();
+        wait(&input);
+        while ours.incoming.is_empty() {
+            input.read();
+        }
+        theirs.write_all(framed("[]").as_bytes()).unwrap();
+        wait(&input);
+        assert_eq!(ours.incoming.len(), 1);
+        assert!(input.read());
+        assert!(!input.read());
+        assert_eq!(ours.incoming.len(), 2);
+    }
+
+    #[test]
+    fn more_than_there_is_room_for_stays_where_it_is() {
+        let (ours, mut theirs) = pair();
+        let input = ours.take_input().unwrap();
+        // Bytes that are no message, each a thing of its own to tell of.
+        let bad = b"Content-Length: 1\r\n\r\n\xff".repeat(3 * READ_AHEAD);
+        let writing = std::thread::spawn(move || theirs.write_all(&bad));
+        let mut malformed = 0;
+        loop {
+            while !input.read() && ours.incoming.is_empty() {
+                wait(&input);
+            }
+            match ours.incoming.recv().unwrap() {
+                Incoming::Malformed(_) => malformed += 1,
+                Incoming::Closed(_) => break,
+                other => panic!("{other:?}"),
+            }
+        }
+        writing.join().unwrap().unwrap();
+        assert_eq!(malformed, 3 * READ_AHEAD);
+        assert!(!input.read(), "nothing comes behind the end");
+    }
+
+    #[test]
+    fn the_end_comes_by_either_way() {
+        let (ours, theirs) = pair();
+        let input = ours.take_input().unwrap();
+        drop(theirs);
+        wait(&input);
+        assert!(input.read());
+        assert!(matches!(
+            ours.incoming.recv(),
+            Ok(Incoming::Closed(Closed::ByPeer))
+        ));
+        drop(input);
+        assert!(ours.incoming.recv().is_err(), "the reader thread has ended");
+
+        let (ours, theirs) = pair();
+        drop(ours.take_input());
+        drop(theirs);
+        assert!(matches!(
+            ours.incoming.recv(),
+            Ok(Incoming::Closed(Closed::ByPeer))
+        ));
+    }
+
+    #[test]
+    fn a_busy_handler_learns_that_it_is_cancelled() {
+        let (ours, mut theirs) = pair();
+        let input = ours.take_input().unwrap();
+        let token: CancelToken = ours.cancellations.begin(1);
+        assert!(!token.is_cancelled());
+        let cancel = r#"{"seq":2,"type":"request","command":"cancel","arguments":{"requestId":1}}"#;
+        theirs.write_all(framed(cancel).as_bytes()).unwrap();
+        wait(&input);
+        assert!(token.is_cancelled(), "nobody has called read");
+        assert_eq!(text(ours.incoming.recv().unwrap()), cancel);
+    }
+
+    #[test]
+    fn a_pipe_can_be_taken_over_and_a_file_not() {
+        let (read, mut write) = std::io::pipe().unwrap();
+        let source = Source::of(read.as_fd()).unwrap();
+        let mut piece = [0; 4];
+        assert_eq!(source.read(&mut piece).unwrap(), None);
+        write.write_all(b"ab").unwrap();
+        assert_eq!(source.read(&mut piece).unwrap(), Some(2));
+        drop(write);
+        assert_eq!(source.read(&mut piece).unwrap(), Some(0));
+        assert!(Source::of(File::open("/dev/null").unwrap().as_fd()).is_none());
+        let (ours, _theirs) = Options::new().memory();
+        assert!(ours.take_input().is_none());
+    }
+}
