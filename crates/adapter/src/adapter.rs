@@ -4,6 +4,7 @@ use crate::breakpoints::Breakpoints;
 use crate::data_breakpoints::DataBreakpoints;
 use crate::exceptions::Exceptions;
 use crate::handlers::NO_DEBUG;
+use crate::gathering::Gathering;
 use crate::handlers::forks::Forks;
 use crate::later::Later;
 use crate::loaded_sources::LoadedSources;
@@ -15,6 +16,7 @@ use crossbeam_channel::{Receiver, Sender};
 use dapple_dap::server::{
     ClientConventions, Exhausted, Failure, LateProgress, Outbox, Progress, References,
 };
+use dapple_dap::transport::Writer;
 use dapple_dap::types::{
     BreakpointEvent, BreakpointEventBody, BreakpointEventReason, ExitedEvent,
     LaunchRequestArguments, ModuleEvent, ModuleEventBody, ModuleEventReason, OutputEvent,
@@ -123,6 +125,7 @@ pub struct Adapter {
     pub debuggee: Option<Session>,
     /// In place of a debuggee: the program that is run without debugging.
     pub untraced: Option<Untraced>,
+    pub gathering: Gathering,
     pub phase: Phase,
     pub configured: bool,
     pub stop_on_entry: bool,
@@ -159,6 +162,7 @@ impl Adapter {
         (engine_events, engine): (Sender<dapple_engine::Event>, Receiver<dapple_engine::Event>),
         later: Later,
         waker: Arc<Waker>,
+        outgoing: Writer,
     ) -> Adapter {
         Adapter {
             waker,
@@ -173,6 +177,7 @@ impl Adapter {
             awaiting: None,
             debuggee: None,
             untraced: None,
+            gathering: Gathering::new(outgoing),
             phase: Phase::New,
             configured: false,
             stop_on_entry: false,
@@ -287,6 +292,9 @@ impl Adapter {
 
     /// The program runs: what belonged to the stop is gone.
     pub fn resumed(&mut self) {
+        if let Some(debuggee) = &self.debuggee {
+            self.gathering.resumed(debuggee);
+        }
         self.phase = Phase::Running;
         self.stopped_thread = None;
         self.frames.clear_generation();

@@ -12,6 +12,7 @@ mod breakpoints;
 mod data_breakpoints;
 mod exceptions;
 mod from_dap;
+mod gathering;
 mod handlers;
 mod later;
 mod launch_arguments;

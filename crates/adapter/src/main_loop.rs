@@ -81,7 +81,8 @@ pub fn serve(connection: Connection, options: ServeOptions) {
         move || waker.wake()
     });
     let (later, jobs) = Later::channel(Arc::clone(&waker));
-    let mut adapter = Adapter::new(options, unbounded(), later, waker);
+    let outgoing = connection.outgoing.clone();
+    let mut adapter = Adapter::new(options, unbounded(), later, waker, outgoing);
     let server = handlers::server();
     let mut session = server.start(&connection);
     let mut sources = Sources {
@@ -102,6 +103,7 @@ pub fn serve(connection: Connection, options: ServeOptions) {
                 if let Some(event) = adapter.tell_logged_at_once(event, &engine, &outbox, client) {
                     adapter.tell(event, &outbox, client);
                 }
+                adapter.gathering.flush();
             }
             Event::Job(job) => job(&mut adapter, &session.outbox(), session.conventions()),
             Event::EngineLost => adapter.lost_engine(&session.outbox()),
@@ -125,6 +127,8 @@ impl Sources<'_> {
     /// Waits for what comes next; the engine's news first. A debuggee is looked after meanwhile.
     fn next(&mut self, adapter: &mut Adapter) -> Event {
         loop {
+            adapter.gathering.client_is_quick = self.input.client_is_quick();
+            adapter.gathering.flush_if_due();
             match adapter.engine.try_recv() {
                 Err(TryRecvError::Empty) => {}
                 event => return of_engine(&mut adapter.engine, event.ok()),
@@ -139,6 +143,7 @@ impl Sources<'_> {
                 (Err(_), Some(debuggee)) if self.input.read(debuggee) => continue,
                 (Err(_), Some(debuggee)) if debuggee.attend() => continue,
                 _ => {
+                    adapter.gathering.flush();
                     self.input.give_back();
                     select.select()
                 }

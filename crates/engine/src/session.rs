@@ -314,6 +314,12 @@ impl Session {
         self.keeper.is_held()
     }
 
+    /// Whether a thread that runs is expected to stop at once: the last ones did. If none has within a few milliseconds,
+    /// [`Session::attend`] returns, for a session that the calling thread keeps.
+    pub fn stops_soon(&self) -> bool {
+        self.keeper.stops_soon()
+    }
+
     /// Runs `command` on the thread that keeps the debuggee and waits for its answer.
     fn ask<R: Send + 'static>(
         &self,

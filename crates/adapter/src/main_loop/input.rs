@@ -63,6 +63,11 @@ impl<'a> Input<'a> {
         come
     }
 
+    /// Whether the client asks again as soon as it has its answer.
+    pub(super) fn client_is_quick(&self) -> bool {
+        self.stays_awake
+    }
+
     /// Whether the next thing to happen is a request that follows at once.
     fn expects(&mut self, debuggee: &Session) -> bool {
         if !debuggee.is_held() {

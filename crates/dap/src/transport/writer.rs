@@ -23,6 +23,9 @@ use crate::message::Raw;
 /// How many unread bytes are queued for a peer before senders wait.
 const QUEUE_LIMIT: usize = 16 << 20;
 
+/// How many bytes are kept back for more to follow.
+const GATHER_LIMIT: usize = 16 << 10;
+
 /// A payload: JSON text, or nothing.
 pub type Payload = Option<Raw>;
 
@@ -115,6 +118,8 @@ struct State {
     bytes: Vec<u8>,
     /// True while the writing thread has bytes in its hands.
     writing: bool,
+    /// True while what is sent is kept back.
+    gathering: bool,
     /// True if nothing more can be sent.
     closed: bool,
     tap: Option<Tap>,
@@ -203,6 +208,7 @@ impl Writer {
             seq: 0,
             bytes: Vec::new(),
             writing: false,
+            gathering: false,
             closed: false,
             tap,
             direct,
@@ -267,6 +273,7 @@ impl Writer {
 
     /// Waits until everything queued was handed to the system, the peer is gone, or `timeout` is over.
     pub fn flush(&self, timeout: Duration) {
+        self.send_gathered();
         let until = Instant::now() + timeout;
         let mut state = self.queue.0.lock();
         while !state.bytes.is_empty() || state.writing {
@@ -328,6 +335,14 @@ impl Writer {
         let awaited = !state.bytes.is_empty();
         codec::write_header(&mut state.bytes, json.len());
         state.bytes.extend_from_slice(json.as_bytes());
+        if state.gathering && state.bytes.len() < GATHER_LIMIT {
+            return;
+        }
+        self.write(state, awaited);
+    }
+
+    /// Writes what is queued, here or on the writing thread; `awaited`: somebody may wait for room.
+    fn write(&self, state: &mut State, awaited: bool) {
         if !state.writing
             && let Some(direct) = &mut state.direct
         {
@@ -341,6 +356,21 @@ impl Writer {
             }
         }
         self.queue.0.filled.notify_one();
+    }
+
+    /// Keeps back what is sent from now on, until [`send_gathered`](Self::send_gathered): a peer that gets two messages at once is woken once. For one that
+    /// is sent when the next will follow at once. More than 16 KiB are not kept back, and nothing is when the connection is closed.
+    pub fn gather(&self) {
+        self.queue.0.lock().gathering = true;
+    }
+
+    /// Sends what was kept back.
+    pub fn send_gathered(&self) {
+        let mut state = self.queue.0.lock();
+        state.gathering = false;
+        if !state.bytes.is_empty() {
+            self.write(&mut state, true);
+        }
     }
 }
 

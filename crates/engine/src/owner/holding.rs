@@ -5,7 +5,7 @@ use crate::ThreadId;
 use crate::breakpoints::displaced::decode;
 use crate::session::Start;
 use crate::step::is_system_call;
-use crate::stops::{How, WaitEvent, What};
+use crate::stops::{How, Mode, WaitEvent, What};
 use crate::target::linux::hold::Run;
 
 impl Owner {
@@ -37,6 +37,11 @@ impl Owner {
             return false;
         };
         self.hold.before(thread, run, &mut control.pace)
+    }
+
+    /// Whether a thread that runs is expected to stop at once.
+    pub(crate) fn stops_soon(&self) -> bool {
+        self.stops.mode() == Mode::Running && self.hold.stops_soon()
     }
 
     /// Threads that are held, but have been running for long, may run where they could before.

@@ -116,6 +116,14 @@ impl Keeper {
         }
     }
 
+    /// Whether a stop is expected at once, where this thread keeps the debuggee.
+    pub(super) fn stops_soon(&self) -> bool {
+        match self {
+            Keeper::Apart { .. } => false,
+            Keeper::Here { .. } => matches!(self.here(|owner| owner.stops_soon()), Ok(true)),
+        }
+    }
+
     /// Does something with the debuggee, on the thread that keeps it.
     fn here<R>(&self, act: impl FnOnce(&mut Owner) -> R) -> Result<R, Error> {
         let Keeper::Here { owner, thread } = self else {

@@ -145,6 +145,11 @@ impl Hold {
         runs.is_some()
     }
 
+    /// Whether threads are held, and the alarm tells when that was in vain.
+    pub(crate) fn stops_soon(&self) -> bool {
+        self.armed && !self.held.is_empty()
+    }
+
     /// A held thread is about to make a system call.
     pub(crate) fn calls(&mut self, thread: ThreadId, pace: &mut Pace) {
         pace.was_in_vain();
