@@ -37,9 +37,12 @@ impl Gathering {
         }
     }
 
-    /// Something has happened, or nothing for now: what was kept back goes when it is time.
-    pub fn flush_if_due(&mut self) {
-        if self.since.is_some_and(|since| since.elapsed() > LONGEST) {
+    /// Something has happened that is to be told of in its turn, or nothing for now: what was kept back goes when it is
+    /// time, or when nobody would wake this thread then.
+    pub fn flush_if_due(&mut self, debuggee: Option<&Session>) {
+        if let Some(since) = self.since
+            && (since.elapsed() > LONGEST || !debuggee.is_some_and(Session::stops_soon))
+        {
             self.flush();
         }
     }
