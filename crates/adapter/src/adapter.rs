@@ -3,8 +3,8 @@
 use crate::breakpoints::Breakpoints;
 use crate::data_breakpoints::DataBreakpoints;
 use crate::exceptions::Exceptions;
-use crate::handlers::NO_DEBUG;
 use crate::gathering::Gathering;
+use crate::handlers::NO_DEBUG;
 use crate::handlers::forks::Forks;
 use crate::later::Later;
 use crate::loaded_sources::LoadedSources;

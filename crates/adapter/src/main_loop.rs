@@ -128,11 +128,11 @@ impl Sources<'_> {
     fn next(&mut self, adapter: &mut Adapter) -> Event {
         loop {
             adapter.gathering.client_is_quick = self.input.client_is_quick();
-            adapter.gathering.flush_if_due(adapter.debuggee.as_ref());
             match adapter.engine.try_recv() {
                 Err(TryRecvError::Empty) => {}
                 event => return of_engine(&mut adapter.engine, event.ok()),
             }
+            adapter.gathering.flush_if_due(adapter.debuggee.as_ref());
             let mut select = Select::new();
             let engine = select.recv(&adapter.engine);
             let client = select.recv(&self.connection.incoming);
