@@ -238,7 +238,7 @@ fn places(count: usize, functions: &[String]) -> Option<String> {
 
 /// A name in a list, no longer than people read.
 fn cut(name: &str) -> String {
-    const LONGEST: usize = 60;
+    const LONGEST: usize = 100;
     match name.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default()),
         None => name.to_owned(),
