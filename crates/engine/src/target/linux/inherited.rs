@@ -1,9 +1,25 @@
 //! What a forked process has inherited that does one thing and lives long: pipes whose ends others wait for, sockets, files.
 
+use std::ffi::CStr;
 use std::os::fd::RawFd;
 
+/// For a forked process that is to outlive its parent: no signal, terminal, folder or descriptor is its, but two of those, and it
+/// has a name of its own. Makes system calls only.
+pub(crate) fn stand_alone(name: &CStr, one: RawFd, other: RawFd) {
+    // SAFETY: system calls on this process alone; the set is initialised by sigfillset.
+    unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&mut all);
+        libc::sigprocmask(libc::SIG_SETMASK, &all, std::ptr::null_mut());
+        libc::setsid();
+        libc::chdir(c"/".as_ptr());
+        libc::prctl(libc::PR_SET_NAME, name.as_ptr());
+    }
+    close_all_but(one, other);
+}
+
 /// Closes all descriptors of this process but two.
-pub(crate) fn close_all_but(one: RawFd, other: RawFd) {
+fn close_all_but(one: RawFd, other: RawFd) {
     let (low, high) = (
         one.min(other).cast_unsigned(),
         one.max(other).cast_unsigned(),

@@ -2,7 +2,7 @@
 //! kills it when the debugger is gone.
 
 use crate::ThreadId;
-use crate::target::linux::inherited::close_all_but;
+use crate::target::linux::inherited::stand_alone;
 use std::io;
 use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -84,13 +84,7 @@ impl Guard {
 fn guard(program: RawFd, alive: RawFd) -> ! {
     // SAFETY: system calls on this process alone, and on two descriptors that stay open.
     unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&mut all);
-        libc::sigprocmask(libc::SIG_SETMASK, &all, std::ptr::null_mut());
-        libc::setsid();
-        libc::chdir(c"/".as_ptr());
-        libc::prctl(libc::PR_SET_NAME, c"run guard".as_ptr());
-        close_all_but(program, alive);
+        stand_alone(c"run guard", program, alive);
         let mut byte = 0_u8;
         loop {
             match libc::read(alive, (&raw mut byte).cast(), 1) {

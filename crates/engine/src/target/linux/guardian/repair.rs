@@ -7,7 +7,7 @@
 
 use super::{COPY, Copied, Kept, LONG, MOST_BYTES, MOST_COPIES, Shared};
 use crate::breakpoints::site::TRAP;
-use crate::target::linux::inherited::close_all_but;
+use crate::target::linux::inherited::stand_alone;
 use crate::target::linux::{debug_registers, ptrace, wait};
 use crate::{Address, ThreadId};
 use std::ffi::CStr;
@@ -42,13 +42,7 @@ struct Held {
 pub(super) fn guard(shared: *mut Shared, kept: Kept) -> ! {
     // SAFETY: system calls on this process alone; the mapping stays as long as it lives.
     unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&mut all);
-        libc::sigprocmask(libc::SIG_SETMASK, &all, std::ptr::null_mut());
-        libc::setsid();
-        libc::chdir(c"/".as_ptr());
-        libc::prctl(libc::PR_SET_NAME, c"debug guardian".as_ptr());
-        close_all_but(kept.memory, kept.folder);
+        stand_alone(c"debug guardian", kept.memory, kept.folder);
         // Where threads are noted; touched only when it comes to that.
         let threads = libc::mmap(
             std::ptr::null_mut(),
