@@ -511,3 +511,16 @@ fn base_name(name: &str) -> String {
     let start = path.rfind("::").map_or(0, |at| at + 2);
     name[start..].to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::cut;
+
+    #[test]
+    fn a_long_name_is_cut_between_characters_and_an_ordinary_one_is_not() {
+        let ordinary = "functions::Stack<alloc::string::String>::put<alloc::string::String>";
+        assert_eq!(cut(ordinary), ordinary);
+        assert_eq!(cut(&"ä".repeat(100)), "ä".repeat(100));
+        assert_eq!(cut(&"ä".repeat(101)), format!("{}…", "ä".repeat(100)));
+    }
+}

@@ -359,7 +359,7 @@ impl Writer {
     }
 
     /// Keeps back what is sent from now on, until [`send_gathered`](Self::send_gathered): a peer that gets two messages at once is woken once. For one that
-    /// is sent when the next will follow at once. More than 16 KiB are not kept back, and nothing is when the connection is closed.
+    /// is sent when the next will follow at once. More than 16 KiB are not kept back; closing the connection sends what is.
     pub fn gather(&self) {
         self.queue.0.lock().gathering = true;
     }
@@ -475,4 +475,35 @@ impl Outgoing {
 /// A JSON string. Writing one cannot fail.
 fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Connection;
+    use std::io::{ErrorKind, Read};
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn what_is_gathered_comes_at_once_and_not_before() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let ours = Connection::unix(ours).unwrap();
+        theirs.set_nonblocking(true).unwrap();
+        let mut bytes = [0; 100];
+        for _ in 0..2 {
+            ours.outgoing.gather();
+            ours.outgoing.send_text("{}").unwrap();
+            ours.outgoing.send_text("[]").unwrap();
+            let nothing = theirs.read(&mut bytes).unwrap_err();
+            assert_eq!(nothing.kind(), ErrorKind::WouldBlock);
+            ours.outgoing.send_gathered();
+            let count = theirs.read(&mut bytes).unwrap();
+            let both = b"Content-Length: 2\r\n\r\n{}Content-Length: 2\r\n\r\n[]";
+            assert_eq!(&bytes[..count], both);
+        }
+        ours.outgoing.gather();
+        ours.outgoing.send_text("{}").unwrap();
+        drop(ours);
+        let count = theirs.read(&mut bytes).unwrap();
+        assert_eq!(&bytes[..count], b"Content-Length: 2\r\n\r\n{}");
+    }
 }
