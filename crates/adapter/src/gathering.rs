@@ -7,7 +7,8 @@ use dapple_dap::transport::Writer;
 use dapple_engine::session::Session;
 use std::time::{Duration, Instant};
 
-/// For how long an answer is kept back. A stop that comes later is told of by itself.
+/// An answer that has been kept back for longer goes as soon as the session's thread is awake: a stop wakes it, and the alarm of held
+/// threads does after some milliseconds.
 const LONGEST: Duration = Duration::from_millis(1);
 
 /// The way to the client.

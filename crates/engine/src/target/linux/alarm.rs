@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// An alarm of the thread that sets it first. It comes as SIGURG, as a [`Waker`](super::wait::Waker)'s call does; but one
-/// that comes while the thread doesn't wait is lost, so it rings again and again.
+/// An alarm of the thread that sets it first. It comes as SIGURG, as a [`Waker`](super::wait::Waker)'s call does, and rings again
+/// and again: for what it is there may be more to look after later.
 #[derive(Default)]
 pub(crate) struct Alarm {
     timer: Option<libc::timer_t>,

@@ -6,7 +6,7 @@
 //!
 //! The program can't see it. Its thread is held while it executes one instruction that is no system call, or while
 //! it is let run up to its next system call (PTRACE_SYSCALL): there, before it asks for its affinity or hands that on to a child, it gets
-//! it back, as with every stop that is told. A thread that turns out to run long gets it back by a timer.
+//! it back. By a timer a thread gets it back that turns out to run long, or to stay stopped.
 
 use crate::ThreadId;
 use crate::target::linux::alarm::Alarm;
