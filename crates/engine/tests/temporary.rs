@@ -102,7 +102,8 @@ fn in_a_frame_it_passes_deeper_calls_and_stops_when_the_frame_is_left() {
 #[test]
 fn for_one_thread_it_lets_others_pass() {
     let fixture = fixture("threads.c", &["-O0"]);
-    let mut debuggee = fixture.launch();
+    // So many rounds that no thread is through with them before the next one starts.
+    let mut debuggee = fixture.launch_with(&["1000000"]);
     debuggee.break_at(&["hit"]);
     let (first, _) = debuggee.run_to_breakpoint();
     let second = loop {
