@@ -8,13 +8,14 @@ use anyhow::{Context, bail};
 
 use crate::bench::mi;
 
+use super::awake::Awake;
 use super::session::{Breakpoint, Debuggee, Session};
 
 /// A session by commands and records.
 pub struct Mi {
     gdb: Child,
     input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    output: BufReader<Awake<ChildStdout>>,
     source: String,
     logged: usize,
     lines: usize,
@@ -39,7 +40,7 @@ impl Mi {
         let mut session = Self {
             gdb,
             input,
-            output,
+            output: BufReader::new(Awake::new(output.into_inner())?),
             source: debuggee.source.display().to_string(),
             logged: 0,
             lines: 0,

@@ -4,6 +4,7 @@
 //! allows at most (`programs/limit.c`). Each debugger gets as much work as it does in a few seconds. What is
 //! to be reached are ratios within one run, since machines differ.
 
+mod awake;
 mod dap;
 mod mi;
 mod programs;

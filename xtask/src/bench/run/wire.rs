@@ -9,11 +9,15 @@ use dapple_dap::codec::{self, Decoder};
 use dapple_dap::envelope::{Envelope, Kind};
 use dapple_dap::message::{self, Event, Raw, Request};
 
+use super::awake::Awake;
+
 /// An adapter, which ends with this.
 pub struct Wire {
     adapter: Child,
     input: ChildStdin,
-    output: ChildStdout,
+    output: Awake<ChildStdout>,
+    /// What a read fills.
+    bytes: Box<[u8]>,
     decoder: Decoder,
     seq: i64,
     /// Events that nobody has looked at.
@@ -55,7 +59,8 @@ impl Wire {
             .with_context(|| format!("{:?} can't be started", command.get_program()))?;
         Ok(Self {
             input: adapter.stdin.take().context("no input")?,
-            output: adapter.stdout.take().context("no output")?,
+            output: Awake::new(adapter.stdout.take().context("no output")?)?,
+            bytes: vec![0; 1 << 16].into(),
             adapter,
             decoder: Decoder::new(),
             seq: 0,
@@ -114,12 +119,11 @@ impl Wire {
 
     /// Takes in what comes next.
     fn read(&mut self) -> anyhow::Result<()> {
-        let mut bytes = [0; 1 << 16];
-        let count = self.output.read(&mut bytes)?;
+        let count = self.output.read(&mut self.bytes)?;
         if count == 0 {
             bail!("the debugger has ended");
         }
-        self.decoder.push(&bytes[..count]);
+        self.decoder.push(&self.bytes[..count]);
         while let Some(text) = self.decoder.next()? {
             let raw = |body: Option<&serde_json::value::RawValue>| body.map(Raw::new).transpose();
             match Envelope::parse(&text)?.kind {
