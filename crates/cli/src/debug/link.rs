@@ -49,10 +49,21 @@ pub struct Program {
     pub language: Option<Language>,
     /// Ask debuginfod servers for what has no debug information.
     pub debuginfod: bool,
+    /// Where its sources are.
+    pub source_map: Vec<SourceFolders>,
     /// Which process is debugged when it forks.
     pub follow_forks: FollowForks,
     /// It runs already, or will.
     pub attach: Option<Attach>,
+}
+
+/// A folder that sources were in when the program was compiled, and where they are here.
+#[derive(Debug, Clone)]
+pub struct SourceFolders {
+    /// As the debug information names it.
+    pub from: String,
+    /// The folder here, absolute.
+    pub to: String,
 }
 
 /// A process to attach to.
@@ -250,15 +261,10 @@ fn launch_arguments(
     set("args", Raw::new(&program.args)?);
     set("cwd", Raw::new(text_of(&cwd)?)?);
     set("stopOnEntry", Raw::new(&false)?);
-    if program.debuginfod {
-        set("debuginfod", Raw::new(&true)?);
-    }
-    if program.follow_forks == FollowForks::Child {
-        set("followForks", Raw::new("child")?);
-    }
     if matches!(adapter, Adapter::Own) && stdin == ProgramStdin::Inherit {
         set("stdin", Raw::new("inherit")?);
     }
+    add_common(&mut arguments.other, program)?;
     Ok(arguments)
 }
 
@@ -274,13 +280,25 @@ fn attach_arguments(attach: &Attach, program: &Program) -> anyhow::Result<Attach
         set("waitFor", Raw::new(&true)?);
     }
     set("stopOnEntry", Raw::new(&true)?);
+    add_common(&mut arguments.other, program)?;
+    Ok(arguments)
+}
+
+/// What a process is debugged with, whether it is launched or attached to.
+fn add_common(arguments: &mut BTreeMap<String, Raw>, program: &Program) -> anyhow::Result<()> {
+    let mut set = |name: &str, value: Raw| arguments.insert(name.to_owned(), value);
     if program.debuginfod {
         set("debuginfod", Raw::new(&true)?);
+    }
+    if !program.source_map.is_empty() {
+        let folders = program.source_map.iter();
+        let folders: Vec<_> = folders.map(|map| [&map.from, &map.to]).collect();
+        set("sourceMap", Raw::new(&folders)?);
     }
     if program.follow_forks == FollowForks::Child {
         set("followForks", Raw::new("child")?);
     }
-    Ok(arguments)
+    Ok(())
 }
 
 /// Which code steps don't enter is said to no other adapter than ours.

@@ -29,7 +29,7 @@ use dapple_dap::lifecycle::Side;
 use compile::Language;
 use complete::Completer;
 use input::{Input, Then};
-use link::{Adapter, Attach, FollowForks, Program};
+use link::{Adapter, Attach, FollowForks, Program, SourceFolders};
 use screen::Screen;
 use session::{Event, Session};
 use style::{Color, Role, Style};
@@ -66,6 +66,10 @@ pub struct Options {
     /// Which process to debug when the program forks; the other runs free
     #[arg(long, value_enum, value_name = "WHICH", default_value = "parent")]
     pub follow_forks: FollowForks,
+
+    /// Sources that were in folder FROM when the program was compiled are in folder TO here; may be given again
+    #[arg(long, value_name = "FROM=TO", value_parser = source_folders)]
+    pub source_map: Vec<SourceFolders>,
 
     /// Debug a process that runs: its id, or the name or path of its program; leaving lets it go on
     #[arg(long, value_name = "PID|NAME", conflicts_with = "program")]
@@ -111,12 +115,14 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
             source: None,
             language: None,
             debuginfod: false,
+            source_map: Vec::new(),
             follow_forks: FollowForks::default(),
             attach: Some(attach),
         },
         None => find_program(&given, words.collect(), &mut screen)?,
     };
     program.debuginfod = options.debuginfod;
+    program.source_map = options.source_map;
     program.follow_forks = options.follow_forks;
     let adapter = options.adapter.map_or(Adapter::Own, Adapter::Command);
     let log = WireLog::open_if(options.log.as_deref(), Side::Client)?;
@@ -149,6 +155,26 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
         .map_or(0, exit_code))
 }
 
+/// Reads `FROM=TO`. TO may be relative to where we are; FROM is what the compiler was told, whatever that is.
+fn source_folders(text: &str) -> Result<SourceFolders, String> {
+    let (from, to) = text
+        .split_once('=')
+        .ok_or("it takes two folders, as in /build=/home/me/project")?;
+    if from.is_empty() || to.is_empty() {
+        return Err("a folder has a name; `.` is for relative ones".into());
+    }
+    let to = std::path::absolute(to).map_err(|error| format!("{to}: {error}"))?;
+    if !to.is_dir() {
+        return Err(format!("there is no folder {} here", to.display()));
+    }
+    let to = to
+        .into_os_string()
+        .into_string()
+        .map_err(|to| format!("the protocol can't carry the path {to:?}: it is not UTF-8"))?;
+    let from = from.to_owned();
+    Ok(SourceFolders { from, to })
+}
+
 /// The executable to debug; a source file is compiled first.
 fn find_program(given: &Path, args: Vec<OsString>, screen: &mut Screen) -> anyhow::Result<Program> {
     let args = args.into_iter().map(|arg| {
@@ -172,6 +198,7 @@ fn find_program(given: &Path, args: Vec<OsString>, screen: &mut Screen) -> anyho
             source: Some(compiled.source),
             language: Some(compiled.language),
             debuginfod: false,
+            source_map: Vec::new(),
             follow_forks: FollowForks::default(),
             attach: None,
         });
@@ -185,6 +212,7 @@ fn find_program(given: &Path, args: Vec<OsString>, screen: &mut Screen) -> anyho
         source: None,
         language: None,
         debuginfod: false,
+        source_map: Vec::new(),
         follow_forks: FollowForks::default(),
         attach: None,
     })

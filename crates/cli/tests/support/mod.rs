@@ -72,6 +72,14 @@ pub fn batch(program: &str, commands: &[&str]) -> Run {
     Run::of(command.arg(program))
 }
 
+/// Runs `dapple debug` with these arguments and lines of commands on its standard input, where a mistake doesn't end it.
+pub fn typed(arguments: &[&str], lines: &[&str]) -> Run {
+    let path = scratch("typed").join(format!("{:?}", std::thread::current().id()));
+    std::fs::write(&path, lines.join("\n") + "\n").expect("the target directory can be written");
+    let lines = std::fs::File::open(&path).expect("the lines");
+    Run::of(dapple().arg("debug").args(arguments).stdin(lines))
+}
+
 /// What a run wrote and how it ended.
 #[derive(Debug)]
 pub struct Run {

@@ -13,7 +13,8 @@ use crate::debug::session::Session;
 use crate::debug::style::Role;
 use crate::debug::value_tree;
 
-const TOPICS: &[&str] = &[
+/// What `info` lists.
+pub const TOPICS: &[&str] = &[
     "breakpoints",
     "locals",
     "args",
@@ -49,6 +50,10 @@ fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     if expression.is_empty() {
         bail!("print what? `p order.items[0]`");
     }
+    if let Some(format) = expression.strip_prefix('/') {
+        let format = format.split_whitespace().next().unwrap_or_default();
+        bail!("`print` has no formats such as `/{format}`: values are shown by their types");
+    }
     let frame = session.stop()?.frame().map(|frame| frame.id);
     let mut arguments = EvaluateArguments::new(expression.to_owned());
     arguments.frame_id = frame;
@@ -65,6 +70,11 @@ fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
 }
 
 fn info(session: &mut Session, topic: &str) -> anyhow::Result<Flow> {
+    // `regs`, `vars`.
+    let known = super::words::single()
+        .find(|(word, _)| *word == topic)
+        .and_then(|(_, command)| command.strip_prefix("info "));
+    let topic = known.unwrap_or(topic);
     let matching: Vec<_> = TOPICS
         .iter()
         .filter(|known| known.starts_with(topic))
@@ -85,10 +95,21 @@ fn info(session: &mut Session, topic: &str) -> anyhow::Result<Flow> {
         [&"registers"] => registers(session)?,
         [&"modules"] => modules(session)?,
         _ if topic.is_empty() => bail!("info about what? {}", TOPICS.join(", ")),
-        [] => bail!(
-            "there is no info about `{topic}`, only about {}",
-            TOPICS.join(", ")
-        ),
+        [] => {
+            let similar = TOPICS
+                .iter()
+                .map(|known| (super::distance(topic, known), *known))
+                .min();
+            if let Some((distance, known)) = similar
+                && distance <= known.len().div_ceil(3)
+            {
+                bail!("there is no info about `{topic}`; did you mean `info {known}`?");
+            }
+            bail!(
+                "there is no info about `{topic}`, only about {}",
+                TOPICS.join(", ")
+            )
+        }
         _ => bail!(
             "`{topic}` could be any of {}",
             matching

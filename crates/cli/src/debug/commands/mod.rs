@@ -13,6 +13,7 @@ mod running;
 mod skipping;
 mod stack;
 mod watching;
+mod words;
 
 use anyhow::bail;
 
@@ -118,17 +119,29 @@ pub fn find(name: &str) -> anyhow::Result<&'static Command> {
         }
         _ => {}
     }
-    let nearest = all()
-        .flat_map(|command| command.aliases.iter().copied().chain([command.name]))
-        .filter(|known| known.len() > 2)
-        .map(|known| (distance(name, known), known))
-        .min();
-    match nearest {
-        Some((distance, known)) if distance <= known.len().div_ceil(3) => {
-            bail!("there is no command `{name}`; did you mean `{known}`?")
-        }
-        _ => bail!("there is no command `{name}`; `help` lists them"),
+    match nearest(name) {
+        Some(known) => bail!("there is no command `{name}`; did you mean `{known}`?"),
+        None => bail!("there is no command `{name}`; `help` lists them"),
     }
+}
+
+/// The command that a misspelt name is most like: of ours, or what a word of another debugger means.
+fn nearest(name: &str) -> Option<String> {
+    let names = all()
+        .flat_map(|command| command.aliases.iter().copied().chain([command.name]))
+        .map(|known| (known, known.to_owned()));
+    let topics = data::TOPICS
+        .iter()
+        .map(|topic| (*topic, format!("info {topic}")));
+    let others = words::single().map(|(word, command)| (word, command.to_owned()));
+    let known = names
+        .chain(topics)
+        .chain(others)
+        .filter(|(known, _)| known.len() > 2);
+    let (distance, known, meant) = known
+        .map(|(known, meant)| (distance(name, known), known, meant))
+        .min_by_key(|(distance, ..)| *distance)?;
+    (distance <= known.len().div_ceil(3)).then_some(meant)
 }
 
 /// Runs the command on a line.
@@ -136,7 +149,8 @@ pub fn find(name: &str) -> anyhow::Result<&'static Command> {
 /// # Errors
 /// There is no such command, or it failed.
 pub fn run(session: &mut Session, line: &str) -> anyhow::Result<Flow> {
-    let (name, argument) = split(line);
+    let line = words::ours(line.trim())?;
+    let (name, argument) = split(&line);
     let command = find(name)?;
     if command.usage.is_empty() && !argument.is_empty() {
         bail!("`{}` takes no argument", command.name);
@@ -146,7 +160,9 @@ pub fn run(session: &mut Session, line: &str) -> anyhow::Result<Flow> {
 
 /// Whether an empty line after this one does it again.
 pub fn repeats(line: &str) -> bool {
-    find(split(line).0).is_ok_and(|command| command.repeats)
+    words::ours(line.trim())
+        .and_then(|line| find(split(&line).0))
+        .is_ok_and(|command| command.repeats)
 }
 
 /// The names, not the aliases, that start so.
@@ -216,6 +232,10 @@ mod tests {
         assert_eq!(
             error("frobnicate"),
             "there is no command `frobnicate`; `help` lists them"
+        );
+        assert_eq!(
+            error("locls"),
+            "there is no command `locls`; did you mean `info locals`?"
         );
         assert_eq!(error("ste"), "`ste` could be step or stepi");
     }

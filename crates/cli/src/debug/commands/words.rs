@@ -1,0 +1,225 @@
+//! What people have in their fingers from other debuggers: gdb's commands and lldb's, each as ours or with what does the same here.
+
+use anyhow::bail;
+
+/// What foreign words mean here.
+#[derive(Debug, Clone, Copy)]
+enum Meaning {
+    /// A command of ours; what follows the words follows that.
+    Same(&'static str),
+    /// Nothing: this says what there is instead.
+    Said(&'static str),
+}
+
+use Meaning::{Said, Same};
+
+/// Longer ones before those that they begin with. None begins with a whole command of ours that takes the rest as it is.
+static WORDS: &[(&str, Meaning)] = &[
+    ("locals", Same("info locals")),
+    ("vars", Same("info locals")),
+    ("variables", Same("info locals")),
+    ("args", Same("info args")),
+    ("arguments", Same("info args")),
+    ("threads", Same("info threads")),
+    ("registers", Same("info registers")),
+    ("regs", Same("info registers")),
+    ("modules", Same("info modules")),
+    ("breakpoints", Same("info breakpoints")),
+    ("inspect", Same("print")),
+    ("pp", Same("print")),
+    ("stack", Same("backtrace")),
+    // gdb
+    ("info sharedlibrary", Same("info modules")),
+    ("info shared", Same("info modules")),
+    ("info all-registers", Same("info registers")),
+    ("info stack", Same("backtrace")),
+    ("info frame", Same("frame")),
+    ("info watchpoints", Same("watch")),
+    ("info signals", Same("handle")),
+    ("br", Same("break")),
+    (
+        "ignore",
+        Said("`hits N >= COUNT` has breakpoint N stop from that hit on"),
+    ),
+    (
+        "set args",
+        Said("arguments follow the program: `dapple debug PROGRAM ARGS`"),
+    ),
+    (
+        "set variable",
+        Said("there is no command yet that changes a value"),
+    ),
+    (
+        "set var",
+        Said("there is no command yet that changes a value"),
+    ),
+    (
+        "set",
+        Said("there is nothing to set; `help` lists the commands"),
+    ),
+    (
+        "show",
+        Said("there is nothing to set; `help` lists the commands"),
+    ),
+    (
+        "x",
+        Said(
+            "there is no command yet that shows memory; `print *pointer` or `print array` shows what is there",
+        ),
+    ),
+    (
+        "disassemble",
+        Said("there is no command yet that shows instructions; `stepi` executes one"),
+    ),
+    (
+        "display",
+        Said(
+            "nothing is shown at each stop but the source; `print` shows a value, `watch` stops where one changes",
+        ),
+    ),
+    (
+        "call",
+        Said("no functions of the program are called; `print` shows values"),
+    ),
+    (
+        "attach",
+        Said("`dapple debug --attach PID|NAME` attaches to a process"),
+    ),
+    (
+        "file",
+        Said("the program is given at the start: `dapple debug PROGRAM`"),
+    ),
+    (
+        "signal",
+        Said("`handle` says what becomes of signals; none can be sent from here"),
+    ),
+    (
+        "return",
+        Said("`finish` goes on until the function returns; none can be left early"),
+    ),
+    // lldb
+    ("frame variable", Same("info locals")),
+    ("frame info", Same("frame")),
+    ("frame select", Same("frame")),
+    ("fr v", Same("info locals")),
+    ("v", Same("info locals")),
+    ("po", Same("print")),
+    ("expression", Same("print")),
+    ("expr", Same("print")),
+    ("thread backtrace", Same("backtrace")),
+    ("thread list", Same("info threads")),
+    ("thread select", Same("thread")),
+    ("thread step-in", Same("step")),
+    ("thread step-over", Same("next")),
+    ("thread step-out", Same("finish")),
+    ("thread step-inst", Same("stepi")),
+    ("thread continue", Same("continue")),
+    ("thread until", Same("until")),
+    ("process launch", Same("run")),
+    ("process continue", Same("continue")),
+    ("process kill", Same("kill")),
+    ("process status", Same("frame")),
+    ("process interrupt", Said("Ctrl-C pauses the program")),
+    (
+        "process attach",
+        Said("`dapple debug --attach PID|NAME` attaches to a process"),
+    ),
+    (
+        "breakpoint set",
+        Said("`break LINE`, `break FILE:LINE` or `break FUNCTION` sets a breakpoint"),
+    ),
+    ("breakpoint list", Same("info breakpoints")),
+    ("breakpoint delete", Same("delete")),
+    (
+        "breakpoint",
+        Said("`break` sets a breakpoint, `info breakpoints` lists them, `delete` removes them"),
+    ),
+    (
+        "br s",
+        Said("`break LINE`, `break FILE:LINE` or `break FUNCTION` sets a breakpoint"),
+    ),
+    ("br l", Same("info breakpoints")),
+    ("br del", Same("delete")),
+    ("watchpoint set variable", Same("watch")),
+    ("watchpoint set expression", Same("watch")),
+    ("watchpoint list", Same("watch")),
+    ("watchpoint delete", Same("delete")),
+    ("register read", Same("info registers")),
+    ("image list", Same("info modules")),
+    ("target modules list", Same("info modules")),
+    (
+        "memory read",
+        Said(
+            "there is no command yet that shows memory; `print *pointer` or `print array` shows what is there",
+        ),
+    ),
+    ("source list", Same("list")),
+    (
+        "settings",
+        Said("there is nothing to set; `help` lists the commands"),
+    ),
+];
+
+/// A line in our words.
+///
+/// # Errors
+/// There is no such command here: what there is instead.
+pub fn ours(line: &str) -> anyhow::Result<String> {
+    let known = WORDS
+        .iter()
+        .filter_map(|(words, meaning)| Some((words.len(), rest_behind(line, words)?, meaning)))
+        .max_by_key(|(length, ..)| *length);
+    match known {
+        None => Ok(line.to_owned()),
+        Some((_, rest, Same("info locals"))) if !rest.is_empty() => Ok(format!("print {rest}")),
+        Some((_, rest, Same(command))) => Ok(format!("{command} {rest}").trim_end().to_owned()),
+        Some((length, _, Said(instead))) => {
+            bail!("there is no command `{}`: {instead}", &line[..length])
+        }
+    }
+}
+
+/// What follows the words on a line, if it begins with them: `x` has `/4x` behind it as well.
+fn rest_behind<'l>(line: &'l str, words: &str) -> Option<&'l str> {
+    let rest = line.strip_prefix(words)?;
+    let ends = rest
+        .chars()
+        .next()
+        .is_none_or(|next| next.is_whitespace() || next == '/');
+    ends.then(|| rest.trim())
+}
+
+/// The words that are one, with what they mean.
+pub fn single() -> impl Iterator<Item = (&'static str, &'static str)> {
+    WORDS.iter().filter_map(|(words, meaning)| match meaning {
+        Same(command) if !words.contains(' ') => Some((*words, *command)),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_names_commands_that_there_are() {
+        for (words, meaning) in WORDS {
+            if let Same(command) = meaning {
+                let first = command.split(' ').next().unwrap_or_default();
+                assert!(super::super::find(first).is_ok(), "{words}: {command}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_follows_the_words_follows_the_command() {
+        let ours = |line| ours(line).map_err(|error| error.to_string());
+        assert_eq!(ours("vars").as_deref(), Ok("info locals"));
+        assert_eq!(ours("frame variable a.b").as_deref(), Ok("print a.b"));
+        assert_eq!(ours("frame 2").as_deref(), Ok("frame 2"));
+        assert_eq!(ours("thread backtrace all").as_deref(), Ok("backtrace all"));
+        assert_eq!(ours("xyz").as_deref(), Ok("xyz"));
+        let x = ours("x/4xw p").expect_err("memory");
+        assert!(x.starts_with("there is no command `x`: "), "{x}");
+    }
+}

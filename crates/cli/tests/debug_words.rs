@@ -1,0 +1,120 @@
+//! Words of other debuggers, misspelt ones, and sources that are elsewhere.
+
+mod support;
+
+use std::process::Command;
+use support::{Run, dapple, scratch, typed, write};
+
+/// A program with something to look at in `add`.
+const PROGRAM: &str = "static int add(int a, int b)\n{\n    int sum = a + b;\n    return sum;\n}\n\nint main(void)\n{\n    return add(1, 2);\n}\n";
+
+#[test]
+fn commands_of_other_debuggers_do_what_is_expected_of_them() {
+    let source = write("words.c", PROGRAM);
+    let source = source.to_str().expect("a plain path");
+    let lines = [
+        "b 4",
+        "process launch",
+        "vars",
+        "args",
+        "frame variable a",
+        "thread backtrace",
+        "i regs",
+        "br l",
+        "thread step-out",
+        "process continue",
+    ];
+    let run = typed(&[source], &lines);
+    for (said, times) in [
+        ("sum = 3\n", 1),
+        ("a = 1\nb = 2\n", 1),
+        ("a = 1\n", 2),
+        ("→ #0  add at ", 1),
+        ("breakpoint 1 at ", 2),
+        ("rip = ", 1),
+        ("returned add() = 3\n", 1),
+        ("program exited with code 3\n", 1),
+    ] {
+        assert_eq!(run.stdout.matches(said).count(), times, "{said}: {run:#?}");
+    }
+    assert_eq!(run.stderr, "", "{run:#?}");
+}
+
+#[test]
+fn what_there_is_not_is_answered_with_what_there_is() {
+    let source = write("unknown_words.c", PROGRAM);
+    let source = source.to_str().expect("a plain path");
+    let lines = [
+        "locls",
+        "x/4x $rsp",
+        "p/x 12",
+        "breakpoint set --name add",
+        "ignore 1 5",
+        "tbraek add",
+        "info brekpoints",
+        "zzz",
+    ];
+    let run = typed(&[source], &lines);
+    let expected = "\
+dapple: there is no command `locls`; did you mean `info locals`?
+dapple: there is no command `x`: there is no command yet that shows memory; `print *pointer` or `print array` shows what is there
+dapple: `print` has no formats such as `/x`: values are shown by their types
+dapple: there is no command `breakpoint set`: `break LINE`, `break FILE:LINE` or `break FUNCTION` sets a breakpoint
+dapple: there is no command `ignore`: `hits N >= COUNT` has breakpoint N stop from that hit on
+dapple: there is no command `tbraek`; did you mean `tbreak`?
+dapple: there is no info about `brekpoints`; did you mean `info breakpoints`?
+dapple: there is no command `zzz`; `help` lists them
+";
+    assert_eq!(run.stderr, expected, "{run:#?}");
+}
+
+#[test]
+fn sources_that_were_elsewhere_are_shown_and_broken_at_where_they_are() {
+    let root = scratch("source_map").join(std::process::id().to_string());
+    let (built, now) = (root.join("built"), root.join("now"));
+    // Another run of the tests may have had the same number.
+    let _ = std::fs::remove_dir_all(&root);
+    std::fs::create_dir_all(&built).expect("a folder");
+    std::fs::write(built.join("sum.c"), PROGRAM).expect("a source");
+    let program = root.join("program");
+    let compiled = Command::new("cc")
+        .args(["-g", "sum.c", "-o"])
+        .arg(&program)
+        .current_dir(&built)
+        .status();
+    assert!(compiled.expect("the compiler runs").success());
+    std::fs::rename(&built, &now).expect("the folder can be moved");
+
+    let at = format!("b {}:4", now.join("sum.c").display());
+    let map = format!("{}={}", built.display(), now.display());
+    let run = |map: &[&str]| {
+        let mut command = dapple();
+        command.args(["debug", "--batch", "--ex", &at, "--ex", "run"]);
+        command.args(["--ex", "c"]).args(map).arg(&program);
+        Run::of(&mut command)
+    };
+    let mapped = run(&["--source-map", "/else=/usr", "--source-map", &map]);
+    assert!(
+        mapped.stdout.contains("→    4      return sum;"),
+        "{mapped:#?}"
+    );
+    assert_eq!(mapped.code, Some(3), "{mapped:#?}");
+    let unmapped = run(&[]);
+    assert!(!unmapped.stdout.contains("→    4"), "{unmapped:#?}");
+    // What has no such form, or leads nowhere, is refused at once.
+    for (wrong, said) in [
+        (
+            "/build",
+            "it takes two folders, as in /build=/home/me/project",
+        ),
+        ("=/usr", "a folder has a name"),
+        (
+            "/build=/no/such/folder",
+            "there is no folder /no/such/folder here",
+        ),
+    ] {
+        let run = run(&["--source-map", wrong]);
+        assert_eq!(run.code, Some(1), "{run:#?}");
+        assert!(run.stderr.contains(said), "{run:#?}");
+    }
+}
