@@ -22,10 +22,17 @@ pub fn scratch(name: &str) -> PathBuf {
     directory
 }
 
-/// Writes a file for a test.
+/// Writes a file for a test. Another test may have the same one in use: it is whole at any time.
 pub fn write(name: &str, text: &str) -> PathBuf {
-    let path = scratch("sources").join(name);
-    std::fs::write(&path, text).expect("the target directory can be written");
+    let folder = scratch("sources");
+    let path = folder.join(name);
+    if std::fs::read_to_string(&path).is_ok_and(|there| there == text) {
+        return path;
+    }
+    let thread = std::thread::current().id();
+    let new = folder.join(format!("{name}-{}-{thread:?}", std::process::id()));
+    std::fs::write(&new, text).expect("the target directory can be written");
+    std::fs::rename(&new, &path).expect("the target directory can be written");
     path
 }
 
