@@ -89,8 +89,12 @@ fn a_process_is_looked_at_and_goes_on() {
     assert_eq!(line(), "ready\n");
     for target in [server.id().to_string(), program.display().to_string()] {
         let mut command = support::dapple();
-        command.args(["debug", "--batch", "--ex", "bt", "--attach", &target]);
-        let run = Run::of(&mut command);
+        command.args(["debug", "--batch", "--ex", "bt", "--ex", "quit"]);
+        let run = Run::of(command.args(["--attach", &target]));
+        assert!(
+            run.stdout.ends_with("\nthe program was let go\n"),
+            "{run:#?}"
+        );
         assert!(run.stdout.contains("main at fixtures/server.c"), "{run:#?}");
     }
     let mut input = server.stdin.take().expect("its input");

@@ -202,6 +202,19 @@ impl Breakpoints {
             .for_each(|breakpoint| breakpoint.answer = None);
     }
 
+    /// Has the answers of another adapter, each with the number of its breakpoint, and gives those that are here for them.
+    pub fn exchange_answers(&mut self, others: &mut Vec<(u32, Answer)>) {
+        let mut taken = std::mem::take(others);
+        for breakpoint in &mut self.list {
+            let index = taken
+                .iter()
+                .position(|(number, _)| *number == breakpoint.number);
+            let answer = index.map(|index| taken.swap_remove(index).1);
+            let before = std::mem::replace(&mut breakpoint.answer, answer);
+            others.extend(before.map(|before| (breakpoint.number, before)));
+        }
+    }
+
     /// The files that have breakpoints, each once.
     pub fn files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();

@@ -17,11 +17,12 @@ use crossbeam_channel::Sender;
 use dapple_adapter::{OwnStdin, ProcessGroup, ServeOptions};
 use dapple_dap::Failure;
 use dapple_dap::client::{Client, Pending};
-use dapple_dap::message::{Raw, Request};
+use dapple_dap::message::{Empty, Raw, Request};
 use dapple_dap::transport;
 use dapple_dap::types::{
     AttachRequest, AttachRequestArguments, Capabilities, InitializeRequest,
     InitializeRequestArguments, LaunchRequest, LaunchRequestArguments, StartDebuggingRequest,
+    StartDebuggingRequestArguments, StartDebuggingRequestArgumentsRequest,
 };
 
 use super::compile::Language;
@@ -75,7 +76,7 @@ pub struct Attach {
     pub wait: bool,
 }
 
-/// Which process is debugged when the program forks. There is one session here, so it is one of them.
+/// Which process is debugged when the program forks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum FollowForks {
     /// The program; its children run free.
@@ -83,6 +84,8 @@ pub enum FollowForks {
     Parent,
     /// The child, and the program runs free.
     Child,
+    /// All of them, each in a session of its own.
+    Both,
 }
 
 /// Whether the program may have our standard input.
@@ -92,6 +95,15 @@ pub enum ProgramStdin {
     Inherit,
     /// We read commands from it.
     Null,
+}
+
+/// What a new session is to debug, and how steps go in it.
+#[derive(Debug, Clone, Copy)]
+pub enum Start<'s> {
+    /// The program, and the patterns of what steps don't enter.
+    Program(&'s Program, &'s [String]),
+    /// What another session's adapter asks to have debugged.
+    Asked(&'s StartDebuggingRequestArguments),
 }
 
 /// A connection to an adapter that was told to launch.
@@ -111,7 +123,8 @@ impl Link {
     pub fn open(
         adapter: &Adapter,
         options: transport::Options,
-        (program, skip): (&Program, &[String]),
+        start: Start<'_>,
+        follow_forks: FollowForks,
         stdin: ProgramStdin,
         run: u32,
         events: &Sender<Event>,
@@ -126,10 +139,16 @@ impl Link {
             host,
         };
         link.forward_events(run, events.clone());
-        link.client.on::<StartDebuggingRequest>(|_| {
-            Err(Failure::new(
-                "`dapple debug` has one session; with --follow-forks child it is the child's",
-            ))
+        let asked = events.clone();
+        link.client.on::<StartDebuggingRequest>(move |arguments| {
+            if follow_forks != FollowForks::Both {
+                return Err(Failure::new(
+                    "`dapple debug` opens other sessions only with --follow-forks both",
+                ));
+            }
+            // Nobody listens only when all is over.
+            let _ = asked.send(Event::Asked(run, Box::new(arguments)));
+            Ok(Empty)
         });
         let mut arguments = InitializeRequestArguments::new("dapple".to_owned());
         arguments.client_id = Some("dapple".to_owned());
@@ -137,23 +156,58 @@ impl Link {
         arguments.lines_start_at1 = Some(true);
         arguments.columns_start_at1 = Some(true);
         arguments.supports_variable_type = Some(true);
+        arguments.supports_start_debugging_request = Some(follow_forks == FollowForks::Both);
         link.request::<InitializeRequest>(arguments)
             .context("the adapter did not start")?;
-        match &program.attach {
-            Some(attach) => {
-                let mut arguments = attach_arguments(attach, program)?;
-                add_skip(&mut arguments.other, skip, adapter)?;
-                let attach = link.client.send::<AttachRequest>(arguments)?;
-                forward_answer(attach, run, events.clone());
-            }
-            None => {
-                let mut arguments = launch_arguments(program, stdin, adapter)?;
-                add_skip(&mut arguments.other, skip, adapter)?;
-                let launch = link.client.send::<LaunchRequest>(arguments)?;
-                forward_answer(launch, run, events.clone());
+        match start {
+            Start::Program(program, skip) => match &program.attach {
+                Some(attach) => {
+                    let mut arguments = attach_arguments(attach, program)?;
+                    add_skip(&mut arguments.other, skip, adapter)?;
+                    link.attach(arguments, run, events)?;
+                }
+                None => {
+                    let mut arguments = launch_arguments(program, stdin, adapter)?;
+                    add_skip(&mut arguments.other, skip, adapter)?;
+                    link.launch(arguments, run, events)?;
+                }
+            },
+            Start::Asked(asked) => {
+                let configuration = asked.configuration.clone();
+                if asked.request == StartDebuggingRequestArgumentsRequest::Launch {
+                    let mut arguments = LaunchRequestArguments::new();
+                    arguments.other = configuration;
+                    link.launch(arguments, run, events)?;
+                } else {
+                    let mut arguments = AttachRequestArguments::new();
+                    arguments.other = configuration;
+                    link.attach(arguments, run, events)?;
+                }
             }
         }
         Ok(link)
+    }
+
+    fn launch(
+        &self,
+        arguments: LaunchRequestArguments,
+        run: u32,
+        events: &Sender<Event>,
+    ) -> anyhow::Result<()> {
+        let answer = self.client.send::<LaunchRequest>(arguments)?;
+        forward_answer(answer, run, events.clone());
+        Ok(())
+    }
+
+    fn attach(
+        &self,
+        arguments: AttachRequestArguments,
+        run: u32,
+        events: &Sender<Event>,
+    ) -> anyhow::Result<()> {
+        let answer = self.client.send::<AttachRequest>(arguments)?;
+        forward_answer(answer, run, events.clone());
+        Ok(())
     }
 
     fn forward_events(&self, run: u32, events: Sender<Event>) {
@@ -295,8 +349,13 @@ fn add_common(arguments: &mut BTreeMap<String, Raw>, program: &Program) -> anyho
         let folders: Vec<_> = folders.map(|map| [&map.from, &map.to]).collect();
         set("sourceMap", Raw::new(&folders)?);
     }
-    if program.follow_forks == FollowForks::Child {
-        set("followForks", Raw::new("child")?);
+    let follow = match program.follow_forks {
+        FollowForks::Parent => None,
+        FollowForks::Child => Some("child"),
+        FollowForks::Both => Some("both"),
+    };
+    if let Some(follow) = follow {
+        set("followForks", Raw::new(follow)?);
     }
     Ok(())
 }

@@ -51,6 +51,29 @@ impl Terminal {
         Self::start(command)
     }
 
+    /// Starts a command line in the workspace's folder, with dapple's directories.
+    pub fn run_in_workspace(command_line: &[&str]) -> Self {
+        let dapple = super::dapple();
+        let mut command = Command::new("setsid");
+        command.arg("--ctty").args(command_line);
+        command.envs(
+            dapple
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        command.current_dir(super::root());
+        Self::start(command)
+    }
+
+    /// The number that follows what was waited for last.
+    #[track_caller]
+    pub fn digits(&mut self) -> u32 {
+        let start = self.seen;
+        self.wait_for("\n");
+        let text = self.shown[start..self.seen].trim();
+        text.parse().expect("a number")
+    }
+
     /// `setsid` makes the terminal the controlling one, so that Ctrl-C is a signal; it then becomes what it is to run.
     fn start(mut command: Command) -> Self {
         let master =

@@ -19,6 +19,7 @@ pub const TOPICS: &[&str] = &[
     "locals",
     "args",
     "threads",
+    "processes",
     "registers",
     "modules",
 ];
@@ -37,7 +38,7 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "info",
         aliases: &["i"],
-        usage: "breakpoints | locals | args | threads | registers | modules",
+        usage: "breakpoints | locals | args | threads | processes | registers | modules",
         summary: "list what there is of these",
         details: "The start of the word is enough: `i b`, `i lo`.",
         argument: Argument::Topic(TOPICS),
@@ -92,6 +93,15 @@ fn info(session: &mut Session, topic: &str) -> anyhow::Result<Flow> {
             "arguments",
         )?,
         [&"threads"] => threads(session)?,
+        [&"processes"] => {
+            let lines = session.process_lines();
+            let none = "the program is not running; `run` starts it";
+            let text = match lines.is_empty() {
+                true => none.to_owned(),
+                false => lines.join("\n"),
+            };
+            session.screen.say(&text);
+        }
         [&"registers"] => registers(session)?,
         [&"modules"] => modules(session)?,
         _ if topic.is_empty() => bail!("info about what? {}", TOPICS.join(", ")),

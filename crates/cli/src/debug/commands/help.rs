@@ -21,7 +21,7 @@ pub static COMMANDS: &[Command] = &[
         name: "quit",
         aliases: &["q", "exit"],
         usage: "",
-        summary: "leave; the program is ended",
+        summary: "leave; the program is ended, or let go if it was attached to",
         details: "So does Ctrl-D.",
         argument: Argument::None,
         repeats: false,
@@ -83,7 +83,7 @@ fn names(command: &Command) -> String {
 fn quit(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     if matches!(session.state, State::Stopped(_) | State::Running) {
         session.disconnect()?;
-        session.screen.say("the program was ended");
+        session.say_how_it_was_left();
     }
     Ok(Flow::Quit)
 }

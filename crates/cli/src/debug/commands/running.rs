@@ -89,7 +89,7 @@ pub static COMMANDS: &[Command] = &[
         name: "kill",
         aliases: &["k"],
         usage: "",
-        summary: "end the program, stay here",
+        summary: "end the program, or let it go if it was attached to; stay here",
         details: "",
         argument: Argument::None,
         repeats: false,
@@ -124,6 +124,7 @@ fn continue_(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     let thread = session.stop()?.thread;
     session.request::<ContinueRequest>(ContinueArguments::new(thread))?;
     session.resumed();
+    session.look_at_stopped();
     Ok(Flow::Go)
 }
 
@@ -194,9 +195,6 @@ fn kill(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
         bail!("the program is not running");
     }
     session.disconnect()?;
-    session.screen.say(match session.program.attach {
-        Some(_) => "the program was let go",
-        None => "the program was ended",
-    });
+    session.say_how_it_was_left();
     Ok(Flow::Go)
 }

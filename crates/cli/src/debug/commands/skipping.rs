@@ -1,7 +1,6 @@
 //! Code that steps don't enter.
 
 use anyhow::bail;
-use dapple_adapter::{SetSkipArguments, SetSkipRequest};
 
 use super::{Argument, Command, Flow};
 use crate::debug::session::Session;
@@ -45,11 +44,11 @@ fn skip(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         if !session.is_own_adapter() {
             bail!("this adapter can't be told what to skip");
         }
-        if session.link().is_ok() {
-            let skip = patterns.clone();
-            session.request::<SetSkipRequest>(SetSkipArguments { skip })?;
+        let before = std::mem::replace(&mut session.skip, patterns);
+        if let Err(error) = session.tell_skip() {
+            session.skip = before;
+            return Err(error);
         }
-        session.skip = patterns;
     }
     let text = listed(&session.skip);
     session.screen.say(&text);

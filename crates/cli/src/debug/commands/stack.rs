@@ -63,6 +63,16 @@ pub static COMMANDS: &[Command] = &[
         repeats: false,
         run: thread,
     },
+    Command {
+        name: "process",
+        aliases: &[],
+        usage: "[N]",
+        summary: "select a process of a program that has children",
+        details: "With --follow-forks both each child is one; `info processes` has the numbers. Breakpoints are for all of them. One that stops while the                   selected one runs is selected; after `continue` another one that is stopped.",
+        argument: Argument::None,
+        repeats: false,
+        run: process,
+    },
 ];
 
 fn backtrace(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
@@ -160,5 +170,18 @@ fn thread(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         session.select_thread(id)?;
     }
     session.show_selected()?;
+    Ok(Flow::Go)
+}
+
+fn process(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    if argument.is_empty() {
+        let lines = session.process_lines();
+        if lines.is_empty() {
+            bail!("the program is not running; `run` starts it");
+        }
+        session.screen.say(&lines.join("\n"));
+    } else {
+        session.select_process(number(argument, "a process's number")?)?;
+    }
     Ok(Flow::Go)
 }

@@ -6,8 +6,10 @@
 
 mod news;
 mod places;
+mod processes;
 mod stops;
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -16,7 +18,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use dapple_dap::message::Request;
 use dapple_dap::types::{
     self, AnyEvent, ConfigurationDoneRequest, DisconnectArguments, DisconnectRequest,
-    PauseArguments, PauseRequest,
+    PauseArguments, PauseRequest, StartDebuggingRequestArguments,
 };
 
 use super::breakpoints::Breakpoints;
@@ -24,12 +26,13 @@ use super::commands::{self, Flow};
 use super::complete::Completer;
 use super::exceptions::Exceptions;
 use super::input::{Input, Line, Next, PROMPT};
-use super::link::{Adapter, Link, Program};
+use super::link::{Adapter, Link, Program, Start};
 use super::screen::Screen;
 use super::source_view::Sources;
 use crate::debug::commands::Watch;
 use crate::wire_log::WireLog;
 
+use processes::Process;
 pub use stops::Stop;
 
 /// How long the program may take to stop by the terminal's own SIGINT.
@@ -49,6 +52,8 @@ pub enum Event {
     Launched(u32, Result<(), String>),
     /// The adapter is gone.
     Gone(u32),
+    /// The adapter asks for a session for another process.
+    Asked(u32, Box<StartDebuggingRequestArguments>),
     /// Ctrl-C while no line was being read.
     Interrupt,
 }
@@ -56,6 +61,8 @@ pub enum Event {
 /// Where the program is in its life.
 #[derive(Debug)]
 pub enum State {
+    /// A child whose adapter doesn't take breakpoints yet.
+    Starting,
     /// Held before its first instruction, waiting for `run`.
     Ready,
     /// Running; what came before is out of date.
@@ -90,10 +97,19 @@ pub struct Session {
     pub listed: Option<(PathBuf, usize)>,
     /// How the program ended; `None` as long as it has not.
     pub exit_code: Option<i64>,
+    /// The number of the process that the user looks at, from 1.
+    number: u32,
+    /// Its id, if that is known.
+    process_id: Option<i64>,
+    others: Vec<Process>,
+    /// The process is only looked at for a moment: the user looks at another one.
+    aside: bool,
+    last_number: u32,
     adapter: Adapter,
     log: WireLog,
     link: Option<Link>,
     run: u32,
+    last_run: u32,
     launch: Result<(), String>,
     input: Input,
     completer: Completer,
@@ -102,6 +118,8 @@ pub struct Session {
     pause_at: Option<Instant>,
     last_command: String,
     events: Receiver<Event>,
+    /// Taken from there, and not dealt with yet.
+    waiting: VecDeque<Event>,
     sender: Sender<Event>,
 }
 
@@ -128,10 +146,16 @@ impl Session {
             state: State::Over,
             listed: None,
             exit_code: None,
+            number: 1,
+            process_id: None,
+            others: Vec::new(),
+            aside: false,
+            last_number: 1,
             adapter,
             log,
             link: None,
             run: 0,
+            last_run: 0,
             launch: Ok(()),
             input,
             completer,
@@ -139,6 +163,7 @@ impl Session {
             pause_at: None,
             last_command: String::new(),
             events,
+            waiting: VecDeque::new(),
             sender,
         }
     }
@@ -156,12 +181,16 @@ impl Session {
 
     fn main_loop(&mut self) -> anyhow::Result<()> {
         loop {
-            while let Ok(event) = self.events.try_recv() {
+            while let Some(event) = self
+                .waiting
+                .pop_front()
+                .or_else(|| self.events.try_recv().ok())
+            {
                 if self.handle(event)? == Flow::Quit {
                     return Ok(());
                 }
             }
-            if !matches!(self.state, State::Running) && !self.asked {
+            if !matches!(self.state, State::Running | State::Starting) && !self.asked {
                 match self.input.next() {
                     Next::Scripted(line) => {
                         self.screen.say(&format!("{PROMPT}{line}"));
@@ -198,16 +227,33 @@ impl Session {
                 }
             }
             Event::Interrupt => self.interrupt(),
-            Event::Adapter(run, event) if run == self.run => self.adapter_event(*event),
-            Event::Launched(run, outcome) if run == self.run => self.launched(outcome),
-            Event::Gone(run) if run == self.run && self.link.is_some() => {
-                self.link = None;
-                self.state = State::Over;
-                bail!("the debug adapter ended unexpectedly");
-            }
-            Event::Adapter(..) | Event::Launched(..) | Event::Gone(_) => {}
+            Event::Adapter(run, event) => self.in_process(run, |session| {
+                session.adapter_event(*event);
+                Ok(())
+            })?,
+            Event::Launched(run, outcome) => self.in_process(run, |session| {
+                session.launched(outcome);
+                Ok(())
+            })?,
+            Event::Gone(run) => self.in_process(run, Self::adapter_gone)?,
+            Event::Asked(run, asked) if self.has_session(run) => self.open_child(&asked),
+            Event::Asked(..) => {}
         }
         Ok(Flow::Go)
+    }
+
+    fn adapter_gone(&mut self) -> anyhow::Result<()> {
+        if self.link.take().is_none() {
+            return Ok(());
+        }
+        self.state = State::Over;
+        if self.has_children() {
+            let process = self.this_process();
+            let text = format!("the debug adapter of {process} ended unexpectedly");
+            self.screen.complain(&text);
+            return Ok(());
+        }
+        bail!("the debug adapter ended unexpectedly");
     }
 
     /// Runs a command. Its failure is told and, with `--batch`, the end.
@@ -255,13 +301,16 @@ impl Session {
     pub fn start(&mut self) -> anyhow::Result<()> {
         // What was watched was of the process before.
         self.watches.clear();
-        self.run += 1;
+        self.last_run += 1;
+        self.run = self.last_run;
+        (self.number, self.last_number, self.process_id) = (1, 1, None);
         self.exit_code = None;
         self.launch = Ok(());
         let link = Link::open(
             &self.adapter,
             self.log.options(self.run.into()),
-            (&self.program, &self.skip),
+            Start::Program(&self.program, &self.skip),
+            self.program.follow_forks,
             self.input.program_stdin(),
             self.run,
             &self.sender,
@@ -270,7 +319,11 @@ impl Session {
         // `initialized` says that breakpoints can be set, but an adapter that can't launch never sends it: its answer to
         // the launch says why then, also where `terminated` comes first.
         loop {
-            match self.events.recv().context(NO_INPUT)? {
+            let event = match self.waiting.pop_front() {
+                Some(event) => event,
+                None => self.events.recv().context(NO_INPUT)?,
+            };
+            match event {
                 Event::Adapter(run, event) if run == self.run => match *event {
                     AnyEvent::Initialized(_) => break,
                     AnyEvent::Terminated(_) => {}
@@ -314,8 +367,8 @@ impl Session {
         self.launch.clone().map_err(anyhow::Error::msg)
     }
 
-    /// Ends the program, if it is there, and the adapter.
-    pub fn disconnect(&mut self) -> anyhow::Result<()> {
+    /// Ends the process that the user looks at, or lets it go, and its adapter.
+    fn close_link(&mut self) -> anyhow::Result<()> {
         let Some(link) = self.link.take() else {
             return Ok(());
         };
@@ -325,23 +378,40 @@ impl Session {
             DisconnectArguments::new().with_terminate_debuggee(self.program.attach.is_none());
         let answer = link.request::<DisconnectRequest>(arguments);
         link.close();
-        // Output that was on its way still belongs to the user; other news no longer matter.
-        while let Ok(event) = self.events.try_recv() {
-            if let Event::Adapter(run, event) = event
-                && run == self.run
-                && let AnyEvent::Output(output) = *event
-            {
-                self.output(&output);
+        // Output that was on its way still belongs to the user; other news of it no longer matter.
+        for event in std::mem::take(&mut self.waiting)
+            .into_iter()
+            .chain(self.events.try_iter().collect::<Vec<_>>())
+        {
+            match event {
+                Event::Adapter(run, event) if run == self.run => {
+                    if let AnyEvent::Output(output) = *event {
+                        self.output(&output);
+                    }
+                }
+                Event::Launched(run, _) | Event::Gone(run) if run == self.run => {}
+                event => self.waiting.push_back(event),
             }
         }
-        self.run += 1;
+        self.run = 0;
         answer
             .map(|_| ())
             .context("the adapter did not end in order")
     }
 
+    /// Says what the end of the session meant for the program.
+    pub fn say_how_it_was_left(&mut self) {
+        self.screen.say(match self.program.attach {
+            Some(_) => "the program was let go",
+            None => "the program was ended",
+        });
+    }
+
     /// The next event. `None`: it was time to pause the program.
     fn wait(&mut self) -> anyhow::Result<Option<Event>> {
+        if let Some(event) = self.waiting.pop_front() {
+            return Ok(Some(event));
+        }
         let Some(deadline) = self.pause_at else {
             return Ok(Some(self.events.recv().context(NO_INPUT)?));
         };

@@ -20,14 +20,20 @@ impl Session {
                 }
             }
             AnyEvent::Exited(exit) => {
-                self.exit_code = Some(exit.exit_code);
-                let text = format!("program exited with code {}", exit.exit_code);
+                if self.number == 1 {
+                    self.exit_code = Some(exit.exit_code);
+                }
+                let who = match self.has_children() {
+                    true => self.this_process(),
+                    false => "program".to_owned(),
+                };
+                let text = format!("{who} exited with code {}", exit.exit_code);
                 let text = self.screen.style.paint(Role::Reason, &text);
                 self.screen.say(&text);
             }
             AnyEvent::Terminated(_) => {
                 self.state = State::Over;
-                if let Err(error) = self.disconnect() {
+                if let Err(error) = self.close_link() {
                     self.screen.complain(&format!("{error:#}"));
                 }
             }
@@ -37,6 +43,12 @@ impl Session {
             AnyEvent::Process(process) => {
                 if let Some(id) = process.system_process_id {
                     self.note_thread(id);
+                    self.process_id = Some(id);
+                }
+            }
+            AnyEvent::Initialized(_) if matches!(self.state, State::Starting) => {
+                if let Err(error) = self.configure_child() {
+                    self.screen.complain(&format!("{error:#}"));
                 }
             }
             AnyEvent::Breakpoint(changed) => self.breakpoint_changed(changed),
@@ -47,6 +59,10 @@ impl Session {
     pub(super) fn launched(&mut self, outcome: Result<(), String>) {
         if let Err(message) = &outcome {
             self.screen.complain(message);
+            if self.number > 1 {
+                // What is left of its adapter has nothing more to say.
+                let _ = self.close_link();
+            }
             self.state = State::Over;
         }
         self.launch = outcome;

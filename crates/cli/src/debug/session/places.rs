@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use dapple_adapter::{SetSkipArguments, SetSkipRequest};
 use dapple_dap::types::{
     SetBreakpointsArguments, SetBreakpointsRequest, SetExceptionBreakpointsArguments,
     SetExceptionBreakpointsRequest, SetFunctionBreakpointsArguments, SetFunctionBreakpointsRequest,
@@ -12,8 +13,25 @@ use dapple_dap::types::{
 use super::Session;
 
 impl Session {
-    /// Tells the adapter the breakpoints of a file.
+    /// Tells the adapter the breakpoints of a file; of each process.
     pub fn tell_breakpoints(&mut self, file: &Path) -> anyhow::Result<()> {
+        self.in_each_process(|session| session.tell_breakpoints_here(file))
+    }
+
+    /// Tells the adapter the breakpoints on functions, if it takes any; of each process.
+    pub fn tell_function_breakpoints(&mut self) -> anyhow::Result<()> {
+        self.in_each_process(Self::tell_function_breakpoints_here)
+    }
+
+    /// Tells the adapter at which exceptions and signals to stop, if it has filters for them; of each process.
+    ///
+    /// # Errors
+    /// It refuses some: what it says of them.
+    pub fn tell_exceptions(&mut self) -> anyhow::Result<()> {
+        self.in_each_process(Self::tell_exceptions_here)
+    }
+
+    pub(super) fn tell_breakpoints_here(&mut self, file: &Path) -> anyhow::Result<()> {
         if self.link.is_none() {
             return Ok(());
         }
@@ -29,8 +47,7 @@ impl Session {
         Ok(())
     }
 
-    /// Tells the adapter the breakpoints on functions, if it takes any.
-    pub fn tell_function_breakpoints(&mut self) -> anyhow::Result<()> {
+    pub(super) fn tell_function_breakpoints_here(&mut self) -> anyhow::Result<()> {
         let Some(link) = &self.link else {
             return Ok(());
         };
@@ -43,11 +60,7 @@ impl Session {
         Ok(())
     }
 
-    /// Tells the adapter at which exceptions and signals to stop, if it has filters for them.
-    ///
-    /// # Errors
-    /// It refuses some: what it says of them.
-    pub fn tell_exceptions(&mut self) -> anyhow::Result<()> {
+    pub(super) fn tell_exceptions_here(&mut self) -> anyhow::Result<()> {
         let Some(link) = &self.link else {
             return Ok(());
         };
@@ -71,6 +84,19 @@ impl Session {
         let mut refused = refused.filter(|answer| !answer.verified);
         if let Some(message) = refused.find_map(|answer| answer.message) {
             bail!("{message}");
+        }
+        Ok(())
+    }
+
+    /// Tells our adapter which code steps don't enter; of each process.
+    pub fn tell_skip(&mut self) -> anyhow::Result<()> {
+        self.in_each_process(Self::tell_skip_here)
+    }
+
+    pub(super) fn tell_skip_here(&mut self) -> anyhow::Result<()> {
+        if self.link.is_some() {
+            let skip = self.skip.clone();
+            self.request::<SetSkipRequest>(SetSkipArguments { skip })?;
         }
         Ok(())
     }

@@ -78,20 +78,34 @@ impl Session {
         };
         self.state = State::Stopped(Box::new(stop));
         // That a step stopped where it was asked to stop is not news.
-        let expected =
-            body.reason == StoppedEventReason::Step && previous.is_none_or(|thread| thread == id);
+        let expected = body.reason == StoppedEventReason::Step
+            && previous.is_none_or(|thread| thread == id)
+            && !self.aside;
         if !expected {
             let reason = format!("stopped {}", render::stop_reason(body, &numbers));
+            let reason = self.screen.style.paint(Role::Reason, &reason);
             let thread = render::thread(id, &threads);
-            self.screen.say(&format!(
-                "{}, {thread}",
-                self.screen.style.paint(Role::Reason, &reason)
-            ));
+            let text = match (self.has_children(), self.aside) {
+                (false, _) => format!("{reason}, {thread}"),
+                (true, false) => format!("{reason}, {}, {thread}", self.this_process()),
+                (true, true) => {
+                    let number = self.number;
+                    format!(
+                        "{} also {reason}, {thread}; `process {number}` looks at it",
+                        self.this_process()
+                    )
+                }
+            };
+            self.screen.say(&text);
         }
         for number in over {
             if let Err(error) = self.delete_breakpoint(number) {
                 self.screen.complain(&format!("{error:#}"));
             }
+        }
+        if self.aside {
+            self.finishing = false;
+            return;
         }
         let looked = match expected {
             true => Ok(()),
@@ -110,7 +124,7 @@ impl Session {
 
     /// Selects the innermost frame that has a source here: who pauses a program in the C library, or sees it fail
     /// there, wants to know where that was called.
-    fn select_own_code(&mut self) -> anyhow::Result<()> {
+    pub(super) fn select_own_code(&mut self) -> anyhow::Result<()> {
         let is_own = |frame: &StackFrame| {
             frame.presentation_hint != Some(StackFramePresentationHint::Subtle)
         };
@@ -139,7 +153,7 @@ impl Session {
         match &self.state {
             State::Stopped(stop) => Ok(stop),
             State::Ready => bail!("the program has not been started yet; `run` starts it"),
-            State::Running => bail!("the program is running"),
+            State::Running | State::Starting => bail!("the program is running"),
             State::Over => bail!("the program is not running; `run` starts it"),
         }
     }
