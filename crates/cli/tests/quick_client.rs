@@ -97,9 +97,14 @@ impl Client {
 
     /// Sets breakpoints at these lines and nowhere else.
     fn stop_at(&mut self, marks: &[&str]) {
+        self.stop_at_if(marks, None);
+    }
+
+    /// As [`Client::stop_at`], where a condition is true.
+    fn stop_at_if(&mut self, marks: &[&str], condition: Option<&str>) {
         let lines = marks
             .iter()
-            .map(|mark| json!({"line": line("quick.c", mark)}));
+            .map(|mark| json!({"line": line("quick.c", mark), "condition": condition}));
         let breakpoints: Vec<Value> = lines.collect();
         let source = json!({"path": root().join("fixtures/quick.c")});
         self.send(
@@ -177,6 +182,23 @@ fn output_that_comes_when_no_stop_follows_is_told_of() {
         .until(|message| message["event"] == "output" && message["body"]["output"] == "through\n");
     client.pause(thread);
     client.step(thread, 200);
+    client.end();
+}
+
+#[test]
+fn requests_are_answered_while_conditions_are_false_one_after_the_other() {
+    let (mut client, thread) = Client::launch("storm");
+    for _ in 0..20 {
+        client.stop_at(&["for ever"]);
+        client.run_to_stop(thread, 200);
+        client.stop_at_if(&["for ever"], Some("total == 0 && total == 1"));
+        client.send("continue", json!({"threadId": thread}));
+        client.until(|message| message["command"] == "continue");
+        client.send("threads", json!({}));
+        let answer = client.until(|message| message["command"] == "threads");
+        assert_eq!(answer["body"]["threads"][0]["id"], thread);
+        client.pause(thread);
+    }
     client.end();
 }
 

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 const AWAKE: Duration = Duration::from_micros(100);
 /// Within what time a client has to ask again for that to be done next time: what it is given, and the waking of this thread.
 const SOON: Duration = Duration::from_micros(200);
+/// How long nobody looks for a message while stops follow each other at once.
+const OFTEN: Duration = Duration::from_millis(1);
 
 /// What the client sends.
 pub(super) struct Input<'a> {
@@ -24,6 +26,8 @@ pub(super) struct Input<'a> {
     stays_awake: bool,
     /// There is a processor for the client meanwhile.
     can_stay_awake: bool,
+    /// When it was last looked whether something has come.
+    looked: Instant,
 }
 
 /// Whether this thread reads.
@@ -44,6 +48,7 @@ impl<'a> Input<'a> {
             idle_since: None,
             stays_awake: false,
             can_stay_awake: std::thread::available_parallelism().is_ok_and(|count| count.get() > 1),
+            looked: Instant::now(),
         }
     }
 
@@ -53,10 +58,14 @@ impl<'a> Input<'a> {
         if !self.take() {
             return false;
         }
+        let stops_soon = debuggee.stops_soon();
+        if stops_soon && self.looked.elapsed() < OFTEN {
+            return false;
+        }
         let come = self.has_come()
             || (self.expects(debuggee) && self.comes_soon())
-            // What comes after this wakes.
-            || (self.tell(true) && self.has_come());
+            // What comes after this wakes. So does a stop that comes at once, and the alarm where it doesn't.
+            || (!stops_soon && self.tell(true) && self.has_come());
         if come && let Some(since) = self.idle_since.take() {
             self.stays_awake = self.can_stay_awake && since.elapsed() < SOON;
         }
@@ -92,7 +101,8 @@ impl<'a> Input<'a> {
     }
 
     /// Passes on what has come.
-    fn has_come(&self) -> bool {
+    fn has_come(&mut self) -> bool {
+        self.looked = Instant::now();
         matches!(&self.own, Own::Reads(input) if input.read())
     }
 
