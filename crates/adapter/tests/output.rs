@@ -42,3 +42,60 @@ fn what_was_written_before_a_stop_is_told_before_it() {
         text.len()
     );
 }
+
+#[test]
+fn a_character_that_is_written_in_parts_comes_whole() {
+    let fixture = Fixture::new("written.c");
+    let session = Session::started(&fixture, json!({"args": ["cut"]}), &["half", "whole"]);
+    let written = || {
+        let of = |category| session.output(category);
+        (
+            of(OutputEventCategory::Stdout),
+            of(OutputEventCategory::Stderr),
+        )
+    };
+    // A stop has all told that was written, and this is no character yet.
+    let stop = session.stopped_at(&fixture, "half", StoppedEventReason::Breakpoint);
+    assert_eq!(written(), (String::new(), String::new()));
+    session.resume(stop.thread);
+    let stop = session.stopped_at(&fixture, "whole", StoppedEventReason::Breakpoint);
+    assert_eq!(written(), ("€!".to_owned(), "😀".to_owned()));
+    session.resume(stop.thread);
+    assert_eq!(session.wait_for::<ExitedEvent>().exit_code, 3);
+    // What never became one is told before the end.
+    assert_eq!(written(), ("€!\u{fffd}".to_owned(), "😀".to_owned()));
+}
+
+#[test]
+fn bytes_of_all_kinds_without_a_line_end_come_in_order_and_in_pieces() {
+    let fixture = Fixture::new("written.c");
+    let session = Session::started(&fixture, json!({"args": ["garbage"]}), &[]);
+    assert_eq!(session.wait_for::<ExitedEvent>().exit_code, 3);
+    let mut next: u32 = 1;
+    let mut bytes = Vec::new();
+    for _ in 0..64 << 16 {
+        next = next.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        bytes.push(match (next >> 24) as u8 {
+            b'\n' => 0,
+            other => other,
+        });
+    }
+    let text = session.output(OutputEventCategory::Stdout);
+    assert!(
+        text == String::from_utf8_lossy(&bytes),
+        "{} characters came of {} bytes",
+        text.chars().count(),
+        bytes.len()
+    );
+    let pieces = session.pieces(OutputEventCategory::Stdout);
+    assert!((8..4096).contains(&pieces), "{pieces} events");
+}
+
+#[test]
+fn two_streams_that_are_one_keep_their_order() {
+    let fixture = Fixture::new("written.c");
+    let session = Session::started(&fixture, json!({"args": ["joined"]}), &[]);
+    assert_eq!(session.wait_for::<ExitedEvent>().exit_code, 3);
+    let text = session.output(OutputEventCategory::Stdout);
+    assert_eq!(text, "out\nerr\n".repeat(2000));
+}
