@@ -256,6 +256,11 @@ impl Stops {
         !self.copies.is_empty() || !self.aside.is_empty()
     }
 
+    /// The process has ended, and the children that shared its memory were let go.
+    pub(crate) fn forget_guests(&mut self) {
+        self.threads.clear();
+    }
+
     /// Children that share our memory and run in it now.
     pub(crate) fn running_guests(&self) -> Vec<ThreadId> {
         let running = |t: &Thread| t.is_guest() && t.state() == State::Running;
@@ -552,8 +557,8 @@ impl Stops {
             aside.push(What::Exited(status));
         }
         if thread == self.leader {
-            // The kernel tells of the leader last, whichever thread died last.
-            self.threads.clear();
+            // The kernel tells of the leader last, whichever thread died last. Children that have its memory may still run.
+            self.threads.keep_guests();
             self.order.clear();
             // Nobody is left who could tell of these.
             for (child, seen) in self.aside.drain() {

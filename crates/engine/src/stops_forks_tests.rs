@@ -241,3 +241,24 @@ fn a_child_that_was_to_take_the_debuggees_place_and_dies_leaves_that_to_the_next
         [succeed(C, A, Memory::Copy), Action::AllStopped]
     );
 }
+
+#[test]
+fn a_child_with_our_memory_outlives_a_process_that_is_killed() {
+    for follow in [FollowForks::Parent, FollowForks::Child, FollowForks::Both] {
+        let mut stops = following(follow, &[B]);
+        feed(&mut stops, A, vfork(C));
+        feed(&mut stops, C, STOP);
+        feed(&mut stops, B, vfork(D));
+        feed(&mut stops, D, STOP);
+        feed(&mut stops, D, What::Exiting);
+        feed(&mut stops, B, What::Exited(KILLED));
+        assert_eq!(
+            feed(&mut stops, A, What::Exited(KILLED)),
+            [Action::ProcessEnded(KILLED)],
+        );
+        assert_eq!(stops.running_guests(), [C]);
+        assert_eq!(stops.live().count(), 0);
+        stops.forget_guests();
+        assert_eq!(feed(&mut stops, C, What::Exited(DONE)), []);
+    }
+}

@@ -13,9 +13,6 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
-/// How long a client may take to open a session for a child.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// The argument of `attach` that says where a session holds the process; for our own reading.
 pub const HANDED_OVER: &str = "_handedOver";
 
@@ -89,9 +86,18 @@ impl Adapter {
         let (open, over) = bounded(0);
         let (refused, refusal) = bounded(1);
         let later = self.later.clone();
+        let patience = self.options.child_patience;
         let wait = move || {
             let start = Instant::now();
-            let came = meeting.wait(|time| pause(time, start, &over, &refusal));
+            let came = meeting.wait(|time| {
+                if start.elapsed() > patience {
+                    let seconds = patience.as_secs_f32();
+                    return Err(format!(
+                        "no session has come for it within {seconds} seconds"
+                    ));
+                }
+                pause(time, &over, &refusal)
+            });
             later.run(move |adapter, outbox, _| match came {
                 Ok(successor) => adapter.give_child(child, successor, outbox),
                 Err(reason) => adapter.settle_child(child, Outcome::Held(reason), outbox),
@@ -209,21 +215,14 @@ fn configuration(
     ))
 }
 
-/// Lets time pass, unless the session is over or the client has refused or takes too long.
+/// Lets time pass, unless the session is over or the client has refused.
 fn pause(
     time: Duration,
-    start: Instant,
     over: &Receiver<Infallible>,
     refusal: &Receiver<String>,
 ) -> Result<(), String> {
     if let Ok(refused) = refusal.try_recv() {
         return Err(refused);
-    }
-    if start.elapsed() > PATIENCE {
-        let seconds = PATIENCE.as_secs();
-        return Err(format!(
-            "no session has come for it within {seconds} seconds"
-        ));
     }
     match over.recv_timeout(time) {
         Err(RecvTimeoutError::Timeout) => Ok(()),

@@ -156,12 +156,23 @@ impl Owner {
 
     /// The debuggee is gone. While children wait to be taken, their tracer has to stay.
     pub(super) fn process_ended(&mut self, status: ExitStatus) {
+        self.let_guests_go();
         if let Some(next) = self.children.successor.take() {
             self.go_on_with(next);
             return self.go_on();
         }
         self.children.end = Some(status);
         self.end_if_due();
+    }
+
+    /// Children that share the memory of a debuggee that was killed have nobody who would let them go later.
+    fn let_guests_go(&mut self) {
+        if self.stops.all_stopped().is_empty() && self.stops.running_guests().is_empty() {
+            return;
+        }
+        self.let_threads_go();
+        self.stops.forget_guests();
+        self.children.left_writers = true;
     }
 
     fn end_if_due(&mut self) {

@@ -106,6 +106,13 @@ impl Threads {
         self.awaited = 0;
     }
 
+    /// Forgets all but the children that run in the debuggee's memory.
+    pub(super) fn keep_guests(&mut self) {
+        let stays = |thread: &Thread| thread.guest && thread.state != State::Leaving;
+        self.all.retain(|_, thread| stays(thread));
+        self.awaited = 0;
+    }
+
     /// Whether any has yet to stop before all are stopped.
     pub(super) fn awaits_any(&self) -> bool {
         self.awaited > 0

@@ -1,0 +1,133 @@
+//! Children that can't be followed, or whose parents are gone: none of them waits for ever.
+
+mod support;
+
+use crossbeam_channel::{Receiver, unbounded};
+use dapple_adapter::ServeOptions;
+use dapple_dap::message::{Empty, Raw};
+use dapple_dap::types::*;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+use support::fixture::fixtures_folder;
+use support::running::kill;
+use support::{Fixture, PATIENCE, Session, is_alive};
+
+type Configuration = BTreeMap<String, Raw>;
+
+/// What `forks.c once` writes when nothing has happened to it.
+const UNDISTURBED: &str =
+    "child: blocks 0, continued 0, dumpable 1\nparent: exited with 3, SIGCHLD 1, stops 0\n";
+
+/// A session whose client takes note of the children for which it is to open sessions.
+fn session(options: ServeOptions) -> (Session, Receiver<Configuration>) {
+    let arguments = support::initialize_arguments().with_supports_start_debugging_request(true);
+    let session = Session::serving(options, arguments);
+    let (sender, children) = unbounded();
+    session.on::<StartDebuggingRequest>(move |arguments| {
+        // The test may be over.
+        let _ = sender.send(arguments.configuration);
+        Ok(Empty)
+    });
+    (session, children)
+}
+
+fn attach(configuration: Configuration) -> AttachRequestArguments {
+    let mut arguments = AttachRequestArguments::new();
+    arguments.other = configuration;
+    arguments
+}
+
+#[test]
+fn a_child_whose_session_does_not_come_in_time_runs_free_and_that_is_said() {
+    let fixture = Fixture::new("forks.c");
+    let options = ServeOptions {
+        child_patience: Duration::from_millis(1),
+        ..ServeOptions::default()
+    };
+    let (session, children) = self::session(options);
+    session.launch(&fixture, json!({"args": ["once"], "followForks": "both"}));
+    session.set_breakpoints(&fixture, &["child"]);
+    session.configured();
+    children.recv_timeout(PATIENCE).expect("a child");
+    session.wait_for_written(
+        OutputEventCategory::Console,
+        "runs without a debugger: no session has come for it within 0.001 seconds",
+    );
+    assert_eq!(session.exit_code(), 6);
+    assert_eq!(session.output(OutputEventCategory::Stdout), UNDISTURBED);
+}
+
+#[test]
+fn a_child_under_a_filter_of_system_calls_runs_free_and_both_sessions_say_why() {
+    let (confined, program) = (Fixture::new("confined.c"), Fixture::new("forks.c"));
+    let (parent, children) = session(ServeOptions::default());
+    let arguments = ["filter", &program.program(), "once"];
+    parent.launch(&confined, json!({"args": arguments, "followForks": "both"}));
+    parent.configured();
+    let configuration = children.recv_timeout(PATIENCE).expect("a child");
+    let child = Session::new();
+    let refused = child.refused::<AttachRequest>(attach(configuration));
+    assert!(refused.sentence.contains("seccomp"), "{refused:?}");
+    parent.wait_for_written(OutputEventCategory::Console, "seccomp");
+    assert_eq!(parent.exit_code(), 6);
+    assert_eq!(parent.output(OutputEventCategory::Stdout), UNDISTURBED);
+}
+
+/// A pipe with a name, which is open here.
+fn pipe(name: &str) -> (PathBuf, File) {
+    let path = fixtures_folder().join(format!("{name}-{}.pipe", std::process::id()));
+    // Another run of the tests may have had the same number.
+    let _ = std::fs::remove_file(&path);
+    let made = Command::new("mkfifo").arg(&path).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let file = File::options().read(true).write(true).open(&path);
+    (path, file.expect("a pipe"))
+}
+
+/// Waits for the child of a process.
+fn child_of(process: i64) -> i64 {
+    let path = format!("/proc/{process}/task/{process}/children");
+    let start = Instant::now();
+    loop {
+        let children = std::fs::read_to_string(&path).unwrap_or_default();
+        if let Some(child) = children.split_whitespace().next() {
+            return child.parse().expect("a number");
+        }
+        assert!(start.elapsed() < PATIENCE, "no child of {process}");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_child_of_vfork_goes_on_when_its_parent_is_killed() {
+    let (fixture, program) = (Fixture::new("orphans.c"), Fixture::new("forks.c"));
+    for follow in ["parent", "child", "both"] {
+        let (place, mut pipe) = pipe(follow);
+        let (session, children) = self::session(ServeOptions::default());
+        let arguments: Value = json!({
+            "args": [place, program.program()],
+            "followForks": follow,
+        });
+        session.launch(&fixture, arguments);
+        let process = session.process_id();
+        session.set_breakpoints(&fixture, &["read"]);
+        session.configured();
+        let child = child_of(process);
+        kill("-KILL", process as i32);
+        assert_eq!(session.exit_code(), 128 + 9);
+        pipe.write_all(b"x").expect("the child reads");
+        // It goes on free, past where breakpoints were, to the program that it becomes.
+        let start = Instant::now();
+        while is_alive(child) {
+            assert!(start.elapsed() < PATIENCE, "{follow}: {child} waits");
+            std::thread::yield_now();
+        }
+        assert!(children.is_empty(), "{follow}");
+        let _ = std::fs::remove_file(place);
+    }
+}
