@@ -117,7 +117,8 @@ fn a_child_is_interrupted_and_all_end_with_the_session() {
     let mut terminal = terminal("ends", "idle");
     terminal.command(&format!("b {}", place("parent")));
     terminal.command("run");
-    terminal.wait_for("stopped at breakpoint 1, process 1 (");
+    // The child is told of when its session asks for it, the stop when it comes.
+    terminal.wait_for_all(&["stopped at breakpoint 1, ", ") was begun by a fork"]);
     terminal.command("p child");
     terminal.wait_for("child = ");
     let child = terminal.digits();
@@ -133,7 +134,8 @@ fn a_child_is_interrupted_and_all_end_with_the_session() {
     assert!(state.is_empty() || state.contains(") Z "), "{state}");
     // It can be started again, with the numbers from the start.
     terminal.command("run");
-    terminal.wait_for("stopped at breakpoint 1, process 1 (");
+    // The child is told of when its session asks for it, the stop when it comes.
+    terminal.wait_for_all(&["stopped at breakpoint 1, ", ") was begun by a fork"]);
     terminal.command("quit");
     let (status, shown) = terminal.end();
     assert!(status.success(), "{status}:\n{shown}");

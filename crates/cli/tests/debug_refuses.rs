@@ -112,3 +112,10 @@ fn what_it_compiles_is_kept_where_only_the_user_can_look() {
     );
     std::fs::remove_dir_all(cache).expect("the cache is ours");
 }
+
+#[test]
+fn waiting_for_nothing() {
+    Run::of(dapple().args(["debug", "--wait", "fixtures/tour.c"])).assert_fails(
+        "dapple: --wait is for --attach: which program's start is to be waited for?\n",
+    );
+}

@@ -345,7 +345,7 @@ fn a_failing_command_ends_a_batch() {
         ("delete 7", "dapple: there is no breakpoint 7\n"),
         (
             "b nowhere.rs:1",
-            "dapple: there is no file nowhere.rs here; give its path\n",
+            "dapple: there is no file nowhere.rs here, nor in the debug information; give its path\n",
         ),
         (
             "next 3",

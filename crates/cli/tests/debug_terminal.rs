@@ -2,7 +2,9 @@
 
 mod support;
 
+use std::io::Write;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use support::terminal::Terminal;
 use support::write;
@@ -114,4 +116,60 @@ fn tab_completes_commands_and_an_empty_line_repeats_a_step() {
     terminal.command("quit");
     let (status, shown) = terminal.end();
     assert!(status.success(), "{status}:\n{shown}");
+}
+
+#[test]
+fn a_program_has_the_terminal_and_what_is_said_of_it_begins_on_a_line_of_its_own() {
+    let source = write(
+        "asker.c",
+        "#include <stdio.h>\n#include <unistd.h>\nint main(void) {\n    printf(\"terminal %d %d\\n\", isatty(1), isatty(2));\n    char name[32];\n    printf(\"your name: \");\n    if (scanf(\"%31s\", name) != 1) return 1;\n    write(1, \"half\", 4);\n    return 5;\n}\n",
+    );
+    let mut terminal = Terminal::debug(&source);
+    terminal.command("b 9");
+    terminal.command("run");
+    terminal.wait_for("terminal 1 1");
+    // Through a pipe this would wait for more.
+    terminal.wait_for("your name: ");
+    terminal.type_keys("Ada\r");
+    // The terminal has 100 columns: the last of the blanks is on the next line, where the text begins.
+    terminal.wait_for(&format!("half{}stopped at breakpoint 1", " ".repeat(99)));
+    terminal.command("p name");
+    terminal.wait_for("\"Ada\"");
+    terminal.command("c");
+    terminal.wait_for("program exited with code 5");
+    terminal.command("quit");
+    let (status, shown) = terminal.end();
+    assert!(status.success(), "{status}:\n{shown}");
+}
+
+#[test]
+fn ctrl_c_pauses_a_process_that_was_attached_to_and_does_not_get_the_key() {
+    let program = support::scratch("attach").join(format!("paused-{}", std::process::id()));
+    support::compile("server.c", &program);
+    let mut server = Command::new(&program)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let dapple = env!("CARGO_BIN_EXE_dapple");
+    let process = server.id().to_string();
+    let words = [dapple, "debug", "--color", "never", "--attach", &process];
+    let mut terminal = Terminal::run_in_workspace(&words);
+    terminal.wait_for("stopped where it was, thread ");
+    let line = support::line("server.c", "work");
+    terminal.command(&format!("log fixtures/server.c:{line} it works"));
+    terminal.wait_for("logs ");
+    terminal.command("c");
+    // A key that came before it runs would be the prompt's.
+    let mut input = server.stdin.take().expect("its input");
+    writeln!(input, "work").expect("it reads");
+    terminal.wait_for("it works\n");
+    terminal.type_keys(CTRL_C);
+    terminal.wait_for("stopped by a pause");
+    terminal.command("quit");
+    terminal.wait_for("the program was let go");
+    let (status, shown) = terminal.end();
+    assert!(status.success(), "{status}:\n{shown}");
+    drop(input);
+    assert_eq!(server.wait().expect("its end").code(), Some(0));
 }

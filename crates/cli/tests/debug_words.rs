@@ -3,6 +3,7 @@
 mod support;
 
 use std::process::Command;
+use std::time::{Duration, Instant};
 use support::{Run, dapple, scratch, typed, write};
 
 /// A program with something to look at in `add`.
@@ -117,4 +118,51 @@ fn sources_that_were_elsewhere_are_shown_and_broken_at_where_they_are() {
         assert_eq!(run.code, Some(1), "{run:#?}");
         assert!(run.stderr.contains(said), "{run:#?}");
     }
+}
+
+#[test]
+fn a_program_is_started_stepped_by_instructions_and_let_go() {
+    let source = write(
+        "leaves_word.c",
+        "#include <stdio.h>\nint main(int argc, char **argv)\n{\n    FILE *file = argc > 1 ? fopen(argv[1], \"w\") : NULL;\n    if (!file)\n        return 1;\n    fputs(\"done\", file);\n    return fclose(file);\n}\n",
+    );
+    let word = scratch("words").join(format!("word-{}", std::process::id()));
+    let _ = std::fs::remove_file(&word);
+    let names = [&source, &word].map(|path| path.to_str().expect("a plain path"));
+    let lines = ["start", "ni", "p argc", "detach", "detach", "info locals"];
+    let run = typed(&names, &lines);
+    for said in [
+        "temporary breakpoint 1 on main at ",
+        "argc = 2\n",
+        "the program was let go\n",
+    ] {
+        assert!(run.stdout.contains(said), "{said}: {run:#?}");
+    }
+    assert!(
+        run.stderr.starts_with("dapple: the program is not running"),
+        "{run:#?}"
+    );
+    // It is on its own now.
+    let start = Instant::now();
+    while std::fs::read_to_string(&word).unwrap_or_default() != "done" {
+        assert!(start.elapsed() < Duration::from_secs(60), "{run:#?}");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_source_of_the_program_needs_no_path_wherever_it_is() {
+    let program = scratch("words").join(format!("forks-{}", std::process::id()));
+    support::compile("forks.c", &program);
+    let at = format!("b forks.c:{}", support::line("forks.c", "program"));
+    let program = program.to_str().expect("a plain path");
+    let run = typed(&[program, "work"], &[&at, "b stdio.c:3", "run", "c"]);
+    assert!(
+        run.stdout.contains("breakpoint 1 at fixtures/forks.c:"),
+        "{run:#?}"
+    );
+    assert!(run.stdout.contains("stopped at breakpoint 1"), "{run:#?}");
+    let none =
+        "dapple: there is no file stdio.c here, nor in the debug information; give its path\n";
+    assert_eq!(run.stderr, none, "{run:#?}");
 }

@@ -85,7 +85,9 @@ impl Input {
 
     /// Whether the program may have our stdin: on a terminal we do not read while it runs; a pipe is either's.
     pub fn program_stdin(&self) -> ProgramStdin {
-        if self.then == Then::End || self.terminal {
+        if self.is_interactive() {
+            ProgramStdin::Terminal
+        } else if self.then == Then::End || self.terminal {
             ProgramStdin::Inherit
         } else {
             ProgramStdin::Null
@@ -148,13 +150,29 @@ fn editor(completer: Completer) -> rustyline::Result<LineEditor> {
         .auto_add_history(true)
         .max_history_size(2000)?
         .build();
-    let mut editor = Editor::with_config(config)?;
+    let mut editor = with_our_interrupts(|| Editor::with_config(config))?;
     editor.set_helper(Some(completer));
     if let Some(path) = history_file() {
         // The first session has none; a broken one is no reason not to debug.
         let _ = editor.load_history(&path);
     }
     Ok(editor)
+}
+
+/// Has SIGINT be taken as before, whatever `make` does about it. The line editor takes it for itself for good, and needs it
+/// nowhere: it sees Ctrl-C as a key.
+fn with_our_interrupts<T>(make: impl FnOnce() -> T) -> T {
+    // SAFETY: the actions are structures of the C library's, one written and the other read by it, and the handler in there was in
+    // place before.
+    unsafe {
+        let mut ours = std::mem::MaybeUninit::<libc::sigaction>::uninit();
+        let known = libc::sigaction(libc::SIGINT, std::ptr::null(), ours.as_mut_ptr()) == 0;
+        let made = make();
+        if known {
+            libc::sigaction(libc::SIGINT, ours.as_ptr(), std::ptr::null_mut());
+        }
+        made
+    }
 }
 
 fn edit_lines(

@@ -91,6 +91,8 @@ pub enum FollowForks {
 /// Whether the program may have our standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProgramStdin {
+    /// It may, and it writes where we do: to the user's terminal.
+    Terminal,
     /// It may.
     Inherit,
     /// We read commands from it.
@@ -315,8 +317,14 @@ fn launch_arguments(
     set("args", Raw::new(&program.args)?);
     set("cwd", Raw::new(text_of(&cwd)?)?);
     set("stopOnEntry", Raw::new(&false)?);
-    if matches!(adapter, Adapter::Own) && stdin == ProgramStdin::Inherit {
+    if matches!(adapter, Adapter::Own) && stdin != ProgramStdin::Null {
         set("stdin", Raw::new("inherit")?);
+    }
+    if matches!(adapter, Adapter::Own) && stdin == ProgramStdin::Terminal {
+        // Through a pipe, what it writes would come when there is a lot of it, or at its end.
+        for stream in ["stdout", "stderr"] {
+            set(stream, Raw::new("/dev/tty")?);
+        }
     }
     add_common(&mut arguments.other, program)?;
     Ok(arguments)

@@ -100,6 +100,10 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
     let mut screen = Screen::new(Style::new(options.color));
     let mut words = options.program.into_iter();
     let wait = options.wait;
+    // What the option requires gives way to what that one conflicts with.
+    if wait && options.attach.is_none() {
+        bail!("--wait is for --attach: which program's start is to be waited for?");
+    }
     let attach = options.attach.map(|target| Attach { target, wait });
     let given = words.next().map(PathBuf::from).unwrap_or_default();
     if given.as_os_str().as_encoded_bytes().starts_with(b"-") {

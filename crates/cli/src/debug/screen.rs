@@ -28,6 +28,8 @@ pub struct Screen {
     /// Knows what has been typed; there only while the line editor has the terminal.
     editor: Option<Completer>,
     line_open: bool,
+    /// Others have written to the terminal as well, so that the line may be open.
+    shared: bool,
 }
 
 impl Screen {
@@ -37,6 +39,7 @@ impl Screen {
             style,
             editor: None,
             line_open: false,
+            shared: false,
         }
     }
 
@@ -82,9 +85,22 @@ impl Screen {
         self.line_open = self.editor.is_none() && !text.ends_with('\n');
     }
 
+    /// From now on the program, or who types for it, may write to the terminal by itself.
+    pub fn share(&mut self) {
+        self.shared = true;
+    }
+
     fn close_line(&mut self) {
+        let shared = std::mem::take(&mut self.shared);
         if std::mem::take(&mut self.line_open) {
             self.write(Stream::Out, "\n");
+        } else if shared
+            && self.editor.is_none()
+            && let Ok(size) = rustix::termios::tcgetwinsize(io::stdout())
+        {
+            // Where the line is empty, these don't fill it, and the next one is written over them; else they lead to the next line.
+            let blanks = " ".repeat(usize::from(size.ws_col).saturating_sub(1));
+            self.write(Stream::Out, &format!("{blanks}\r"));
         }
     }
 

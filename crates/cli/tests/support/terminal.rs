@@ -162,6 +162,19 @@ impl Terminal {
         self.type_keys(&format!("{line}\r"));
     }
 
+    /// Waits until all of these are shown, in whatever order.
+    #[track_caller]
+    pub fn wait_for_all(&mut self, texts: &[&str]) {
+        let from = self.seen;
+        let mut last = from;
+        for text in texts {
+            self.seen = from;
+            self.wait_for(text);
+            last = last.max(self.seen);
+        }
+        self.seen = last;
+    }
+
     /// Types.
     pub fn type_keys(&mut self, keys: &str) {
         self.keyboard

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use dapple_dap::types::LoadedSourcesRequest;
 
 use super::{Argument, Command, Flow, number};
 use crate::debug::breakpoints::{Options, Place, Stay};
@@ -308,7 +309,38 @@ fn find_file(session: &Session, name: &str) -> anyhow::Result<PathBuf> {
             return Ok(file);
         }
     }
-    bail!("there is no file {name} here; give its path")
+    if let Some(file) = in_program(session, &named)? {
+        return Ok(file);
+    }
+    bail!("there is no file {name} here, nor in the debug information; give its path")
+}
+
+/// A source of the program by the end of its path.
+fn in_program(session: &Session, named: &Path) -> anyhow::Result<Option<PathBuf>> {
+    let Ok(link) = session.link() else {
+        return Ok(None);
+    };
+    if link.capabilities().supports_loaded_sources_request != Some(true) {
+        return Ok(None);
+    }
+    let sources = session
+        .request::<LoadedSourcesRequest>(Default::default())?
+        .sources;
+    let paths = sources.into_iter().filter_map(|source| source.path);
+    let mut found: Vec<PathBuf> = paths
+        .map(PathBuf::from)
+        .filter(|path| path.ends_with(named))
+        .collect();
+    found.sort();
+    found.dedup();
+    match found.len() {
+        0 | 1 => Ok(found.pop()),
+        _ => {
+            let named = named.display();
+            let found: Vec<String> = found.iter().map(|path| render::path(path)).collect();
+            bail!("{named} could be {}", found.join(" or "))
+        }
+    }
 }
 
 /// A function by the look of the sources in view, for adapters that can't find it themselves.

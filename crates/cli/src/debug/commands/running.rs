@@ -25,6 +25,16 @@ pub static COMMANDS: &[Command] = &[
         run,
     },
     Command {
+        name: "start",
+        aliases: &[],
+        usage: "",
+        summary: "start the program and stop in its main function",
+        details: "The same as a temporary breakpoint there and `run`.",
+        argument: Argument::None,
+        repeats: false,
+        run: start,
+    },
+    Command {
         name: "continue",
         aliases: &["c"],
         usage: "",
@@ -76,6 +86,16 @@ pub static COMMANDS: &[Command] = &[
         run: step_instruction,
     },
     Command {
+        name: "nexti",
+        aliases: &["ni"],
+        usage: "",
+        summary: "execute one machine instruction, over calls",
+        details: "",
+        argument: Argument::None,
+        repeats: true,
+        run: next_instruction,
+    },
+    Command {
         name: "until",
         aliases: &["u", "advance"],
         usage: "LINE | FILE:LINE | FUNCTION",
@@ -94,6 +114,16 @@ pub static COMMANDS: &[Command] = &[
         argument: Argument::None,
         repeats: false,
         run: kill,
+    },
+    Command {
+        name: "detach",
+        aliases: &[],
+        usage: "",
+        summary: "let the program run on without a debugger, stay here",
+        details: "",
+        argument: Argument::None,
+        repeats: false,
+        run: detach,
     },
 ];
 
@@ -118,6 +148,11 @@ fn run(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     }
     session.let_run()?;
     Ok(Flow::Go)
+}
+
+fn start(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+    super::breakpoints::set(session, "main", Stay::Once)?;
+    run(session, "")
 }
 
 fn continue_(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
@@ -181,6 +216,17 @@ fn step_instruction(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     Ok(Flow::Go)
 }
 
+fn next_instruction(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+    let thread = session.stop()?.thread;
+    if session.link()?.capabilities().supports_stepping_granularity != Some(true) {
+        bail!("this adapter can't step by single instructions");
+    }
+    let arguments = NextArguments::new(thread).with_granularity(SteppingGranularity::Instruction);
+    session.request::<NextRequest>(arguments)?;
+    session.resumed();
+    Ok(Flow::Go)
+}
+
 fn until(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     session.stop()?;
     if argument.is_empty() {
@@ -196,5 +242,13 @@ fn kill(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     }
     session.disconnect()?;
     session.say_how_it_was_left();
+    Ok(Flow::Go)
+}
+
+fn detach(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+    if !matches!(session.state, State::Stopped(_) | State::Running) {
+        bail!("the program is not running");
+    }
+    session.let_go()?;
     Ok(Flow::Go)
 }

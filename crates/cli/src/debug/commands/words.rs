@@ -122,6 +122,8 @@ static WORDS: &[(&str, Meaning)] = &[
     ("process launch", Same("run")),
     ("process continue", Same("continue")),
     ("process kill", Same("kill")),
+    ("process detach", Same("detach")),
+    ("thread step-inst-over", Same("nexti")),
     ("process status", Same("frame")),
     ("process interrupt", Said("Ctrl-C pauses the program")),
     (

@@ -35,8 +35,8 @@ use crate::wire_log::WireLog;
 use processes::Process;
 pub use stops::Stop;
 
-/// How long the program may take to stop by the terminal's own SIGINT.
-const INTERRUPT_PATIENCE: Duration = Duration::from_millis(300);
+/// How long a program that we launched may take to stop by the terminal's own SIGINT.
+const INTERRUPT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The senders live as long as the session, so this is never seen.
 const NO_INPUT: &str = "the session has lost its input";
@@ -102,6 +102,8 @@ pub struct Session {
     /// Its id, if that is known.
     process_id: Option<i64>,
     others: Vec<Process>,
+    /// The program is let go, not ended.
+    lets_go: bool,
     /// The process is only looked at for a moment: the user looks at another one.
     aside: bool,
     last_number: u32,
@@ -149,6 +151,7 @@ impl Session {
             number: 1,
             process_id: None,
             others: Vec::new(),
+            lets_go: false,
             aside: false,
             last_number: 1,
             adapter,
@@ -358,6 +361,9 @@ impl Session {
         self.state = State::Running;
         self.finishing = false;
         self.listed = None;
+        if self.input.is_interactive() {
+            self.screen.share();
+        }
     }
 
     /// Lets a program that is ready run.
@@ -374,8 +380,8 @@ impl Session {
         };
         self.state = State::Over;
         self.breakpoints.forget_answers();
-        let arguments =
-            DisconnectArguments::new().with_terminate_debuggee(self.program.attach.is_none());
+        let ends = self.program.attach.is_none() && !self.lets_go;
+        let arguments = DisconnectArguments::new().with_terminate_debuggee(ends);
         let answer = link.request::<DisconnectRequest>(arguments);
         link.close();
         // Output that was on its way still belongs to the user; other news of it no longer matter.
@@ -401,10 +407,20 @@ impl Session {
 
     /// Says what the end of the session meant for the program.
     pub fn say_how_it_was_left(&mut self) {
-        self.screen.say(match self.program.attach {
-            Some(_) => "the program was let go",
-            None => "the program was ended",
+        let let_go = self.program.attach.is_some() || self.lets_go;
+        self.screen.say(match let_go {
+            true => "the program was let go",
+            false => "the program was ended",
         });
+    }
+
+    /// Lets the program run on without a debugger.
+    pub fn let_go(&mut self) -> anyhow::Result<()> {
+        self.lets_go = true;
+        let outcome = self.disconnect();
+        self.say_how_it_was_left();
+        self.lets_go = false;
+        outcome
     }
 
     /// The next event. `None`: it was time to pause the program.
@@ -432,8 +448,11 @@ impl Session {
         if !matches!(self.state, State::Running) {
             return;
         }
+        let has_key = self.program.attach.is_none();
         match (&self.adapter, self.pause_at) {
-            (Adapter::Own, None) => self.pause_at = Some(Instant::now() + INTERRUPT_PATIENCE),
+            (Adapter::Own, None) if has_key => {
+                self.pause_at = Some(Instant::now() + INTERRUPT_PATIENCE)
+            }
             _ => self.pause(),
         }
     }

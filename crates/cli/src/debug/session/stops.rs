@@ -82,7 +82,12 @@ impl Session {
             && previous.is_none_or(|thread| thread == id)
             && !self.aside;
         if !expected {
-            let reason = format!("stopped {}", render::stop_reason(body, &numbers));
+            let reason = match body.reason {
+                StoppedEventReason::Entry if self.program.attach.is_some() => {
+                    "stopped where it was".to_owned()
+                }
+                _ => format!("stopped {}", render::stop_reason(body, &numbers)),
+            };
             let reason = self.screen.style.paint(Role::Reason, &reason);
             let thread = render::thread(id, &threads);
             let text = match (self.has_children(), self.aside) {
