@@ -498,6 +498,7 @@ fn exception_details(exception: &Exception) -> ExceptionDetails {
     details.full_type_name = exception.type_name.clone();
     details.type_name = exception.type_name.as_deref().map(base_name);
     details.stack_trace = exception.stack_trace.clone();
+    details.evaluate_name = exception.expression.clone();
     if !exception.inner.is_empty() {
         let inner = exception.inner.iter().map(exception_details);
         details.inner_exception = Some(inner.collect());

@@ -5,8 +5,10 @@ pub(crate) mod handlers;
 mod interpret;
 pub(crate) mod pattern;
 pub(crate) mod rust;
+pub(crate) mod thrown;
 
 pub use pattern::Patterns;
+use thrown::Thrown;
 
 /// Which exceptions stop the program; `None`: none of the kind. Nothing is inserted anywhere for kinds that don't.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -50,4 +52,9 @@ pub struct Exception {
     pub stack_trace: Option<String>,
     /// The exceptions that it was thrown for, the nearest first.
     pub inner: Vec<Exception>,
+    /// An expression that gives what was thrown, or the address that was accessed, in each of the thread's frames; `None` where that
+    /// has no value. Found when it is asked for.
+    pub expression: Option<String>,
+    /// Where it is.
+    pub(crate) thrown: Option<Thrown>,
 }

@@ -6,7 +6,7 @@
 use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
 use crate::registers::Registers;
-use crate::{Address, ThreadId, unwind};
+use crate::{Address, ThreadId, step, unwind};
 use dapple_symbols::functions::{Language, SourcePosition};
 use dapple_symbols::module::{DebugInfo, demangle};
 use rustc_hash::FxHashMap;
@@ -71,6 +71,14 @@ pub struct Frame {
     pub position: Option<SourcePosition>,
     /// The language to speak here.
     pub language: Language,
+}
+
+impl Frame {
+    /// Whether it is in source of the user's own, which is there.
+    pub(crate) fn is_users(&self) -> bool {
+        let position = self.position.as_ref();
+        position.is_some_and(|at| !step::is_library_source(&at.file) && at.file.is_file())
+    }
 }
 
 /// A part of a thread's stack.

@@ -103,10 +103,7 @@ fn check(fixture: &Fixture, stop: &str, more: &[&str]) -> Tally {
     let mut modules = Modules::default();
     modules.push(frame.physical.module.clone().expect("a module"));
     let memory = Live(session);
-    let reader = Reader {
-        memory: &memory,
-        modules: &modules,
-    };
+    let reader = Reader::new(&memory, &modules);
     let mut tally = Tally::default();
     let atoms = atoms(session, &frame);
     assert!(atoms.len() > 2, "{atoms:?}");

@@ -106,6 +106,32 @@ impl NameIndex for FullWalk<'_, '_> {
     }
 }
 
+/// Answers from one unit only.
+pub(crate) struct OneUnit<'s, 'a>(pub &'s Dwarf<'a>, pub &'s Unit<'a>);
+
+impl NameIndex for OneUnit<'_, '_> {
+    fn entries_named(&self, base: &[u8], kind: EntryKind) -> Vec<EntryPlace> {
+        let Self(dwarf, unit) = self;
+        let named = dwarf.names(unit).named(base, kind).iter();
+        let place = |entry: &NamedEntry<'_>| EntryPlace {
+            unit: unit.index,
+            offset: entry.offset,
+        };
+        named.map(place).collect()
+    }
+
+    fn base_names(&self, kind: EntryKind, wanted: &mut dyn FnMut(&[u8]) -> bool) -> Vec<Vec<u8>> {
+        let Self(dwarf, unit) = self;
+        let entries = dwarf.names(unit).entries.iter();
+        let bases = entries.filter(|entry| entry.kind == kind);
+        let mut found: Vec<&[u8]> = bases.map(|entry| entry.base).collect();
+        found.sort_unstable();
+        found.dedup();
+        found.retain(|base| wanted(base));
+        found.into_iter().map(<[u8]>::to_vec).collect()
+    }
+}
+
 /// The named entries of one unit.
 #[derive(Debug, Default)]
 pub(crate) struct UnitNames<'a> {

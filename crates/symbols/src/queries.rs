@@ -11,7 +11,7 @@ use crate::entries::Chain;
 use crate::functions::{Function, FunctionId, Language, SourcePosition, file_range};
 use crate::indexing::IndexState;
 use crate::module::Decoded;
-use crate::name_index::{AnyIndex, EntryKind, EntryPlace, NameIndex};
+use crate::name_index::{AnyIndex, EntryKind, EntryPlace, NameIndex, OneUnit};
 use crate::names::{NamePattern, short_name};
 use crate::scopes::{Variable, VariableKind};
 use crate::symbols::FunctionSymbol;
@@ -623,6 +623,18 @@ impl Module {
     /// units define alike is there once; a declaration is there only where no unit has the definition.
     pub fn find_types(&self, pattern: &NamePattern) -> Vec<FoundType> {
         self.query(|queries| queries.types(pattern))
+    }
+
+    /// As [`Module::find_types`], but only those of the unit with the code at an address: no other is looked at, and no index is
+    /// made or waited for.
+    pub fn find_types_near(&self, address: FileAddress, pattern: &NamePattern) -> Vec<FoundType> {
+        self.dwarf(|dwarf| {
+            let Some(unit) = dwarf.units_at(address.0).next() else {
+                return Vec::new();
+            };
+            let index = &OneUnit(dwarf, unit);
+            Queries { dwarf, index }.types(pattern)
+        })
     }
 
     /// The globals and statics of that name, of any unit, and the statics in functions.

@@ -37,10 +37,7 @@ impl Here<'_> {
     }
 
     pub(crate) fn reader(&self) -> Reader<'_> {
-        Reader {
-            memory: self.memory,
-            modules: self.modules,
-        }
+        Reader::new(self.memory, self.modules)
     }
 
     fn language(&self) -> Language {

@@ -193,7 +193,24 @@ impl Runner<'_> {
         self.reader.variable(variable, module, self.frame).value
     }
 
+    /// `$exception`, and `$exception1` for what that was thrown for; `None`: the name is another.
+    fn exception(&self, name: &str, at: usize) -> Option<Result<Value, Fault>> {
+        let cause = match name.strip_prefix("exception")? {
+            "" => 0,
+            cause => cause.parse().ok()?,
+        };
+        let Some(thrown) = self.reader.thrown else {
+            let message = "there is no `$exception`: the thread has stopped for nothing that was thrown, and for no fault with an address";
+            return Some(Err(Fault::new(at, message)));
+        };
+        let value = thrown.value(cause, self.frame, &self.module, self.reader);
+        Some(value.map_err(|why| Fault::new(at, format!("`${name}` has no value: {why}"))))
+    }
+
     fn register(&self, name: &str, at: usize) -> Result<Value, Fault> {
+        if let Some(value) = self.exception(name, at) {
+            return value;
+        }
         let number = match name {
             "pc" => Some(RIP),
             "sp" => Some(RSP),

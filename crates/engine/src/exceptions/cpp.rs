@@ -7,6 +7,7 @@ use crate::Address;
 use crate::exceptions::interpret;
 use crate::memory::Memory;
 use crate::modules::Modules;
+use crate::values::Number;
 use dapple_symbols::lsda::CaughtType;
 use dapple_symbols::module::demangle;
 
@@ -239,6 +240,11 @@ impl<'a> Space<'a> {
         found
     }
 
+    /// Whether its class is derived from `std::exception`.
+    pub(crate) fn is_standard(&self, object: Object) -> bool {
+        self.part_of(object, "St9exception").is_some()
+    }
+
     /// What an exception says: `what()` of one of the standard library's or of a class whose `what()` can be followed without
     /// running it, a text or a number that was thrown itself.
     pub(crate) fn what(&self, object: Object, stack: u64) -> Option<String> {
@@ -307,6 +313,52 @@ impl<'a> Space<'a> {
             }
             _ => None,
         }
+    }
+
+    /// The whole object that one of its parts with virtual functions belongs to, with its own type (Itanium C++ ABI §2.5.2).
+    pub(crate) fn dynamic(&self, part: Address) -> Option<Object> {
+        let table = Address(self.word(part)?);
+        let to_top = self.word(table.offset(-16))?.cast_signed();
+        let type_info = Address(self.word(table.offset(-8))?);
+        (to_top <= 0 && self.kind(type_info).is_some()).then(|| Object {
+            at: part.offset(to_top),
+            type_info,
+        })
+    }
+
+    /// The type that a pointer's is about.
+    pub(crate) fn pointee(&self, type_info: Address) -> Option<Address> {
+        match self.kind(type_info)? {
+            Kind::Pointer { pointee, .. } => Some(pointee),
+            _ => None,
+        }
+    }
+
+    /// A number that was thrown itself.
+    pub(crate) fn number(&self, object: Object) -> Option<Number> {
+        let word = self.word(object.at)?;
+        let integer = |size, signed| Number::integer(word.into(), size, signed);
+        Some(match self.mangled(object.type_info)?.as_str() {
+            "b" => Number::Bool(word & 0xff != 0),
+            "c" => Number::Char(word as u32 & 0xff),
+            "a" => integer(1, true),
+            "h" => integer(1, false),
+            "s" => integer(2, true),
+            "t" => integer(2, false),
+            "i" => integer(4, true),
+            "j" => integer(4, false),
+            "l" | "x" => integer(8, true),
+            "m" | "y" => integer(8, false),
+            "f" => Number::Float {
+                value: f32::from_bits(word as u32).into(),
+                size: 4,
+            },
+            "d" => Number::Float {
+                value: f64::from_bits(word),
+                size: 8,
+            },
+            _ => return None,
+        })
     }
 
     /// The exception that an exception was thrown for (`std::nested_exception`).

@@ -45,42 +45,63 @@ pub(crate) fn location(memory: &dyn Memory, info: Address) -> Option<String> {
     })
 }
 
-/// What a panic says, from its payload: the data and the table of a `dyn PanicPayload`.
-pub(crate) fn message(memory: &dyn Memory, data: Address, table: Address) -> Option<String> {
+/// What a panic has with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Payload {
+    /// A `&'static str`, by where its pointer and length are.
+    Text(Address),
+    /// A `String`, by where it is.
+    String(Address),
+    /// Anything, of the type that the table is for.
+    Boxed { data: Address, table: Address },
+}
+
+/// What a panic has with it, from the data and the table of a `dyn PanicPayload`.
+pub(crate) fn payload(memory: &dyn Memory, data: Address, table: Address) -> Option<Payload> {
     const SIZE: i64 = 8;
-    let size = word(memory, table.offset(SIZE))?;
-    let words = |count: i64| -> Option<Vec<u64>> {
-        (0..count)
-            .map(|index| word(memory, data.offset(8 * index)))
-            .collect()
-    };
-    match size {
+    let at = |index: i64| word(memory, data.offset(8 * index));
+    match word(memory, table.offset(SIZE))? {
         // `&'static str`, or a `Box<dyn Any>`.
         16 => {
-            let words = words(2)?;
-            let [first, second] = words[..] else {
-                return None;
-            };
+            let (first, second) = (at(0)?, at(1)?);
             if second <= LONGEST {
-                return text(memory, first, second);
+                return text(memory, first, second).map(|_| Payload::Text(data));
             }
-            boxed(memory, Address(first), Address(second))
+            Some(Payload::Boxed {
+                data: Address(first),
+                table: Address(second),
+            })
         }
         // A `String`, alone or with the arguments it was made of.
-        24 | 32 => {
-            let words = words((size / 8) as i64)?;
-            words.windows(3).find_map(|three| string(memory, three))
+        size @ (24 | 32) => {
+            let words = (0..(size / 8) as i64).map(at).collect::<Option<Vec<_>>>()?;
+            let mut threes = words.windows(3);
+            let index = threes.position(|three| string(memory, three).is_some())?;
+            Some(Payload::String(data.offset(8 * index as i64)))
         }
         _ => None,
     }
 }
 
-fn boxed(memory: &dyn Memory, data: Address, table: Address) -> Option<String> {
-    let at = |index: i64| word(memory, data.offset(8 * index));
-    match word(memory, table.offset(8))? {
-        16 => text(memory, at(0)?, at(1)?),
-        24 => string(memory, &[at(0)?, at(1)?, at(2)?]),
-        _ => None,
+/// What a panic says, from the same.
+pub(crate) fn message(memory: &dyn Memory, data: Address, table: Address) -> Option<String> {
+    let words = |data: Address, count: i64| {
+        let words = (0..count).map(|index| word(memory, data.offset(8 * index)));
+        words.collect::<Option<Vec<u64>>>()
+    };
+    let of_text = |at| {
+        let words = words(at, 2)?;
+        text(memory, words[0], words[1])
+    };
+    let of_string = |at| string(memory, &words(at, 3)?);
+    match payload(memory, data, table)? {
+        Payload::Text(at) => of_text(at),
+        Payload::String(at) => of_string(at),
+        Payload::Boxed { data, table } => match word(memory, table.offset(8))? {
+            16 => of_text(data),
+            24 => of_string(data),
+            _ => None,
+        },
     }
 }
 

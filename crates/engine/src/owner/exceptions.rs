@@ -12,13 +12,12 @@ use crate::event::{ExceptionKind, StopReason};
 use crate::exceptions::cpp::{Object, Space};
 use crate::exceptions::handlers::{self, Fate};
 use crate::exceptions::pattern::{means_text, means_type};
+use crate::exceptions::thrown::Thrown;
 use crate::exceptions::{BreakMode, Exception, ExceptionFilters, Patterns, rust};
 use crate::frame::{Frame, StackCache};
 use crate::memory::Memory;
 use crate::modules::LoadedModule;
-use crate::step;
 use crate::unwind;
-use crate::values::Reader;
 use crate::{Address, Error, ThreadId};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
@@ -358,15 +357,8 @@ impl Owner {
         let registers = self.registers(thread).ok_or_else(gone)?;
         let mut stack = StackCache::new(thread, 0, registers.to_dwarf());
         let frames = (0..MOST).map_while(|index| stack.frame(&self.modules, &self.memory, index));
-        let is_users = |frame: &Frame| {
-            let position = frame.position.as_ref();
-            position.is_some_and(|at| !step::is_library_source(&at.file) && at.file.is_file())
-        };
-        let frame = frames.into_iter().find(is_users).ok_or_else(gone)?;
-        let reader = Reader {
-            memory: &self.memory,
-            modules: &self.modules,
-        };
+        let frame = frames.into_iter().find(Frame::is_users).ok_or_else(gone)?;
+        let reader = self.reader();
         let number = Parsed::new(expression, frame.language)?.number(&frame, &reader)?;
         Ok(number.is_true())
     }
@@ -379,16 +371,18 @@ impl Owner {
         mode: BreakMode,
         end: &str,
     ) -> Exception {
-        let mut inner = Vec::new();
-        let mut nested = self.space().nested(object);
-        while let Some(object) = nested.filter(|_| inner.len() < MOST_NESTED) {
-            inner.push(self.one_exception(object, stack));
-            nested = self.space().nested(object);
-        }
+        let nested = |object: &Object| self.space().nested(*object);
+        let objects = std::iter::successors(Some(object), nested);
+        let objects: Vec<Object> = objects.take(1 + MOST_NESTED).collect();
+        let inner = objects[1..].iter();
+        let inner = inner
+            .map(|object| self.one_exception(*object, stack))
+            .collect();
         let mut exception = self.one_exception(object, stack);
         exception.mode = mode;
         exception.description = format!("{} ({end})", exception.description);
         exception.inner = inner;
+        exception.thrown = Some(Thrown::Objects(objects));
         exception
     }
 
@@ -451,6 +445,7 @@ impl Owner {
             description,
             mode,
             message,
+            thrown: Some(Thrown::Panic { data, table }),
             ..Exception::default()
         };
         Some((ExceptionKind::Panic, exception))

@@ -78,10 +78,7 @@ impl Owner {
     }
 
     pub(super) fn reader(&self) -> Reader<'_> {
-        Reader {
-            memory: &self.memory,
-            modules: &self.modules,
-        }
+        Reader::new(&self.memory, &self.modules)
     }
 
     /// Unwinds a thread as far as wanted; keeps what was found until it runs again.
@@ -171,7 +168,14 @@ impl Owner {
             index: 0,
         });
         let frame = self.frame(id)?;
-        let value = eval::evaluate(text, &frame, &self.reader())?;
+        let control = self.threads.get(&id.thread);
+        let reader = Reader {
+            thrown: control
+                .and_then(|control| control.exception.as_ref())
+                .and_then(|exception| exception.thrown.as_ref()),
+            ..self.reader()
+        };
+        let value = eval::evaluate(text, &frame, &reader)?;
         let rendered = self.reader().render(&value.value);
         Ok((value, rendered))
     }

@@ -2,9 +2,10 @@
 
 use super::Owner;
 use crate::event::StopReason;
+use crate::exceptions::thrown::Thrown;
 use crate::exceptions::{BreakMode, Exception};
 use crate::faults::{self, Scene, SignalInfo};
-use crate::frame::PhysicalFrame;
+use crate::frame::{FrameId, PhysicalFrame};
 use crate::memory::Memory;
 use crate::signals::{self, SignalTable, When};
 use crate::target::linux::input::Input;
@@ -15,6 +16,8 @@ use std::sync::Arc;
 
 /// How many frames are looked at for who aborts.
 const ABORT_FRAMES: usize = 24;
+/// How many frames of a stack are told.
+const MOST_FRAMES: usize = 200;
 /// The longest message of the C library's that is read.
 const LONGEST_MESSAGE: usize = 2048;
 
@@ -75,6 +78,7 @@ impl Owner {
                 false => BreakMode::Always,
             },
             message: Some(faults::facts(info)),
+            thrown: fault.map(Thrown::Fault),
             ..Exception::default()
         }));
         self.report(
@@ -213,13 +217,31 @@ impl Owner {
         };
         let mut exception = Exception::clone(&exception);
         exception.stack_trace = Some(self.stack_text(thread)?);
+        // Its types are most likely where the user's code is.
+        let frames = self.stack(thread, 0..MOST_FRAMES)?.frames;
+        let users = frames.iter().find(|frame| frame.is_users());
+        if let Some(frame) = users.or(frames.first()).map(|frame| frame.id) {
+            exception.expression = self.exception_expression(frame, 0);
+            for (inner, cause) in exception.inner.iter_mut().zip(1..) {
+                inner.expression = self.exception_expression(frame, cause);
+            }
+        }
         Ok(Some(exception))
+    }
+
+    /// An expression for what a frame's thread has stopped for, where that has a value.
+    fn exception_expression(&mut self, frame: FrameId, cause: usize) -> Option<String> {
+        let expression = match cause {
+            0 => "$exception".to_owned(),
+            cause => format!("$exception{cause}"),
+        };
+        self.evaluate(&expression, Some(frame)).ok()?;
+        Some(expression)
     }
 
     /// A thread's stack as a text, a line for each frame.
     fn stack_text(&mut self, thread: ThreadId) -> Result<String, Error> {
-        const MOST: usize = 200;
-        let stack = self.stack(thread, 0..MOST)?;
+        let stack = self.stack(thread, 0..MOST_FRAMES)?;
         let mut lines: Vec<String> = stack.frames.iter().map(frame_line).collect();
         if stack.total != Some(lines.len()) {
             lines.push("…".to_owned());

@@ -14,7 +14,7 @@ use crate::session::SourcePosition;
 use crate::session::watching::{Access, DataHit, DataTarget};
 use crate::target::linux::debug_registers::{self, HITS, SINGLE_STEP};
 use crate::target::linux::ptrace::{self, UserRegisters};
-use crate::values::{Contents, Reader};
+use crate::values::Contents;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -195,11 +195,7 @@ impl Owner {
                 let contents = Contents::Bytes(bytes.into());
                 let mut value = value.clone();
                 value.contents = contents;
-                let reader = Reader {
-                    memory: &self.memory,
-                    modules: &self.modules,
-                };
-                reader.render(&value).text
+                self.reader().render(&value).text
             }
             None => in_hexadecimal(bytes),
         }

@@ -7,6 +7,7 @@ use super::scalars::quote;
 use super::view::{Field, Limit, Record, Sequence, Style, View};
 use super::{Contents, Reader, Value, names};
 use crate::Address;
+use crate::exceptions::cpp::Space;
 use dapple_symbols::types::{Aggregate, Type, TypeKind};
 
 mod nodes;
@@ -255,6 +256,25 @@ pub(crate) fn dynamic_type(
         .or_else(|| name.strip_prefix("{vtable(")?.strip_suffix(")}"))?;
     let class = names::shorten(class, dapple_symbols::functions::Language::Cpp);
     (class != own).then_some(class)
+}
+
+/// An exception whose class is only declared, as the standard library's are: what it says.
+pub(crate) fn says(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<View> {
+    /// Above all of a program's stacks. What a function that is followed puts there is kept aside.
+    const STACK: u64 = 0x7fff_ffff_e000;
+    let at = value.contents.address()?;
+    let space = Space {
+        memory: reader.memory,
+        modules: reader.modules,
+    };
+    let text = space.what(space.dynamic(at)?, STACK)?;
+    let mut ends = (0..=limit.text.min(text.len())).rev();
+    let shown = ends.find(|end| text.is_char_boundary(*end))?;
+    let mark = if shown < text.len() { "…" } else { "" };
+    Some(View::Text {
+        text: format!("{}{mark}", quote(&text.as_bytes()[..shown])),
+        address: Some(at.0),
+    })
 }
 
 /// A pointer to a member: where it is in the class, or the function (Itanium C++ ABI §2.3).

@@ -5,6 +5,7 @@
 //! `view::View`, so that they never disagree; languages and their standard libraries add views, not special cases.
 
 use crate::Address;
+use crate::exceptions::thrown::Thrown;
 use crate::frame::{Frame, PhysicalFrame};
 use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
@@ -25,7 +26,7 @@ mod implicit;
 pub(crate) mod names;
 mod render;
 pub(crate) mod results;
-mod rust;
+pub(crate) mod rust;
 mod scalars;
 pub(crate) mod view;
 
@@ -126,6 +127,19 @@ pub struct Reader<'a> {
     pub memory: &'a dyn Memory,
     /// Its modules.
     pub modules: &'a Modules,
+    /// What the thread that is looked at has stopped for, if that was thrown or is a fault: `$exception`.
+    pub(crate) thrown: Option<&'a Thrown>,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads from these; no exception is known.
+    pub fn new(memory: &'a dyn Memory, modules: &'a Modules) -> Reader<'a> {
+        Reader {
+            memory,
+            modules,
+            thrown: None,
+        }
+    }
 }
 
 impl Reader<'_> {

@@ -393,7 +393,7 @@ fn object(reader: &Reader<'_>, value: &Value) -> Option<View> {
 
 /// The type a trait object's table was made for, from the names of its functions: `drop_in_place::<T>` comes first where
 /// there's anything to drop, then size and alignment, then the trait's methods, `<T as Trait>::method`.
-fn concrete_type(reader: &Reader<'_>, table: u64) -> Option<String> {
+pub(crate) fn concrete_type(reader: &Reader<'_>, table: u64) -> Option<String> {
     const METHODS: u64 = 4;
     let dropping = reader.memory.read_u64(Address(table)).ok()?;
     let name = reader.symbol_name(dropping).unwrap_or_default();

@@ -249,10 +249,12 @@ impl Reader<'_> {
             _ => {}
         }
         let Some(Resolved { type_, alias }) = self.resolve(value) else {
-            return View::Leaf(match value.type_id {
-                Some(_) => "<void>".to_owned(),
-                None => "<its type is not known>".to_owned(),
-            });
+            let unknown = |text: &str| View::Leaf(text.to_owned());
+            return match value.type_id {
+                Some(_) => unknown("<void>"),
+                None => cpp::says(self, value, limit)
+                    .unwrap_or_else(|| unknown("<its type is not known>")),
+            };
         };
         match self.typed_view(value, &type_, &alias, limit) {
             Ok(view) => view,
@@ -463,7 +465,10 @@ impl Reader<'_> {
         limit: Limit,
     ) -> Result<View, Reason> {
         if aggregate.declaration && aggregate.members.is_empty() {
-            return Ok(View::Leaf("<incomplete type>".to_owned()));
+            let says = (!value.raw)
+                .then(|| cpp::says(self, value, limit))
+                .flatten();
+            return Ok(says.unwrap_or_else(|| View::Leaf("<incomplete type>".to_owned())));
         }
         if !value.raw {
             let special = match type_.language {
