@@ -35,7 +35,7 @@ impl Open {
     /// A copy of the debugger.
     fn dapple(&self) -> PathBuf {
         let copy = self.0.join("dapple");
-        fs::copy(env!("CARGO_BIN_EXE_dapple"), &copy).expect("a copy");
+        support::install(Path::new(env!("CARGO_BIN_EXE_dapple")), &copy, 0o755);
         copy
     }
 }

@@ -471,12 +471,8 @@ fn a_crash_is_shown_where_it_happens() {
 
 #[test]
 fn a_script_is_no_program() {
-    let script = write("script.sh", "#!/bin/sh\ntrue\n");
-    let mut permissions = std::fs::metadata(&script)
-        .expect("just written")
-        .permissions();
-    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
-    std::fs::set_permissions(&script, permissions).expect("it is ours");
+    let script = support::scratch("sources").join("script.sh");
+    support::script(&script, "#!/bin/sh\ntrue\n");
     let run = batch(script.to_str().expect("plain path"), &["run"]);
     assert_eq!(run.code, Some(1), "{run:#?}");
     assert!(run.stderr.contains("script"), "{run:#?}");

@@ -6,7 +6,6 @@ use dapple_dap::client::Client;
 use dapple_dap::testing::{TestClient, launch_arguments};
 use dapple_dap::types::*;
 use serde_json::json;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -60,9 +59,7 @@ fn client(folder: &Path, id: &str, file: &Path) {
         "#!/bin/sh\n[ \"$1 $2\" = \"debuginfo {id}\" ] && echo '{}'\n",
         file.display()
     );
-    let path = folder.join("debuginfod-find");
-    std::fs::write(&path, script).expect("the folder is there");
-    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("its mode");
+    support::script(&folder.join("debuginfod-find"), &script);
 }
 
 /// A session in which the program is held, with a breakpoint in `twice`.
@@ -119,7 +116,7 @@ fn nothing_is_asked_for_unless_the_user_wants_it() {
         "#!/bin/sh",
         &format!("#!/bin/sh\ntouch '{}'", witness.display()),
     );
-    std::fs::write(folder.join("debuginfod-find"), script).expect("the script");
+    support::script(&folder.join("debuginfod-find"), &script);
     let (adapter, breakpoint) = held(&folder, &path_with(&folder), json!({}));
     assert!(!breakpoint.verified);
     adapter.ok::<ConfigurationDoneRequest>(Default::default());
@@ -163,7 +160,7 @@ fn a_server_that_takes_long_is_shown_and_can_be_done_without() {
         "#!/bin/sh",
         "#!/bin/sh\n[ -p never ] || mkfifo never\nread x < never",
     );
-    std::fs::write(&path, script).expect("the script");
+    support::script(&path, &script);
     let mut dapple = dapple();
     let dapple = dapple.arg("dap").env("PATH", path_with(&folder));
     let adapter = Client::spawn(dapple.current_dir(&folder)).expect("dapple runs");

@@ -228,11 +228,7 @@ fn a_program_with_privileges_has_them_and_under_the_debugger_it_says_that_it_los
     mode(&folder, 0o755);
     let (program, dapple) = (folder.join("privileges"), folder.join("dapple"));
     support::compile("privileges.c", &program);
-    // Copied by another process: a descriptor of ours for writing could be inherited by what other tests start, and nobody may run the file.
-    let copied = Command::new("cp")
-        .args([Path::new(env!("CARGO_BIN_EXE_dapple")), &dapple])
-        .status();
-    assert!(copied.is_ok_and(|status| status.success()));
+    support::install(Path::new(env!("CARGO_BIN_EXE_dapple")), &dapple, 0o755);
     mode(&program, 0o4755);
     // Root has all privileges anyway: then the debugger is somebody else's. Who isn't root has no other's program, and sees no difference.
     let command = || {

@@ -197,7 +197,12 @@ fn processes_are_found_by_name_and_as_they_start() {
     let copy = fixture
         .binary
         .with_file_name(format!("{name}-to-be-found-{}", std::process::id()));
-    std::fs::copy(&fixture.binary, &copy).unwrap();
+    // By another process: what this one has open for writing is inherited by whatever other tests start meanwhile, and until that has it
+    // closed nobody can run the file (ETXTBSY, execve(2)).
+    let copied = std::process::Command::new("cp")
+        .args([&fixture.binary, &copy])
+        .status();
+    assert!(copied.unwrap().success());
     let copy = Fixture::of(copy);
     let name = copy
         .binary

@@ -87,7 +87,7 @@ impl Fixture {
     /// The same program under a name that no other test's has.
     pub fn renamed(self, name: &str) -> Fixture {
         let binary = fixtures_folder().join(format!("{name}-{}", std::process::id()));
-        std::fs::copy(&self.binary, &binary).expect("the program can be copied");
+        install(&self.binary, &binary, 0o755);
         Fixture { binary, ..self }
     }
 
@@ -229,4 +229,12 @@ fn compile(compiler: &str, flags: &[&str], source: &Path, binary: &Path) {
         String::from_utf8_lossy(&output.stderr)
     );
     std::fs::rename(&part, binary).expect("the program can be put in its place");
+}
+
+/// Copies a file that is to be run, and gives it a mode. By another process: what this one has open for writing is inherited by whatever other
+/// tests start meanwhile, and until that has it closed nobody can run the file (ETXTBSY, execve(2)).
+pub fn install(from: &Path, to: &Path, mode: u32) {
+    let mut install = Command::new("install");
+    install.args(["-m", &format!("{mode:o}")]).args([from, to]);
+    assert!(install.status().is_ok_and(|status| status.success()));
 }

@@ -426,10 +426,10 @@ fn validators() -> Vec<Validator> {
 
 /// A file in the tests' folder with this content and mode.
 pub fn file(name: &str, content: &[u8], mode: u32) -> std::path::PathBuf {
-    use std::os::unix::fs::PermissionsExt;
     let path = fixture::fixtures_folder().join(name);
-    std::fs::write(&path, content).expect("a file of the tests");
-    std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("its mode");
+    let source = path.with_extension("content");
+    std::fs::write(&source, content).expect("a file of the tests");
+    fixture::install(&source, &path, mode);
     path
 }
 

@@ -36,6 +36,21 @@ pub fn write(name: &str, text: &str) -> PathBuf {
     path
 }
 
+/// Copies a file that is to be run, and gives it a mode. By another process: what this one has open for writing is inherited by whatever other
+/// tests start meanwhile, and until that has it closed nobody can run the file (ETXTBSY, execve(2)).
+pub fn install(from: &Path, to: &Path, mode: u32) {
+    let mut install = Command::new("install");
+    install.args(["-m", &format!("{mode:o}")]).args([from, to]);
+    assert!(install.status().is_ok_and(|status| status.success()));
+}
+
+/// Writes a script that is to be run.
+pub fn script(path: &Path, text: &str) {
+    let source = path.with_extension("text");
+    std::fs::write(&source, text).expect("the folder is there");
+    install(&source, path, 0o755);
+}
+
 /// Compiles `fixtures/NAME` to `program`.
 pub fn compile(name: &str, program: &Path) {
     let status = Command::new("cc")
