@@ -577,6 +577,9 @@ impl Owner {
     /// Tells of a stop; what was known of the one before is forgotten.
     fn tell_stops(&mut self, stops: Vec<Stop>) {
         self.stop_number += 1;
+        if self.stops.mode() == Mode::Stopped {
+            self.arm_again();
+        }
         if !self.of_launched && self.stops.mode() == Mode::Stopped {
             self.make_safe();
         }

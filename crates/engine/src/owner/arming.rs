@@ -48,7 +48,7 @@ impl Owner {
     }
 
     /// Looks again at addresses that a person has given, and at what could not be armed: a program may map memory, make code of it
-    /// and unmap it without anybody being told.
+    /// and unmap it without anybody being told. At each stop, so that the client sees what is so, and again before the program runs on.
     pub(super) fn arm_again(&mut self) {
         let lost = |address: &Address| self.memory.is_lost(*address);
         if self.breakpoints.has_refusals() || self.breakpoints.given_addresses().any(|a| lost(&a)) {
