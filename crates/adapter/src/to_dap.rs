@@ -116,6 +116,11 @@ pub fn step_in_target(target: &StepTarget, id: i64, client: &ClientConventions) 
             shown = shown.with_column(client.column_to_client(i64::from(position.column)));
         }
     }
+    if let Some(end) = &target.end {
+        shown = shown
+            .with_end_line(client.line_to_client(i64::from(end.line)))
+            .with_end_column(client.column_to_client(i64::from(end.column)));
+    }
     shown
 }
 

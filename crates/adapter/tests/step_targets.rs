@@ -40,6 +40,8 @@ fn the_chosen_call_is_entered_and_the_others_are_made() {
             .iter()
             .all(|target| target.line == Some(line) && target.column.is_some())
     );
+    // Asked again, they have the numbers that they had.
+    assert_eq!(self::targets(&session, &stop), targets);
     session.ok::<StepInRequest>(into(&stop, &targets[2]));
     let stop = session.stopped_at(&fixture, "sum", StoppedEventReason::Step);
     // Its arguments are what the others have returned.
@@ -47,6 +49,39 @@ fn the_chosen_call_is_entered_and_the_others_are_made() {
     session.resume(stop.thread);
     assert_eq!(session.exit_code(), 0);
     session.disconnect();
+}
+
+/// What is written where a target is; empty where nothing says how far that goes.
+fn written(fixture: &Fixture, target: &StepInTarget) -> String {
+    let Some(end) = target.end_column else {
+        assert_eq!(target.end_line, None);
+        return String::new();
+    };
+    assert_eq!(target.end_line, target.line);
+    let source = std::fs::read_to_string(fixture.path()).expect("the source");
+    let line = source
+        .lines()
+        .nth(target.line.map_or(0, |line| line as usize - 1))
+        .expect("a line");
+    let start = target.column.expect("a column") as usize;
+    line[start - 1..end as usize - 1].to_owned()
+}
+
+#[test]
+fn a_target_covers_its_call_where_that_is_plain() {
+    let fixture = Fixture::new("stepping/targets.cpp");
+    for (mark, expected) in [
+        // gcc says of calls among the arguments that they are where the outer one is: there it is another function's name that is written.
+        ("nested", &["", "", "(one(1), two(2))"][..]),
+        ("pointer", &["(a)", "(a)"]),
+        ("choice", &["(d)", "(d)"]),
+    ] {
+        let (session, stop) = at(&fixture, mark);
+        let targets = targets(&session, &stop);
+        let found: Vec<String> = targets.iter().map(|t| written(&fixture, t)).collect();
+        assert_eq!(found, expected, "{mark}: {targets:?}");
+        session.disconnect();
+    }
 }
 
 #[test]

@@ -89,7 +89,11 @@ pub fn step_in_targets(
         .map_err(|error| to_dap::failure(&error))?;
     let mut shown = Vec::with_capacity(targets.len());
     for target in targets {
-        let id = adapter.callees.insert((frame.thread, target.into))?;
+        let callee = (frame.thread, target.into);
+        let id = match adapter.callees.find(&callee) {
+            Some(id) => id,
+            None => adapter.callees.insert(callee)?,
+        };
         shown.push(to_dap::step_in_target(&target, id, context.conventions()));
     }
     Ok(StepInTargetsResponse::new(shown))

@@ -85,6 +85,15 @@ impl<T> References<T> {
         Ok(reference)
     }
 
+    /// The reference of a thing of this stop that is there already; where there are several, the first that was given out.
+    pub fn find(&self, wanted: &T) -> Option<i64>
+    where
+        T: PartialEq,
+    {
+        let same = self.current.iter().filter(|(_, thing)| *thing == wanted);
+        same.map(|(reference, _)| *reference).min()
+    }
+
     /// What a reference names.
     ///
     /// # Errors
@@ -156,6 +165,17 @@ mod tests {
         for unknown in [0, -1, 99, i64::MAX, i64::MIN] {
             assert_eq!(table.get(unknown), Err(ReferenceError::Unknown(unknown)));
         }
+    }
+
+    #[test]
+    fn a_thing_of_this_stop_is_found_again_and_one_of_the_last_is_not() {
+        let mut table = References::new();
+        let first = table.insert("a").expect("room");
+        table.insert("a").expect("room");
+        assert_eq!(table.find(&"a"), Some(first));
+        assert_eq!(table.find(&"b"), None);
+        table.clear_generation();
+        assert_eq!(table.find(&"a"), None);
     }
 
     #[test]

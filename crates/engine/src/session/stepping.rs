@@ -16,6 +16,8 @@ pub struct StepTarget {
     pub name: String,
     /// Where the call is written.
     pub position: Option<SourcePosition>,
+    /// Behind the call's closing parenthesis, where the source shows that what is written there is this call.
+    pub end: Option<SourcePosition>,
 }
 
 /// One of the calls of a line.

@@ -4,9 +4,12 @@
 use dapple_symbols::functions::SourcePosition;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The largest part of a source that is read, in bytes.
 const MOST: u64 = 1 << 24;
+/// How many lines a call may be written on.
+const CALL_LINES: usize = 32;
 /// The longest line that is looked at, in bytes.
 const LONGEST: usize = 1 << 12;
 
@@ -93,11 +96,82 @@ pub(super) fn called_at(position: &SourcePosition) -> Option<String> {
     as_written(&line, column)
 }
 
-/// Compilers mark a call at its beginning, at its last name (clang), or at its parenthesis (gcc).
-fn as_written(line: &str, column: usize) -> Option<String> {
-    let bytes = line.as_bytes();
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
-    // The end of what is called: the parenthesis at or behind the column, past names and what joins them.
+/// Where the text of a call of `name` ends that is written at a place: behind its closing parenthesis. `None` where what stands there isn't
+/// plainly that call: an operator, a macro, a constructor without its name.
+pub(super) fn call_end(position: &SourcePosition, name: &str) -> Option<SourcePosition> {
+    let first = usize::try_from(position.line).ok()?.checked_sub(1)?;
+    let column = usize::try_from(position.column).ok()?.checked_sub(1)?;
+    let reader = BufReader::new(std::fs::File::open(&position.file).ok()?.take(MOST));
+    let lines = reader.split(b'\n').skip(first).take(CALL_LINES);
+    let lines: Vec<Vec<u8>> = lines.map_while(Result::ok).collect();
+    let text = lines.join(&b'\n');
+    let end = end_of_call(&text, column, name)?;
+    let before = &text[..end];
+    let start = before.iter().rposition(|byte| *byte == b'\n');
+    let start = start.map_or(0, |at| at + 1);
+    let passed = before.iter().filter(|byte| **byte == b'\n').count();
+    Some(SourcePosition {
+        file: Arc::clone(&position.file),
+        line: position.line + u32::try_from(passed).ok()?,
+        column: u32::try_from(end - start).ok()? + 1,
+    })
+}
+
+fn end_of_call(text: &[u8], column: usize, name: &str) -> Option<usize> {
+    let open = opening(text, column)?;
+    let written = text[..open].trim_ascii_end();
+    let start = written.iter().rposition(|byte| !is_name(*byte));
+    let written = std::str::from_utf8(&written[start.map_or(0, |at| at + 1)..]).ok()?;
+    // A call through a pointer is named as it is written.
+    let through_pointer = name.ends_with("()");
+    let is_it = name.match_indices(written).any(|(at, _)| {
+        let (before, after) = (&name[..at], &name[at + written.len()..]);
+        (before.is_empty() || before.ends_with("::"))
+            && (after.is_empty() || after.starts_with('<'))
+    });
+    if written.is_empty() || !(is_it || through_pointer) {
+        return None;
+    }
+    closing(text, open).map(|at| at + 1)
+}
+
+/// The parenthesis that closes the one at `open`.
+fn closing(text: &[u8], open: usize) -> Option<usize> {
+    let end_of = |from: usize, end: &[u8]| {
+        let found = text
+            .get(from..)?
+            .windows(end.len())
+            .position(|part| part == end);
+        Some(from + found? + end.len() - 1)
+    };
+    let mut depth = 0_u32;
+    let mut at = open;
+    loop {
+        match text.get(at)? {
+            b'(' => depth += 1,
+            b')' if depth == 1 => return Some(at),
+            b')' => depth -= 1,
+            b'"' => {
+                at += 1;
+                while *text.get(at)? != b'"' {
+                    at += if text[at] == b'\\' { 2 } else { 1 };
+                }
+            }
+            b'\'' if is_character(&text[at..]) => at = end_of(at + 2, b"'")?,
+            b'/' if text[at..].starts_with(b"//") => at = end_of(at, b"\n")?,
+            b'/' if text[at..].starts_with(b"/*") => at = end_of(at + 2, b"*/")?,
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// The parenthesis at or behind a column, past names and what joins them: the end of what is called.
+fn opening(bytes: &[u8], column: usize) -> Option<usize> {
     let mut open = column;
     let mut indexed = 0_u32;
     while open < bytes.len() && (bytes[open] != b'(' || indexed > 0) {
@@ -109,9 +183,13 @@ fn as_written(line: &str, column: usize) -> Option<String> {
         }
         open += 1;
     }
-    if open >= bytes.len() {
-        return None;
-    }
+    (open < bytes.len()).then_some(open)
+}
+
+/// Compilers mark a call at its beginning, at its last name (clang), or at its parenthesis (gcc).
+fn as_written(line: &str, column: usize) -> Option<String> {
+    let bytes = line.as_bytes();
+    let open = opening(bytes, column)?;
     let mut start = open;
     let mut depth = 0;
     while start > 0 {
@@ -185,6 +263,33 @@ mod tests {
         assert_eq!(at(line, "table").as_deref(), Some("table[i + 1].handler()"));
         let line = "(*pointer)(2);";
         assert_eq!(at(line, "(2)").as_deref(), Some("(*pointer)()"));
+    }
+
+    #[test]
+    fn a_call_ends_behind_its_parenthesis_and_what_is_no_such_call_has_no_end() {
+        let end = |text: &str, mark: &str, name: &str| {
+            let column = text.find(mark).expect("the mark is in the text");
+            let end = super::end_of_call(text.as_bytes(), column, name)?;
+            Some(text[column..end].to_owned())
+        };
+        let nested = "a = sum(one(1), two(')', \")\\\"\") /* ) */ ) + 3;";
+        let whole = "sum(one(1), two(')', \")\\\"\") /* ) */ )";
+        assert_eq!(
+            end(nested, "sum", "numbers::sum<int>").as_deref(),
+            Some(whole)
+        );
+        assert_eq!(end(nested, "one", "one").as_deref(), Some("one(1)"));
+        assert_eq!(
+            end("f(1, // )\n  2);", "f", "f").as_deref(),
+            Some("f(1, // )\n  2)")
+        );
+        assert_eq!(end("p->g(1)", "(1)", "(*g)()").as_deref(), Some("(1)"));
+        // Not the function's name, and no end.
+        assert_eq!(end("MACRO(1);", "MACRO", "one"), None);
+        assert_eq!(end("someone(1);", "someone", "one"), None);
+        assert_eq!(end("a + b;", "a", "operator+"), None);
+        assert_eq!(end("one(1;", "one", "one"), None);
+        assert_eq!(end("one(\"1", "one", "one"), None);
     }
 
     #[test]

@@ -287,11 +287,7 @@ impl Walk<'_> {
                 });
             let known = self.found.iter().any(|(_, target)| target.into == into);
             if !known && !begun {
-                let target = StepTarget {
-                    into,
-                    name: short_name(&call.name),
-                    position: call.call_site.clone(),
-                };
+                let target = target(into, short_name(&call.name), call.call_site.clone());
                 let place = at.module.to_process(at.address);
                 self.found.push((place, target));
             }
@@ -339,12 +335,7 @@ impl Walk<'_> {
             false => within.and_then(|call| call.call_site.clone()),
         };
         let into = Callee::Called { from: pc };
-        let target = StepTarget {
-            into,
-            name,
-            position,
-        };
-        self.found.push((pc, target));
+        self.found.push((pc, target(into, name, position)));
     }
 
     /// Where an indirect call goes, as far as that is decided already.
@@ -432,6 +423,16 @@ impl Walk<'_> {
         }
         let symbol = module.module.symbol_at(file);
         Some(symbol.map_or_else(unnamed, |s| (target, demangle_short(&s.name))))
+    }
+}
+
+fn target(into: Callee, name: String, position: Option<SourcePosition>) -> StepTarget {
+    let end = position.as_ref();
+    StepTarget {
+        into,
+        end: end.and_then(|position| source::call_end(position, &name)),
+        name,
+        position,
     }
 }
 
