@@ -11,7 +11,7 @@
 //! panic leaves what the step runs past, each of them ends at the code that catches it, and where a `longjmp` does, at the
 //! `setjmp`. Code is the user's when it has lines in a source that is on this machine and isn't skipped ([`SkipList`]), as a standard library's is; who
 //! starts in a library steps through library code like any other. A step into that comes to a library goes on to what of the
-//! user's that calls ([`through`]).
+//! user's that calls ([`through`]), and out of that, on to what it calls next.
 //!
 //! A line that begins with inlined code is stopped at before that code, so that a person sees the call and can choose.
 //!
@@ -19,6 +19,7 @@
 //! stepped over by running to its return address, and the arrival counts only when the stack is back at the caller's height.
 
 mod code;
+mod leaving;
 mod position;
 mod skip;
 mod source;
@@ -27,7 +28,6 @@ mod targets;
 mod through;
 
 use crate::Address;
-use crate::frame::PhysicalFrame;
 use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
 use crate::registers::Registers;
@@ -47,9 +47,6 @@ use std::path::Path;
 use std::sync::Arc;
 pub use targets::targets;
 use through::Gates;
-
-/// How many callers are looked at for one with the user's source.
-const MAX_CALLERS: usize = 256;
 
 /// What a decision is made from: the stepping thread as it is now.
 pub struct Context<'a> {
@@ -121,6 +118,8 @@ struct Call {
     return_to: Address,
     /// The stack pointer after the return.
     height: Address,
+    /// The step has left the line that made it: back in a library, it goes on to what that calls next, or to the caller.
+    left: bool,
 }
 
 /// A step under way in one thread.
@@ -129,6 +128,8 @@ pub struct Step {
     kind: StepKind,
     phase: Phase,
     function: Option<FunctionId>,
+    /// Where that is called.
+    entry: Option<Address>,
     file: Option<Arc<Path>>,
     line: u32,
     /// Of the statement to finish; 0: unknown.
@@ -184,6 +185,7 @@ impl Step {
             kind,
             phase: Phase::Instruction,
             function: None,
+            entry: None,
             file: None,
             line: 0,
             column: 0,
@@ -225,6 +227,7 @@ impl Step {
             Phase::Instruction => Action::Finished,
             Phase::Prologue => self.finish(cx),
             Phase::Inside if self.left_function(cx) => self.tail_called(cx),
+            Phase::Through(call) if call.left => self.arrive_in_caller(cx),
             Phase::Inside | Phase::Skipping | Phase::Through(_) => self.judge(cx),
             Phase::Returning | Phase::Leaving => self.arrive_in_caller(cx),
             Phase::Entering(call) => self.enter(call, cx),
@@ -314,6 +317,8 @@ impl Step {
             return;
         };
         self.function = at.function_id();
+        let entry = at.function.as_ref().map(|function| function.entry);
+        self.entry = entry.map(|entry| at.module.to_process(entry));
         self.inlined.clone_from(&at.inlined);
         match &at.row {
             Some(row) => {
@@ -389,6 +394,7 @@ impl Step {
                 let call = Call {
                     return_to: pc.offset(length),
                     height: sp,
+                    left: false,
                 };
                 self.chosen |= chosen;
                 if self.goes_into() {
@@ -468,7 +474,10 @@ impl Step {
 
     fn skip(&mut self, call: Call) -> Action {
         self.gates.clear();
-        self.phase = Phase::Skipping;
+        self.phase = match call.left {
+            true => Phase::Leaving,
+            false => Phase::Skipping,
+        };
         Action::RunTo {
             address: call.return_to,
             height: Some(call.height),
@@ -592,6 +601,7 @@ impl Step {
             let call = Call {
                 return_to: caller.pc,
                 height: frame.cfa.unwrap_or(sp),
+                left: false,
             };
             return self.enter(call, cx);
         }
@@ -604,7 +614,10 @@ impl Step {
             return Action::Finished;
         };
         if pc == call.return_to {
-            return self.judge(cx);
+            return match call.left {
+                true => self.arrive_in_caller(cx),
+                false => self.judge(cx),
+            };
         }
         let Some(module) = cx.modules.at(pc) else {
             return self.skip(call);
@@ -655,71 +668,9 @@ impl Step {
         }
     }
 
-    /// Runs to the nearest caller with source; a step out, to the direct one where none has.
-    fn leave(&mut self, cx: &Context<'_>) -> Action {
-        let mut frame = unwind::innermost(cx.registers, cx.modules, cx.memory);
-        let mut direct = None;
-        for _ in 0..MAX_CALLERS {
-            let Some(caller) = unwind::caller(&frame, cx.modules, cx.memory) else {
-                break;
-            };
-            let Some(cfa) = frame.cfa else {
-                break;
-            };
-            let target = Action::RunTo {
-                address: caller.pc,
-                height: Some(cfa),
-            };
-            if self.good(&caller, cx) {
-                self.phase = Phase::Leaving;
-                self.left = cx.registers.pc().filter(|_| direct.is_none());
-                return target;
-            }
-            direct.get_or_insert(target);
-            frame = caller;
-        }
-        self.phase = Phase::Leaving;
-        self.left = None;
-        match (self.kind, direct) {
-            (StepKind::Out, Some(target)) => {
-                self.left = cx.registers.pc();
-                target
-            }
-            _ => Action::Run,
-        }
-    }
-
-    /// Whether a caller is worth stopping in.
-    fn good(&self, frame: &PhysicalFrame, cx: &Context<'_>) -> bool {
-        let foreign = frame.module.as_ref().is_none_or(|m| self.is_foreign(m));
-        let at = match foreign {
-            true => None,
-            false => cx.places.at(frame.lookup, cx.modules),
-        };
-        at.is_some_and(|at| at.row.is_some() && (at.in_users || self.any_source))
-    }
-
     /// Whether a module has nothing to stop at: it's a distribution's, whose debug information takes long to read.
     fn is_foreign(&self, module: &LoadedModule) -> bool {
         !self.any_source && module.is_distributions()
-    }
-
-    /// After a return.
-    fn arrive_in_caller(&mut self, cx: &Context<'_>) -> Action {
-        if self.kind == StepKind::Out {
-            return self.finish(cx);
-        }
-        match cx.position() {
-            Some(at) if at.in_users || (self.any_source && at.row.is_some()) => {
-                if at.row.is_some() {
-                    return self.finish(cx);
-                }
-                // Code of no line follows the call: finish that, as if it were the caller's line.
-                self.settle(cx);
-                self.advance(cx)
-            }
-            _ => self.leave(cx),
-        }
     }
 }
 

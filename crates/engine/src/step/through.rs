@@ -54,6 +54,12 @@ impl Gates {
         self.gates.keys().copied()
     }
 
+    /// Adds functions of the user's by their entries.
+    pub fn extend(&mut self, entries: impl IntoIterator<Item = Address>) {
+        let users = entries.into_iter().map(|entry| (entry, (Gate::Users, 0)));
+        self.gates.extend(users);
+    }
+
     /// The gate at `address`, which was come to.
     pub fn pass(&mut self, address: Address) -> Option<Gate> {
         let (gate, passed) = self.gates.get_mut(&address)?;
@@ -65,7 +71,7 @@ impl Gates {
         Some(gate)
     }
 
-    /// Adds what the function at `start` of `module`, about to be executed, and its callees have of gates.
+    /// Adds what the function at `start` of `module`, being executed or about to be, and its callees have of gates.
     pub fn explore(&mut self, module: &LoadedModule, start: Address, cx: &Context<'_>) {
         // What a library without debug information calls back, it was given.
         for address in callbacks(&cx.registers) {
