@@ -117,6 +117,7 @@ fn a_child_of_vfork_goes_on_when_its_parent_is_killed() {
         let process = session.process_id();
         session.set_breakpoints(&fixture, &["read"]);
         session.configured();
+        session.wait_for_written(OutputEventCategory::Stdout, "here\n");
         let child = child_of(process);
         kill("-KILL", process as i32);
         assert_eq!(session.exit_code(), 128 + 9);

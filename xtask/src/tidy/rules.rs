@@ -13,8 +13,9 @@ const GENERATED: &str = "crates/dap/src/types.rs";
 /// The only folder that talks to the kernel about another process.
 const TARGET: &str = "crates/engine/src/target/linux/";
 
-/// Where else `unsafe` may be: memory maps.
-const UNSAFE_FILES: [&str; 2] = [
+/// Where else `unsafe` may be: memory maps, and a signal's handler that the line editor takes away.
+const UNSAFE_FILES: [&str; 3] = [
+    "crates/cli/src/debug/interrupts.rs",
     "crates/symbols/src/mapping.rs",
     "crates/symbols/src/index/cache.rs",
 ];

@@ -12,6 +12,7 @@ use rustyline::error::ReadlineError;
 use rustyline::{CompletionType, Config, Editor};
 
 use super::complete::Completer;
+use super::interrupts;
 use super::link::ProgramStdin;
 use super::session::Event;
 
@@ -150,29 +151,13 @@ fn editor(completer: Completer) -> rustyline::Result<LineEditor> {
         .auto_add_history(true)
         .max_history_size(2000)?
         .build();
-    let mut editor = with_our_interrupts(|| Editor::with_config(config))?;
+    let mut editor = interrupts::kept(|| Editor::with_config(config))?;
     editor.set_helper(Some(completer));
     if let Some(path) = history_file() {
         // The first session has none; a broken one is no reason not to debug.
         let _ = editor.load_history(&path);
     }
     Ok(editor)
-}
-
-/// Has SIGINT be taken as before, whatever `make` does about it. The line editor takes it for itself for good, and needs it
-/// nowhere: it sees Ctrl-C as a key.
-fn with_our_interrupts<T>(make: impl FnOnce() -> T) -> T {
-    // SAFETY: the actions are structures of the C library's, one written and the other read by it, and the handler in there was in
-    // place before.
-    unsafe {
-        let mut ours = std::mem::MaybeUninit::<libc::sigaction>::uninit();
-        let known = libc::sigaction(libc::SIGINT, std::ptr::null(), ours.as_mut_ptr()) == 0;
-        let made = make();
-        if known {
-            libc::sigaction(libc::SIGINT, ours.as_ptr(), std::ptr::null_mut());
-        }
-        made
-    }
 }
 
 fn edit_lines(

@@ -10,6 +10,7 @@ mod compile;
 mod complete;
 mod exceptions;
 mod input;
+mod interrupts;
 mod link;
 mod render;
 mod screen;
@@ -23,7 +24,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use crossbeam_channel::Sender;
 use dapple_dap::lifecycle::Side;
 
 use compile::Language;
@@ -31,7 +31,7 @@ use complete::Completer;
 use input::{Input, Then};
 use link::{Adapter, Attach, FollowForks, Program, SourceFolders};
 use screen::Screen;
-use session::{Event, Session};
+use session::Session;
 use style::{Color, Role, Style};
 
 use crate::wire_log::WireLog;
@@ -131,7 +131,7 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
     let adapter = options.adapter.map_or(Adapter::Own, Adapter::Command);
     let log = WireLog::open_if(options.log.as_deref(), Side::Client)?;
     let (sender, events) = crossbeam_channel::unbounded();
-    forward_interrupts(sender.clone())?;
+    interrupts::forward(sender.clone())?;
     let completer = Completer::default();
     let then = if options.batch {
         Then::End
@@ -257,20 +257,6 @@ fn greeting(program: &Program, style: Style) -> String {
         "Debugging {name}{language}. {}",
         style.paint(Role::Aside, hint)
     )
-}
-
-/// Ctrl-C while the program runs. At the prompt it is a key like any other.
-fn forward_interrupts(events: Sender<Event>) -> anyhow::Result<()> {
-    let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT])
-        .context("can't listen for Ctrl-C")?;
-    std::thread::spawn(move || {
-        for _ in signals.forever() {
-            if events.send(Event::Interrupt).is_err() {
-                return;
-            }
-        }
-    });
-    Ok(())
 }
 
 /// The user's directory for one kind of dapple's files: the XDG variable if it holds an absolute path, else `fallback`
