@@ -132,3 +132,24 @@ fn a_child_of_vfork_goes_on_when_its_parent_is_killed() {
         let _ = std::fs::remove_file(place);
     }
 }
+
+#[test]
+fn many_threads_are_paused_while_one_waits_for_its_child() {
+    let fixture = Fixture::new("crowd.c");
+    let (place, mut pipe) = pipe("crowd");
+    let (session, _children) = session(ServeOptions::default());
+    session.launch(&fixture, json!({"args": [place]}));
+    session.configured();
+    session.wait_for_written(OutputEventCategory::Stdout, "here\n");
+    let process = session.process_id();
+    for _ in 0..3 {
+        session.ok::<PauseRequest>(PauseArguments::new(process));
+        let stop = session.stopped(StoppedEventReason::Pause);
+        let threads = session.ok::<ThreadsRequest>(Empty {}).threads;
+        assert_eq!(threads.len(), 21);
+        session.resume(stop.thread);
+    }
+    pipe.write_all(b"x").expect("the child reads");
+    assert_eq!(session.exit_code(), 7);
+    let _ = std::fs::remove_file(place);
+}

@@ -18,6 +18,7 @@ mod deciding;
 mod exceptions;
 mod forks;
 mod frame_ends;
+mod gathering;
 mod guarded;
 mod guests;
 mod holding;
@@ -132,6 +133,7 @@ pub(crate) struct Owner {
     /// What steps have looked up.
     places: Places,
     hold: Hold,
+    gathering: gathering::Gathering,
     /// Stops to tell of once all threads are stopped.
     reports: Vec<Stop>,
     /// A pause was asked for; for this thread, if for one.
@@ -263,6 +265,7 @@ impl Owner {
             events,
             commands: desk.commands,
             hold: Hold::new(),
+            gathering: gathering::Gathering::default(),
             waker: desk.waker,
             output: parts.output,
             input: None,
@@ -314,7 +317,8 @@ impl Owner {
 
     /// Waits for an event of the debuggee or to be woken, and deals with it; false when there is nothing to wait for but commands.
     pub(crate) fn attend(&mut self) -> bool {
-        match wait::wait(&self.waker) {
+        let one = self.gathering.next(&self.stops);
+        match wait::wait(&self.waker, one) {
             Ok(Waited::Status(thread, status)) => {
                 let event = wait::decode(thread, status);
                 tracing::trace!(?event, "debuggee");
@@ -323,10 +327,12 @@ impl Owner {
                 self.perform();
             }
             Ok(Waited::Woken) => {
+                self.gathering.tick();
                 self.waker.take();
                 self.let_long_go();
                 self.serve();
             }
+            Ok(Waited::NoChildren) if one.is_some() => self.gathering.was_in_vain(),
             // One is between two tracers. Who has it now tells so at once.
             Ok(Waited::NoChildren) if self.has_only_children() => return false,
             Ok(Waited::NoChildren) => {
@@ -424,6 +430,7 @@ impl Owner {
                 }
                 Action::Interrupt(thread) => {
                     let _ = ptrace::interrupt(thread);
+                    self.gathering.asked(thread);
                 }
                 Action::Examine(thread, signal) => self.examine(thread, signal),
                 Action::ReleaseCopy(child) => self.release_copy(child),
@@ -510,6 +517,7 @@ impl Owner {
     }
 
     fn all_stopped(&mut self) {
+        self.gathering.over();
         self.hold.all_stopped();
         self.unpark();
         for thread in self.stops.all_stopped() {

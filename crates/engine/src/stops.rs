@@ -197,6 +197,11 @@ impl Stops {
         self.mode
     }
 
+    /// Whether a thread has yet to stop before all are stopped.
+    pub(crate) fn awaits(&self, thread: ThreadId) -> bool {
+        self.threads.get(thread).is_some_and(Thread::is_awaited)
+    }
+
     /// The threads that are not on their way out, oldest first.
     pub(crate) fn live(&self) -> impl Iterator<Item = ThreadId> {
         self.order.iter().copied().filter(|id| self.is_live(*id))

@@ -1,6 +1,7 @@
 //! The one place that waits for the debuggee, and how a command gets the owner thread out of there.
 //!
-//! The owner thread blocks in `wait4(-1, __WALL | __WNOTHREAD)`: all threads of its own debuggee, nobody else's.
+//! The owner thread blocks in `wait4(-1, __WALL | __WNOTHREAD)`: all threads of its own debuggee, nobody else's; or, where many are to
+//! stop, one of them.
 //! A command sets a flag and sends the thread SIGURG, whose handler is installed without SA_RESTART, so the call
 //! returns EINTR. The gap between looking at the flag and entering the kernel is closed as in musl's cancellation
 //! points: the handler sees by the interrupted instruction pointer that the thread is in the gap, and moves it to the
@@ -29,11 +30,11 @@ std::arch::global_asm!(
     ".globl dapple_wait_entered",
     ".globl dapple_wait_abort",
     ".type dapple_wait,@function",
-    // rdi: the flag; rsi: where the status goes; edx: options; rcx: the thread's flag.
+    // rdi: the flag; rsi: where the status goes; edx: options; rcx: the thread's flag; r8: whom to wait for.
     "dapple_wait:",
     "mov r9, rdi",
+    "mov rdi, r8",
     "mov r8, rcx",
-    "mov rdi, -1",
     "xor r10d, r10d",
     "dapple_wait_gap:",
     "cmp byte ptr [r9], 0",
@@ -53,7 +54,13 @@ std::arch::global_asm!(
 
 // SAFETY: declared as defined in the assembly above; the three statics are labels, of which only addresses are taken.
 unsafe extern "C" {
-    fn dapple_wait(flag: *const u8, status: *mut i32, options: i32, noted: *const u8) -> i64;
+    fn dapple_wait(
+        flag: *const u8,
+        status: *mut i32,
+        options: i32,
+        noted: *const u8,
+        whom: i64,
+    ) -> i64;
     static dapple_wait_gap: u8;
     static dapple_wait_entered: u8;
     static dapple_wait_abort: u8;
@@ -155,8 +162,8 @@ pub(crate) enum Waited {
     NoChildren,
 }
 
-/// Waits for the next status of any thread of this thread's debuggee, or to be woken.
-pub(crate) fn wait(waker: &Waker) -> io::Result<Waited> {
+/// Waits for the next status of any thread of this thread's debuggee, or of a certain one, or to be woken.
+pub(crate) fn wait(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited> {
     let mut status = 0;
     // SAFETY: the flags outlive the call and are one byte each (AtomicBool; a bool of this thread's, for its handler), the status is
     // written by the kernel, and the function follows the C calling convention: it clobbers rax, rcx, rdi, r8 to r11 only.
@@ -166,6 +173,7 @@ pub(crate) fn wait(waker: &Waker) -> io::Result<Waited> {
             &mut status,
             libc::__WALL | libc::__WNOTHREAD,
             noted.as_ptr().cast(),
+            thread.map_or(-1, |thread| i64::from(thread.0)),
         )
     });
     match result {

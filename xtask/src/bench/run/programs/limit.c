@@ -178,7 +178,7 @@ static void threads(void) {
         for (int i = 0; i < THREADS; i++)
             ptrace(PTRACE_INTERRUPT, ids[i], 0, 0);
         for (int i = 0; i < THREADS; i++)
-            if (waitpid(-1, &status, __WALL) < 0)
+            if (waitpid(ids[i], &status, __WALL) < 0)
                 die("a thread's stop");
         pauses[round] = now() - begin;
         begin = now();
