@@ -59,6 +59,14 @@ fn the_filters_are_listed_and_what_is_wrong_is_said() {
     ] {
         assert!(run.stdout.contains(line), "{run:#?}");
     }
+    let run = batch(path, &["catch throw std::*", "catch uncaught off"]);
+    for line in [
+        "cpp_throw: on if std::*",
+        "\ncpp_uncaught: off",
+        "\nrust_uncaught: off",
+    ] {
+        assert!(run.stdout.contains(line), "{run:#?}");
+    }
     for (command, part) in [
         (
             "catch everything",

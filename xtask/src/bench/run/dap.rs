@@ -10,6 +10,9 @@ use dapple_dap::types::*;
 use super::session::{Breakpoint, Debuggee, Session};
 use super::wire::Wire;
 
+/// How long a pause may be refused.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// A session over the protocol.
 pub struct Dap {
     client: Wire,
@@ -124,13 +127,14 @@ impl Session for Dap {
     }
 
     fn pause(&mut self) -> anyhow::Result<Duration> {
+        let first = Instant::now();
         loop {
             let begin = Instant::now();
             let arguments = PauseArguments::new(self.thread);
             match self.client.request::<PauseRequest>(&arguments) {
-                // Some answer `continue` before the program runs.
-                Err(error) if error.to_string().contains("not running") => {}
-                Err(error) => return Err(error),
+                // Some answer `continue` before the program runs, and can't pause it then.
+                Err(error) if first.elapsed() >= PATIENCE => return Err(error),
+                Err(_) => {}
                 Ok(_) => {
                     self.stopped()?;
                     return Ok(begin.elapsed());

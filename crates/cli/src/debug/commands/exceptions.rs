@@ -14,8 +14,8 @@ pub static COMMANDS: &[Command] = &[
         aliases: &[],
         usage: "[FILTER [off | CONDITION]]",
         summary: "stop at exceptions, or list at which",
-        details: "`catch` lists the filters and whether they are on. `catch cpp_throw std::*, !my::Retry` stops at what is thrown of these types, \
-            `catch rust_panic off` at no panics.",
+        details: "`catch` lists the filters and whether they are on. `catch throw std::*, !my::Retry` stops at what is thrown of these types (`throw` is \
+            cpp_throw), `catch rust_panic off` at no panics.",
         argument: Argument::Topic(&[
             "cpp_throw",
             "cpp_catch",
@@ -74,25 +74,44 @@ fn catch(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         .split_once(char::is_whitespace)
         .unwrap_or((argument, ""));
     let rest = rest.trim();
-    let Some(filter) = filters.iter().find(|filter| filter.filter == name) else {
+    // `throw` is cpp_throw, and `uncaught` that of each language.
+    let end = format!("_{name}");
+    let mut meant: Vec<_> = filters.iter().filter(|f| f.filter == name).collect();
+    if meant.is_empty() {
+        meant.extend(filters.iter().filter(|f| f.filter.ends_with(&end)));
+    }
+    if meant.is_empty() {
         let known: Vec<&str> = filters.iter().map(|f| f.filter.as_str()).collect();
         bail!(
             "there is nothing to catch called `{name}`; there are {}",
             known.join(", ")
         );
-    };
-    let condition = Some(rest.to_owned()).filter(|rest| !rest.is_empty() && rest != "off");
-    if condition.is_some() && filter.supports_condition != Some(true) {
-        bail!("`{name}` takes no condition");
     }
-    session.exceptions.choose(name, rest != "off", condition);
+    let condition = Some(rest.to_owned()).filter(|rest| !rest.is_empty() && rest != "off");
+    let takes_none =
+        |filter: &&&ExceptionBreakpointsFilter| filter.supports_condition != Some(true);
+    if condition.is_some()
+        && let Some(filter) = meant.iter().find(takes_none)
+    {
+        bail!("`{}` takes no condition", printable(&filter.filter));
+    }
+    for filter in &meant {
+        let condition = condition.clone();
+        session
+            .exceptions
+            .choose(&filter.filter, rest != "off", condition);
+    }
     if let Err(error) = session.tell_exceptions() {
-        session.exceptions.forget_filter(name);
+        for filter in &meant {
+            session.exceptions.forget_filter(&filter.filter);
+        }
         session.tell_exceptions()?;
         return Err(error);
     }
-    let line = line(session, filter);
-    session.screen.say(&line);
+    for filter in meant {
+        let line = line(session, filter);
+        session.screen.say(&line);
+    }
     Ok(Flow::Go)
 }
 
