@@ -166,3 +166,18 @@ fn a_source_of_the_program_needs_no_path_wherever_it_is() {
         "dapple: there is no file stdio.c here, nor in the debug information; give its path\n";
     assert_eq!(run.stderr, none, "{run:#?}");
 }
+
+#[test]
+fn a_line_without_a_file_is_in_the_one_with_the_main_function_before_the_program_runs() {
+    let program = scratch("words").join(format!("line-{}", std::process::id()));
+    support::compile("forks.c", &program);
+    let at = format!("b {}", support::line("forks.c", "program"));
+    let program = program.to_str().expect("a plain path");
+    let run = typed(&[program, "work"], &[&at, "info b", "run", "c"]);
+    let said = "breakpoint 1 at fixtures/forks.c:";
+    assert!(run.stdout.contains(said), "{run:#?}");
+    assert!(run.stdout.contains("stopped at breakpoint 1"), "{run:#?}");
+    // Of the breakpoint on `main` nothing is left: it would stop there first, or be listed.
+    assert_eq!(run.stdout.matches("stopped").count(), 1, "{run:#?}");
+    assert_eq!(run.stdout.matches("breakpoint 1 at").count(), 2, "{run:#?}");
+}

@@ -260,6 +260,7 @@ pub fn find_place(session: &mut Session, text: &str) -> anyhow::Result<Place> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         let file = session
             .current_file()
+            .or_else(|| session.file_of_main())
             .context("which file? None is in view yet, so a line needs its file: `b FILE:LINE`")?;
         return Ok(Place::Line(file, line_number(text)?));
     }

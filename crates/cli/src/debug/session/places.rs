@@ -1,16 +1,16 @@
 //! Telling the adapter where to stop.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use dapple_adapter::{SetSkipArguments, SetSkipRequest};
 use dapple_dap::types::{
-    SetBreakpointsArguments, SetBreakpointsRequest, SetExceptionBreakpointsArguments,
-    SetExceptionBreakpointsRequest, SetFunctionBreakpointsArguments, SetFunctionBreakpointsRequest,
-    Source,
+    FunctionBreakpoint, SetBreakpointsArguments, SetBreakpointsRequest,
+    SetExceptionBreakpointsArguments, SetExceptionBreakpointsRequest,
+    SetFunctionBreakpointsArguments, SetFunctionBreakpointsRequest, Source,
 };
 
-use super::Session;
+use super::{Session, State};
 
 impl Session {
     /// Tells the adapter the breakpoints of a file; of each process.
@@ -21,6 +21,21 @@ impl Session {
     /// Tells the adapter the breakpoints on functions, if it takes any; of each process.
     pub fn tell_function_breakpoints(&mut self) -> anyhow::Result<()> {
         self.in_each_process(Self::tell_function_breakpoints_here)
+    }
+
+    /// The file with the main function of a program that has yet to run, by the adapter's word: for a moment, a breakpoint is
+    /// there.
+    pub fn file_of_main(&mut self) -> Option<PathBuf> {
+        if !matches!(self.state, State::Ready) {
+            return None;
+        }
+        let mut wanted = self.breakpoints.functions();
+        wanted.push(FunctionBreakpoint::new("main"));
+        let arguments = SetFunctionBreakpointsArguments::new(wanted);
+        let answer = self.request::<SetFunctionBreakpointsRequest>(arguments);
+        self.tell_function_breakpoints_here().ok()?;
+        let main = answer.ok()?.breakpoints.pop()?;
+        Some(PathBuf::from(main.source?.path?))
     }
 
     /// Tells the adapter at which exceptions and signals to stop, if it has filters for them; of each process.
