@@ -31,6 +31,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
+        ["bench", ..] if cfg!(debug_assertions) => bench::in_release(&root(), &words),
         ["bench"] => bench::run(&root()),
         ["bench", "protocol"] => bench::protocol(&root()),
         ["bench", "run", words @ ..] => bench::running(&root(), words),

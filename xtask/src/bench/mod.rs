@@ -72,30 +72,47 @@ pub fn run(root: &Path) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Does the same chore in a release build: what an unoptimised client takes for its own work would be measured too, and
+/// weighs the more the faster the debugger is.
+pub fn in_release(root: &Path, words: &[&str]) -> anyhow::Result<ExitCode> {
+    finish(
+        cargo(root)
+            .args(["run", "--release", "--quiet", "--package", "xtask", "--"])
+            .args(words),
+    )
+}
+
 pub use run::run as running;
 pub use symbols::run as symbols;
 
 /// Builds and runs the comparison of the protocol's crates. It is a package of its own, outside of the workspace, so that
 /// what it compares with is in nobody else's lock file.
 pub fn protocol(root: &Path) -> anyhow::Result<ExitCode> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .current_dir(root)
-        .args(["run", "--release", "--locked", "--quiet"])
-        .args(["--manifest-path", "benches/protocol/Cargo.toml"])
-        .args(["--target-dir", "target/bench-protocol"])
-        .status()?;
-    Ok(if status.success() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    finish(
+        cargo(root)
+            .args(["run", "--release", "--locked", "--quiet"])
+            .args(["--manifest-path", "benches/protocol/Cargo.toml"])
+            .args(["--target-dir", "target/bench-protocol"]),
+    )
+}
+
+fn cargo(root: &Path) -> Command {
+    let name = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut cargo = Command::new(name);
+    cargo.current_dir(root);
+    cargo
+}
+
+/// Runs a command to its end, as the whole of a chore.
+fn finish(command: &mut Command) -> anyhow::Result<ExitCode> {
+    Ok(match command.status()?.success() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     })
 }
 
 fn build(root: &Path) -> anyhow::Result<std::path::PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .current_dir(root)
+    let status = cargo(root)
         .args(["build", "--release", "-p", "dapple-cli"])
         .status()?;
     if !status.success() {
