@@ -333,6 +333,11 @@ impl Adapter {
         Ok(listing)
     }
 
+    /// Has parameters and locals read anew.
+    pub fn forget_variables(&mut self) {
+        self.variables.clear();
+    }
+
     /// The reference under which a value's children can be had; 0 when it has none.
     ///
     /// # Errors

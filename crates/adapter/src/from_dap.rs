@@ -1,5 +1,7 @@
 //! From the protocol's words to the engine's, nothing trusted: numbers may be out of range, paths may be URIs.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD_NO_PAD;
 use dapple_dap::server::{ClientConventions, Failure};
 use dapple_dap::types::{
     self, SetBreakpointsArguments, Source, SourceBreakpoint, SteppingGranularity,
@@ -76,17 +78,48 @@ pub fn instruction_breakpoint(
     let address = Address::parse(reference)
         .ok_or_else(|| format!("`{reference}` is no reference to an instruction"))?;
     let offset = wanted.offset.unwrap_or(0);
-    let address = address.0.checked_add_signed(offset);
-    let address = address
+    let address = moved(address, offset)
         .ok_or_else(|| format!("{offset} bytes from {reference} there can be no instruction"))?;
     Ok(InstructionBreakpoint {
-        address: Address(address),
+        address,
         options: BreakpointOptions {
             condition: wanted.condition.clone(),
             hits: wanted.hit_condition.clone(),
             log: None,
         },
     })
+}
+
+/// The place in memory that is `offset` bytes from a reference. References are addresses.
+///
+/// # Errors
+/// There can be none.
+pub fn address(reference: &str, offset: Option<i64>) -> Result<Address, Failure> {
+    let address = Address::parse(reference).ok_or_else(|| {
+        Failure::new(format!(
+            "`{reference}` is no reference to memory; they are addresses, as 0x401136"
+        ))
+    })?;
+    let offset = offset.unwrap_or(0);
+    moved(address, offset).ok_or_else(|| {
+        Failure::new(format!(
+            "{offset} bytes from {reference} there can be no memory"
+        ))
+    })
+}
+
+fn moved(address: Address, offset: i64) -> Option<Address> {
+    address.0.checked_add_signed(offset).map(Address)
+}
+
+/// The bytes that a client has sent, with or without the padding at their end.
+///
+/// # Errors
+/// It is no base64.
+pub fn base64(text: &str) -> Result<Vec<u8>, Failure> {
+    BASE64_STANDARD_NO_PAD
+        .decode(text.trim_end_matches('='))
+        .map_err(|error| Failure::new(format!("the data is no base64: {error}")))
 }
 
 /// A wanted breakpoint on a function.

@@ -8,6 +8,7 @@ mod exceptions;
 pub mod forks;
 mod input;
 mod inspect;
+mod memory;
 mod moving;
 mod places;
 mod restart;
@@ -58,6 +59,8 @@ pub fn server() -> Server<Adapter> {
         .on::<VariablesRequest>(inspect::variables)
         .on::<EvaluateRequest>(inspect::evaluate)
         .on::<ModulesRequest>(inspect::modules)
+        .on::<ReadMemoryRequest>(memory::read_memory)
+        .on::<WriteMemoryRequest>(memory::write_memory)
         .on::<GotoTargetsRequest>(moving::goto_targets)
         .on::<GotoRequest>(moving::goto)
         .on::<RestartFrameRequest>(moving::restart_frame)

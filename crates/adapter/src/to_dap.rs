@@ -3,6 +3,8 @@
 //! Pure: what needs a table (ids, references) or the file system gets it as an argument. Lines, columns and paths leave
 //! through the client's conventions and nowhere else.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use dapple_dap::message::IntegerOrString;
 use dapple_dap::server::{ClientConventions, Failure};
 use dapple_dap::types::{
@@ -461,6 +463,11 @@ pub fn counts(rendered: &Rendered) -> Option<(i64, i64)> {
 /// A count within the protocol's range.
 pub fn saturated(count: u64) -> i64 {
     i64::from(i32::try_from(count).unwrap_or(i32::MAX))
+}
+
+/// Bytes, as the protocol has them.
+pub fn base64(bytes: &[u8]) -> String {
+    BASE64_STANDARD.encode(bytes)
 }
 
 /// A register of a frame.

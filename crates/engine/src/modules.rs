@@ -4,8 +4,9 @@ use crate::Address;
 pub use dapple_symbols::module::DebugInfo;
 use dapple_symbols::module::ModuleKind;
 use dapple_symbols::{FileAddress, Module};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// The name of the kernel's module.
@@ -31,6 +32,8 @@ pub struct LoadedModule {
     jumps: OnceLock<Vec<Address>>,
     /// How many of its problems were looked at.
     warnings: AtomicUsize,
+    /// The user has written into its code.
+    changed: AtomicBool,
 }
 
 impl LoadedModule {
@@ -44,6 +47,7 @@ impl LoadedModule {
             hook: OnceLock::new(),
             jumps: OnceLock::new(),
             warnings: AtomicUsize::new(0),
+            changed: AtomicBool::new(false),
         }
     }
 
@@ -124,6 +128,29 @@ impl LoadedModule {
         let file = self.to_file(address).0;
         let mut segments = self.module.segments().iter();
         segments.any(|s| s.executable && file.wrapping_sub(s.address.0) < s.size)
+    }
+
+    /// Whether any of a range may be code of its.
+    pub fn has_code_in(&self, range: Range<Address>) -> bool {
+        let mut segments = self.module.segments().iter();
+        segments.any(|s| {
+            let start = self.to_process(s.address).0;
+            let end = start.saturating_add(s.size);
+            s.executable && range.start.0 < end && start < range.end.0
+        })
+    }
+
+    /// Its code in memory is no longer that of its file.
+    pub(crate) fn code_was_changed(&self) {
+        self.changed.store(true, Ordering::Relaxed);
+    }
+
+    /// Up to `length` bytes of its code as its file has it; none where there are none, or memory has other code by now.
+    pub(crate) fn code_in_file(&self, address: FileAddress, length: usize) -> &[u8] {
+        match self.changed.load(Ordering::Relaxed) {
+            true => &[],
+            false => self.module.bytes_at(address, length),
+        }
     }
 
     /// The lowest and one past the highest address of its segments.

@@ -25,6 +25,7 @@ mod holding;
 mod indexing;
 mod input;
 mod loader;
+mod memory;
 mod moving;
 mod places;
 mod queries;

@@ -4,6 +4,7 @@ mod ends;
 mod exceptions;
 mod forks;
 mod keeper;
+pub mod memory;
 pub mod moving;
 mod places;
 pub mod readable;
@@ -374,13 +375,6 @@ impl Session {
         wanted: Vec<InstructionBreakpoint>,
     ) -> Result<Vec<BreakpointState>, Error> {
         self.ask(move |owner| owner.set_address_breakpoints(&wanted))
-    }
-    /// Reads the debuggee's memory as it is without breakpoints, as far as there is any. Works while running.
-    ///
-    /// # Errors
-    /// [`Error::Ended`].
-    pub fn read_memory(&self, address: Address, length: usize) -> Result<Vec<u8>, Error> {
-        self.ask(move |owner| owner.read_memory(address, length))
     }
     /// Runs all threads, from the entry or a stop.
     ///

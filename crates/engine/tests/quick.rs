@@ -17,7 +17,7 @@ struct Live<'a>(&'a Session);
 
 impl Memory for Live<'_> {
     fn read(&self, address: Address, buffer: &mut [u8]) -> Result<(), Address> {
-        let bytes = self.0.read_memory(address, buffer.len()).unwrap();
+        let bytes = self.0.read_memory(address, buffer.len()).unwrap().bytes;
         if bytes.len() < buffer.len() {
             return Err(Address(address.0.wrapping_add(bytes.len() as u64)));
         }

@@ -367,14 +367,16 @@ fn inserted_bytes_never_show_in_memory() {
     let seen = debuggee
         .session()
         .read_memory(start, text.file_size as usize)
-        .unwrap();
+        .unwrap()
+        .bytes;
     let file = module.bytes_at(text.address, text.file_size as usize);
     assert!(seen == file, "memory as read differs from the file");
     // And past the code, where copies are kept.
     let page = debuggee
         .session()
         .read_memory(start, 4096.max(seen.len()))
-        .unwrap();
+        .unwrap()
+        .bytes;
     assert!(page[seen.len()..].iter().all(|b| *b == 0));
     let Resolution::Resolved { addresses, .. } = &states[0].resolution else {
         panic!()

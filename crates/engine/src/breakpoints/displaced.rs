@@ -20,6 +20,7 @@ use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, Decoder, DecoderOptions, FlowControl, Instruction,
     InstructionBlock, Mnemonic, OpKind,
 };
+use std::ops::Range;
 
 /// Bytes for one copy: the longest instruction (15) and a jump with a 64-bit target (14), rounded up.
 const SLOT: u64 = COPY as u64;
@@ -195,13 +196,26 @@ impl Caves {
     /// Puts the bytes from before into what was read from `address`.
     pub(crate) fn mask(&self, address: Address, bytes: &mut [u8]) {
         for cave in &self.caves {
-            let end = address.0.saturating_add(bytes.len() as u64);
-            let from = cave.start.0.max(address.0);
-            let to = (cave.start.0 + cave.before.len() as u64).min(end);
-            if from < to {
-                let wanted = (from - cave.start.0) as usize..(to - cave.start.0) as usize;
-                let place = (from - address.0) as usize..(to - address.0) as usize;
-                bytes[place].copy_from_slice(&cave.before[wanted]);
+            if let Some((in_cave, place)) = cave.shared_with(address, bytes.len()) {
+                bytes[place].copy_from_slice(&cave.before[in_cave]);
+            }
+        }
+    }
+
+    /// Takes note of what is to be written for the program at `address`, and leaves the copies in it as they are.
+    pub(crate) fn write(&mut self, address: Address, bytes: &mut [u8], memory: &ProcessMemory) {
+        for cave in &mut self.caves {
+            let Some((in_cave, place)) = cave.shared_with(address, bytes.len()) else {
+                continue;
+            };
+            cave.before[in_cave.clone()].copy_from_slice(&bytes[place.clone()]);
+            for (offset, at) in in_cave.zip(place) {
+                let slot = cave.slots.get(offset / SLOT as usize);
+                if slot.is_some_and(|slot| *slot != Slot::Free) {
+                    let here = Address(address.0.wrapping_add(at as u64));
+                    // It was written there, so it is readable.
+                    let _ = memory.read(here, &mut bytes[at..=at]);
+                }
             }
         }
     }
@@ -226,6 +240,17 @@ impl Caves {
     pub(crate) fn forget(&mut self, gone: &impl Fn(Address) -> bool) {
         self.caves
             .retain(|cave| !gone(Address(cave.start.0.wrapping_sub(32))));
+    }
+}
+
+impl Cave {
+    /// What it has of the `length` bytes from `address` on: by their place in the cave, and by that in the bytes.
+    fn shared_with(&self, address: Address, length: usize) -> Option<(Range<usize>, Range<usize>)> {
+        let end = address.0.saturating_add(length as u64);
+        let from = self.start.0.max(address.0);
+        let to = (self.start.0 + self.before.len() as u64).min(end);
+        let within = |start: Address| (from - start.0) as usize..(to - start.0) as usize;
+        (from < to).then(|| (within(self.start), within(address)))
     }
 }
 

@@ -10,9 +10,13 @@ use crate::target::linux::guardian::{Guardian, Note};
 use crate::target::linux::memory::ProcessMemory;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::ops::Range;
 
 /// `int3`.
 pub(crate) const TRAP: u8 = 0xcc;
+
+/// The longest instruction, in bytes (Intel SDM, volume 2, §2.3.11).
+const LONGEST: u64 = 15;
 
 /// Why a site exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -353,10 +357,28 @@ impl PatchedMemory {
                 if !self.lifted {
                     *byte = TRAP;
                 }
-                site.is_long = None;
             }
         }
+        self.forget_instructions(address..end);
+        for (at, original) in self.removed.range_mut(address..end) {
+            if let Some(byte) = bytes.get((at.0 - address.0) as usize) {
+                *original = *byte;
+            }
+        }
+        self.caves.write(address, &mut patched, &self.raw);
         self.raw.write(address, &patched)
+    }
+
+    /// What was known of the instructions at sites that have a byte in `range` is no longer so.
+    fn forget_instructions(&mut self, range: Range<Address>) {
+        let first = Address(range.start.0.saturating_sub(LONGEST - 1));
+        for site in self.sites.range_mut(first..range.end).map(|(_, site)| site) {
+            site.is_long = None;
+            if let Some(copy) = site.copy.take() {
+                // A thread may be on its way through the copy.
+                self.caves.retire(copy);
+            }
+        }
     }
 
     /// No child is on its way that was forked while bytes were in that are out now.

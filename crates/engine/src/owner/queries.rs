@@ -7,12 +7,9 @@ use crate::session::ThreadInfo;
 use crate::stops::Mode;
 use crate::target::linux::{process, ptrace};
 use crate::values::{NamedValue, Reader, Rendered, Value};
-use crate::{Address, Error, ThreadId, eval};
+use crate::{Error, ThreadId, eval};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// The most memory that is read at once.
-const MOST_MEMORY: usize = 64 << 20;
 
 impl Owner {
     pub(crate) fn threads(&self) -> Vec<ThreadInfo> {
@@ -23,13 +20,6 @@ impl Owner {
                 name: process::thread_name(self.process, id),
             })
             .collect()
-    }
-
-    pub(crate) fn read_memory(&self, address: Address, length: usize) -> Vec<u8> {
-        let mut bytes = vec![0; length.min(MOST_MEMORY)];
-        let count = self.memory.read_some(address, &mut bytes);
-        bytes.truncate(count);
-        bytes
     }
 
     pub(crate) fn modules(&self) -> Vec<ModuleInfo> {

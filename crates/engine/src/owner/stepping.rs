@@ -292,9 +292,12 @@ impl Owner {
         let mut buffer = [0; 16];
         let mut length = 0;
         if let Some(module) = self.modules.at(pc) {
-            let code = module.module.bytes_at(module.to_file(pc), buffer.len());
+            let code = module.code_in_file(module.to_file(pc), buffer.len());
             length = code.len();
             buffer[..length].copy_from_slice(code);
+        }
+        if length == 0 {
+            length = self.memory.read_some(pc, &mut buffer);
         }
         let after = decode(pc, &buffer[..length])
             .and_then(|instruction| emulate(&instruction, &registers, &mut self.memory));

@@ -70,7 +70,7 @@ pub(super) fn bytes_at<'b>(
     memory: &dyn Memory,
 ) -> &'b [u8] {
     let bytes = match modules.at(address) {
-        Some(m) => m.module.bytes_at(m.to_file(address), length),
+        Some(m) => m.code_in_file(m.to_file(address), length),
         None => &[],
     };
     if !bytes.is_empty() {

@@ -399,7 +399,7 @@ impl Walk<'_> {
                 break;
             }
             // A thunk: it adjusts an argument, and jumps.
-            let bytes = module.module.bytes_at(file, 4 * LONGEST);
+            let bytes = module.code_in_file(file, 4 * LONGEST);
             let jump = Decoder::with_ip(64, bytes, target.0, DecoderOptions::NONE)
                 .iter()
                 .find(|i| i.flow_control() == FlowControl::UnconditionalBranch);

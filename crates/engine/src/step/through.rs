@@ -100,7 +100,7 @@ impl Gates {
             }
             self.read_rows(&at, range, cx);
             let length = (range.end.0 - range.start.0) as usize;
-            let bytes = at.module.module.bytes_at(range.start, length);
+            let bytes = at.module.code_in_file(range.start, length);
             let start = at.module.to_process(range.start);
             let mut before = Mnemonic::INVALID;
             for instruction in Decoder::with_ip(64, bytes, start.0, DecoderOptions::NONE).iter() {

@@ -1,0 +1,147 @@
+//! Reading and writing the debuggee's memory for the user.
+//!
+//! A debugger can write anywhere, the program can't. What is only to be read is read by others with good reason to think that it
+//! never changes (constants that the compiler has used elsewhere already, tables of the dynamic linker), so a write there is refused. Code is
+//! an exception: it is never writable, and whoever writes into it means to change it.
+
+use super::Owner;
+use crate::faults::Mapping;
+use crate::memory::Memory;
+use crate::session::memory::{MOST_MEMORY, MemoryRead, PartialWrite};
+use crate::target::linux::process;
+use crate::{Address, Error};
+
+/// Memory is mapped by pages: of one, all can be written or nothing.
+const PAGE: u64 = 4096;
+/// How many mappings are tried for where memory can be read again.
+const MOST_TRIES: usize = 64;
+
+impl Owner {
+    pub(crate) fn read_memory(&self, address: Address, length: usize) -> MemoryRead {
+        let length = length.min(MOST_MEMORY);
+        let mut bytes = vec![0; length];
+        let count = self.memory.read_some(address, &mut bytes);
+        bytes.truncate(count);
+        let unreadable = match (length - count) as u64 {
+            0 => 0,
+            rest => self.unreadable(address.0.saturating_add(count as u64), rest),
+        };
+        MemoryRead { bytes, unreadable }
+    }
+
+    /// How many of the `length` bytes from an unreadable one on can't be read until one can.
+    fn unreadable(&self, from: u64, length: u64) -> u64 {
+        let mappings = process::mappings(self.process);
+        let behind = mappings.iter().filter(|mapping| mapping.start > from);
+        let readable = behind
+            .take(MOST_TRIES)
+            .find(|mapping| self.memory.read(Address(mapping.start), &mut [0]).is_ok());
+        readable.map_or(length, |mapping| length.min(mapping.start - from))
+    }
+
+    pub(crate) fn write_memory(
+        &mut self,
+        address: Address,
+        bytes: &[u8],
+        partial: PartialWrite,
+    ) -> Result<usize, Error> {
+        self.require_some_stopped()?;
+        let (writable, refusal) = self.writable(address, bytes.len());
+        let wanted = match (refusal, partial) {
+            (Some(why), PartialWrite::Refused) => return Err(Error::Refused(why)),
+            (Some(why), PartialWrite::Allowed) if writable == 0 => return Err(Error::Refused(why)),
+            _ => &bytes[..writable],
+        };
+        let mut before = vec![0; wanted.len()];
+        self.memory
+            .read(address, &mut before)
+            .map_err(|at| Error::Refused(format!("there is no memory at {at}")))?;
+        let written = self.write_pages(address, wanted);
+        if let Err((count, error)) = written {
+            let keeps = partial == PartialWrite::Allowed && count > 0;
+            if !keeps {
+                // They were writable a moment ago.
+                let _ = self.write_pages(address, &before[..count]);
+                return Err(error);
+            }
+            self.memory_changed(address, count);
+            return Ok(count);
+        }
+        self.memory_changed(address, wanted.len());
+        Ok(wanted.len())
+    }
+
+    /// Writes page by page; the error comes with how many bytes were written.
+    fn write_pages(&mut self, address: Address, bytes: &[u8]) -> Result<(), (usize, Error)> {
+        let mut done = 0;
+        while done < bytes.len() {
+            let at = Address(address.0.wrapping_add(done as u64));
+            let room = (PAGE - at.0 % PAGE) as usize;
+            let end = bytes.len().min(done + room);
+            if let Err(error) = self.memory.write(at, &bytes[done..end]) {
+                let error = Error::System {
+                    operation: format!("memory at {at} can't be written"),
+                    reason: error.to_string(),
+                };
+                return Err((done, error));
+            }
+            done = end;
+        }
+        Ok(())
+    }
+
+    /// How many bytes from `address` on may be written, and if that is less than `length`, why not the next one.
+    fn writable(&self, address: Address, length: usize) -> (usize, Option<String>) {
+        let mappings = process::mappings(self.process);
+        let mut done = 0;
+        while done < length {
+            let Some(at) = address.0.checked_add(done as u64) else {
+                return (
+                    done,
+                    Some("there is no memory behind the last address".into()),
+                );
+            };
+            let here = mappings
+                .iter()
+                .find(|mapping| (mapping.start..mapping.end).contains(&at));
+            let refusal = match here {
+                None => Some(format!("there is no memory at {}", Address(at))),
+                Some(mapping) => refusal(Address(at), mapping),
+            };
+            if refusal.is_some() {
+                return (done, refusal);
+            }
+            let room = here.map_or(0, |mapping| mapping.end - at);
+            let rest = length - done;
+            done += usize::try_from(room).unwrap_or(rest).min(rest);
+        }
+        (done, None)
+    }
+
+    /// What was known of memory that the user has written is known no more.
+    fn memory_changed(&mut self, address: Address, length: usize) {
+        // The stack may lead elsewhere.
+        self.stacks.clear();
+        self.refresh_watched();
+        let end = Address(address.0.saturating_add(length as u64));
+        for module in self.modules.iter() {
+            if module.has_code_in(address..end) {
+                module.code_was_changed();
+            }
+        }
+    }
+}
+
+fn refusal(at: Address, mapping: &Mapping) -> Option<String> {
+    let name = match mapping.name.as_str() {
+        "" => String::new(),
+        name => format!(" ({name})"),
+    };
+    match (mapping.write, mapping.execute) {
+        (true, _) | (_, true) => None,
+        _ if mapping.read => Some(format!(
+            "the memory at {at}{name} is read-only: the program itself can't write there"
+        )),
+        _ => Some(format!("nothing may be done with the memory at {at}{name}")),
+    }
+}

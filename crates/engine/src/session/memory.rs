@@ -1,0 +1,51 @@
+//! The debuggee's memory, as it is without breakpoints.
+
+use super::Session;
+use crate::owner::Owner;
+use crate::{Address, Error};
+
+/// What was read of memory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MemoryRead {
+    /// What could be read, without a gap.
+    pub bytes: Vec<u8>,
+    /// How many bytes behind those can't be read, until memory begins again or as far as was asked for.
+    pub unreadable: u64,
+}
+
+/// What becomes of a write of which a part can't be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartialWrite {
+    /// Nothing is written.
+    Refused,
+    /// What is before that part is written.
+    Allowed,
+}
+
+impl Session {
+    /// Reads the debuggee's memory as it is without breakpoints, as far as there is any, and no more than [`MOST_MEMORY`]. Works while
+    /// running.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn read_memory(&self, address: Address, length: usize) -> Result<MemoryRead, Error> {
+        self.ask(move |owner: &mut Owner| owner.read_memory(address, length))
+    }
+
+    /// Writes into the debuggee's memory, under the breakpoints in it, and says how many bytes. Code may be written over, other
+    /// memory only where the program itself may write.
+    ///
+    /// # Errors
+    /// [`Error::Refused`], and nothing is changed; [`Error::NotStopped`], [`Error::Ended`].
+    pub fn write_memory(
+        &self,
+        address: Address,
+        bytes: Vec<u8>,
+        partial: PartialWrite,
+    ) -> Result<usize, Error> {
+        self.ask(move |owner: &mut Owner| owner.write_memory(address, &bytes, partial))?
+    }
+}
+
+/// The most memory that is read at once, in bytes.
+pub const MOST_MEMORY: usize = 16 << 20;
