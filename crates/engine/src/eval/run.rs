@@ -303,8 +303,10 @@ impl Runner<'_> {
             _ => return Err(self.fault(index, "is no index: it is not an integer")),
         };
         let mut value = value;
+        let wanted = u64::try_from(position).unwrap_or(u64::MAX);
+        let limit = ALL.page(wanted, wanted.saturating_add(1));
         for _ in 0..MAX_STEPS {
-            match self.reader.view(&value, ALL) {
+            match self.reader.view(&value, limit) {
                 View::Alias(target) => value = target,
                 View::Sequence(sequence) => {
                     let has_bounds = sequence.container || self.has_bounds(&value);
@@ -327,21 +329,23 @@ impl Runner<'_> {
                         )),
                     };
                 }
-                View::Entries(entries)
-                    if entries.entries.iter().all(|entry| entry.key.is_none()) =>
-                {
-                    let found = usize::try_from(position)
-                        .ok()
-                        .and_then(|at| entries.entries.get(at));
-                    return found.map(|entry| entry.value.clone()).ok_or_else(|| {
-                        Fault::new(
-                            index.at,
-                            format!(
+                View::Entries(entries) if !entries.has_keys => {
+                    let found = entries.at(wanted).map(|entry| entry.value.clone());
+                    return found.ok_or_else(|| {
+                        let broken = entries.broken.as_ref();
+                        let why = match broken.filter(|_| wanted < entries.length) {
+                            Some(reason) => format!(
+                                "element {position} of `{}` can't be had: {}",
+                                self.source(base),
+                                self.reader.reason(reason)
+                            ),
+                            None => format!(
                                 "index {position} is out of bounds: `{}` has {} elements",
                                 self.source(base),
                                 entries.length
                             ),
-                        )
+                        };
+                        Fault::new(index.at, why)
                     });
                 }
                 View::Pointer {

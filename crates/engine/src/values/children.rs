@@ -1,8 +1,9 @@
 //! The children of a value, by position, and the expressions that give them again.
 
+use super::entries::Entry;
 use super::render::ALIASES;
 use super::view::{ALL, Record, View};
-use super::{NamedValue, Reader, Value};
+use super::{Contents, NamedValue, Reader, Value};
 use dapple_symbols::functions::Language;
 use std::ops::Range;
 
@@ -22,13 +23,15 @@ impl Reader<'_> {
         range: Range<u64>,
     ) -> Vec<NamedValue> {
         let mut value = value.clone();
-        let mut view = self.view(&value, ALL);
+        // What has entries has one named child, or none.
+        let limit = ALL.page(range.start.saturating_sub(1), range.end);
+        let mut view = self.view(&value, limit);
         // A reference's children are its target's, and so are the expressions: both languages see through it.
         for _ in 0..ALIASES {
             let View::Alias(target) = view else {
                 break;
             };
-            view = self.view(&target, ALL);
+            view = self.view(&target, limit);
             value = target;
         }
         let (named, indexed) = self.count(&view);
@@ -38,7 +41,7 @@ impl Reader<'_> {
         let child = |position: u64| -> Option<NamedValue> {
             match &view {
                 View::Leaf(_) | View::Alias(_) => None,
-                View::Text { .. } => Some(raw(&value)),
+                View::Text { .. } | View::Broken(_) => Some(raw(&value)),
                 View::Sequence(sequence) => {
                     if position < named {
                         return Some(raw(&value));
@@ -56,14 +59,20 @@ impl Reader<'_> {
                         return Some(raw(&value));
                     }
                     let index = position - named;
-                    let entry = entries.entries.get(usize::try_from(index).ok()?)?;
-                    let name = match &entry.key {
-                        Some(key) => format!("[{}]", self.render(key).text),
-                        None => format!("[{index}]"),
+                    let (name, value) = match (entries.at(index), &entries.broken) {
+                        (Some(Entry { key, value }), _) => {
+                            let name = key.as_ref().map(|key| self.render(key).text);
+                            (name, value.clone())
+                        }
+                        (None, Some(reason)) => {
+                            let reason = Contents::Unavailable(reason.clone());
+                            (None, value.sibling(None, reason))
+                        }
+                        (None, None) => return None,
                     };
                     Some(NamedValue {
-                        name,
-                        value: entry.value.clone(),
+                        name: format!("[{}]", name.unwrap_or_else(|| index.to_string())),
+                        value,
                         expression: None,
                         kind: None,
                     })

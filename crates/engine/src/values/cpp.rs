@@ -11,6 +11,7 @@ use crate::exceptions::cpp::Space;
 use dapple_symbols::types::{Aggregate, Type, TypeKind};
 
 mod nodes;
+mod walks;
 
 /// The longest text or sequence taken for real, in bytes.
 const MAX_OBJECT: u64 = i64::MAX as u64;
@@ -72,6 +73,11 @@ pub(crate) fn view(
         "tuple" => tuple(reader, value, aggregate),
         _ => None,
     }
+}
+
+/// What is shown of an object whose contents a library never makes.
+fn nonsense(why: &str) -> View {
+    View::Broken(format!("<not initialised or corrupt: {why}>"))
 }
 
 fn find(reader: &Reader<'_>, value: &Value, names: &[&str]) -> Option<Value> {

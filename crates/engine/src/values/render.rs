@@ -1,6 +1,7 @@
 //! The one-line text of a value, and how many children it has.
 
-use super::view::{Entries, LONG, Limit, Record, SHORT, Sequence, Style, View};
+use super::entries::Entries;
+use super::view::{LONG, Limit, Record, SHORT, Sequence, Style, View};
 use super::{Contents, Reader, Rendered, Value, names, scalars::Number};
 use crate::Address;
 use dapple_symbols::functions::Language;
@@ -117,7 +118,7 @@ impl Reader<'_> {
                 Some(view) => self.count(&view),
                 None => (0, 0),
             },
-            View::Text { .. } => (1, 0),
+            View::Text { .. } | View::Broken(_) => (1, 0),
             View::Sequence(sequence) => (u64::from(sequence.container), sequence.length),
             View::Entries(entries) => (1, entries.length),
             View::Record(record) => (record.children(), 0),
@@ -165,7 +166,9 @@ impl Reader<'_> {
     fn write(&self, view: &View, value: &Value, depth: usize, line: &mut Line) {
         line.values += 1;
         match view {
-            View::Leaf(text) | View::Text { text, .. } => line.text.push_str(text),
+            View::Leaf(text) | View::Text { text, .. } | View::Broken(text) => {
+                line.text.push_str(text);
+            }
             View::Pointer { address, note, .. } => {
                 line.text.push_str(&format!("{address:#x}"));
                 if let Some(note) = note {
@@ -230,11 +233,13 @@ impl Reader<'_> {
     fn write_entries(&self, entries: &Entries, value: &Value, depth: usize, line: &mut Line) {
         let is_rust = self.is_rust(value);
         if depth == 0 {
-            line.text.push_str(&format!("len = {} ", entries.length));
+            let sign = if entries.is_longer { '>' } else { '=' };
+            line.text
+                .push_str(&format!("len {sign} {} ", entries.length));
         }
         // As Rust's own `{:?}` writes maps and sets.
         line.text.push('{');
-        for (position, entry) in entries.entries.iter().enumerate() {
+        for (position, entry) in entries.iter().enumerate() {
             if position > 0 {
                 line.text.push_str(", ");
             }
@@ -256,7 +261,11 @@ impl Reader<'_> {
             }
             self.write_child(&entry.value, depth, line, SHORT);
         }
-        if (entries.entries.len() as u64) < entries.length && !line.text.ends_with('…') {
+        let is_cut = line.text.ends_with('…');
+        if let Some(reason) = entries.broken.as_ref().filter(|_| !is_cut) {
+            line.text.push_str(", ");
+            line.text.push_str(&self.reason(reason));
+        } else if !is_cut && (entries.is_longer || entries.end() < entries.length) {
             line.text.push_str(", …");
         }
         line.text.push('}');

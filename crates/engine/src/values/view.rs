@@ -1,10 +1,10 @@
 //! What a value is to its reader: the one form from which both its text and its children are made.
 
+use super::entries::Entries;
 use super::{Contents, Reader, Value, c, contents, cpp, names, rust, scalars};
-use crate::memory::Memory;
 use dapple_symbols::functions::Language;
-use dapple_symbols::location::{LocationContext, Unavailable, evaluate_cfi};
-use dapple_symbols::types::{Aggregate, Member, PointerKind, Type, TypeId, TypeKind};
+use dapple_symbols::location::Unavailable;
+use dapple_symbols::types::{Aggregate, PointerKind, Type, TypeId, TypeKind};
 use std::sync::Arc;
 
 /// A value as its reader sees it.
@@ -30,6 +30,8 @@ pub(crate) enum View {
     Entries(Entries),
     /// Fields.
     Record(Record),
+    /// A library's type that holds what it never holds: why it can't be shown.
+    Broken(String),
 }
 
 /// Elements one after another.
@@ -48,20 +50,6 @@ pub(crate) struct Sequence {
     pub text: Option<String>,
     /// A library's type, whose length is worth telling and which has a raw form.
     pub container: bool,
-}
-
-/// Elements of a library's container that lie apart, the first of them, and how many there are in all.
-#[derive(Debug, Clone)]
-pub(crate) struct Entries {
-    pub entries: Vec<Entry>,
-    pub length: u64,
-}
-
-/// An element; a map's has a key.
-#[derive(Debug, Clone)]
-pub(crate) struct Entry {
-    pub key: Option<Value>,
-    pub value: Value,
 }
 
 /// Fields, bases among them.
@@ -102,32 +90,35 @@ pub(crate) struct Field {
 pub(crate) struct Limit {
     /// Bytes of a text.
     pub text: usize,
-    /// Entries of a container that has to be walked.
+    /// The first entry of a container that has to be walked.
+    pub first: u64,
+    /// How many of its entries from there on.
     pub entries: usize,
 }
 
 /// Values on their own.
 pub(crate) const LONG: Limit = Limit {
     text: 256,
+    first: 0,
     entries: 32,
 };
 /// Values inside a summary.
 pub(crate) const SHORT: Limit = Limit {
     text: 64,
+    first: 0,
     entries: 32,
 };
-/// Containers whose children are asked for.
+/// Containers whose children are asked for: with [`Limit::page`], those that are.
 pub(crate) const ALL: Limit = Limit {
     text: 64,
+    first: 0,
     entries: 10_000,
 };
 
 /// Members flattened out of anonymous ones, at most.
 const MAX_FIELDS: usize = 4096;
 /// How deep arrays, anonymous members and empty bases nest in programs that a compiler made.
-const MAX_NESTING: usize = 8;
-/// Members looked at in one search.
-const MAX_VISITS: usize = 2000;
+pub(super) const MAX_NESTING: usize = 8;
 
 impl Sequence {
     /// The element at `index`.
@@ -141,33 +132,6 @@ impl Sequence {
             .contents
             .part(position.wrapping_mul(self.stride), self.size);
         element
-    }
-}
-
-/// What the place of a virtual base is computed from.
-struct MemoryContext<'a>(&'a dyn Memory);
-
-impl LocationContext for MemoryContext<'_> {
-    fn register(&self, _register: u16) -> Option<u64> {
-        None
-    }
-
-    fn read(&self, address: u64, buffer: &mut [u8]) -> Result<(), u64> {
-        self.0
-            .read(crate::Address(address), buffer)
-            .map_err(|at| at.0)
-    }
-
-    fn cfa(&self) -> Option<u64> {
-        None
-    }
-
-    fn load_bias(&self) -> u64 {
-        0
-    }
-
-    fn thread_local(&self, _offset: u64) -> Option<u64> {
-        None
     }
 }
 
@@ -205,40 +169,6 @@ impl Reader<'_> {
             }
         }
         Some(Resolved { type_, alias })
-    }
-
-    /// The size of a type in bytes.
-    pub(crate) fn size_of(&self, value: &Value) -> Option<u64> {
-        self.size_within(value, MAX_NESTING)
-    }
-
-    fn size_within(&self, value: &Value, nesting: usize) -> Option<u64> {
-        let type_ = self.resolve(value)?.type_;
-        match &type_.kind {
-            TypeKind::Array {
-                element,
-                dimensions,
-            } if value.dimension > 0 || type_.size.is_none() => {
-                let element = self.size_within(
-                    &value.sibling(Some(*element), value.contents.clone()),
-                    nesting.checked_sub(1)?,
-                )?;
-                let dimensions = value.lengths.as_deref().unwrap_or(dimensions);
-                let rest = dimensions.get(usize::from(value.dimension)..)?;
-                rest.iter()
-                    .try_fold(element, |size, count| size.checked_mul((*count)?))
-            }
-            _ => type_.size,
-        }
-    }
-
-    /// Whether it is an array whose type doesn't say how long it is.
-    pub(super) fn has_unknown_length(&self, value: &Value) -> bool {
-        self.resolve(value)
-            .is_some_and(|resolved| match &resolved.type_.kind {
-                TypeKind::Array { dimensions, .. } => dimensions.contains(&None),
-                _ => false,
-            })
     }
 
     /// The value's view. Reads no more than a few hundred bytes.
@@ -368,6 +298,15 @@ impl Reader<'_> {
         let mut word = [0; 8];
         word.copy_from_slice(&bytes);
         Ok(u64::from_le_bytes(word))
+    }
+
+    /// Little-endian words at an address.
+    pub(crate) fn words<const COUNT: usize>(&self, address: u64) -> Result<[u64; COUNT], Reason> {
+        let mut bytes = [[0; 8]; COUNT];
+        self.memory
+            .read(crate::Address(address), bytes.as_flattened_mut())
+            .map_err(|at| Unavailable::Unreadable(at.0))?;
+        Ok(bytes.map(u64::from_le_bytes))
     }
 
     fn pointer_view(
@@ -553,158 +492,5 @@ impl Reader<'_> {
                 base: member.base,
             });
         }
-    }
-
-    /// A base class without any data.
-    fn is_empty_base(&self, member: &Member, value: &Value, depth: usize) -> bool {
-        let base = value.sibling(Some(member.type_id), Contents::Memory(crate::Address(0)));
-        match self.resolve(&base).map(|resolved| resolved.type_) {
-            Some(type_) => match &type_.kind {
-                TypeKind::Aggregate(aggregate) => {
-                    depth < 4
-                        && aggregate.members.len() <= 16
-                        && type_.size.is_none_or(|size| size <= 1)
-                        && aggregate
-                            .members
-                            .iter()
-                            .all(|inner| inner.base && self.is_empty_base(inner, &base, depth + 1))
-                }
-                _ => false,
-            },
-            None => false,
-        }
-    }
-
-    /// A member's value.
-    pub(crate) fn member(&self, value: &Value, member: &Member) -> Value {
-        let mut field = value.sibling(Some(member.type_id), value.contents.clone());
-        if member.virtual_base {
-            field.contents = self.virtual_base(value, member);
-            return field;
-        }
-        let size = self.size_of(&field).unwrap_or(0);
-        field.contents = match member.bits {
-            None => value.contents.part(member.offset, size),
-            Some((skip, bits)) => self.bit_field(value, &field, member.offset, skip, bits, size),
-        };
-        field
-    }
-
-    /// The object knows where its virtual base is.
-    fn virtual_base(&self, value: &Value, member: &Member) -> Contents {
-        let unavailable = |reason| Contents::Unavailable(reason);
-        let (Some(expression), Some(address)) = (&member.expression, value.contents.address())
-        else {
-            let why = "a virtual base of an object that is not in memory";
-            return unavailable(Unavailable::Unsupported(why.to_owned()));
-        };
-        let context = MemoryContext(self.memory);
-        match evaluate_cfi(expression, Some(address.0), &context) {
-            Ok(address) => Contents::Memory(crate::Address(address)),
-            Err(reason) => unavailable(reason),
-        }
-    }
-
-    fn bit_field(
-        &self,
-        value: &Value,
-        field: &Value,
-        offset: u64,
-        skip: u64,
-        bits: u64,
-        size: u64,
-    ) -> Contents {
-        let span = skip.saturating_add(bits).div_ceil(8).min(32);
-        let storage = value.contents.part(offset, span);
-        let bytes = match self.bytes(&storage, span) {
-            Ok(bytes) => bytes,
-            Err(reason) => return Contents::Unavailable(reason),
-        };
-        let mut number = contents::extract_bits(&bytes, skip, bits);
-        let is_signed = self.resolve(field).is_some_and(|resolved| {
-            use dapple_symbols::types::Encoding;
-            matches!(
-                resolved.type_.kind,
-                TypeKind::Base(Encoding::Signed | Encoding::SignedChar)
-                    | TypeKind::Enumeration { signed: true, .. }
-            )
-        });
-        if is_signed && (1..128).contains(&bits) && number >> (bits - 1) & 1 == 1 {
-            number |= u128::MAX << bits;
-        }
-        let size = usize::try_from(size).unwrap_or(16).min(16);
-        Contents::Bytes(number.to_le_bytes()[..size].into())
-    }
-
-    /// The nearest member called `name`, in the value or in its members: libraries wrap what they hold.
-    pub(crate) fn find(&self, value: &Value, name: &str) -> Option<Value> {
-        self.search(value, 8, &|member, _| member == Some(name))
-    }
-
-    /// The first pointer in a value or its members.
-    pub(crate) fn find_pointer(&self, value: &Value) -> Option<Value> {
-        self.search(value, 8, &|_, type_| {
-            matches!(type_.kind, TypeKind::Pointer(PointerKind::Pointer, _))
-        })
-    }
-
-    /// The first integer in a value or its members.
-    pub(crate) fn find_integer(&self, value: &Value) -> Option<Value> {
-        self.search(value, 8, &|_, type_| {
-            matches!(type_.kind, TypeKind::Base(_)) && type_.size.is_some_and(|size| size > 0)
-        })
-    }
-
-    /// The direct member called `name`.
-    pub(crate) fn field(&self, value: &Value, name: &str) -> Option<Value> {
-        self.search(value, 0, &|member, _| member == Some(name))
-    }
-
-    /// Searches a value itself and its members to a depth.
-    pub(crate) fn search(
-        &self,
-        value: &Value,
-        depth: usize,
-        wanted: &dyn Fn(Option<&str>, &Type) -> bool,
-    ) -> Option<Value> {
-        let type_ = self.resolve(value)?.type_;
-        if wanted(None, &type_) {
-            return Some(value.clone());
-        }
-        let mut visits = 0;
-        self.search_members(value, &type_, depth, wanted, &mut visits)
-    }
-
-    fn search_members(
-        &self,
-        value: &Value,
-        type_: &Type,
-        depth: usize,
-        wanted: &dyn Fn(Option<&str>, &Type) -> bool,
-        visits: &mut usize,
-    ) -> Option<Value> {
-        let TypeKind::Aggregate(aggregate) = &type_.kind else {
-            return None;
-        };
-        let mut inner = Vec::new();
-        for member in &aggregate.members {
-            *visits += 1;
-            if *visits > MAX_VISITS {
-                return None;
-            }
-            let field = self.member(value, member);
-            let Some(resolved) = self.resolve(&field) else {
-                continue;
-            };
-            if wanted(member.name.as_deref(), &resolved.type_) {
-                return Some(field);
-            }
-            if depth > 0 && matches!(resolved.type_.kind, TypeKind::Aggregate(_)) {
-                inner.push((field, resolved.type_));
-            }
-        }
-        inner
-            .iter()
-            .find_map(|(field, type_)| self.search_members(field, type_, depth - 1, wanted, visits))
     }
 }

@@ -1,21 +1,102 @@
-//! libstdc++'s containers made of nodes, and those whose elements are spread: walked no further than asked.
+//! Containers whose elements lie apart: those made of nodes, and those made of blocks. Walked no further than asked.
 //!
-//! Node headers are part of libstdc++'s ABI: a tree's is colour, parent, left, right; a list's next and previous; a hash
-//! table's and a forward list's next. The element follows at the next place that its alignment allows, here 8 bytes.
+//! Node headers are part of each library's ABI. libstdc++: a tree's is colour, parent, left, right; a list's next and
+//! previous; a hash table's and a forward list's next. The element follows at the next place that its alignment allows.
 
-use super::{Limit, find, word};
+use super::walks::{Chain, End, Tree};
+use super::{Limit, find, nonsense, walks, word};
 use crate::Address;
-use crate::values::view::{Entries, Entry, View};
+use crate::values::entries::{Entry, Page};
+use crate::values::view::View;
 use crate::values::{Contents, Number, Reader, Value, names};
 use dapple_symbols::types::{Aggregate, TypeKind};
 
 /// The most elements a container is believed to have.
 const MAX_LENGTH: u64 = 1 << 40;
 /// Elements counted one by one where the container doesn't know.
-const MAX_COUNTED: usize = 100_000;
+const MAX_COUNTED: u64 = 1 << 17;
 
-/// The element's type: what the allocator, the last argument, allocates. Gcc tells it of the allocator's base only.
-fn element(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<Value> {
+/// What a container holds.
+pub(super) struct Element {
+    /// The element, or a map's value.
+    value: Value,
+    /// Where the value is in the element.
+    offset: u64,
+    /// A map's key, at the element's beginning.
+    key: Option<Value>,
+    align: u64,
+}
+
+impl Element {
+    /// The type: what the allocator, the last argument, allocates, or else what the container is of.
+    pub(super) fn of(
+        reader: &Reader<'_>,
+        value: &Value,
+        aggregate: &Aggregate,
+        is_map: bool,
+    ) -> Option<Element> {
+        let typed = |type_id| value.sibling(type_id, Contents::Memory(Address(0)));
+        let whole = allocated(reader, value, aggregate);
+        if !is_map {
+            let value = match whole {
+                Some(whole) => whole,
+                None => typed(aggregate.type_arguments.first()?.1),
+            };
+            return Some(Element {
+                align: reader.align_of(&value),
+                value,
+                offset: 0,
+                key: None,
+            });
+        }
+        let pair = whole.and_then(|pair| {
+            let value = reader.field(&pair, "second")?;
+            Some((reader.field(&pair, "first")?, value))
+        });
+        let (key, value) = match pair {
+            Some(pair) => pair,
+            // Without the pair's own description: as it is laid out.
+            None => {
+                let arguments = aggregate.type_arguments.get(..2)?;
+                let (key, mut value) = (typed(arguments[0].1), typed(arguments[1].1));
+                let offset = reader.size_of(&key)?;
+                let offset = offset.checked_next_multiple_of(reader.align_of(&value))?;
+                value.contents = Contents::Memory(Address(offset));
+                (key, value)
+            }
+        };
+        Some(Element {
+            align: reader.align_of(&key).max(reader.align_of(&value)),
+            offset: value.contents.address()?.0,
+            value,
+            key: Some(key),
+        })
+    }
+
+    /// The entry of the element at an address.
+    fn at(&self, address: u64) -> Option<Entry> {
+        let at = |value: &Value, offset: u64| {
+            let mut value = value.clone();
+            value.contents = Contents::Memory(Address(address.checked_add(offset)?));
+            Some(value)
+        };
+        Some(Entry {
+            key: match &self.key {
+                Some(key) => Some(at(key, 0)?),
+                None => None,
+            },
+            value: at(&self.value, self.offset)?,
+        })
+    }
+
+    /// Where it is in a node whose own part has so many bytes.
+    fn behind(&self, header: u64) -> u64 {
+        header.next_multiple_of(self.align.max(1))
+    }
+}
+
+/// What a container's allocator allocates. Gcc tells it of the allocator's base only.
+fn allocated(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<Value> {
     let mut allocator = aggregate.type_arguments.last()?.1;
     for _ in 0..4 {
         let value = value.sibling(allocator, Contents::Memory(Address(0)));
@@ -31,23 +112,6 @@ fn element(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<
     None
 }
 
-/// The entry of an element at an address: a map's is a pair.
-fn entry(reader: &Reader<'_>, element: &Value, address: u64, is_map: bool) -> Option<Entry> {
-    let mut value = element.clone();
-    value.contents = Contents::Memory(Address(address));
-    if is_map {
-        let (key, value) = (
-            reader.field(&value, "first")?,
-            reader.field(&value, "second")?,
-        );
-        return Some(Entry {
-            key: Some(key),
-            value,
-        });
-    }
-    Some(Entry { key: None, value })
-}
-
 fn is_map(path: &str) -> bool {
     matches!(
         path,
@@ -55,7 +119,22 @@ fn is_map(path: &str) -> bool {
     )
 }
 
-/// `map`, `set` and their siblings: a red-black tree, from its leftmost node on.
+/// The entries that a walk has found, or why there are none.
+fn walked(page: Page, length: u64, walk: Result<(), String>) -> View {
+    match walk {
+        Ok(()) => View::Entries(page.of(length)),
+        Err(why) => match page.until(length, &why) {
+            Some(entries) => View::Entries(entries),
+            None => nonsense(&why),
+        },
+    }
+}
+
+fn too_long(length: u64) -> View {
+    nonsense(&format!("its length would be {length}"))
+}
+
+/// `map`, `set` and their siblings: a red-black tree.
 pub(super) fn tree(
     reader: &Reader<'_>,
     value: &Value,
@@ -63,44 +142,28 @@ pub(super) fn tree(
     path: &str,
     limit: Limit,
 ) -> Option<View> {
-    let element = element(reader, value, aggregate)?;
+    let element = Element::of(reader, value, aggregate, is_map(path))?;
     let header = reader.find(value, "_M_header")?;
-    let length = word(reader, value, &["_M_node_count"]).filter(|n| *n <= MAX_LENGTH)?;
-    let end = header.contents.address();
-    let link = |contents: &Contents, slot: u64| reader.word(&contents.part(8 * slot, 8)).ok();
-    let at = |node: u64| Contents::Memory(Address(node));
-    let (parent_slot, left_slot, right_slot) = (1, 2, 3);
-    let mut node = link(&header.contents, left_slot)?;
-    let mut entries = Vec::new();
-    while (entries.len() as u64) < length && entries.len() < limit.entries {
-        entries.push(entry(
-            reader,
-            &element,
-            node.checked_add(32)?,
-            is_map(path),
-        )?);
-        let right = link(&at(node), right_slot)?;
-        if right != 0 {
-            node = right;
-            // A tree of 64 levels has more nodes than there are addresses.
-            for _ in 0..128 {
-                match link(&at(node), left_slot)? {
-                    0 => break,
-                    left => node = left,
-                }
-            }
-        } else {
-            for _ in 0..128 {
-                let parent = link(&at(node), parent_slot)?;
-                let was_right = link(&at(parent), right_slot)? == node;
-                node = parent;
-                if !was_right || Some(Address(node)) == end {
-                    break;
-                }
-            }
-        }
+    let length = word(reader, value, &["_M_node_count"])?;
+    if length > MAX_LENGTH {
+        return Some(too_long(length));
     }
-    Some(View::Entries(Entries { entries, length }))
+    let (parent, left, right) = (1, 2, 3);
+    let root = reader.word(&header.contents.part(8 * parent, 8)).ok()?;
+    let mut page = Page::new(limit, element.key.is_some());
+    let tree = Tree {
+        root,
+        header: header.contents.address().map(|header| header.0),
+        parent: parent as usize,
+        left,
+        right,
+        length,
+    };
+    let offset = element.behind(32);
+    let walk = walks::tree(reader, &tree, &mut page, &|node| {
+        element.at(node.checked_add(offset)?)
+    });
+    Some(walked(page, length, walk))
 }
 
 /// What is linked: `list`, `forward_list`, and the hash tables, which keep their elements in one list.
@@ -111,48 +174,56 @@ pub(super) fn chain(
     path: &str,
     limit: Limit,
 ) -> Option<View> {
-    let element = element(reader, value, aggregate)?;
-    let (first, length, offset) = match path {
+    let element = Element::of(reader, value, aggregate, is_map(path))?;
+    let plain = |first: Value, length| {
+        Some(Chain {
+            first: reader.word(&first.contents).ok()?,
+            next: 0,
+            back: None,
+            end: 0,
+            length,
+        })
+    };
+    let (list, header) = match path {
         "list" => {
             let node = reader.find(value, "_M_node")?;
-            (
-                reader.find(&node, "_M_next")?,
-                Some(word(reader, &node, &["_M_size"])?),
-                16,
-            )
+            let own = node.contents.address()?.0;
+            let next = reader.find(&node, "_M_next")?;
+            let list = Chain {
+                first: reader.word(&next.contents).ok()?,
+                next: 0,
+                back: Some((1, own)),
+                end: own,
+                length: Some(word(reader, &node, &["_M_size"])?),
+            };
+            (list, 16)
         }
-        "forward_list" => (reader.find(value, "_M_next")?, None, 8),
+        "forward_list" => (plain(reader.find(value, "_M_next")?, None)?, 8),
         _ => {
             let before = reader.find(value, "_M_before_begin")?;
-            let count = word(reader, value, &["_M_element_count"])?;
-            (reader.find(&before, "_M_nxt")?, Some(count), 8)
+            let length = word(reader, value, &["_M_element_count"])?;
+            (plain(reader.find(&before, "_M_nxt")?, Some(length))?, 8)
         }
     };
-    if length.is_some_and(|length| length > MAX_LENGTH) {
-        return None;
+    if let Some(length) = list.length.filter(|length| *length > MAX_LENGTH) {
+        return Some(too_long(length));
     }
-    let mut node = reader.word(&first.contents).ok()?;
-    let mut entries = Vec::new();
-    let mut counted = 0;
-    while node != 0
-        && counted < MAX_COUNTED
-        && length.is_none_or(|length| (counted as u64) < length)
-    {
-        if entries.len() < limit.entries {
-            entries.push(entry(
-                reader,
-                &element,
-                node.checked_add(offset)?,
-                is_map(path),
-            )?);
-        } else if length.is_some() {
-            break;
+    let offset = element.behind(header);
+    let mut page = Page::new(limit, element.key.is_some());
+    let walk = walks::chain(reader, &list, MAX_COUNTED, &mut page, &|node| {
+        element.at(node.checked_add(offset)?)
+    });
+    match walk {
+        Ok((length, end)) => {
+            let mut entries = page.of(length);
+            entries.is_longer = matches!(end, End::TooLong);
+            Some(View::Entries(entries))
         }
-        counted += 1;
-        node = reader.word(&Contents::Memory(Address(node))).ok()?;
+        Err(why) => {
+            let length = list.length.unwrap_or(page.position());
+            Some(walked(page, length, Err(why)))
+        }
     }
-    let length = length.unwrap_or(counted as u64);
-    Some(View::Entries(Entries { entries, length }))
 }
 
 /// `deque`: blocks of equal size, from a cursor in the first to one in the last.
@@ -162,8 +233,8 @@ pub(super) fn deque(
     aggregate: &Aggregate,
     limit: Limit,
 ) -> Option<View> {
-    let element = element(reader, value, aggregate)?;
-    let size = reader.size_of(&element).filter(|size| *size > 0)?;
+    let element = Element::of(reader, value, aggregate, false)?;
+    let size = reader.size_of(&element.value).filter(|size| *size > 0)?;
     let cursor = |name: &str| {
         let iterator = reader.find(value, name)?;
         let part = |name: &str| word(reader, &iterator, &[name]);
@@ -174,31 +245,79 @@ pub(super) fn deque(
             part("_M_node")?,
         ))
     };
-    let (mut at, first, mut last, mut block) = cursor("_M_start")?;
+    let (start, first, last, block) = cursor("_M_start")?;
     let (end, end_first, _, end_block) = cursor("_M_finish")?;
-    let room = last.checked_sub(first).filter(|room| *room > 0)?;
-    let blocks = end_block.checked_sub(block)? / 8;
-    let bytes = match blocks {
-        0 => end.checked_sub(at)?,
-        blocks => (last.checked_sub(at)?)
-            .checked_add((blocks - 1).checked_mul(room)?)?
-            .checked_add(end.checked_sub(end_first)?)?,
+    let length = || {
+        let room = last.checked_sub(first).filter(|room| *room > 0)?;
+        let bytes = match end_block.checked_sub(block)? / 8 {
+            0 => end.checked_sub(start)?,
+            blocks => (last.checked_sub(start)?)
+                .checked_add((blocks - 1).checked_mul(room)?)?
+                .checked_add(end.checked_sub(end_first)?)?,
+        };
+        let skipped = start.checked_sub(first)?;
+        (room.is_multiple_of(size) && skipped <= room).then_some((bytes / size, room, skipped))
     };
-    let length = bytes / size;
-    if length > MAX_LENGTH {
-        return None;
-    }
-    let mut entries = Vec::new();
-    while (entries.len() as u64) < length && entries.len() < limit.entries {
-        if at >= last {
-            block = block.checked_add(8)?;
-            at = reader.word(&Contents::Memory(Address(block))).ok()?;
-            last = at.checked_add(room)?;
+    let Some((length, room, skipped)) = length().filter(|(length, ..)| *length <= MAX_LENGTH)
+    else {
+        return Some(nonsense("its ends don't belong together"));
+    };
+    let blocks = Blocks {
+        map: block,
+        per_block: room / size,
+        start: skipped / size,
+        size,
+        length,
+    };
+    Some(blocks.view(reader, &element, limit))
+}
+
+/// Blocks of elements, and a table of their addresses.
+struct Blocks {
+    /// The table's first word.
+    map: u64,
+    per_block: u64,
+    /// The position of the first element in the first block.
+    start: u64,
+    size: u64,
+    length: u64,
+}
+
+impl Blocks {
+    fn view(&self, reader: &Reader<'_>, element: &Element, limit: Limit) -> View {
+        let mut page = Page::new(limit, false);
+        page.skip(page.before().min(self.length));
+        let mut block = None;
+        let mut walk = Ok(());
+        while !page.is_full(self.length) {
+            let position = self.start + page.position();
+            let number = position / self.per_block;
+            let start = match block {
+                Some((known, start)) if known == number => Some(start),
+                _ => self.block(reader, number),
+            };
+            let Some(start) = start else {
+                walk = Err("its table of blocks cannot be read".to_owned());
+                break;
+            };
+            block = Some((number, start));
+            let offset = position % self.per_block * self.size;
+            if page
+                .next(|| element.at(start.checked_add(offset)?))
+                .is_none()
+            {
+                walk = Err("its blocks make no sense".to_owned());
+                break;
+            }
         }
-        entries.push(entry(reader, &element, at, false)?);
-        at = at.checked_add(size)?;
+        walked(page, self.length, walk)
     }
-    Some(View::Entries(Entries { entries, length }))
+
+    fn block(&self, reader: &Reader<'_>, number: u64) -> Option<u64> {
+        let slot = self.map.checked_add(number.checked_mul(8)?)?;
+        let [block] = reader.words(slot).ok()?;
+        Some(block)
+    }
 }
 
 /// `vector<bool>`: bits.
@@ -213,24 +332,31 @@ pub(super) fn bits(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<V
     };
     let ((start, skip), (end, rest)) = (edge("_M_start")?, edge("_M_finish")?);
     let length = end
-        .checked_sub(start)?
-        .checked_mul(8)?
-        .checked_add(rest)?
-        .checked_sub(skip)?;
-    if length > MAX_LENGTH {
-        return None;
-    }
-    let mut entries = Vec::new();
-    for bit in skip..skip + length.min(limit.entries as u64) {
-        let at = Contents::Memory(Address(start.checked_add(bit / 8)?));
-        let byte = reader.bytes(&at, 1).ok()?[0];
-        let number = Contents::Number(Number::Bool(byte >> (bit % 8) & 1 == 1));
-        entries.push(Entry {
-            key: None,
-            value: value.sibling(None, number),
+        .checked_sub(start)
+        .and_then(|bytes| bytes.checked_mul(8)?.checked_add(rest)?.checked_sub(skip));
+    let Some(length) = length.filter(|length| *length <= MAX_LENGTH && skip < 64) else {
+        return Some(nonsense("its end is not behind its beginning"));
+    };
+    let mut page = Page::new(limit, false);
+    page.skip(page.before().min(length));
+    let mut walk = Ok(());
+    while !page.is_full(length) {
+        let bit = skip + page.position();
+        let byte = start.checked_add(bit / 8).and_then(|at| {
+            let bytes = reader.bytes(&Contents::Memory(Address(at)), 1).ok()?;
+            bytes.first().copied()
         });
+        let Some(byte) = byte else {
+            walk = Err("its bits cannot be read".to_owned());
+            break;
+        };
+        let number = Contents::Number(Number::Bool(byte >> (bit % 8) & 1 == 1));
+        let value = value.sibling(None, number);
+        if page.next(|| Some(Entry { key: None, value })).is_none() {
+            break;
+        }
     }
-    Some(View::Entries(Entries { entries, length }))
+    Some(walked(page, length, walk))
 }
 
 /// `variant`: the alternative held. It starts where the union of all of them does.

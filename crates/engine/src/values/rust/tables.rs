@@ -2,12 +2,16 @@
 
 use super::Limit;
 use crate::Address;
-use crate::values::view::{Entries, Entry, View};
+use crate::values::entries::{Entries, Entry, Page};
+use crate::values::pages::Pages;
+use crate::values::view::{Sequence, View};
 use crate::values::{Contents, Reader, Value};
 use dapple_symbols::types::TypeKind;
 
 /// Control bytes read at most.
-const MAX_BUCKETS: u64 = 1 << 20;
+const MAX_BUCKETS: u64 = 1 << 26;
+/// Control bytes read at a time.
+const CONTROL_BYTES: u64 = 4096;
 /// A B-tree of more levels would hold more than memory does.
 const MAX_HEIGHT: u64 = 24;
 /// A node's capacity is below this.
@@ -29,21 +33,31 @@ pub(super) fn hash(reader: &Reader<'_>, value: &Value, is_set: bool, limit: Limi
     if mask.checked_add(1)? < items || !mask.wrapping_add(1).is_power_of_two() {
         return None;
     }
-    let mut entries = Vec::new();
+    let mut page = Page::new(limit, !is_set);
     let mut bucket = 0;
     let buckets = (mask + 1).min(MAX_BUCKETS);
-    while bucket < buckets && entries.len() < limit.entries && (entries.len() as u64) < items {
-        let count = (buckets - bucket).min(256);
+    while bucket < buckets && !page.is_full(items) {
+        let count = (buckets - bucket).min(CONTROL_BYTES);
         let at = Address(control.wrapping_add(bucket));
         let bytes = reader.bytes(&Contents::Memory(at), count).ok()?;
-        for (offset, byte) in (0..).zip(bytes) {
-            // A set top bit: empty or deleted.
-            if byte & 0x80 == 0 && entries.len() < limit.entries {
+        // A set top bit: empty or deleted.
+        let is_used = |byte: &&u8| **byte & 0x80 == 0;
+        let used = bytes.iter().filter(is_used).count() as u64;
+        if used <= page.before() {
+            page.skip(used);
+            bucket += count;
+            continue;
+        }
+        for (offset, byte) in (0..).zip(&bytes) {
+            if !is_used(&byte) || page.is_full(items) {
+                continue;
+            }
+            page.next(|| {
                 let back = (bucket + offset + 1).wrapping_mul(size);
                 let mut element = element.clone();
                 element.contents = Contents::Memory(Address(control.wrapping_sub(back)));
                 let key = reader.field(&element, "__0")?;
-                entries.push(if is_set {
+                Some(if is_set {
                     Entry {
                         key: None,
                         value: key,
@@ -54,15 +68,21 @@ pub(super) fn hash(reader: &Reader<'_>, value: &Value, is_set: bool, limit: Limi
                         key: Some(key),
                         value,
                     }
-                });
-            }
+                })
+            })?;
         }
         bucket += count;
     }
-    Some(View::Entries(Entries {
-        entries,
-        length: items,
-    }))
+    Some(View::Entries(collected(page, items)?))
+}
+
+/// What a walk has found. One that met fewer elements than there should be was through something else.
+fn collected(page: Page, length: u64) -> Option<Entries> {
+    if page.is_full(length) {
+        return Some(page.of(length));
+    }
+    let why = format!("it ends after {} of {length} elements", page.position());
+    page.until(length, &why)
 }
 
 /// `BTreeMap` and `BTreeSet`.
@@ -73,7 +93,7 @@ pub(super) fn tree(reader: &Reader<'_>, value: &Value, is_set: bool, limit: Limi
         value.clone()
     };
     let length = reader.word(&reader.field(&map, "length")?.contents).ok()?;
-    let mut entries = Vec::new();
+    let mut page = Page::new(limit, !is_set);
     if length > 0 {
         let root = reader.field(&map, "root")?;
         let type_ = reader.resolve(&root)?.type_;
@@ -90,17 +110,18 @@ pub(super) fn tree(reader: &Reader<'_>, value: &Value, is_set: bool, limit: Limi
             return None;
         };
         let address = reader.word(&pointer.contents).ok()?;
-        let leaf = pointer.sibling(leaf, Contents::Memory(Address(address)));
-        walk(
+        let leaf = pointer.sibling(leaf, Contents::Memory(Address(0)));
+        let pages = Pages::new(reader.memory);
+        let walk = Walk {
+            node: Node::of(reader, &leaf, limit)?,
+            pages: Reader::new(&pages, reader.modules),
             reader,
-            &leaf,
-            height.min(MAX_HEIGHT),
             is_set,
-            limit,
-            &mut entries,
-        )?;
+            length,
+        };
+        walk.node(address, height.min(MAX_HEIGHT), &mut page)?;
     }
-    Some(View::Entries(Entries { entries, length }))
+    Some(View::Entries(collected(page, length)?))
 }
 
 /// What a slot that may be empty holds, out of its wrappers.
@@ -122,62 +143,96 @@ fn held(reader: &Reader<'_>, slot: Value) -> Value {
     value
 }
 
-/// One node and what is below it, in order.
-fn walk(
-    reader: &Reader<'_>,
-    node: &Value,
-    height: u64,
+/// How a tree's nodes are laid out.
+struct Node {
+    /// Where a node's number of keys is, in bytes from its beginning.
+    count: u64,
+    keys: Sequence,
+    values: Sequence,
+    /// Where an inner node's edges are: it is a leaf with its edges behind it.
+    edges: u64,
+}
+
+impl Node {
+    /// Of a leaf at address 0, so that places in it are offsets.
+    fn of(reader: &Reader<'_>, leaf: &Value, limit: Limit) -> Option<Node> {
+        let array = |name: &str| {
+            let field = reader.field(leaf, name)?;
+            let type_ = reader.resolve(&field)?.type_;
+            if !matches!(type_.kind, TypeKind::Array { .. }) {
+                return None;
+            }
+            match reader.view(&field, limit) {
+                View::Sequence(sequence) => Some(sequence),
+                _ => None,
+            }
+        };
+        let count = reader.field(leaf, "len")?.contents.address()?;
+        Some(Node {
+            count: count.0,
+            keys: array("keys")?,
+            values: array("vals")?,
+            edges: reader.size_of(leaf)?.checked_next_multiple_of(8)?,
+        })
+    }
+}
+
+/// A walk through a B-tree, in order.
+struct Walk<'a> {
+    node: Node,
+    pages: Reader<'a>,
+    reader: &'a Reader<'a>,
     is_set: bool,
-    limit: Limit,
-    entries: &mut Vec<Entry>,
-) -> Option<()> {
-    let start = node.contents.address()?;
-    let count = reader.bytes(&reader.field(node, "len")?.contents, 2).ok()?;
-    let count = u64::from(u16::from_le_bytes([count[0], count[1]]));
-    if count > MAX_KEYS {
-        return None;
-    }
-    let (keys, values) = (reader.field(node, "keys")?, reader.field(node, "vals")?);
-    let is_array = |value: &Value| {
-        let type_ = reader.resolve(value).map(|resolved| resolved.type_);
-        type_.is_some_and(|type_| matches!(type_.kind, TypeKind::Array { .. }))
-    };
-    if !is_array(&keys) || !is_array(&values) {
-        return None;
-    }
-    let (View::Sequence(keys), View::Sequence(values)) =
-        (reader.view(&keys, limit), reader.view(&values, limit))
-    else {
-        return None;
-    };
-    // An inner node is a leaf with its edges behind it.
-    let edges = reader.size_of(node)?.checked_next_multiple_of(8)?;
-    for position in 0..=count {
-        if entries.len() >= limit.entries {
+    length: u64,
+}
+
+impl Walk<'_> {
+    /// One node and what is below it.
+    fn node(&self, start: u64, height: u64, page: &mut Page) -> Option<()> {
+        let count = Contents::Memory(Address(start.wrapping_add(self.node.count)));
+        let count = self.pages.bytes(&count, 2).ok()?;
+        let count = u64::from(u16::from_le_bytes([count[0], count[1]]));
+        if count > MAX_KEYS {
+            return None;
+        }
+        if height == 0 && count <= page.before() {
+            page.skip(count);
             return Some(());
         }
-        if height > 0 {
-            let slot = start.0.wrapping_add(edges).wrapping_add(position * 8);
-            let child = reader.word(&Contents::Memory(Address(slot))).ok()?;
-            let mut below = node.clone();
-            below.contents = Contents::Memory(Address(child));
-            walk(reader, &below, height - 1, is_set, limit, entries)?;
+        for position in 0..=count {
+            if page.is_full(self.length) {
+                return Some(());
+            }
+            if height > 0 {
+                let slot = start
+                    .wrapping_add(self.node.edges)
+                    .wrapping_add(position * 8);
+                let [child] = self.pages.words(slot).ok()?;
+                self.node(child, height - 1, page)?;
+            }
+            if position < count && !page.is_full(self.length) {
+                page.next(|| Some(self.entry(start, position)))?;
+            }
         }
-        if position < count && entries.len() < limit.entries {
-            let key = held(reader, keys.at(position));
-            entries.push(if is_set {
-                Entry {
-                    key: None,
-                    value: key,
-                }
-            } else {
-                let value = held(reader, values.at(position));
-                Entry {
-                    key: Some(key),
-                    value,
-                }
-            });
+        Some(())
+    }
+
+    fn entry(&self, start: u64, position: u64) -> Entry {
+        let at = |sequence: &Sequence| {
+            let mut slot = sequence.at(position);
+            slot.contents = slot.contents.part(start, sequence.size);
+            held(self.reader, slot)
+        };
+        let key = at(&self.node.keys);
+        if self.is_set {
+            return Entry {
+                key: None,
+                value: key,
+            };
+        }
+        Entry {
+            value: at(&self.node.values),
+            key: Some(key),
         }
     }
-    Some(())
 }

@@ -1,0 +1,142 @@
+//! The debuggee's memory as a walk through lists and trees reads it: by pages, each read once.
+
+use crate::Address;
+use crate::memory::Memory;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+const PAGE: u64 = 4096;
+/// Pages kept at a time, 64 MiB.
+const KEPT: usize = 1 << 14;
+/// Pages read for one walk, half a GiB: some tenths of a second.
+const MOST: u32 = 1 << 17;
+
+/// Memory of a debuggee that doesn't run, for one walk.
+pub(crate) struct Pages<'a> {
+    memory: &'a dyn Memory,
+    /// `None`: not all of it can be read.
+    pages: RefCell<HashMap<u64, Option<Box<[u8; PAGE as usize]>>>>,
+    left: Cell<u32>,
+}
+
+impl<'a> Pages<'a> {
+    pub(crate) fn new(memory: &'a dyn Memory) -> Pages<'a> {
+        Pages {
+            memory,
+            pages: RefCell::new(HashMap::new()),
+            left: Cell::new(MOST),
+        }
+    }
+
+    /// Whether as much has been read as a walk may, and nothing more can be.
+    pub(crate) fn are_used_up(&self) -> bool {
+        self.left.get() == 0
+    }
+
+    fn within(&self, number: u64, offset: usize, buffer: &mut [u8]) -> Result<(), Address> {
+        let start = Address(number * PAGE);
+        let mut pages = self.pages.borrow_mut();
+        if !pages.contains_key(&number) {
+            let left = self.left.get();
+            self.left.set(left.saturating_sub(1));
+            if left == 0 {
+                return Err(start.offset(offset as i64));
+            }
+            if pages.len() >= KEPT {
+                pages.clear();
+            }
+            let mut bytes = Box::new([0; PAGE as usize]);
+            let read = self.memory.read(start, &mut bytes[..]);
+            pages.insert(number, read.is_ok().then_some(bytes));
+        }
+        match pages.get(&number) {
+            Some(Some(page)) => {
+                if let Some(part) = page.get(offset..offset + buffer.len()) {
+                    buffer.copy_from_slice(part);
+                }
+                Ok(())
+            }
+            _ => self.memory.read(start.offset(offset as i64), buffer),
+        }
+    }
+}
+
+impl Memory for Pages<'_> {
+    fn read(&self, address: Address, buffer: &mut [u8]) -> Result<(), Address> {
+        if buffer.len() as u64 > PAGE {
+            return self.memory.read(address, buffer);
+        }
+        let offset = address.0 % PAGE;
+        let first = ((PAGE - offset) as usize).min(buffer.len());
+        let (head, tail) = buffer.split_at_mut(first);
+        self.within(address.0 / PAGE, offset as usize, head)?;
+        if !tail.is_empty() {
+            let next = (address.0 / PAGE).checked_add(1);
+            let next = next
+                .filter(|next| *next <= u64::MAX / PAGE)
+                .ok_or(Address(u64::MAX))?;
+            self.within(next, 0, tail)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One page and a half.
+    struct Literal(Cell<usize>);
+
+    impl Memory for Literal {
+        fn read(&self, address: Address, buffer: &mut [u8]) -> Result<(), Address> {
+            self.0.set(self.0.get() + 1);
+            for (at, byte) in (address.0..).zip(buffer) {
+                if !(PAGE..PAGE * 5 / 2).contains(&at) {
+                    return Err(Address(at));
+                }
+                *byte = at as u8;
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn pages_are_read_once_and_what_is_cut_off_as_far_as_it_goes() {
+        let memory = Literal(Cell::new(0));
+        let pages = Pages::new(&memory);
+        let mut bytes = [0; 8];
+        for at in PAGE..PAGE * 2 - 8 {
+            pages.read(Address(at), &mut bytes).expect("it is there");
+            assert_eq!(bytes[0], at as u8);
+        }
+        assert_eq!(memory.0.get(), 1);
+        // Across the edge, into a page that ends early.
+        pages
+            .read(Address(PAGE * 2 - 4), &mut bytes)
+            .expect("it is there");
+        assert_eq!(bytes[7], 3);
+        let end = PAGE * 5 / 2;
+        pages
+            .read(Address(end - 8), &mut bytes)
+            .expect("it is there");
+        assert_eq!(pages.read(Address(end - 4), &mut bytes), Err(Address(end)));
+        assert!(pages.read(Address(PAGE - 1), &mut bytes).is_err());
+        assert!(pages.read(Address(u64::MAX - 3), &mut bytes).is_err());
+    }
+
+    #[test]
+    fn a_walk_ends_where_it_has_read_enough() {
+        struct Endless;
+        impl Memory for Endless {
+            fn read(&self, _: Address, _: &mut [u8]) -> Result<(), Address> {
+                Ok(())
+            }
+        }
+        let pages = Pages::new(&Endless);
+        let read = |page: u64| pages.read(Address(page * PAGE), &mut [0; 8]);
+        assert!((0..u64::from(MOST)).all(|page| read(page).is_ok()));
+        assert!(read(u64::from(MOST)).is_err());
+        assert!(pages.are_used_up());
+    }
+}

@@ -1,0 +1,209 @@
+//! Containers of many elements, and pages far inside of them.
+
+mod support;
+
+use dapple_engine::Session;
+use dapple_engine::frame::FrameId;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+use support::{Debuggee, inline, listing};
+
+const MANY: u64 = 100_000;
+
+/// A page far inside may take so long; a debugger that wasn't optimised takes longer.
+const PATIENCE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 1000 } else { 100 });
+
+fn stopped<'a>(debuggee: &mut Debuggee<'a>) -> FrameId {
+    debuggee.break_at(&["main"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    listing::innermost(debuggee.session(), thread)
+}
+
+/// `[name] = text` of the elements from `start` on.
+fn page(session: &Session, frame: FrameId, name: &str, start: u64, count: u64) -> Vec<String> {
+    let (value, rendered) = session.evaluate(name, Some(frame)).expect(name);
+    assert!(rendered.indexed >= MANY, "{name}: {}", rendered.text);
+    let first = rendered.named + start;
+    let before = Instant::now();
+    let children = session
+        .children(&value.value, Some(name), first..first + count)
+        .expect("children");
+    let taken = before.elapsed();
+    assert!(taken < PATIENCE, "{name} from {start}: {taken:?}");
+    children
+        .iter()
+        .map(|(named, rendered)| format!("{} = {}", named.name, rendered.text))
+        .collect()
+}
+
+#[test]
+fn pages_of_long_cpp_containers_come_soon_and_are_right() {
+    let fixture = inline(
+        "many.cpp",
+        r#"
+#include <deque>
+#include <forward_list>
+#include <list>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+int main()
+{
+    std::map<int, std::string> map;
+    std::multiset<long> set;
+    std::unordered_map<int, int> table;
+    std::list<int> list;
+    std::forward_list<int> chain;
+    std::deque<int> deque;
+    std::vector<bool> bits;
+    // The nodes lie in another order than they come in.
+    for (int step = 0; step < 100000; ++step) {
+        int number = static_cast<int>(step * 7919L % 100000);
+        map[number] = std::to_string(number);
+        set.insert(number);
+        table[number] = -number;
+        list.push_back(step);
+        chain.push_front(99999 - step);
+        deque.push_back(step);
+        bits.push_back(step % 3 == 0);
+    }
+    return map.size() + set.size() + table.size() + list.size() + deque.size() + bits.size() == 0; // stop: main
+}
+"#,
+        &[],
+    );
+    let mut debuggee = fixture.launch();
+    let frame = stopped(&mut debuggee);
+    let session = debuggee.session();
+    for name in ["map", "set", "table", "list", "chain", "deque", "bits"] {
+        let text = session.evaluate(name, Some(frame)).expect(name).1.text;
+        assert!(text.starts_with("len = 100000 {"), "{name}: {text}");
+        for start in [0, 50_000, MANY - 100] {
+            let lines = page(session, frame, name, start, 100);
+            assert_eq!(lines.len(), 100, "{name} from {start}");
+            for (number, line) in (start..).zip(&lines) {
+                let expected = match name {
+                    "map" => format!("[{number}] = \"{number}\""),
+                    "bits" => format!("[{number}] = {}", number % 3 == 0),
+                    // Its order is its own.
+                    "table" => {
+                        let (key, value) = line.split_once("] = ").expect("a key");
+                        let number: i64 = key.trim_start_matches('[').parse().expect("a number");
+                        assert_eq!((-number).to_string(), value, "{line}");
+                        continue;
+                    }
+                    _ => format!("[{number}] = {number}"),
+                };
+                assert_eq!(*line, expected, "{name}");
+            }
+        }
+        assert_eq!(page(session, frame, name, MANY - 3, 100).len(), 3, "{name}");
+    }
+    let keys: BTreeSet<String> = (0..10)
+        .flat_map(|tenth| page(session, frame, "table", tenth * 10_000, 10_000))
+        .collect();
+    assert_eq!(keys.len() as u64, MANY);
+    for (expression, text) in [("list[77777]", "77777"), ("deque[99999]", "99999")] {
+        let found = session.evaluate(expression, Some(frame)).expect(expression);
+        assert_eq!(found.1.text, text, "{expression}");
+    }
+    let wrong = session.evaluate("list[100000]", Some(frame)).unwrap_err();
+    assert!(
+        wrong.to_string().contains("`list` has 100000 elements"),
+        "{wrong}"
+    );
+}
+
+#[test]
+fn pages_of_long_rust_tables_come_soon_and_are_right() {
+    let fixture = inline(
+        "many.rs",
+        r#"
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+fn main() {
+    let mut map = BTreeMap::new();
+    let mut set = BTreeSet::new();
+    let mut table = HashMap::new();
+    let mut seen = HashSet::new();
+    for step in 0..100_000u64 {
+        let number = step * 7919 % 100_000;
+        map.insert(number, number.to_string());
+        set.insert(number);
+        table.insert(number, 2 * number);
+        seen.insert(number);
+    }
+    std::hint::black_box((&map, &set, &table, &seen)); // stop: main
+}
+"#,
+        &[],
+    );
+    let mut debuggee = fixture.launch();
+    let frame = stopped(&mut debuggee);
+    let session = debuggee.session();
+    for start in [0, 50_000, MANY - 100] {
+        for (number, line) in (start..).zip(page(session, frame, "map", start, 100)) {
+            assert_eq!(line, format!("[{number}] = \"{number}\""));
+        }
+        for (number, line) in (start..).zip(page(session, frame, "set", start, 100)) {
+            assert_eq!(line, format!("[{number}] = {number}"));
+        }
+    }
+    for name in ["table", "seen"] {
+        let all: BTreeSet<String> = (0..10)
+            .flat_map(|tenth| page(session, frame, name, tenth * 10_000, 10_000))
+            .collect();
+        assert_eq!(all.len() as u64, MANY, "{name}");
+        assert_eq!(page(session, frame, name, MANY - 3, 100).len(), 3, "{name}");
+    }
+}
+
+/// Rings and loose ends, which a program's bugs make.
+#[test]
+fn lists_and_trees_that_go_round_end_with_the_reason() {
+    let fixture = inline(
+        "rings.cpp",
+        r#"
+#include <forward_list>
+#include <list>
+#include <map>
+#include <unordered_set>
+static void *&link(void *node, int word) { return static_cast<void **>(node)[word]; }
+int main()
+{
+    std::forward_list<int> ring{1, 2, 3};
+    auto last = std::next(ring.begin(), 2);
+    link(*reinterpret_cast<void **>(&last), 0) = link(&ring, 0);
+
+    std::list<int> bent{1, 2, 3, 4};
+    auto third = std::next(bent.begin(), 2);
+    link(*reinterpret_cast<void **>(&third), 0) = link(&bent, 0);
+
+    std::list<int> loose{1, 2, 3};
+    auto second = std::next(loose.begin());
+    link(*reinterpret_cast<void **>(&second), 0) = reinterpret_cast<void *>(16);
+
+    std::map<int, int> tree{{1, 10}, {2, 20}, {3, 30}};
+    auto two = tree.find(2);
+    link(*reinterpret_cast<void **>(&two), 3) = *reinterpret_cast<void **>(&two);
+
+    std::unordered_set<int> table{5, 6, 7};
+    auto node = table.begin();
+    link(*reinterpret_cast<void **>(&node), 0) = *reinterpret_cast<void **>(&node);
+
+    __builtin_printf("made\n"); // stop: main
+    __builtin_exit(0);
+}
+"#,
+        &[],
+    );
+    let mut debuggee = fixture.launch();
+    let frame = stopped(&mut debuggee);
+    let session = debuggee.session();
+    let mut shown = String::new();
+    for name in ["ring", "bent", "loose", "tree", "table"] {
+        shown.push_str(&listing::value(session, frame, name, 1));
+    }
+    expect_test::expect_file!["values/rings.txt"].assert_eq(&shown);
+}
