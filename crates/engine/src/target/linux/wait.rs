@@ -6,6 +6,8 @@
 //! returns EINTR. The gap between looking at the flag and entering the kernel is closed as in musl's cancellation
 //! points: the handler sees by the interrupted instruction pointer that the thread is in the gap, and moves it to the
 //! exit. So no wake-up is lost, and the debuggee's stops, which come far more often, cost one system call each.
+//! Where another signal's handler has interrupted the wait, the system call may be entered again after it (SA_RESTART): a wake-up
+//! that comes meanwhile is put off until that handler is over.
 //!
 //! The same signal can be the kernel's: for a descriptor that has become readable (`O_ASYNC`, fcntl(2)). The handler notes it
 //! for its thread, and the next wait is over before it begins.
@@ -25,34 +27,40 @@ std::arch::global_asm!(
     ".hidden dapple_wait_gap",
     ".hidden dapple_wait_entered",
     ".hidden dapple_wait_abort",
+    ".hidden dapple_wait_end",
     ".globl dapple_wait",
     ".globl dapple_wait_gap",
     ".globl dapple_wait_entered",
     ".globl dapple_wait_abort",
+    ".globl dapple_wait_end",
     ".type dapple_wait,@function",
-    // rdi: the flag; rsi: where the status goes; edx: options; rcx: the thread's flag; r8: whom to wait for.
+    // rdi: the flag; rsi: where the status goes; edx: options; rcx: the thread's flag; r8: whom to wait for; r9: set meanwhile.
     "dapple_wait:",
-    "mov r9, rdi",
+    "mov byte ptr [r9], 1",
+    "mov r11, rdi",
     "mov rdi, r8",
     "mov r8, rcx",
     "xor r10d, r10d",
     "dapple_wait_gap:",
-    "cmp byte ptr [r9], 0",
+    "cmp byte ptr [r11], 0",
     "jne dapple_wait_abort",
     "cmp byte ptr [r8], 0",
     "jne dapple_wait_abort",
     "mov eax, 61",
     "syscall",
     "dapple_wait_entered:",
+    "mov byte ptr [r9], 0",
     "ret",
     "dapple_wait_abort:",
     "mov rax, -4",
+    "mov byte ptr [r9], 0",
     "ret",
+    "dapple_wait_end:",
     ".size dapple_wait, . - dapple_wait",
     ".popsection",
 );
 
-// SAFETY: declared as defined in the assembly above; the three statics are labels, of which only addresses are taken.
+// SAFETY: declared as defined in the assembly above; the statics are labels, of which only addresses are taken.
 unsafe extern "C" {
     fn dapple_wait(
         flag: *const u8,
@@ -60,19 +68,23 @@ unsafe extern "C" {
         options: i32,
         noted: *const u8,
         whom: i64,
+        waiting: *mut u8,
     ) -> i64;
     static dapple_wait_gap: u8;
     static dapple_wait_entered: u8;
     static dapple_wait_abort: u8;
+    static dapple_wait_end: u8;
 }
 
 thread_local! {
     /// Set by the handler on its own thread; the wait looks at it.
     static NOTED: Cell<bool> = const { Cell::new(false) };
+    /// Whether the thread is in the wait, or in a handler that has interrupted it.
+    static WAITING: Cell<bool> = const { Cell::new(false) };
 }
 
 extern "C" fn leave_gap(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    // A plain byte of this thread's, without a destructor: reached by address, as a handler may.
+    // Plain bytes of this thread's, without a destructor: reached by address, as a handler may.
     NOTED.set(true);
     // SAFETY: the kernel hands a handler installed with SA_SIGINFO a valid ucontext_t that is ours until it returns.
     let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
@@ -82,6 +94,19 @@ extern "C" fn leave_gap(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_v
     // At the system call's own address it has not been entered (or is about to be restarted), so no status is lost.
     if (gap..entered).contains(pc) {
         *pc = &raw const dapple_wait_abort as i64;
+        return;
+    }
+    let wait = dapple_wait as *const () as i64;
+    let end = &raw const dapple_wait_end as i64;
+    if WAITING.get() && !(wait..end).contains(pc) {
+        // In another handler, behind which the wait may go on: this comes once more, as soon as that handler has returned.
+        // SAFETY: sigaddset(3), gettid(2) and tgkill(2) may be called in a handler. The mask is that of what was interrupted; the
+        // handler's own return gives the thread its former one back.
+        unsafe {
+            libc::sigaddset(&mut context.uc_sigmask, libc::SIGURG);
+            let (process, thread) = (libc::getpid(), libc::gettid());
+            libc::syscall(libc::SYS_tgkill, process, thread, libc::SIGURG);
+        }
     }
 }
 
@@ -165,17 +190,19 @@ pub(crate) enum Waited {
 /// Waits for the next status of any thread of this thread's debuggee, or of a certain one, or to be woken.
 pub(crate) fn wait(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited> {
     let mut status = 0;
-    // SAFETY: the flags outlive the call and are one byte each (AtomicBool; a bool of this thread's, for its handler), the status is
+    let (noted, waiting) = (NOTED.with(Cell::as_ptr), WAITING.with(Cell::as_ptr));
+    // SAFETY: the flags outlive the call and are one byte each (AtomicBool; bools of this thread's, for its handler), the status is
     // written by the kernel, and the function follows the C calling convention: it clobbers rax, rcx, rdi, r8 to r11 only.
-    let result = NOTED.with(|noted| unsafe {
+    let result = unsafe {
         dapple_wait(
             waker.asked.as_ptr().cast(),
             &mut status,
             libc::__WALL | libc::__WNOTHREAD,
-            noted.as_ptr().cast(),
+            noted.cast(),
             thread.map_or(-1, |thread| i64::from(thread.0)),
+            waiting.cast(),
         )
-    });
+    };
     match result {
         1.. => Ok(Waited::Status(ThreadId(result as i32), status)),
         r if r == -i64::from(libc::EINTR) => Ok(Waited::Woken),
@@ -327,4 +354,68 @@ fn shares_memory(thread: ThreadId, child: ThreadId) -> Option<bool> {
     // SAFETY: kcmp(2) takes numbers only.
     let result = unsafe { libc::syscall(libc::SYS_kcmp, thread.0, child.0, KCMP_VM, 0, 0) };
     (result >= 0).then_some(result == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    static IN_HANDLER: AtomicBool = AtomicBool::new(false);
+    static WOKEN: AtomicBool = AtomicBool::new(false);
+
+    /// As the handler of somebody else's that runs for a while.
+    extern "C" fn linger(_: i32) {
+        IN_HANDLER.store(true, Ordering::SeqCst);
+        while !WOKEN.load(Ordering::SeqCst) {
+            std::hint::spin_loop();
+        }
+    }
+
+    #[test]
+    fn who_is_woken_in_a_handler_that_restarts_the_wait_is_woken() {
+        let waker = Arc::new(Waker::default());
+        let (send, receive) = mpsc::channel();
+        let waiting = Arc::clone(&waker);
+        let waiter = std::thread::spawn(move || {
+            // Somebody to wait for, who stays.
+            let mut cat = Command::new("cat");
+            let cat = cat.stdin(Stdio::piped()).stdout(Stdio::null());
+            let mut child = cat.spawn().expect("a child");
+            waiting.adopt_current_thread();
+            // SAFETY: takes nothing, and can't fail.
+            send.send(unsafe { libc::gettid() }).expect("a listener");
+            let waited = wait(&waiting, None).expect("a wait");
+            send.send(i32::from(matches!(waited, Waited::Woken)))
+                .expect("a listener");
+            child.kill().expect("killed");
+            child.wait().expect("reaped");
+        });
+        let thread = receive.recv().expect("an id");
+        // SAFETY: the action is fully initialised, and its handler only touches atomics.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = linger as *const () as usize;
+            action.sa_flags = libc::SA_RESTART;
+            libc::sigemptyset(&mut action.sa_mask);
+            libc::sigaction(libc::SIGUSR2, &action, std::ptr::null_mut());
+        }
+        // In the kernel, so that its call is restarted.
+        let path = format!("/proc/self/task/{thread}/syscall");
+        while !std::fs::read_to_string(&path).is_ok_and(|call| call.starts_with("61 ")) {
+            std::thread::yield_now();
+        }
+        // SAFETY: sends a signal to a thread of this process that lives.
+        unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, libc::SIGUSR2) };
+        while !IN_HANDLER.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        waker.wake();
+        WOKEN.store(true, Ordering::SeqCst);
+        let woken = receive.recv_timeout(Duration::from_secs(60));
+        assert_eq!(woken, Ok(1), "the wake-up was lost");
+        waiter.join().expect("the waiter ends");
+    }
 }
