@@ -3,6 +3,7 @@
 mod attach;
 mod breakpoints;
 mod data_breakpoints;
+mod disassembly;
 mod end;
 mod exceptions;
 pub mod forks;
@@ -61,6 +62,7 @@ pub fn server() -> Server<Adapter> {
         .on::<ModulesRequest>(inspect::modules)
         .on::<ReadMemoryRequest>(memory::read_memory)
         .on::<WriteMemoryRequest>(memory::write_memory)
+        .on::<DisassembleRequest>(disassembly::disassemble)
         .on::<GotoTargetsRequest>(moving::goto_targets)
         .on::<GotoRequest>(moving::goto)
         .on::<RestartFrameRequest>(moving::restart_frame)

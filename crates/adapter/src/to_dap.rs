@@ -8,13 +8,15 @@ use base64::prelude::BASE64_STANDARD;
 use dapple_dap::message::IntegerOrString;
 use dapple_dap::server::{ClientConventions, Failure};
 use dapple_dap::types::{
-    Breakpoint, BreakpointReason, ExceptionBreakMode, ExceptionDetails, ExceptionInfoResponse,
-    ExitedEventBody, InitializeRequestArguments, Module, OutputEventCategory, ProcessEventBody,
+    Breakpoint, BreakpointReason, DisassembledInstruction, DisassembledInstructionPresentationHint,
+    ExceptionBreakMode, ExceptionDetails, ExceptionInfoResponse, ExitedEventBody,
+    InitializeRequestArguments, Module, OutputEventCategory, ProcessEventBody,
     ProcessEventStartMethod, Source, SourcePresentationHint, StackFrame,
     StackFramePresentationHint, StepInTarget, StoppedEventBody, StoppedEventReason, Thread,
     Variable,
 };
 use dapple_engine::Error;
+use dapple_engine::disassembly::Instruction;
 use dapple_engine::event::{ExceptionKind, ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::exceptions::{BreakMode, Exception};
 use dapple_engine::frame::Frame;
@@ -463,6 +465,46 @@ pub fn counts(rendered: &Rendered) -> Option<(i64, i64)> {
 /// A count within the protocol's range.
 pub fn saturated(count: u64) -> i64 {
     i64::from(i32::try_from(count).unwrap_or(i32::MAX))
+}
+
+/// Instructions; each has its line, and of several in the same file the first names that.
+pub fn instructions(
+    instructions: &[Instruction],
+    source: impl Fn(&Path) -> Source,
+    client: &ClientConventions,
+) -> Vec<DisassembledInstruction> {
+    let mut last = None;
+    let shown = instructions.iter().map(|instruction| {
+        let mut shown =
+            DisassembledInstruction::new(instruction.address.to_string(), &*instruction.text);
+        if !instruction.bytes.is_empty() {
+            shown = shown.with_instruction_bytes(hex_pairs(&instruction.bytes));
+        }
+        if let Some(symbol) = &instruction.symbol {
+            shown = shown.with_symbol(symbol.clone());
+        }
+        if !instruction.is_valid {
+            shown = shown.with_presentation_hint(DisassembledInstructionPresentationHint::Invalid);
+        }
+        let file = instruction.position.as_ref().map(|at| &at.file);
+        if let Some(at) = &instruction.position {
+            if last != file {
+                shown = shown.with_location(source(&at.file));
+            }
+            shown = shown.with_line(client.line_to_client(i64::from(at.line)));
+            if at.column != 0 {
+                shown = shown.with_column(client.column_to_client(i64::from(at.column)));
+            }
+        }
+        last = file;
+        shown
+    });
+    shown.collect()
+}
+
+fn hex_pairs(bytes: &[u8]) -> String {
+    let pairs: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    pairs.join(" ")
 }
 
 /// Bytes, as the protocol has them.

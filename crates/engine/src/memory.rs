@@ -10,6 +10,19 @@ pub trait Memory {
     /// The first address that can't be read.
     fn read(&self, address: Address, buffer: &mut [u8]) -> Result<(), Address>;
 
+    /// Reads as much of `buffer` as there is memory from `address` on, and says how much that was.
+    fn read_some(&self, address: Address, buffer: &mut [u8]) -> usize {
+        let Err(end) = self.read(address, buffer) else {
+            return buffer.len();
+        };
+        let length = usize::try_from(end.0.wrapping_sub(address.0)).unwrap_or(0);
+        let readable = buffer.get_mut(..length).unwrap_or_default();
+        match self.read(address, readable) {
+            Ok(()) => readable.len(),
+            Err(_) => 0,
+        }
+    }
+
     /// Reads a little-endian word.
     ///
     /// # Errors

@@ -4,6 +4,7 @@
 //! binary search and one entry's decoding. Where it's missing or wrong, and for `.debug_frame`, a table of the
 //! same kind is built on first use. Rules are kept by the range they hold for.
 
+use crate::code_around::narrow;
 use crate::files::Files;
 use crate::{Error, FileAddress, Module};
 use gimli::{BaseAddresses, CieOrFde, EndianSlice, LittleEndian, UnwindContext, UnwindSection};
@@ -107,17 +108,32 @@ impl<'a> SearchTable<'a> {
         })
     }
 
+    fn resolve(&self, distance: [u8; 4]) -> u64 {
+        self.section
+            .wrapping_add_signed(i64::from(i32::from_le_bytes(distance)))
+    }
+
+    /// How many functions start at or before `address`.
+    fn count_to(&self, address: u64) -> usize {
+        self.pairs
+            .partition_point(|&[a, b, c, d, ..]| self.resolve([a, b, c, d]) <= address)
+    }
+
     /// The address of the entry of the last function that starts at or before `address`.
     fn entry_before(&self, address: u64) -> Option<u64> {
-        let resolve = |distance: [u8; 4]| {
-            self.section
-                .wrapping_add_signed(i64::from(i32::from_le_bytes(distance)))
-        };
-        let after = self
-            .pairs
-            .partition_point(|&[a, b, c, d, ..]| resolve([a, b, c, d]) <= address);
+        let after = self.count_to(address);
         let &[.., a, b, c, d] = self.pairs.get(after.checked_sub(1)?)?;
-        Some(resolve([a, b, c, d]))
+        Some(self.resolve([a, b, c, d]))
+    }
+
+    /// Where the last function starts that starts at or before `address`, and the next one.
+    fn starts_around(&self, address: u64) -> [Option<u64>; 2] {
+        let after = self.count_to(address);
+        let start = |index: usize| {
+            let &[a, b, c, d, ..] = self.pairs.get(index)?;
+            Some(self.resolve([a, b, c, d]))
+        };
+        [after.checked_sub(1).and_then(start), start(after)]
     }
 }
 
@@ -244,6 +260,35 @@ impl<'a> Frames<'a> {
             .eh_table
             .get_or_init(|| self.build_table(&self.eh_frame, ".eh_frame"));
         self.entry_in(table, &self.eh_frame, address)
+    }
+
+    /// Narrows `range`, which covers `address`, to what an entry is about, or what is between two, and says whether there is an entry.
+    pub fn code_around(&self, range: &mut Range<u64>, address: u64) -> bool {
+        let entry = self.eh_entry(address).or_else(|| self.debug_entry(address));
+        if let Some(entry) = entry {
+            let borders = [entry.initial_address(), entry.end_address()];
+            narrow(range, address, borders);
+            return true;
+        }
+        match &self.search {
+            Some(search) => {
+                let [before, next] = search.starts_around(address);
+                let end = before.and_then(|start| Some(self.eh_entry(start)?.end_address()));
+                narrow(range, address, end.into_iter().chain(next));
+            }
+            None => {
+                for table in [self.eh_table.get(), self.debug_table.get()]
+                    .into_iter()
+                    .flatten()
+                {
+                    let after = table.partition_point(|entry| entry.start <= address);
+                    let before = after.checked_sub(1).and_then(|last| table.get(last));
+                    let borders = [before.map(|e| e.end), table.get(after).map(|e| e.start)];
+                    narrow(range, address, borders.into_iter().flatten());
+                }
+            }
+        }
+        false
     }
 
     /// The code that the entry for `address` is about, and where its language-specific data area is.

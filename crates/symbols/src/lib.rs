@@ -11,6 +11,7 @@ mod blocks;
 mod breakpoint_locations;
 mod call_sites;
 pub mod cfi;
+mod code_around;
 pub mod companions;
 mod compilation;
 mod demangle;

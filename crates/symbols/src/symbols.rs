@@ -1,12 +1,14 @@
 //! The ELF symbol tables, and the stubs that have their names from relocations, sorted when first asked for.
 
 use crate::FileAddress;
+use crate::code_around::narrow;
 use crate::elf::Section;
 use crate::files::{ElfFile, Files};
 use crate::linkage_stubs;
 use crate::module::Symbol;
 use object::elf;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -15,6 +17,9 @@ const ENTRY_SIZE: usize = 24;
 /// So many addresses are looked for in the files' own tables before those are sorted: a few milliseconds each for some
 /// hundred thousand symbols, whose sorting takes many times as long.
 const SCANS: u32 = 12;
+
+/// Symbols inside symbols are rare and shallow.
+const LOOK_BACK: usize = 64;
 
 /// A symbol, borrowed from its file.
 #[derive(Clone, Copy)]
@@ -132,8 +137,6 @@ impl<'a> SymbolTable<'a> {
 
     /// The symbol that covers the address, and the last one before it.
     fn search_for(&self, address: u64) -> (Option<Entry<'a>>, Option<Entry<'a>>) {
-        /// Symbols inside symbols are rare and shallow.
-        const LOOK_BACK: usize = 64;
         let entries = self.sorted();
         let end = entries.partition_point(|entry| entry.address <= address);
         let before = &entries[..end];
@@ -163,6 +166,19 @@ impl<'a> SymbolTable<'a> {
             }
         });
         (covering, nearest)
+    }
+
+    /// Narrows `range`, which covers `address`, by where symbols begin and end.
+    pub fn narrow(&self, range: &mut Range<u64>, address: u64) {
+        let entries = self.sorted();
+        let behind = entries.partition_point(|entry| entry.address <= address);
+        if let Some(next) = entries.get(behind) {
+            narrow(range, address, [next.address]);
+        }
+        for entry in entries[..behind].iter().rev().take(LOOK_BACK) {
+            let end = entry.address.saturating_add(entry.size);
+            narrow(range, address, [entry.address, end]);
+        }
     }
 
     /// The functions among them, stubs left out, by address.

@@ -433,6 +433,10 @@ fn strike(guardian: &mut Option<Guardian>, note: Option<Note>) {
 }
 
 impl Memory for PatchedMemory {
+    fn read_some(&self, address: Address, buffer: &mut [u8]) -> usize {
+        PatchedMemory::read_some(self, address, buffer)
+    }
+
     fn read(&self, address: Address, buffer: &mut [u8]) -> Result<(), Address> {
         let wanted = buffer.len();
         let count = self.read_some(address, buffer);

@@ -5,11 +5,13 @@
 //! an exception: it is never writable, and whoever writes into it means to change it.
 
 use super::Owner;
+use crate::disassembly::{self, Instruction, Window};
 use crate::faults::Mapping;
 use crate::memory::Memory;
 use crate::session::memory::{MOST_MEMORY, MemoryRead, PartialWrite};
 use crate::target::linux::process;
 use crate::{Address, Error};
+use std::ops::Range;
 
 /// Memory is mapped by pages: of one, all can be written or nothing.
 const PAGE: u64 = 4096;
@@ -27,6 +29,14 @@ impl Owner {
             rest => self.unreadable(address.0.saturating_add(count as u64), rest),
         };
         MemoryRead { bytes, unreadable }
+    }
+
+    pub(crate) fn disassemble(&self, window: &Window) -> Vec<Instruction> {
+        disassembly::disassemble(window, &self.modules, &self.memory)
+    }
+
+    pub(crate) fn code_around(&self, address: Address) -> Option<Range<Address>> {
+        disassembly::code_around(address, &self.modules)
     }
 
     /// How many of the `length` bytes from an unreadable one on can't be read until one can.

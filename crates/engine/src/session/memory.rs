@@ -1,8 +1,10 @@
 //! The debuggee's memory, as it is without breakpoints.
 
 use super::Session;
+use crate::disassembly::{Instruction, Window};
 use crate::owner::Owner;
 use crate::{Address, Error};
+use std::ops::Range;
 
 /// What was read of memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,6 +46,22 @@ impl Session {
         partial: PartialWrite,
     ) -> Result<usize, Error> {
         self.ask(move |owner: &mut Owner| owner.write_memory(address, &bytes, partial))?
+    }
+
+    /// The instructions of a window, exactly as many as are wanted: where there are none, bytes stand for them. Works while running.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn disassemble(&self, window: Window) -> Result<Vec<Instruction>, Error> {
+        self.ask(move |owner: &mut Owner| owner.disassemble(&window))
+    }
+
+    /// The piece of code around an address that is known to be one: a function, mostly. Works while running.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn code_around(&self, address: Address) -> Result<Option<Range<Address>>, Error> {
+        self.ask(move |owner: &mut Owner| owner.code_around(address))
     }
 }
 

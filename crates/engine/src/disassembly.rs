@@ -1,0 +1,131 @@
+//! Disassembly: instructions around any address, as text that names what they refer to.
+//!
+//! Responsible for where instructions begin (`instructions`) and what is said of them (`text`). What is known of the borders of code comes from
+//! [`dapple_symbols::Module::code_around`]; breakpoints don't show, as memory is read without them.
+
+mod instructions;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use crate::Address;
+use crate::memory::Memory;
+use crate::modules::{LoadedModule, Modules};
+use dapple_symbols::functions::SourcePosition;
+use dapple_symbols::lines::LineRow;
+use instructions::{Code, Found};
+use std::ops::Range;
+use std::sync::Arc;
+pub use text::Names;
+
+/// The most instructions that are asked for at once, and the furthest that the first is from the address.
+pub const MOST_INSTRUCTIONS: usize = 1 << 16;
+
+/// Which instructions are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// What they are counted from: an instruction begins here.
+    pub address: Address,
+    /// The first one, counted from there.
+    pub first: i64,
+    /// How many.
+    pub count: usize,
+    /// Whether operands get the names of what they refer to.
+    pub names: Names,
+}
+
+/// An instruction, or what is in the place of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instruction {
+    /// Where it begins.
+    pub address: Address,
+    /// Its bytes; none where memory can't be read.
+    pub bytes: Vec<u8>,
+    /// What it does; in parentheses, why it's none.
+    pub text: String,
+    /// Whether it is one.
+    pub is_valid: bool,
+    /// The symbol that it belongs to, with the distance from its beginning: `main+0x1f`.
+    pub symbol: Option<String>,
+    /// What source it is of.
+    pub position: Option<SourcePosition>,
+}
+
+/// The instructions of a window, exactly as many as are wanted: where there are none, bytes stand for them.
+pub(crate) fn disassemble(
+    window: &Window,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> Vec<Instruction> {
+    let code = Code { modules, memory };
+    let at = window.address.0;
+    let count = window.count.min(MOST_INSTRUCTIONS);
+    let first = usize::try_from(window.first.unsigned_abs()).unwrap_or(usize::MAX);
+    let first = first.min(MOST_INSTRUCTIONS);
+    let found = if window.first < 0 {
+        let mut found = code.before(at, first);
+        match count.checked_sub(first) {
+            Some(rest) => found.extend(code.from(at, rest)),
+            None => found.truncate(count),
+        }
+        found
+    } else {
+        code.from(at, first + count).split_off(first)
+    };
+    let mut describe = Describe {
+        text: text::Text::new(modules, memory, window.names),
+        modules,
+        row: None,
+    };
+    found
+        .iter()
+        .map(|found| describe.instruction(found))
+        .collect()
+}
+
+/// The piece of code around an address that is known to be one: a function, mostly.
+pub(crate) fn code_around(address: Address, modules: &Modules) -> Option<Range<Address>> {
+    let loaded = modules.at(address)?;
+    let range = loaded.module.code_around(loaded.to_file(address))?;
+    Some(loaded.to_process(range.start)..loaded.to_process(range.end))
+}
+
+/// Makes of instructions what is told of them; neighbours have much in common.
+struct Describe<'a> {
+    text: text::Text<'a>,
+    modules: &'a Modules,
+    /// The row of the last one, by its module.
+    row: Option<(Arc<LoadedModule>, LineRow)>,
+}
+
+impl Describe<'_> {
+    fn instruction(&mut self, found: &Found) -> Instruction {
+        let address = Address(found.address);
+        Instruction {
+            address,
+            bytes: found.bytes().to_vec(),
+            text: self.text.of(found),
+            is_valid: found.instruction.is_some(),
+            symbol: self.text.symbol(address),
+            position: self.position(address),
+        }
+    }
+
+    fn position(&mut self, address: Address) -> Option<SourcePosition> {
+        let known = self.row.as_ref().is_some_and(|(loaded, row)| {
+            loaded.contains(address) && row.range.contains(&loaded.to_file(address))
+        });
+        if !known {
+            self.row = self.modules.at(address).and_then(|loaded| {
+                let row = loaded.module.row_at(loaded.to_file(address))?;
+                Some((Arc::clone(loaded), row))
+            });
+        }
+        let (_, row) = self.row.as_ref().filter(|(_, row)| row.line != 0)?;
+        Some(SourcePosition {
+            file: Arc::clone(&row.file),
+            line: row.line,
+            column: row.column,
+        })
+    }
+}

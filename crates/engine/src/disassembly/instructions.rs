@@ -1,0 +1,245 @@
+//! Where instructions begin.
+//!
+//! Forwards that is read off the instructions themselves, up to the next border that is known. Backwards they are read from a place before
+//! where one is known to begin: the function, or a line's row in a long one. Where nothing is known (code that a program
+//! makes), all places are tried: wherever one begins to read, after a few instructions one reads the right ones, so the beginning is right that
+//! most others lead to.
+
+use crate::Address;
+use crate::memory::Memory;
+use crate::modules::Modules;
+use iced_x86::{Decoder, DecoderError, DecoderOptions, Instruction};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// The longest instruction, in bytes (Intel SDM, volume 2, §2.3.11).
+const LONGEST: u64 = 15;
+/// So much memory is read at once, in bytes.
+const PIECE: u64 = 1 << 15;
+/// From no further away than that is a function read to get to its end, in bytes.
+const FARTHEST: u64 = 1 << 17;
+/// What is read before the instructions wanted, where nothing is known: enough for reading to become right.
+const RUN_UP: u64 = 64;
+/// Memory is there by pages.
+const PAGE: u64 = 4096;
+
+/// An instruction, bytes that are none, or a byte that can't be read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Found {
+    pub address: u64,
+    /// `None`: no instruction.
+    pub instruction: Option<Instruction>,
+    bytes: [u8; LONGEST as usize],
+    /// 0 for a byte that can't be read.
+    length: u8,
+}
+
+impl Found {
+    /// Its bytes; none where memory can't be read.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.length)).unwrap_or(&[])
+    }
+
+    fn new(address: u64, code: &[u8], instruction: Option<Instruction>) -> Found {
+        let mut bytes = [0; LONGEST as usize];
+        let length = code.len().min(bytes.len());
+        bytes[..length].copy_from_slice(&code[..length]);
+        Found {
+            address,
+            instruction,
+            bytes,
+            length: length as u8,
+        }
+    }
+
+    fn unreadable(address: u64) -> Found {
+        Found::new(address, &[], None)
+    }
+
+    fn end(&self) -> u64 {
+        self.address.saturating_add(u64::from(self.length.max(1)))
+    }
+}
+
+/// What instructions are read from.
+#[derive(Clone, Copy)]
+pub(super) struct Code<'a> {
+    pub modules: &'a Modules,
+    pub memory: &'a dyn Memory,
+}
+
+impl Code<'_> {
+    /// The `count` instructions from `at` on.
+    pub fn from(&self, at: u64, count: usize) -> Vec<Found> {
+        let mut found = Vec::with_capacity(count);
+        let mut at = at;
+        while found.len() < count {
+            let rest = (count - found.len()) as u64;
+            let border = self.piece(at).map_or(u64::MAX, |piece| piece.end);
+            let length = rest.saturating_mul(LONGEST).min(PIECE).min(border - at);
+            let code = self.read(at, length);
+            if code.is_empty() {
+                // So it is in all of the page.
+                let bytes = (PAGE - at % PAGE).min(rest);
+                found.extend((0..bytes).map(|n| Found::unreadable(at.saturating_add(n))));
+                at = at.saturating_add(bytes);
+                continue;
+            }
+            let ends = at + length == border || (code.len() as u64) < length;
+            decode(at, &code, ends, &mut |one| found.push(one));
+            at = found.last().map_or(u64::MAX, Found::end);
+        }
+        found.truncate(count);
+        found
+    }
+
+    /// The `count` instructions before `end`.
+    pub fn before(&self, end: u64, count: usize) -> Vec<Found> {
+        let mut found = VecDeque::with_capacity(count);
+        let mut end = end;
+        while found.len() < count {
+            let rest = count - found.len();
+            let piece = self.last_before(end, rest);
+            let Some(first) = piece.first() else {
+                // There is nothing before the first address.
+                found.push_front(Found::unreadable(0));
+                continue;
+            };
+            end = first.address;
+            let unwanted = piece.len().saturating_sub(rest);
+            for one in piece.into_iter().skip(unwanted).rev() {
+                found.push_front(one);
+            }
+        }
+        found.into()
+    }
+
+    /// Some instructions that end at `end`, about as many as are wanted; none before the first address.
+    fn last_before(&self, end: u64, count: usize) -> Vec<Found> {
+        let Some(last) = end.checked_sub(1) else {
+            return Vec::new();
+        };
+        let wanted = (count as u64).saturating_mul(LONGEST).min(PIECE);
+        let near = end.saturating_sub(wanted);
+        let piece = self.piece(last);
+        let start = piece.as_ref().and_then(|piece| {
+            if piece.start >= near {
+                return Some(piece.start);
+            }
+            let row = self.row_before(near).filter(|row| *row >= piece.start);
+            row.or_else(|| (near - piece.start <= FARTHEST).then_some(piece.start))
+        });
+        if let Some(start) = start {
+            let code = self.read(start, end - start);
+            if code.len() as u64 == end - start {
+                let mut found = Vec::new();
+                decode(start, &code, true, &mut |one| found.push(one));
+                return found;
+            }
+        }
+        let lowest = piece.map_or(0, |piece| piece.start);
+        let start = near.saturating_sub(RUN_UP).max(lowest);
+        let (start, code) = self.read_before(start, end);
+        if code.is_empty() {
+            let first = end.saturating_sub(count as u64).max(last - last % PAGE);
+            return (first..end).map(Found::unreadable).collect();
+        }
+        guess(start, &code)
+    }
+
+    /// The piece of code around an address, where that is known.
+    fn piece(&self, at: u64) -> Option<Range<u64>> {
+        let loaded = self.modules.at(Address(at))?;
+        let piece = loaded.module.code_around(loaded.to_file(Address(at)))?;
+        let process = |address| loaded.to_process(address).0;
+        Some(process(piece.start)..process(piece.end)).filter(|piece| piece.contains(&at))
+    }
+
+    /// Where the line's row begins that covers an address.
+    fn row_before(&self, at: u64) -> Option<u64> {
+        let loaded = self.modules.at(Address(at))?;
+        let row = loaded.module.row_at(loaded.to_file(Address(at)))?;
+        let start = loaded.to_process(row.range.start).0;
+        (start <= at && at - start <= FARTHEST).then_some(start)
+    }
+
+    /// As many of the bytes as can be read without a gap.
+    fn read(&self, at: u64, length: u64) -> Vec<u8> {
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
+        let count = self.memory.read_some(Address(at), &mut bytes);
+        bytes.truncate(count);
+        bytes
+    }
+
+    /// As many of the bytes before `end`, none before `start`, as can be read without a gap.
+    fn read_before(&self, start: u64, end: u64) -> (u64, Vec<u8>) {
+        let mut from = start;
+        while from < end {
+            let code = self.read(from, end - from);
+            let gap = from + code.len() as u64;
+            if gap >= end {
+                return (from, code);
+            }
+            from = (gap - gap % PAGE).saturating_add(PAGE);
+        }
+        (end, Vec::new())
+    }
+}
+
+/// Decodes from `at` on. Where the code `ends` with `code`, what is left of it that isn't a whole instruction is told, too.
+fn decode(at: u64, code: &[u8], ends: bool, each: &mut impl FnMut(Found)) {
+    let mut decoder = Decoder::with_ip(64, code, at, DecoderOptions::NONE);
+    while decoder.can_decode() {
+        let start = decoder.position();
+        let instruction = decoder.decode();
+        let is_cut = decoder.last_error() == DecoderError::NoMoreBytes;
+        let (end, instruction) = match (instruction.is_invalid(), is_cut) {
+            (false, _) => (decoder.position(), Some(instruction)),
+            // The rest is in the next piece.
+            (true, true) if !ends && start > 0 => return,
+            (true, true) => (code.len(), None),
+            (true, false) => (start + 1, None),
+        };
+        let address = at.saturating_add(start as u64);
+        each(Found::new(address, &code[start..end], instruction));
+        if decoder.set_position(end).is_err() {
+            return;
+        }
+        decoder.set_ip(at.saturating_add(end as u64));
+    }
+}
+
+/// Instructions that end with the code, of which it isn't known where they begin.
+fn guess(at: u64, code: &[u8]) -> Vec<Found> {
+    let mut decoder = Decoder::with_ip(64, code, at, DecoderOptions::NONE);
+    // For each place the end of the instruction that would begin there, and how many places lead to it.
+    let mut ends = vec![0; code.len()];
+    let mut ways = vec![1_u32; code.len() + 1];
+    for start in 0..code.len() {
+        if decoder.set_position(start).is_err() {
+            break;
+        }
+        decoder.set_ip(at.saturating_add(start as u64));
+        let is_invalid = decoder.decode().is_invalid();
+        ends[start] = if is_invalid { 0 } else { decoder.position() };
+        if let Some(way) = ways.get(ends[start]).filter(|_| ends[start] > start) {
+            ways[ends[start]] = way.saturating_add(ways[start]);
+        }
+    }
+    let mut chosen = Vec::new();
+    let mut end = code.len();
+    while end > 0 {
+        let lowest = end.saturating_sub(LONGEST as usize);
+        let leads = (lowest..end).filter(|start| ends[*start] == end);
+        // A byte that nothing ends with is none.
+        let start = leads.max_by_key(|start| ways[*start]).unwrap_or(end - 1);
+        chosen.push(start..end);
+        end = start;
+    }
+    let mut found = Vec::with_capacity(chosen.len());
+    for range in chosen.into_iter().rev() {
+        let address = at.saturating_add(range.start as u64);
+        decode(address, &code[range], true, &mut |one| found.push(one));
+    }
+    found
+}

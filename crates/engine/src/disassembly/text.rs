@@ -1,0 +1,150 @@
+//! What is said of an instruction: Intel's syntax, with the names of what it refers to.
+
+use super::instructions::Found;
+use crate::Address;
+use crate::memory::Memory;
+use crate::modules::Modules;
+use dapple_symbols::module::demangle_short;
+use iced_x86::{FlowControl, Formatter, Instruction, IntelFormatter, OpKind};
+use std::fmt::Write;
+
+/// Below are no addresses: numbers there are numbers.
+const LOWEST: u64 = 0x1_0000;
+
+/// Whether operands get the names of what they refer to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Names {
+    /// Addresses alone.
+    None,
+    /// Addresses with the symbols that they are in.
+    Symbols,
+}
+
+/// Writes instructions.
+pub(super) struct Text<'a> {
+    modules: &'a Modules,
+    memory: &'a dyn Memory,
+    formatter: IntelFormatter,
+    names: Names,
+    /// The symbol that was asked for last: where it begins, its size and its name.
+    last: Option<(Address, u64, String)>,
+}
+
+impl<'a> Text<'a> {
+    pub fn new(modules: &'a Modules, memory: &'a dyn Memory, names: Names) -> Text<'a> {
+        let mut formatter = IntelFormatter::new();
+        let options = formatter.options_mut();
+        options.set_hex_prefix("0x");
+        options.set_hex_suffix("");
+        options.set_uppercase_hex(false);
+        options.set_space_after_operand_separator(true);
+        options.set_branch_leading_zeros(false);
+        options.set_show_branch_size(false);
+        Text {
+            modules,
+            memory,
+            formatter,
+            names,
+            last: None,
+        }
+    }
+
+    /// The instruction; for what is none, what it is in parentheses.
+    pub fn of(&mut self, found: &Found) -> String {
+        let Some(instruction) = &found.instruction else {
+            return match found.bytes() {
+                [] => "(no memory)".to_owned(),
+                _ => "(bad)".to_owned(),
+            };
+        };
+        let mut text = String::new();
+        self.formatter.format(instruction, &mut text);
+        if self.names == Names::Symbols
+            && let Some(name) = self.referred(instruction)
+        {
+            // What can fail is the reader of the text, not a string.
+            let _ = write!(text, " <{name}>");
+        }
+        text
+    }
+
+    /// The symbol at an address, with the distance from its beginning.
+    pub fn symbol(&mut self, address: Address) -> Option<String> {
+        let known = self
+            .last
+            .as_ref()
+            .is_some_and(|(start, size, _)| address.0.wrapping_sub(start.0) < *size);
+        if !known {
+            self.last = self.find(address);
+        }
+        let (start, _, name) = self.last.as_ref()?;
+        Some(named(name, address.0.wrapping_sub(start.0)))
+    }
+
+    fn find(&self, address: Address) -> Option<(Address, u64, String)> {
+        let loaded = self.modules.at(address)?;
+        let file = loaded.to_file(address);
+        if let Some(symbol) = loaded.module.symbol_at(file) {
+            let start = loaded.to_process(symbol.address);
+            return Some((start, symbol.size, demangle_short(&symbol.name)));
+        }
+        let function = loaded.module.function_at(file)?;
+        let range = function.ranges.iter().find(|range| range.contains(&file))?;
+        let start = loaded.to_process(range.start);
+        let size = range.end.0 - range.start.0;
+        Some((
+            start,
+            size,
+            dapple_symbols::names::short_name(&function.name),
+        ))
+    }
+
+    fn name_of(&self, address: u64) -> Option<String> {
+        let (start, _, name) = self.find(Address(address))?;
+        Some(named(&name, address.wrapping_sub(start.0)))
+    }
+
+    /// The name of what the instruction refers to by an address.
+    fn referred(&self, instruction: &Instruction) -> Option<String> {
+        for operand in 0..instruction.op_count() {
+            let address = match instruction.op_kind(operand) {
+                OpKind::NearBranch64 => instruction.near_branch64(),
+                OpKind::Memory if instruction.is_ip_rel_memory_operand() => {
+                    return self.referred_by_memory(instruction);
+                }
+                OpKind::Immediate64 => instruction.immediate64(),
+                OpKind::Immediate32 => u64::from(instruction.immediate32()),
+                _ => continue,
+            };
+            if let Some(name) = (address >= LOWEST).then(|| self.name_of(address)).flatten() {
+                return Some(name);
+            }
+        }
+        None
+    }
+
+    fn referred_by_memory(&self, instruction: &Instruction) -> Option<String> {
+        let address = instruction.ip_rel_memory_address();
+        let loaded = self.modules.at(Address(address))?;
+        let section = loaded.module.section_at(loaded.to_file(Address(address)));
+        // The dynamic linker's table has the address of what is meant.
+        let goes_there = matches!(
+            instruction.flow_control(),
+            FlowControl::IndirectCall | FlowControl::IndirectBranch
+        );
+        if goes_there || section.is_some_and(|name| name.starts_with(".got")) {
+            let target = self.memory.read_u64(Address(address)).ok();
+            if let Some(name) = target.and_then(|target| self.name_of(target)) {
+                return Some(name);
+            }
+        }
+        self.name_of(address)
+    }
+}
+
+fn named(name: &str, distance: u64) -> String {
+    match distance {
+        0 => name.to_owned(),
+        distance => format!("{name}+{distance:#x}"),
+    }
+}
