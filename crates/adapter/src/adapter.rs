@@ -94,6 +94,8 @@ pub enum Reference {
         value: Value,
         /// An expression for it, from which its children's are made.
         expression: Option<String>,
+        /// The frame that it was found in.
+        frame: Option<FrameId>,
         /// How many named and indexed children it has.
         counts: (u64, u64),
     },
@@ -342,13 +344,19 @@ impl Adapter {
     ///
     /// # Errors
     /// The session has used up its numbers.
-    pub fn reference(&mut self, named: &NamedValue, rendered: &Rendered) -> Result<i64, Exhausted> {
+    pub fn reference(
+        &mut self,
+        named: &NamedValue,
+        rendered: &Rendered,
+        frame: Option<FrameId>,
+    ) -> Result<i64, Exhausted> {
         if rendered.named == 0 && rendered.indexed == 0 {
             return Ok(0);
         }
         self.references.insert(Reference::Value {
             value: named.value.clone(),
             expression: named.expression.clone(),
+            frame,
             counts: (rendered.named, rendered.indexed),
         })
     }

@@ -7,25 +7,47 @@ use dapple_dap::types::{
     InvalidatedAreas, InvalidatedEvent, InvalidatedEventBody, MemoryEvent, MemoryEventBody,
 };
 use dapple_engine::Address;
+use dapple_engine::session::assigning::Changed;
 
 impl Adapter {
     /// The user has written `count` bytes of memory.
     pub fn memory_changed(&mut self, address: Address, count: u64, context: &Context) {
-        if context.client().supports_memory_event == Some(true) {
-            let count = to_dap::saturated(count);
-            let body = MemoryEventBody::new(address.to_string(), 0, count);
-            context.outbox().event::<MemoryEvent>(body);
+        tell_memory(address, count, context);
+        self.values_changed(InvalidatedAreas::Variables, context);
+    }
+
+    /// The user has given something another value.
+    pub fn assigned(&mut self, changed: &Changed, context: &Context) {
+        if *changed == Changed::default() {
+            return;
         }
-        self.values_changed(context);
+        for range in &changed.memory {
+            let count = range.end.0.saturating_sub(range.start.0);
+            tell_memory(range.start, count, context);
+        }
+        self.values_changed(
+            match changed.moved {
+                true => InvalidatedAreas::All,
+                false => InvalidatedAreas::Variables,
+            },
+            context,
+        );
     }
 
     /// The user has changed values, in memory or registers. Any other may be shown from the same place.
-    pub fn values_changed(&mut self, context: &Context) {
+    fn values_changed(&mut self, area: InvalidatedAreas, context: &Context) {
         self.forget_variables();
         if context.client().supports_invalidated_event == Some(true) {
-            let areas = vec![InvalidatedAreas::Variables];
-            let body = InvalidatedEventBody::new().with_areas(areas);
+            let body = InvalidatedEventBody::new().with_areas(vec![area]);
             context.outbox().event::<InvalidatedEvent>(body);
         }
+    }
+}
+
+fn tell_memory(address: Address, count: u64, context: &Context) {
+    if context.client().supports_memory_event == Some(true) {
+        let count = to_dap::saturated(count);
+        let body = MemoryEventBody::new(address.to_string(), 0, count);
+        context.outbox().event::<MemoryEvent>(body);
     }
 }

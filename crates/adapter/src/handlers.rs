@@ -1,7 +1,9 @@
 //! The requests that are answered, each with its handler. What is registered here is what `initialize` offers.
 
+mod assigning;
 mod attach;
 mod breakpoints;
+mod children;
 mod data_breakpoints;
 mod disassembly;
 mod end;
@@ -59,6 +61,8 @@ pub fn server() -> Server<Adapter> {
         .on::<ScopesRequest>(inspect::scopes)
         .on::<VariablesRequest>(inspect::variables)
         .on::<EvaluateRequest>(inspect::evaluate)
+        .on::<SetVariableRequest>(assigning::set_variable)
+        .on::<SetExpressionRequest>(assigning::set_expression)
         .on::<ModulesRequest>(inspect::modules)
         .on::<ReadMemoryRequest>(memory::read_memory)
         .on::<WriteMemoryRequest>(memory::write_memory)

@@ -4,7 +4,7 @@ mod support;
 
 use std::process::Command;
 use std::time::{Duration, Instant};
-use support::{Run, dapple, scratch, typed, write};
+use support::{Run, batch, dapple, scratch, typed, write};
 
 /// A program with something to look at in `add`.
 const PROGRAM: &str = "static int add(int a, int b)\n{\n    int sum = a + b;\n    return sum;\n}\n\nint main(void)\n{\n    return add(1, 2);\n}\n";
@@ -180,4 +180,53 @@ fn a_line_without_a_file_is_in_the_one_with_the_main_function_before_the_program
     // Of the breakpoint on `main` nothing is left: it would stop there first, or be listed.
     assert_eq!(run.stdout.matches("stopped").count(), 1, "{run:#?}");
     assert_eq!(run.stdout.matches("breakpoint 1 at").count(), 2, "{run:#?}");
+}
+
+#[test]
+fn variables_are_set_and_printed_with_what_they_are_then() {
+    let run = batch(
+        "fixtures/assigned.c",
+        &[
+            "b inner",
+            "run",
+            "finish",
+            "next",
+            "set point.x = 1 << 4",
+            "set var little *= -2",
+            "p numbers[1] = 20",
+            "set name = \"a = b\"",
+            "p little == 3",
+            "c",
+        ],
+    );
+    for said in [
+        "(dapple) set point.x = 1 << 4\npoint.x = 16\n",
+        "(dapple) set var little *= -2\nlittle = -6\n",
+        "(dapple) p numbers[1] = 20\nnumbers[1] = 20\n",
+        "(dapple) p little == 3\nlittle == 3 = false\n",
+    ] {
+        assert!(run.stdout.contains(said), "{said}: {}", run.stdout);
+    }
+    assert!(run.stdout.contains("\nname = "), "{}", run.stdout);
+    for written in [
+        "little -6 ",
+        "point 16 2 ",
+        "numbers 1 20 3 4 ",
+        "name a = b ",
+    ] {
+        assert!(run.stdout.contains(written), "{written}: {}", run.stdout);
+    }
+    for (refused, why) in [
+        ("set little", "set what? `set order.count = 3`"),
+        (
+            "set little = 70000",
+            "70000 does not fit a `short int`, which holds -32768 to 32767",
+        ),
+    ] {
+        let run = batch(
+            "fixtures/assigned.c",
+            &["b inner", "run", "finish", refused],
+        );
+        assert!(run.stderr.contains(why), "{refused}: {}", run.stderr);
+    }
 }

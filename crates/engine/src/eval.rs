@@ -2,13 +2,16 @@
 //!
 //! Text becomes tokens (`lex`), tokens a tree (`parse`, `ir`), and the tree is run against a frame (`run`).
 //! C, C++ and Rust differ in precedence, literals and casts; what they share (members, indices, arithmetic) is one.
-//! Nothing here changes the debuggee: what would is refused while parsing.
+//! Nothing here changes the debuggee: where only a value is wanted, what would is refused while parsing, and of assignments the
+//! [`Change`]s are made, for somebody else to write.
 
 use crate::Error;
 use crate::frame::Frame;
-use crate::values::{NamedValue, Number, Reader};
+use crate::values::storing::Change;
+use crate::values::{NamedValue, Number, Reader, Value};
 use dapple_symbols::functions::Language;
-use ir::Expression;
+use ir::{Binary, Expression};
+use run::assign;
 use std::sync::Arc;
 
 mod ir;
@@ -75,6 +78,96 @@ impl Parsed {
     fn error(&self, fault: &Fault) -> Error {
         Error::Expression(fault.sentence(&self.text))
     }
+}
+
+/// What was typed where the program may be changed.
+#[derive(Debug, Clone)]
+pub(crate) enum Statement {
+    /// An expression, which changes nothing.
+    Value(Parsed),
+    /// An assignment.
+    Assignment(Assignment),
+}
+
+impl Statement {
+    /// Reads `text` in `language`.
+    ///
+    /// # Errors
+    /// As [`evaluate`].
+    pub(crate) fn new(text: &str, language: Language) -> Result<Statement, Error> {
+        let text = text.trim();
+        let statement = lex::tokens(text).and_then(|tokens| parse::statement(tokens, language));
+        let statement = statement.map_err(|fault| Error::Expression(fault.sentence(text)))?;
+        let text: Arc<str> = text.into();
+        Ok(match statement {
+            ir::Statement::Value(tree) => Statement::Value(Parsed { text, tree }),
+            ir::Statement::Assignment {
+                target,
+                operator,
+                source,
+            } => Statement::Assignment(Assignment {
+                text,
+                target,
+                operator,
+                source,
+            }),
+        })
+    }
+}
+
+/// `target = source`, `target += source`.
+#[derive(Debug, Clone)]
+pub(crate) struct Assignment {
+    text: Arc<str>,
+    target: Expression,
+    operator: Option<Binary>,
+    source: Expression,
+}
+
+impl Assignment {
+    /// What is assigned to.
+    pub(crate) fn target(&self) -> &str {
+        let target = self.text.get(self.target.at..self.target.end);
+        target.unwrap_or_default()
+    }
+
+    /// What has to be written in a frame, whose language must be the one it was read for.
+    ///
+    /// # Errors
+    /// As [`evaluate`].
+    pub(crate) fn changes(&self, frame: &Frame, reader: &Reader<'_>) -> Result<Vec<Change>, Error> {
+        let parts = (&self.target, self.operator, &self.source);
+        let changes = assign::changes(parts, &self.text, frame, reader);
+        changes.map_err(|fault| Error::Expression(fault.sentence(&self.text)))
+    }
+}
+
+/// What an expression's value is given to.
+#[derive(Debug, Clone)]
+pub(crate) enum Target<'a> {
+    /// A value, and what it is called.
+    Value(&'a Value, &'a str),
+    /// A general register.
+    Register(&'a str),
+}
+
+/// What has to be written for `target` to have the value of the expression `text` in a frame.
+///
+/// # Errors
+/// As [`evaluate`].
+pub(crate) fn changes(
+    target: &Target<'_>,
+    text: &str,
+    frame: &Frame,
+    reader: &Reader<'_>,
+) -> Result<Vec<Change>, Error> {
+    let Parsed { text, tree } = Parsed::new(text, frame.language)?;
+    let source = (&tree, &*text);
+    let changes = match target {
+        Target::Value(value, name) => assign::changes_of(value, name, source, frame, reader),
+        Target::Register(name) => assign::changes_of_register(name, source, frame, reader),
+    };
+    changes.map_err(|fault| Error::Expression(fault.sentence(&text)))
 }
 
 /// What is wrong with an expression, and where.

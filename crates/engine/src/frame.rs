@@ -187,6 +187,24 @@ impl StackCache {
         self.logical(index)
     }
 
+    /// The machine's frames from the innermost on, as far as they were found.
+    pub(crate) fn physical(&self) -> &[Arc<PhysicalFrame>] {
+        &self.physical
+    }
+
+    /// The machine's frame of a level.
+    pub(crate) fn physical_at(
+        &mut self,
+        level: usize,
+        modules: &Modules,
+        memory: &dyn Memory,
+    ) -> Option<Arc<PhysicalFrame>> {
+        while !self.complete && self.physical.len() <= level {
+            self.reach(modules, memory, self.count + 1);
+        }
+        self.physical.get(level).cloned()
+    }
+
     fn reach(&mut self, modules: &Modules, memory: &dyn Memory, count: usize) {
         while !self.complete && self.count < count {
             let next = match self.physical.last() {

@@ -9,6 +9,7 @@
 
 mod arguments;
 mod arming;
+mod assigning;
 mod attach;
 mod back;
 mod choosing;

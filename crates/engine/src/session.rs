@@ -1,5 +1,6 @@
 //! The debugger's front door: a handle on the thread that owns the debuggee.
 
+pub mod assigning;
 mod ends;
 mod exceptions;
 mod forks;

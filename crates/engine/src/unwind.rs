@@ -203,6 +203,47 @@ fn by_rules(
     Some(registers)
 }
 
+/// Where a frame's caller finds a register again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// In the same or another register of the frame.
+    In(u16),
+    /// In memory.
+    At(Address),
+    /// Nowhere: it is computed, or lost.
+    Nowhere,
+}
+
+/// Where the caller of `frame` has one of its registers.
+pub(crate) fn kept(
+    frame: &PhysicalFrame,
+    register: u16,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> Kept {
+    let (Some(cfa), Some(rules)) = (frame.cfa, find_rules(frame.lookup, modules)) else {
+        return Kept::Nowhere;
+    };
+    let rule = rules
+        .registers
+        .iter()
+        .find(|(number, _)| *number == register);
+    match rule.map(|(_, rule)| rule) {
+        None if is_callee_saved(register) => Kept::In(register),
+        Some(RegisterRule::SameValue) => Kept::In(register),
+        Some(RegisterRule::Register(other)) => Kept::In(*other),
+        Some(RegisterRule::Offset(offset)) => Kept::At(Address(cfa.0.wrapping_add_signed(*offset))),
+        Some(RegisterRule::Expression(expression)) => {
+            let context = FrameContext::new(frame, modules, memory);
+            match evaluate_cfi(expression, Some(cfa.0), &context) {
+                Ok(address) => Kept::At(Address(address)),
+                Err(_) => Kept::Nowhere,
+            }
+        }
+        _ => Kept::Nowhere,
+    }
+}
+
 /// A physical frame as what location expressions are evaluated against.
 pub struct FrameContext<'a> {
     frame: Cow<'a, PhysicalFrame>,

@@ -119,7 +119,7 @@ fn c_faults_are_sentences() {
                 "corner[0]",
                 "error: `corner` has no elements, it is a `struct point`",
             ),
-            ("1 / (numbers[0] - 1)", "error: column 6: division by zero"),
+            ("1 / (numbers[0] - 1)", "error: column 5: division by zero"),
             (
                 "corner + 1",
                 "error: `corner` is no number, it is a `struct point`",

@@ -1,6 +1,7 @@
 //! Breakpoints on data: what can be watched, and watching it.
 
-use crate::adapter::{Adapter, Reference, ScopeKind};
+use super::children::{Child, child};
+use crate::adapter::Adapter;
 use crate::data_breakpoints::{Asked, Mode, Wanted, number};
 use crate::to_dap;
 use dapple_dap::server::{Context, Failure, Outbox};
@@ -10,11 +11,7 @@ use dapple_dap::types::{
 };
 use dapple_engine::session::BreakpointOptions;
 use dapple_engine::session::watching::{DataBreakpoint, DataPlace, DataTarget};
-use dapple_engine::values::NamedValue;
 use dapple_engine::{Address, Error};
-
-/// How many named children are looked through for one.
-const MOST_NAMED: u64 = 10_000;
 
 /// Tells whether some data can be watched. Where it can't, that is the answer, with the reason.
 pub fn info(
@@ -60,7 +57,13 @@ fn place(
 ) -> Result<Result<DataPlace, String>, Failure> {
     let name = arguments.name.as_str();
     if let Some(container) = arguments.variables_reference.filter(|id| *id != 0) {
-        return Ok(child(adapter, container, name)?.map(DataPlace::Value));
+        return Ok(match child(adapter, container, name)? {
+            Ok((Child::Value(found), _)) => Ok(DataPlace::Value(found.0)),
+            Ok((Child::Register, _)) => Err(format!(
+                "`{name}` is a register, and only memory can be watched"
+            )),
+            Err(why) => Err(why),
+        });
     }
     if arguments.as_address == Some(true) {
         let address = number(name).map(|address| DataPlace::Address(Address(address)));
@@ -72,55 +75,6 @@ fn place(
         None => None,
     };
     Ok(Ok(DataPlace::Expression(name.to_owned(), frame)))
-}
-
-/// The child of a container that was shown.
-fn child(
-    adapter: &mut Adapter,
-    container: i64,
-    name: &str,
-) -> Result<Result<NamedValue, String>, Failure> {
-    let Ok(reference) = adapter.references.get(container).cloned() else {
-        return Err(Failure::new(format!(
-            "there are no variables {container} any more; they are good until the program runs on"
-        )));
-    };
-    let engine = |error: Error| to_dap::failure(&error);
-    let children = match reference {
-        Reference::Scope(_, ScopeKind::Registers) => {
-            return Ok(Err(format!(
-                "`{name}` is a register, and only memory can be watched"
-            )));
-        }
-        Reference::Scope(frame, ScopeKind::Statics) => {
-            adapter.partly_stopped()?.statics(frame).map_err(engine)?
-        }
-        Reference::Scope(frame, _) => adapter.variables(frame)?.to_vec(),
-        Reference::Value {
-            value,
-            expression,
-            counts: (named, indexed),
-        } => {
-            let index = name
-                .strip_prefix('[')
-                .and_then(|rest| rest.strip_suffix(']'))
-                .and_then(|index| index.parse::<u64>().ok())
-                .filter(|index| *index < indexed);
-            let range = match index {
-                Some(index) => named + index..named + index + 1,
-                None => 0..named.saturating_add(indexed).min(MOST_NAMED),
-            };
-            let debuggee = adapter.partly_stopped()?;
-            debuggee
-                .children(&value, expression.as_deref(), range)
-                .map_err(engine)?
-        }
-    };
-    let found = children
-        .into_iter()
-        .map(|(named, _)| named)
-        .rfind(|child| child.name == name);
-    Ok(found.ok_or_else(|| format!("there is no `{name}` in there")))
 }
 
 /// What would be watched, for people.

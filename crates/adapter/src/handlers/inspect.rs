@@ -6,9 +6,10 @@ use crate::{from_dap, to_dap};
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{
-    EvaluateArguments, EvaluateResponse, ModulesArguments, ModulesResponse, Scope,
-    ScopePresentationHint, ScopesArguments, ScopesResponse, StackTraceArguments,
-    StackTraceResponse, ThreadsResponse, Variable, VariablesArguments, VariablesResponse,
+    EvaluateArguments, EvaluateArgumentsContext, EvaluateResponse, ModulesArguments,
+    ModulesResponse, Scope, ScopePresentationHint, ScopesArguments, ScopesResponse,
+    StackTraceArguments, StackTraceResponse, ThreadsResponse, Variable, VariablesArguments,
+    VariablesResponse,
 };
 use dapple_engine::Error;
 use dapple_engine::frame::FrameId;
@@ -181,11 +182,13 @@ pub fn variables(
                 .cloned()
                 .collect();
             let shown = page(&arguments, wanted.into_iter());
-            Ok(VariablesResponse::new(show(adapter, shown, context)?))
+            let shown = show(adapter, shown, Some(frame), context)?;
+            Ok(VariablesResponse::new(shown))
         }
         Reference::Value {
             value,
             expression,
+            frame,
             counts: (named, indexed),
         } => {
             let range = from_dap::children(&arguments, named, indexed);
@@ -193,7 +196,8 @@ pub fn variables(
                 .debuggee()?
                 .children(&value, expression.as_deref(), range)
                 .map_err(|error| to_dap::failure(&error))?;
-            Ok(VariablesResponse::new(show(adapter, children, context)?))
+            let shown = show(adapter, children, frame, context)?;
+            Ok(VariablesResponse::new(shown))
         }
     }
 }
@@ -210,12 +214,13 @@ fn page<T>(arguments: &VariablesArguments, all: impl ExactSizeIterator<Item = T>
 fn show(
     adapter: &mut Adapter,
     values: Vec<(NamedValue, Rendered)>,
+    frame: Option<FrameId>,
     context: &mut Context,
 ) -> Result<Vec<Variable>, Failure> {
     values
         .iter()
         .map(|(named, rendered)| {
-            let reference = adapter.reference(named, rendered)?;
+            let reference = adapter.reference(named, rendered, frame)?;
             Ok(to_dap::variable(
                 named,
                 rendered,
@@ -226,7 +231,7 @@ fn show(
         .collect()
 }
 
-/// Evaluates an expression. No context has side effects, so all are the same.
+/// Evaluates an expression. Only what was typed into the console may be an assignment; all others leave the program alone.
 pub fn evaluate(
     adapter: &mut Adapter,
     arguments: EvaluateArguments,
@@ -239,11 +244,20 @@ pub fn evaluate(
         Some(id) => Some(frame(adapter, id)?),
         None => None,
     };
-    let (named, rendered) = adapter
-        .partly_stopped()?
-        .evaluate(&arguments.expression, frame)
-        .map_err(|error| to_dap::failure(&error))?;
-    let reference = adapter.reference(&named, &rendered)?;
+    let debuggee = adapter.partly_stopped()?;
+    let (named, rendered) = match arguments.context {
+        Some(EvaluateArgumentsContext::Repl) => {
+            let (named, rendered, changed) = debuggee
+                .execute(&arguments.expression, frame)
+                .map_err(|error| to_dap::failure(&error))?;
+            adapter.assigned(&changed, context);
+            (named, rendered)
+        }
+        _ => debuggee
+            .evaluate(&arguments.expression, frame)
+            .map_err(|error| to_dap::failure(&error))?,
+    };
+    let reference = adapter.reference(&named, &rendered, frame)?;
     let mut response = EvaluateResponse::new(rendered.text.clone(), reference);
     if context.client().supports_variable_type == Some(true) && !rendered.type_name.is_empty() {
         response = response.with_type(rendered.type_name.clone());

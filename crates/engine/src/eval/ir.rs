@@ -1,6 +1,19 @@
 //! The tree of an expression.
 
 use crate::values::Number;
+use std::sync::Arc;
+
+/// What a line stands for that may change the program.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Statement {
+    Value(Expression),
+    /// `target = source`, or with an operator: `target += source`.
+    Assignment {
+        target: Expression,
+        operator: Option<Binary>,
+        source: Expression,
+    },
+}
 
 /// A part of an expression and where it starts in the text, in bytes.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +31,8 @@ pub(super) enum Kind {
     Register(String),
     /// A literal; `untyped` ones take the type of what they meet (Rust).
     Literal { number: Number, untyped: bool },
+    /// A text, as its bytes.
+    Text(Arc<[u8]>),
     /// `.name`, `->name`, `.0`.
     Member {
         base: Box<Expression>,

@@ -2,6 +2,7 @@
 
 use super::Fault;
 use crate::values::Number;
+use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Token {
@@ -23,6 +24,8 @@ pub(super) enum TokenKind {
         number: Number,
         untyped: bool,
     },
+    /// A text, as its bytes.
+    Text(Arc<[u8]>),
     /// An operator or bracket.
     Operator(&'static str),
     End,
@@ -31,7 +34,7 @@ pub(super) enum TokenKind {
 /// The longest expression, in bytes.
 const MAX_TEXT: usize = 4096;
 
-/// Operators, longer ones before their prefixes. Those that assign are here to be refused.
+/// Operators, longer ones before their prefixes.
 const OPERATORS: [&str; 43] = [
     "<<=", ">>=", "...", "..=", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
     "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "..", "(", ")", "[", "]", ".", "+", "-", "*",
@@ -70,6 +73,23 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {
             }
         } else if first == '\'' {
             character(rest, at)?
+        } else if let Some(prefix) = literal_prefix(rest) {
+            let (kind, length) = match rest.get(prefix..) {
+                Some(quoted) if quoted.starts_with('"') => text_of(quoted, at + prefix)?,
+                quoted => character(quoted.unwrap_or_default(), at + prefix)?,
+            };
+            let kind = match kind {
+                // Rust's bytes are numbers.
+                TokenKind::Number {
+                    number: Number::Char(code),
+                    untyped,
+                } if rest.starts_with('b') => TokenKind::Number {
+                    number: Number::integer(code.into(), 1, false),
+                    untyped,
+                },
+                kind => kind,
+            };
+            (kind, prefix + length)
         } else if is_name_start(first) || rest.starts_with("::") {
             name(rest)
         } else if first == '$' {
@@ -79,7 +99,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {
                 .count();
             (TokenKind::Register(rest[1..length].to_owned()), length)
         } else if first == '"' {
-            return Err(Fault::new(at, "texts can't be used in expressions"));
+            text_of(rest, at)?
         } else {
             let operator = OPERATORS
                 .iter()
@@ -102,6 +122,16 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {
         kind: TokenKind::End,
     });
     Ok(tokens)
+}
+
+/// The length of what stands before a quote: `u8"…"`, `L'x'`, `b'x'`.
+fn literal_prefix(rest: &str) -> Option<usize> {
+    let prefixes = ["u8", "u", "U", "L", "b"].into_iter();
+    let mut lengths = prefixes.filter_map(|prefix| {
+        let quoted = rest.strip_prefix(prefix)?;
+        quoted.starts_with(['\'', '"']).then_some(prefix.len())
+    });
+    lengths.next()
 }
 
 fn is_name_start(c: char) -> bool {
@@ -254,26 +284,9 @@ fn character(rest: &str, at: usize) -> Result<(TokenKind, usize), Fault> {
     let unfinished = || Fault::new(at, "this character is not understood");
     let mut chars = rest[1..].char_indices();
     let (_, first) = chars.next().ok_or_else(unfinished)?;
-    let code = if first == '\\' {
-        let (_, escape) = chars.next().ok_or_else(unfinished)?;
-        match escape {
-            'n' => '\n' as u32,
-            't' => '\t' as u32,
-            'r' => '\r' as u32,
-            '0' => 0,
-            '\\' | '\'' | '"' => escape as u32,
-            'x' => {
-                let mut code = 0;
-                for _ in 0..2 {
-                    let (_, digit) = chars.next().ok_or_else(unfinished)?;
-                    code = code * 16 + digit.to_digit(16).ok_or_else(unfinished)?;
-                }
-                code
-            }
-            _ => return Err(unfinished()),
-        }
-    } else {
-        first as u32
+    let code = match first {
+        '\\' => escaped(&mut chars).ok_or_else(unfinished)?.code(),
+        first => first as u32,
     };
     match chars.next() {
         Some((index, '\'')) => Ok((
@@ -285,6 +298,81 @@ fn character(rest: &str, at: usize) -> Result<(TokenKind, usize), Fault> {
         )),
         _ => Err(unfinished()),
     }
+}
+
+/// What an escape stands for.
+enum Escaped {
+    Byte(u8),
+    Scalar(char),
+}
+
+impl Escaped {
+    fn code(self) -> u32 {
+        match self {
+            Escaped::Byte(byte) => byte.into(),
+            Escaped::Scalar(scalar) => scalar.into(),
+        }
+    }
+}
+
+/// What stands behind a backslash: C 2011 §6.4.4.4, the Rust reference's "Character escapes".
+fn escaped(chars: &mut std::str::CharIndices<'_>) -> Option<Escaped> {
+    let (_, escape) = chars.next()?;
+    Some(Escaped::Byte(match escape {
+        'n' => b'\n',
+        't' => b'\t',
+        'r' => b'\r',
+        'a' => 7,
+        'b' => 8,
+        'v' => 11,
+        'f' => 12,
+        'e' => 27,
+        '0' => 0,
+        '\\' | '\'' | '"' | '?' => u8::try_from(escape).ok()?,
+        'x' => {
+            let mut digit = || chars.next()?.1.to_digit(16);
+            u8::try_from(digit()? * 16 + digit()?).ok()?
+        }
+        'u' => {
+            let mut code = 0u32;
+            let mut rest = chars.clone();
+            if let Some((_, '{')) = rest.next() {
+                *chars = rest;
+                loop {
+                    match chars.next()?.1 {
+                        '}' => break,
+                        digit => code = code.checked_mul(16)? + digit.to_digit(16)?,
+                    }
+                }
+            } else {
+                for _ in 0..4 {
+                    code = code * 16 + chars.next()?.1.to_digit(16)?;
+                }
+            }
+            return Some(Escaped::Scalar(char::from_u32(code)?));
+        }
+        _ => return None,
+    }))
+}
+
+fn text_of(rest: &str, at: usize) -> Result<(TokenKind, usize), Fault> {
+    let mut bytes = Vec::new();
+    let mut chars = rest.char_indices();
+    chars.next();
+    while let Some((index, next)) = chars.next() {
+        match next {
+            '"' => return Ok((TokenKind::Text(bytes.into()), index + 1)),
+            '\\' => match escaped(&mut chars) {
+                Some(Escaped::Byte(byte)) => bytes.push(byte),
+                Some(Escaped::Scalar(scalar)) => {
+                    bytes.extend(scalar.encode_utf8(&mut [0; 4]).as_bytes());
+                }
+                None => return Err(Fault::new(at + index, "this escape is not understood")),
+            },
+            other => bytes.extend(other.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    Err(Fault::new(at, "this text has no end"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! From tokens to a tree, by precedence climbing.
 
 use super::Fault;
-use super::ir::{Binary, Expression, Kind, Scalar, Unary};
+use super::ir::{Binary, Expression, Kind, Scalar, Statement, Unary};
 use super::lex::{Token, TokenKind};
 use crate::values::Number;
 use dapple_symbols::functions::Language;
@@ -9,25 +9,73 @@ use dapple_symbols::functions::Language;
 /// How deep an expression may nest.
 const MAX_DEPTH: usize = 64;
 
+/// Reads an expression, which has to be all there is.
 pub(super) fn parse(tokens: Vec<Token>, language: Language) -> Result<Expression, Fault> {
-    let mut parser = Parser {
-        tokens,
-        next: 0,
-        depth: 0,
-        language,
-    };
+    let mut parser = Parser::new(tokens, language);
     let expression = parser.binary(0)?;
     match parser.peek() {
-        TokenKind::End => Ok(expression),
-        TokenKind::Operator("(") => Err(parser.fault("functions can't be called here")),
         TokenKind::Operator(
             "=" | "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | "<<=" | ">>=" | "++"
             | "--",
-        ) => Err(parser.fault("evaluating must not change the program: assignments are refused")),
-        TokenKind::Operator(".." | "..=" | "...") => Err(parser.fault("ranges are not supported")),
-        _ => Err(parser.fault("an operator or the end was expected here")),
+        ) => Err(parser.fault(NO_CHANGE)),
+        _ => parser.end_here().map(|()| expression),
     }
 }
+
+/// Reads an expression or an assignment.
+pub(super) fn statement(tokens: Vec<Token>, language: Language) -> Result<Statement, Fault> {
+    let mut parser = Parser::new(tokens, language);
+    let counts = |operator: &str| match operator {
+        "++" => Some(Binary::Add),
+        "--" => Some(Binary::Subtract),
+        _ => None,
+    };
+    let first = match *parser.peek() {
+        TokenKind::Operator(operator) if language != Language::Rust => counts(operator),
+        _ => None,
+    };
+    parser.next += usize::from(first.is_some());
+    let target = parser.binary(0)?;
+    let one = |parser: &Parser| {
+        let number = Number::integer(1, 4, true);
+        let untyped = true;
+        parser.make(parser.at(), Kind::Literal { number, untyped })
+    };
+    let (operator, source) = match *parser.peek() {
+        _ if first.is_some() => (first, one(&parser)),
+        TokenKind::Operator(text) if language != Language::Rust && counts(text).is_some() => {
+            parser.next += 1;
+            (counts(text), one(&parser))
+        }
+        TokenKind::Operator("=") => {
+            parser.next += 1;
+            (None, parser.binary(0)?)
+        }
+        TokenKind::Operator(text) => {
+            let compound = text
+                .strip_suffix('=')
+                .and_then(|text| binary_operator(text, language));
+            let Some((operator, _)) = compound else {
+                return parser.end_here().map(|()| Statement::Value(target));
+            };
+            parser.next += 1;
+            (Some(operator), parser.binary(0)?)
+        }
+        _ => return parser.end_here().map(|()| Statement::Value(target)),
+    };
+    if let TokenKind::Operator("=") = parser.peek() {
+        return Err(parser.fault("one assignment at a time"));
+    }
+    parser.end_here()?;
+    Ok(Statement::Assignment {
+        target,
+        operator,
+        source,
+    })
+}
+
+/// Why an assignment is refused where only a value is wanted.
+const NO_CHANGE: &str = "evaluating must not change the program: assignments are refused";
 
 struct Parser {
     tokens: Vec<Token>,
@@ -37,6 +85,25 @@ struct Parser {
 }
 
 impl Parser {
+    fn new(tokens: Vec<Token>, language: Language) -> Parser {
+        Parser {
+            tokens,
+            next: 0,
+            depth: 0,
+            language,
+        }
+    }
+
+    /// A fault where anything follows.
+    fn end_here(&self) -> Result<(), Fault> {
+        Err(self.fault(match self.peek() {
+            TokenKind::End => return Ok(()),
+            TokenKind::Operator("(") => "functions can't be called here",
+            TokenKind::Operator(".." | "..=" | "...") => "ranges are not supported",
+            _ => "an operator or the end was expected here",
+        }))
+    }
+
     fn token(&self) -> &Token {
         // The last token is the end, which is never passed.
         &self.tokens[self.next.min(self.tokens.len() - 1)]
@@ -232,6 +299,17 @@ impl Parser {
                     Number::Char(code) if self.language == Language::C => {
                         Number::integer(code.into(), 4, true)
                     }
+                    // Rust's take the type of what they meet, and have no unsigned one of their own.
+                    Number::Integer { value, .. }
+                        if untyped && value >= 0 && self.language == Language::Rust =>
+                    {
+                        let size = match value {
+                            ..=0x7fff_ffff => 4,
+                            0x8000_0000..=0x7fff_ffff_ffff_ffff => 8,
+                            _ => 16,
+                        };
+                        Number::integer(value, size, true)
+                    }
                     number => number,
                 };
                 Kind::Literal { number, untyped }
@@ -240,13 +318,13 @@ impl Parser {
                 self.next += 1;
                 let inner = self.binary(0)?;
                 self.expect(")")?;
-                return Ok(inner);
+                return Ok(self.make(at, inner.kind));
             }
-            TokenKind::Operator("++" | "--") => {
-                return Err(
-                    self.fault("evaluating must not change the program: assignments are refused")
-                );
+            TokenKind::Text(text) => {
+                self.next += 1;
+                Kind::Text(text)
             }
+            TokenKind::Operator("++" | "--") => return Err(self.fault(NO_CHANGE)),
             TokenKind::End => return Err(self.fault("the expression ends too early")),
             TokenKind::Operator(_) => return Err(self.fault("a value was expected here")),
         };
@@ -380,6 +458,7 @@ mod tests {
             Kind::Name(name) => name.clone(),
             Kind::Register(name) => format!("${name}"),
             Kind::Literal { number, .. } => number.text(),
+            Kind::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
             Kind::Member {
                 base, name, arrow, ..
             } => {

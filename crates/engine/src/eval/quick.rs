@@ -170,6 +170,7 @@ impl Maker<'_> {
             Kind::Name(name) => self.name(name),
             Kind::Register(name) => self.register(name),
             Kind::Literal { number, .. } => Some(Made::Number(Node::Constant(*number))),
+            Kind::Text(_) => None,
             Kind::Member {
                 base, name, arrow, ..
             } => self.member(base, name, *arrow),

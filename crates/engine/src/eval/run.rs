@@ -12,10 +12,12 @@ use crate::values::{Contents, Number, Reader, Value, number_of};
 use dapple_symbols::cfi::{RBP, RIP, RSP};
 use dapple_symbols::functions::Language;
 use dapple_symbols::scopes::Variable;
-use dapple_symbols::types::TypeKind;
+use dapple_symbols::types::{Type, TypeKind};
 use std::sync::Arc;
 
 pub(super) mod arithmetic;
+pub(super) mod assign;
+mod convert;
 mod member;
 
 /// How many references, boxes and pointers a member or index is looked for behind.
@@ -53,6 +55,7 @@ fn runner<'a>(
         frame,
         reader,
         module,
+        wanted: None,
     })
 }
 
@@ -61,6 +64,8 @@ struct Runner<'a> {
     frame: &'a Frame,
     reader: &'a Reader<'a>,
     module: Arc<LoadedModule>,
+    /// What the value is for: its names are known, as in `colour = RED`.
+    wanted: Option<Arc<Type>>,
 }
 
 impl Runner<'_> {
@@ -70,6 +75,7 @@ impl Runner<'_> {
             Kind::Name(name) => self.name(name, at),
             Kind::Register(name) => self.register(name, at),
             Kind::Literal { number, .. } => Ok(self.computed(*number)),
+            Kind::Text(_) => Err(Fault::new(at, "a text can only be assigned")),
             Kind::Member {
                 base,
                 name,
@@ -154,6 +160,13 @@ impl Runner<'_> {
         if let Some(found) = found {
             return Ok(self.variable(found, &self.module));
         }
+        if let Some(number) = self
+            .wanted
+            .as_deref()
+            .and_then(|type_| convert::named(type_, name))
+        {
+            return Ok(self.computed(number));
+        }
         for module in self.reader.modules.iter() {
             if let Some(found) = module.module.statics_named(name).first() {
                 return Ok(self.variable(found, module));
@@ -211,20 +224,7 @@ impl Runner<'_> {
         if let Some(value) = self.exception(name, at) {
             return value;
         }
-        let number = match name {
-            "pc" => Some(RIP),
-            "sp" => Some(RSP),
-            "fp" => Some(RBP),
-            name => (0u16..)
-                .zip(NAMES)
-                .find(|(_, known)| *known == name)
-                .map(|(number, _)| number),
-        };
-        let number = number.ok_or_else(|| {
-            let near = nearest(name, NAMES.into_iter());
-            let hint = near.map_or_else(String::new, |near| format!("; did you mean `${near}`?"));
-            Fault::new(at, format!("there is no register `${name}`{hint}"))
-        })?;
+        let number = register_number(name, at)?;
         let value = self.frame.physical.registers.get(number);
         let value = value.ok_or_else(|| {
             Fault::new(
@@ -487,6 +487,24 @@ impl Runner<'_> {
     fn cast(&self, number: Number, target: Scalar) -> Number {
         cast(self.frame.language, number, target)
     }
+}
+
+/// DWARF's number of a general register.
+fn register_number(name: &str, at: usize) -> Result<u16, Fault> {
+    let number = match name {
+        "pc" => Some(RIP),
+        "sp" => Some(RSP),
+        "fp" => Some(RBP),
+        name => (0u16..)
+            .zip(NAMES)
+            .find(|(_, known)| *known == name)
+            .map(|(number, _)| number),
+    };
+    number.ok_or_else(|| {
+        let near = nearest(name, NAMES.into_iter());
+        let hint = near.map_or_else(String::new, |near| format!("; did you mean `${near}`?"));
+        Fault::new(at, format!("there is no register `${name}`{hint}"))
+    })
 }
 
 /// A number as another type, by the rules of a language.

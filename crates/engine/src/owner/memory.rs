@@ -82,7 +82,11 @@ impl Owner {
     }
 
     /// Writes page by page; the error comes with how many bytes were written.
-    fn write_pages(&mut self, address: Address, bytes: &[u8]) -> Result<(), (usize, Error)> {
+    pub(super) fn write_pages(
+        &mut self,
+        address: Address,
+        bytes: &[u8],
+    ) -> Result<(), (usize, Error)> {
         let mut done = 0;
         while done < bytes.len() {
             let at = Address(address.0.wrapping_add(done as u64));
@@ -101,7 +105,7 @@ impl Owner {
     }
 
     /// How many bytes from `address` on may be written, and if that is less than `length`, why not the next one.
-    fn writable(&self, address: Address, length: usize) -> (usize, Option<String>) {
+    pub(super) fn writable(&self, address: Address, length: usize) -> (usize, Option<String>) {
         let mappings = process::mappings(self.process);
         let mut done = 0;
         while done < length {
@@ -129,9 +133,9 @@ impl Owner {
     }
 
     /// What was known of memory that the user has written is known no more.
-    fn memory_changed(&mut self, address: Address, length: usize) {
+    pub(super) fn memory_changed(&mut self, address: Address, length: usize) {
         // The stack may lead elsewhere.
-        self.stacks.clear();
+        self.renew_stacks();
         self.refresh_watched();
         let end = Address(address.0.saturating_add(length as u64));
         for module in self.modules.iter() {

@@ -197,29 +197,28 @@ impl Owner {
         Ok(())
     }
 
-    /// Has a stopped thread be elsewhere, and tells so. What it was about to be sent for where it was is forgotten.
-    fn move_to(
-        &mut self,
-        thread: ThreadId,
-        mut registers: ptrace::UserRegisters,
-        reason: StopReason,
-    ) {
+    /// Has a stopped thread be elsewhere, and tells so.
+    fn move_to(&mut self, thread: ThreadId, registers: ptrace::UserRegisters, reason: StopReason) {
+        self.place(thread, registers);
+        self.current = thread;
+        self.tell_stops(vec![Stop {
+            thread,
+            address: registers.pc(),
+            reason,
+        }]);
+    }
+
+    /// Has a stopped thread be elsewhere. What it was about to be sent for where it was is forgotten.
+    pub(super) fn place(&mut self, thread: ThreadId, mut registers: ptrace::UserRegisters) {
         registers.forget_system_call();
         self.set_registers(thread, registers);
         self.frames_ended(thread);
-        let address = registers.pc();
         let control = self.control(thread);
-        control.passed = Some(address);
+        control.passed = Some(registers.pc());
         if [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL].contains(&control.signal) {
             control.signal = 0;
         }
         self.before_calls.remove(&thread);
-        self.current = thread;
-        self.tell_stops(vec![Stop {
-            thread,
-            address,
-            reason,
-        }]);
     }
 
     pub(crate) fn end_threads(&mut self, threads: &[ThreadId]) -> Result<(), Error> {

@@ -6,7 +6,7 @@ use crate::modules::ModuleInfo;
 use crate::session::ThreadInfo;
 use crate::stops::Mode;
 use crate::target::linux::{process, ptrace};
-use crate::values::{NamedValue, Reader, Rendered, Value};
+use crate::values::{Contents, NamedValue, Reader, Rendered, Value};
 use crate::{Error, ThreadId, eval};
 use std::ops::Range;
 use std::sync::Arc;
@@ -80,17 +80,68 @@ impl Owner {
         self.require_held(thread)?;
         let mut stack = match self.stacks.remove(&thread) {
             Some(stack) => stack,
-            None => {
-                let registers = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
-                let vectors = ptrace::vectors(thread).ok().map(Arc::new);
-                StackCache::new(thread, self.stop_number, registers.to_dwarf())
-                    .with_vectors(vectors)
-                    .before_calls(self.calls_not_begun(thread))
-            }
+            None => self.new_stack(thread).ok_or(Error::NoSuchThread(thread))?,
         };
         let result = use_it(&mut stack, self);
         self.stacks.insert(thread, stack);
         Ok(result)
+    }
+
+    fn new_stack(&mut self, thread: ThreadId) -> Option<StackCache> {
+        let registers = self.registers(thread)?;
+        let vectors = ptrace::vectors(thread).ok().map(Arc::new);
+        let stack = StackCache::new(thread, self.stop_number, registers.to_dwarf())
+            .with_vectors(vectors)
+            .before_calls(self.calls_not_begun(thread));
+        Some(stack)
+    }
+
+    /// Memory or registers were changed: the stacks that somebody has looked at are followed anew, as far as they are asked for.
+    pub(super) fn renew_stacks(&mut self) {
+        for thread in std::mem::take(&mut self.stacks).into_keys() {
+            if let Some(stack) = self.new_stack(thread) {
+                self.stacks.insert(thread, stack);
+            }
+        }
+    }
+
+    /// A value with its frame's registers as they are now.
+    fn renewed(&mut self, value: &Value) -> Value {
+        let mut value = value.clone();
+        if let Contents::Pieces(_, frame) = &mut value.contents {
+            for stack in self.stacks.values_mut() {
+                let now = stack.physical_at(frame.level, &self.modules, &self.memory);
+                if let Some(now) = now
+                    && now.cfa.is_some()
+                    && now.cfa == frame.cfa
+                {
+                    *frame = now;
+                    break;
+                }
+            }
+        }
+        value
+    }
+
+    /// The reader for a thread: with what it has stopped for.
+    pub(super) fn reader_for(&self, thread: ThreadId) -> Reader<'_> {
+        let control = self.threads.get(&thread);
+        Reader {
+            thrown: control
+                .and_then(|control| control.exception.as_ref())
+                .and_then(|exception| exception.thrown.as_ref()),
+            ..self.reader()
+        }
+    }
+
+    /// A frame, or else the innermost one of the thread that stopped.
+    pub(super) fn frame_or_current(&mut self, frame: Option<FrameId>) -> Result<Frame, Error> {
+        self.require_some_stopped()?;
+        self.frame(frame.unwrap_or(FrameId {
+            stop: self.stop_number,
+            thread: self.current,
+            index: 0,
+        }))
     }
 
     pub(crate) fn stack(&mut self, thread: ThreadId, window: Range<usize>) -> Result<Stack, Error> {
@@ -137,13 +188,14 @@ impl Owner {
     }
 
     pub(crate) fn children(
-        &self,
+        &mut self,
         value: &Value,
         expression: Option<&str>,
         range: Range<u64>,
     ) -> Result<Vec<(NamedValue, Rendered)>, Error> {
         self.require_some_stopped()?;
-        Ok(self.render(self.reader().children(value, expression, range)))
+        let value = self.renewed(value);
+        Ok(self.render(self.reader().children(&value, expression, range)))
     }
 
     pub(crate) fn evaluate(
@@ -151,20 +203,8 @@ impl Owner {
         text: &str,
         frame: Option<FrameId>,
     ) -> Result<(NamedValue, Rendered), Error> {
-        self.require_some_stopped()?;
-        let id = frame.unwrap_or(FrameId {
-            stop: self.stop_number,
-            thread: self.current,
-            index: 0,
-        });
-        let frame = self.frame(id)?;
-        let control = self.threads.get(&id.thread);
-        let reader = Reader {
-            thrown: control
-                .and_then(|control| control.exception.as_ref())
-                .and_then(|exception| exception.thrown.as_ref()),
-            ..self.reader()
-        };
+        let frame = self.frame_or_current(frame)?;
+        let reader = self.reader_for(frame.id.thread);
         let value = eval::evaluate(text, &frame, &reader)?;
         let rendered = self.reader().render(&value.value);
         Ok((value, rendered))

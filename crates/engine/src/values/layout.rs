@@ -1,10 +1,11 @@
 //! Sizes and alignments of types, and where in a value its members are.
 
 use super::view::MAX_NESTING;
-use super::{Contents, Reader, Value, contents};
+use super::{Bits, Contents, Reader, Value, contents};
 use crate::memory::Memory;
 use dapple_symbols::location::{LocationContext, Unavailable, evaluate_cfi};
 use dapple_symbols::types::{Member, PointerKind, Type, TypeKind};
+use std::sync::Arc;
 
 /// Members looked at in one search.
 const MAX_VISITS: usize = 2000;
@@ -130,7 +131,17 @@ impl Reader<'_> {
         let size = self.size_of(&field).unwrap_or(0);
         field.contents = match member.bits {
             None => value.contents.part(member.offset, size),
-            Some((skip, bits)) => self.bit_field(value, &field, member.offset, skip, bits, size),
+            Some((skip, bits)) => {
+                let span = skip.saturating_add(bits).div_ceil(8).min(32);
+                let bits = Bits {
+                    storage: value.contents.part(member.offset, span),
+                    skip,
+                    count: bits,
+                };
+                let contents = self.bit_field(&field, &bits, span, size);
+                field.bits = Some(Arc::new(bits));
+                contents
+            }
         };
         field
     }
@@ -150,21 +161,12 @@ impl Reader<'_> {
         }
     }
 
-    fn bit_field(
-        &self,
-        value: &Value,
-        field: &Value,
-        offset: u64,
-        skip: u64,
-        bits: u64,
-        size: u64,
-    ) -> Contents {
-        let span = skip.saturating_add(bits).div_ceil(8).min(32);
-        let storage = value.contents.part(offset, span);
-        let bytes = match self.bytes(&storage, span) {
+    fn bit_field(&self, field: &Value, bits: &Bits, span: u64, size: u64) -> Contents {
+        let bytes = match self.bytes(&bits.storage, span) {
             Ok(bytes) => bytes,
             Err(reason) => return Contents::Unavailable(reason),
         };
+        let (skip, bits) = (bits.skip, bits.count);
         let mut number = contents::extract_bits(&bytes, skip, bits);
         let is_signed = self.resolve(field).is_some_and(|resolved| {
             use dapple_symbols::types::Encoding;

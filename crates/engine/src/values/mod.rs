@@ -29,10 +29,13 @@ pub(crate) mod names;
 mod pages;
 mod render;
 pub(crate) mod results;
+mod room;
 pub(crate) mod rust;
 mod scalars;
+pub(crate) mod storing;
 pub(crate) mod view;
 
+pub(crate) use contents::extract_bits;
 pub use scalars::Number;
 pub(crate) use scalars::number_of;
 
@@ -53,6 +56,19 @@ pub struct Value {
     pub lengths: Option<Arc<[Option<u64>]>>,
     /// Shown as the compiler lays it out, not as its library means it.
     pub raw: bool,
+    /// Of a bit-field: the bits it is made of, which `contents` are a copy of.
+    pub bits: Option<Arc<Bits>>,
+}
+
+/// The bits of a bit-field.
+#[derive(Debug, Clone)]
+pub struct Bits {
+    /// The whole bytes that they are in.
+    pub storage: Contents,
+    /// How many bits come before them, from the least significant bit of the first byte.
+    pub skip: u64,
+    /// How many they are.
+    pub count: u64,
 }
 
 impl Value {
@@ -71,6 +87,7 @@ impl Value {
             dimension: 0,
             lengths: None,
             raw: false,
+            bits: None,
         }
     }
 
@@ -231,7 +248,7 @@ impl Reader<'_> {
     }
 }
 
-fn register_name(number: u16) -> String {
+pub(crate) fn register_name(number: u16) -> String {
     match registers::NAMES.get(usize::from(number)) {
         Some(name) => (*name).to_owned(),
         None if (17..33).contains(&number) => format!("xmm{}", number - 17),

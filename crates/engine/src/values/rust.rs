@@ -212,7 +212,7 @@ fn vec_parts(reader: &Reader<'_>, vec: &Value, size: u64) -> Option<(u64, u64)> 
 }
 
 /// A `RawVec`'s address and capacity.
-fn raw_vec_parts(reader: &Reader<'_>, buffer: &Value) -> Option<(u64, u64)> {
+pub(super) fn raw_vec_parts(reader: &Reader<'_>, buffer: &Value) -> Option<(u64, u64)> {
     let address = reader.word(&reader.find_pointer(buffer)?.contents).ok()?;
     let capacity = reader.find_integer(&reader.find(buffer, "cap")?)?;
     Some((address, reader.word(&capacity.contents).ok()?))

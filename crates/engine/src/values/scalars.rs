@@ -86,6 +86,10 @@ impl Number {
                 value.to_le_bytes()[..usize::from(size.min(16))].to_vec()
             }
             Number::Float { value, size: 4 } => (value as f32).to_le_bytes().to_vec(),
+            Number::Float {
+                value,
+                size: 10 | 16,
+            } => to_extended(value).to_le_bytes().to_vec(),
             Number::Float { value, .. } => value.to_le_bytes().to_vec(),
             Number::Bool(value) => vec![u8::from(value)],
             Number::Char(value) => value.to_le_bytes().to_vec(),
@@ -177,6 +181,30 @@ fn from_extended(bits: u128) -> f64 {
     // In two steps, so that the power of two itself neither overflows nor vanishes.
     let half = power / 2;
     sign * (mantissa as f64) * 2f64.powi(half) * 2f64.powi(power - half)
+}
+
+/// The same in the other direction; exact.
+fn to_extended(value: f64) -> u128 {
+    let sign = u128::from(value.is_sign_negative()) << 79;
+    let rest = if value.is_nan() {
+        0x7fff << 64 | 0xc000 << 48
+    } else if value.is_infinite() {
+        0x7fff << 64 | 0x8000 << 48
+    } else if value == 0.0 {
+        0
+    } else {
+        let bits = value.abs().to_bits();
+        let (exponent, fraction) = ((bits >> 52) as i32, bits & ((1 << 52) - 1));
+        // Small ones have no leading one; their exponent is that of the smallest that have.
+        let (exponent, fraction) = match exponent {
+            0 => (1 - 1023, fraction << 11),
+            _ => (exponent - 1023, fraction << 11 | 1 << 63),
+        };
+        let shift = fraction.leading_zeros();
+        let exponent = exponent + 16383 - shift.cast_signed();
+        u128::from(exponent.cast_unsigned()) << 64 | u128::from(fraction << shift)
+    };
+    sign | rest
 }
 
 /// The text of a base type's bytes, in its language. `alias` is the outermost name the type was given.
@@ -349,6 +377,17 @@ mod tests {
         assert_eq!(from_extended(0xbfff_8000_0000_0000_0000), -1.0);
         assert_eq!(from_extended(0), 0.0);
         assert!(from_extended(0x7fff_8000_0000_0000_0000).is_infinite());
+    }
+
+    #[test]
+    fn extended_floats_are_written_as_they_are_read() {
+        assert_eq!(to_extended(3.125), 0x4000_c800_0000_0000_0000);
+        let least = f64::from_bits(1);
+        for value in [0.1, -1e300, f64::MIN_POSITIVE, least, f64::INFINITY, -0.0] {
+            let back = from_extended(to_extended(value));
+            assert_eq!(back.to_bits(), value.to_bits(), "{value}");
+        }
+        assert!(from_extended(to_extended(f64::NAN)).is_nan());
     }
 
     #[test]

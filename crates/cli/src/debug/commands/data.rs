@@ -3,8 +3,8 @@
 use anyhow::{Context, bail};
 use dapple_dap::types::{
     EvaluateArguments, EvaluateArgumentsContext, EvaluateRequest, ModulesArguments, ModulesRequest,
-    Scope, ScopePresentationHint, ScopesArguments, ScopesRequest, StackFrame, Variable,
-    VariablesArguments, VariablesRequest,
+    Scope, ScopePresentationHint, ScopesArguments, ScopesRequest, SetExpressionArguments,
+    SetExpressionRequest, StackFrame, Variable, VariablesArguments, VariablesRequest,
 };
 
 use super::{Argument, Command, Flow};
@@ -36,6 +36,16 @@ pub static COMMANDS: &[Command] = &[
         run: print,
     },
     Command {
+        name: "set",
+        aliases: &[],
+        usage: "PLACE = VALUE",
+        summary: "give a variable another value",
+        details: "Such as `set order.count = 3`, `set flags |= 1` or `set $rax = 0`; both sides are expressions. What does not fit is refused, and changes nothing.",
+        argument: Argument::Expression,
+        repeats: false,
+        run: set,
+    },
+    Command {
         name: "info",
         aliases: &["i"],
         usage: "breakpoints | locals | args | threads | processes | registers | modules",
@@ -55,6 +65,9 @@ fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
         let format = format.split_whitespace().next().unwrap_or_default();
         bail!("`print` has no formats such as `/{format}`: values are shown by their types");
     }
+    if let Some(at) = assigns(expression) {
+        return assign(session, expression, at);
+    }
     let frame = session.stop()?.frame().map(|frame| frame.id);
     let mut arguments = EvaluateArguments::new(expression.to_owned());
     arguments.frame_id = frame;
@@ -66,6 +79,72 @@ fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
         reference: answer.variables_reference,
     };
     let text = value_tree::open(session, expression, &value);
+    session.screen.say(&text);
+    Ok(Flow::Go)
+}
+
+fn set(session: &mut Session, assignment: &str) -> anyhow::Result<Flow> {
+    // gdb's words for the same.
+    let words = ["variable ", "var "];
+    let rest = words.iter().find_map(|word| assignment.strip_prefix(word));
+    let assignment = rest.unwrap_or(assignment).trim();
+    match assigns(assignment) {
+        Some(at) => assign(session, assignment, at),
+        None => bail!("set what? `set order.count = 3`"),
+    }
+}
+
+/// Where in an assignment its operator ends: behind the `=` that compares nothing and is in no text.
+fn assigns(text: &str) -> Option<usize> {
+    let mut quoted = None;
+    let (mut before, mut is_doubled) = (' ', false);
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let next = chars.peek().map(|(_, next)| *next);
+        match (quoted, c) {
+            (Some(_), '\\') => {
+                chars.next();
+            }
+            (Some(quote), c) if c == quote => quoted = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quoted = Some(c),
+            (None, '=') if next == Some('=') => {
+                chars.next();
+            }
+            (None, '=') if before == '!' => {}
+            // `<=` compares, `<<=` shifts.
+            (None, '=') if matches!(before, '<' | '>') && !is_doubled => {}
+            (None, '=') => return Some(at + 1),
+            _ => {}
+        }
+        is_doubled = before == c;
+        before = c;
+    }
+    None
+}
+
+fn assign(session: &mut Session, assignment: &str, at: usize) -> anyhow::Result<Flow> {
+    let frame = session.stop()?.frame().map(|frame| frame.id);
+    let (head, value) = assignment.split_at(at);
+    let place = head.trim_end_matches('=').trim();
+    let is_plain = !place.ends_with(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>']);
+    // Only ours is known to take an assignment for one.
+    let (name, text, reference) = if is_plain && !session.is_own_adapter() {
+        let mut arguments = SetExpressionArguments::new(place, value.trim());
+        arguments.frame_id = frame;
+        let answer = session.request::<SetExpressionRequest>(arguments)?;
+        let reference = answer.variables_reference.unwrap_or(0);
+        (place, answer.value, reference)
+    } else {
+        let mut arguments = EvaluateArguments::new(assignment.to_owned());
+        arguments.frame_id = frame;
+        arguments.context = Some(EvaluateArgumentsContext::Repl);
+        let answer = session.request::<EvaluateRequest>(arguments)?;
+        let place = place.trim_end_matches(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>']);
+        (place.trim(), answer.result, answer.variables_reference)
+    };
+    let value = value_tree::Value { text, reference };
+    let text = value_tree::open(session, name, &value);
     session.screen.say(&text);
     Ok(Flow::Go)
 }
@@ -317,4 +396,34 @@ pub fn returned(session: &mut Session) -> anyhow::Result<()> {
         session.screen.say(&format!("returned {text}"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::assigns;
+
+    #[test]
+    fn what_assigns_is_told_from_what_compares() {
+        for text in [
+            "x = 3",
+            "x=3",
+            "a[1] += 2",
+            "x <<= 1",
+            "x >>= 1",
+            "s = \"a == b\"",
+        ] {
+            assert!(assigns(text).is_some(), "{text}");
+        }
+        for text in [
+            "x == 3",
+            "x != 3",
+            "x <= 3",
+            "x >= 3",
+            "s == \"a = b\"",
+            "c == '='",
+            "x",
+        ] {
+            assert!(assigns(text).is_none(), "{text}");
+        }
+    }
 }

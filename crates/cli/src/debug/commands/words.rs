@@ -49,18 +49,6 @@ static WORDS: &[(&str, Meaning)] = &[
         Said("arguments follow the program: `dapple debug PROGRAM ARGS`"),
     ),
     (
-        "set variable",
-        Said("there is no command yet that changes a value"),
-    ),
-    (
-        "set var",
-        Said("there is no command yet that changes a value"),
-    ),
-    (
-        "set",
-        Said("there is nothing to set; `help` lists the commands"),
-    ),
-    (
         "show",
         Said("there is nothing to set; `help` lists the commands"),
     ),

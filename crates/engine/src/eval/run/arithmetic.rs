@@ -145,6 +145,15 @@ pub(in crate::eval) fn unary(
             },
         ) if is_rust => Ok(Number::integer(!value, size, signed)),
         (Unary::Not, number) => Ok(Number::Bool(!number.is_true())),
+        // The least number is written as one that is too large by one.
+        (
+            Unary::Negate,
+            Number::Integer {
+                value: i128::MIN,
+                size: 16,
+                ..
+            },
+        ) => Ok(Number::integer(i128::MIN, 16, true)),
         (
             Unary::Negate,
             Number::Integer {

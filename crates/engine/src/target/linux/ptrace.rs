@@ -146,6 +146,18 @@ impl UserRegisters {
         }
     }
 
+    /// Sets a general register by DWARF's number; false: there is none with that number.
+    pub(crate) fn set(&mut self, number: u16, value: u64) -> bool {
+        let r = &mut self.0;
+        let places = [
+            &mut r.rax, &mut r.rdx, &mut r.rcx, &mut r.rbx, &mut r.rsi, &mut r.rdi, &mut r.rbp,
+            &mut r.rsp, &mut r.r8, &mut r.r9, &mut r.r10, &mut r.r11, &mut r.r12, &mut r.r13,
+            &mut r.r14, &mut r.r15, &mut r.rip,
+        ];
+        let place = places.into_iter().nth(number.into());
+        place.map(|place| *place = value).is_some()
+    }
+
     /// Whether the kernel will run a system call again when the thread goes on (its result is one of `-ERESTART…`).
     pub(crate) fn restarts_system_call(&self) -> bool {
         const RESTARTS: [i64; 4] = [-512, -513, -514, -516];
@@ -321,6 +333,30 @@ pub(crate) fn vectors(thread: ThreadId) -> io::Result<[u128; 16]> {
             .fold(0, |value, word| value << 32 | u128::from(*word));
     }
     Ok(vectors)
+}
+
+/// Sets the SSE registers' low 16 bytes of a stopped thread.
+pub(crate) fn set_vectors(thread: ThreadId, vectors: &[u128; 16]) -> io::Result<()> {
+    let mut registers = MaybeUninit::<libc::user_fpregs_struct>::uninit();
+    // SAFETY: the kernel fills the structure, which has the size PTRACE_GETFPREGS writes.
+    let result =
+        unsafe { libc::ptrace(libc::PTRACE_GETFPREGS, thread.0, 0, registers.as_mut_ptr()) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call succeeded, so all of it is written; any bit pattern is valid.
+    let mut registers = unsafe { registers.assume_init() };
+    for (words, vector) in registers.xmm_space.chunks_exact_mut(4).zip(vectors) {
+        for (word, bytes) in words.iter_mut().zip(vector.to_le_bytes().chunks_exact(4)) {
+            *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        }
+    }
+    // SAFETY: the kernel reads a structure of the size PTRACE_SETFPREGS expects.
+    let result = unsafe { libc::ptrace(libc::PTRACE_SETFPREGS, thread.0, 0, &raw const registers) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
 }
 
 /// The top of a stopped thread's stack of x87 registers.

@@ -1,0 +1,75 @@
+//! A child of what was shown, by its name: how clients speak of a variable that they want watched or set.
+
+use crate::adapter::{Adapter, Reference, ScopeKind};
+use crate::to_dap;
+use dapple_dap::server::Failure;
+use dapple_engine::Error;
+use dapple_engine::frame::FrameId;
+use dapple_engine::values::{NamedValue, Rendered};
+
+/// How many named children are looked through for one.
+const MOST_NAMED: u64 = 10_000;
+
+/// What a container has under a name.
+pub enum Child {
+    /// A register of the frame.
+    Register,
+    /// A value. Boxed, being large.
+    Value(Box<(NamedValue, Rendered)>),
+}
+
+/// The child of a container that was shown, and the frame that it belongs to, where it has one; or why there is none.
+///
+/// # Errors
+/// The program runs, or the container is from an earlier stop.
+pub fn child(
+    adapter: &mut Adapter,
+    container: i64,
+    name: &str,
+) -> Result<Result<(Child, Option<FrameId>), String>, Failure> {
+    adapter.partly_stopped()?;
+    let Ok(reference) = adapter.references.get(container).cloned() else {
+        return Err(Failure::new(format!(
+            "there are no variables {container} any more; they are good until the program runs on"
+        )));
+    };
+    let engine = |error: Error| to_dap::failure(&error);
+    let (children, frame) = match reference {
+        Reference::Scope(frame, ScopeKind::Registers) => {
+            return Ok(Ok((Child::Register, Some(frame))));
+        }
+        Reference::Scope(frame, ScopeKind::Statics) => {
+            let statics = adapter.partly_stopped()?.statics(frame).map_err(engine)?;
+            (statics, Some(frame))
+        }
+        Reference::Scope(frame, ScopeKind::Returned) => {
+            let returned = adapter.partly_stopped()?.returned(frame).map_err(engine)?;
+            (returned.into_iter().collect(), Some(frame))
+        }
+        Reference::Scope(frame, _) => (adapter.variables(frame)?.to_vec(), Some(frame)),
+        Reference::Value {
+            value,
+            expression,
+            frame,
+            counts: (named, indexed),
+        } => {
+            let index = name
+                .strip_prefix('[')
+                .and_then(|rest| rest.strip_suffix(']'))
+                .and_then(|index| index.parse::<u64>().ok())
+                .filter(|index| *index < indexed);
+            let range = match index {
+                Some(index) => named + index..named + index + 1,
+                None => 0..named.saturating_add(indexed).min(MOST_NAMED),
+            };
+            let debuggee = adapter.partly_stopped()?;
+            let children = debuggee.children(&value, expression.as_deref(), range);
+            (children.map_err(engine)?, frame)
+        }
+    };
+    let found = children.into_iter().rfind(|(child, _)| child.name == name);
+    Ok(match found {
+        Some(found) => Ok((Child::Value(Box::new(found)), frame)),
+        None => Err(format!("there is no `{name}` in there")),
+    })
+}

@@ -1,0 +1,359 @@
+//! Assignments: what has to be written for a place to have an expression's value.
+
+use super::convert::{Conversion, some_of};
+use super::{Fault, MAX_STEPS, Runner, arithmetic, register_number, runner};
+use crate::eval::ir::{Binary, Expression, Kind};
+use crate::eval::suggest::nearest;
+use crate::frame::Frame;
+use crate::values::storing::Change;
+use crate::values::view::{LONG, View};
+use crate::values::{Contents, Number, Reader, Value, names};
+use dapple_symbols::functions::Language;
+use dapple_symbols::types::{Aggregate, PointerKind, Type, TypeKind};
+use std::sync::Arc;
+
+/// The changes for `target = source` or, with an operator, `target += source`, both read from one text.
+pub(in crate::eval) fn changes(
+    (target, operator, source): (&Expression, Option<Binary>, &Expression),
+    text: &str,
+    frame: &Frame,
+    reader: &Reader<'_>,
+) -> Result<Vec<Change>, Fault> {
+    let runner = runner(text, frame, reader)?;
+    let operator = operator.map(|operator| (operator, target));
+    if let Kind::Register(name) = &target.kind {
+        return runner.register_changes(name, target.at, operator, source);
+    }
+    let value = runner.value(target)?;
+    runner.store(value, runner.source(target), operator, source)
+}
+
+/// The changes that give a value, which is called `name`, the value of an expression.
+pub(in crate::eval) fn changes_of(
+    value: &Value,
+    name: &str,
+    (source, text): (&Expression, &str),
+    frame: &Frame,
+    reader: &Reader<'_>,
+) -> Result<Vec<Change>, Fault> {
+    runner(text, frame, reader)?.store(value.clone(), name, None, source)
+}
+
+/// As [`changes_of`] for a register.
+pub(in crate::eval) fn changes_of_register(
+    register: &str,
+    (source, text): (&Expression, &str),
+    frame: &Frame,
+    reader: &Reader<'_>,
+) -> Result<Vec<Change>, Fault> {
+    runner(text, frame, reader)?.register_changes(register, 0, None, source)
+}
+
+impl Runner<'_> {
+    fn register_changes(
+        &self,
+        name: &str,
+        at: usize,
+        operator: Option<(Binary, &Expression)>,
+        source: &Expression,
+    ) -> Result<Vec<Change>, Fault> {
+        let number = register_number(name, at)?;
+        let given = match operator {
+            Some((operator, target)) => self.binary(operator, target, source)?,
+            None => self.number(source)?,
+        };
+        let value = match given {
+            Number::Integer { value, .. } => Some(value),
+            Number::Pointer { address, .. } => Some(address.into()),
+            Number::Bool(value) => Some(value.into()),
+            Number::Char(code) => Some(code.into()),
+            Number::Float { .. } => None,
+        };
+        let fits = |value: &i128| (i64::MIN.into()..=u64::MAX.into()).contains(value);
+        let value = value.filter(|value| fits(value) || operator.is_some());
+        let value = value.ok_or_else(|| {
+            let given = given.text();
+            Fault::new(source.at, format!("`${name}` holds 64 bits, not {given}"))
+        })?;
+        Ok(vec![Change::Register {
+            number,
+            level: self.frame.physical.level,
+            skip: 0,
+            count: 64,
+            value: u128::from(value as u64),
+        }])
+    }
+
+    fn store(
+        &self,
+        target: Value,
+        name: &str,
+        operator: Option<(Binary, &Expression)>,
+        source: &Expression,
+    ) -> Result<Vec<Change>, Fault> {
+        if let (Kind::Text(text), None) = (&source.kind, operator) {
+            return self.store_text(target, name, text, source);
+        }
+        let mut target = target;
+        for _ in 0..MAX_STEPS {
+            let refuse = |why: &str| Fault::new(source.at, format!("`{name}` {why}"));
+            if let Contents::Number(_) = target.contents {
+                return Err(refuse("is computed, it has no place in the program"));
+            }
+            let Some(resolved) = self.reader.resolve(&target) else {
+                return Err(refuse("can't be set: its type is not known"));
+            };
+            let type_ = resolved.type_;
+            let inner = match self.reader.view(&target, LONG) {
+                View::Alias(inner) => Some(inner),
+                _ => None,
+            };
+            let runner = Runner {
+                wanted: Some(Arc::clone(&type_)),
+                module: Arc::clone(&self.module),
+                ..*self
+            };
+            let bytes = match &type_.kind {
+                TypeKind::Pointer(PointerKind::Reference | PointerKind::RvalueReference, _) => None,
+                TypeKind::Aggregate(_) | TypeKind::Array { .. } => {
+                    if let (TypeKind::Aggregate(aggregate), None) = (&type_.kind, operator)
+                        && aggregate.variants.is_some()
+                        && let Some(changes) = self.to_variant(&target, aggregate, name, source)?
+                    {
+                        return Ok(changes);
+                    }
+                    match runner.whole(&target, operator, source) {
+                        Ok(bytes) => Some(bytes),
+                        Err(_) if inner.is_some() => None,
+                        Err(fault) => return Err(fault),
+                    }
+                }
+                _ => {
+                    let number = match operator {
+                        Some((operator, left)) => runner.binary(operator, left, source)?,
+                        None => runner.number(source)?,
+                    };
+                    // Behind a Rust reference or box is what is shown for it.
+                    let is_behind = inner.is_some() && !matches!(number, Number::Pointer { .. });
+                    (!is_behind)
+                        .then(|| self.number_bytes(&target, &type_, number, operator, source))
+                        .transpose()?
+                }
+            };
+            if let Some(bytes) = bytes {
+                let changes = self.reader.changes(&target, &bytes);
+                return changes.map_err(|why| refuse(&why));
+            }
+            let Some(inner) = inner else {
+                let type_name = self.type_of(&target);
+                return Err(refuse(&format!("can't be set, it is a `{type_name}`")));
+            };
+            if is_nonzero(&type_) && runner.number(source).is_ok_and(|n| !n.is_true()) {
+                return Err(refuse("can't be zero"));
+            }
+            target = inner;
+        }
+        Err(Fault::new(source.at, format!("`{name}` can't be set")))
+    }
+
+    fn number_bytes(
+        &self,
+        target: &Value,
+        type_: &Type,
+        number: Number,
+        operator: Option<(Binary, &Expression)>,
+        source: &Expression,
+    ) -> Result<Vec<u8>, Fault> {
+        let type_name = self.type_of(target);
+        if let (
+            TypeKind::Pointer(_, wanted),
+            Number::Pointer {
+                address,
+                target: given,
+            },
+        ) = (&type_.kind, number)
+        {
+            let is_reference = type_.name.starts_with('&') && type_.language == Language::Rust;
+            if is_reference && address == 0 {
+                return Err(Fault::new(source.at, "a reference can't be null"));
+            }
+            let type_of = |id| {
+                let target = target.module.module.strip_aliases(id);
+                target.ok().flatten()
+            };
+            if let (Some(wanted), Some(given)) = (wanted.and_then(type_of), given.and_then(type_of))
+                && (wanted.id != given.id && wanted.name != given.name)
+            {
+                let given = self.type_of(&self.computed(number));
+                let why = format!("it is a `{type_name}`, the value a `{given}`; cast it");
+                return Err(Fault::new(source.at, why));
+            }
+        }
+        let conversion = Conversion {
+            number,
+            untyped: arithmetic::is_untyped(source),
+            type_,
+            type_name: &type_name,
+            bits: target.bits.as_ref().map(|bits| bits.count),
+            wraps: operator.is_some(),
+        };
+        conversion.bytes().map_err(|why| Fault::new(source.at, why))
+    }
+
+    /// The bytes of another value of the same type.
+    fn whole(
+        &self,
+        target: &Value,
+        operator: Option<(Binary, &Expression)>,
+        source: &Expression,
+    ) -> Result<Vec<u8>, Fault> {
+        let wanted = self.type_of(target);
+        if operator.is_some() {
+            let why = format!("a `{wanted}` can't be computed with");
+            return Err(Fault::new(source.at, why));
+        }
+        let mut value = self.value(source)?;
+        for _ in 0..MAX_STEPS {
+            let one = self.reader.resolve(target).map(|resolved| resolved.type_);
+            let other = self.reader.resolve(&value).map(|resolved| resolved.type_);
+            if let (Some(one), Some(other)) = (one, other)
+                && one.name == other.name
+                && target.dimension == value.dimension
+                && let Some(size) = self.reader.size_of(target)
+                && self.reader.size_of(&value) == Some(size)
+            {
+                let bytes = self.reader.bytes(&value.contents, size);
+                return bytes.map_err(|reason| {
+                    let reason = self.reader.reason(&reason);
+                    self.fault(
+                        source,
+                        &format!("is not available: {}", reason.trim_matches(['<', '>'])),
+                    )
+                });
+            }
+            match self.reader.view(&value, LONG) {
+                View::Alias(inner) => value = inner,
+                _ => break,
+            }
+        }
+        let given = self.type_of(&value);
+        let why = format!("it takes a `{wanted}`, and this is a `{given}`");
+        Err(Fault::new(source.at, why))
+    }
+
+    /// A variant of a Rust enum by its name; `None`: the source is no such name.
+    fn to_variant(
+        &self,
+        target: &Value,
+        aggregate: &Aggregate,
+        name: &str,
+        source: &Expression,
+    ) -> Result<Option<Vec<Change>>, Fault> {
+        let (Kind::Name(path), Some(part)) = (&source.kind, &aggregate.variants) else {
+            return Ok(None);
+        };
+        let last = path.rsplit("::").next().unwrap_or(path);
+        let Some(variant) = part.variants.iter().find(|variant| *variant.name == *last) else {
+            if self.value(source).is_ok() {
+                return Ok(None);
+            }
+            let known = part.variants.iter().map(|variant| &*variant.name);
+            let hint = match nearest(last, known.clone()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("it has {}", some_of(known)),
+            };
+            let type_name = self.type_of(target);
+            let message = format!("`{type_name}` has no variant `{last}`; {hint}");
+            return Err(Fault::new(source.at, message));
+        };
+        if self.locals().iter().any(|local| local.name == *path) {
+            return Ok(None);
+        }
+        let refuse = |why: String| Fault::new(source.at, why);
+        let payload = self.reader.member(target, &variant.member);
+        if self.has_fields(&payload) {
+            return Err(refuse(format!(
+                "`{last}` has fields, which would have to be written, too; only variants without any can be set"
+            )));
+        }
+        let Some(place) = &part.discriminant else {
+            return Ok(Some(Vec::new()));
+        };
+        let Some((discriminant, _)) = variant.discriminants.first() else {
+            return Err(refuse(format!(
+                "nothing says how `{last}` is told from the other variants"
+            )));
+        };
+        let place = self.reader.member(target, place);
+        let size = self.reader.size_of(&place).unwrap_or(0);
+        let bytes = discriminant.to_le_bytes();
+        let bytes = bytes.get(..size as usize).unwrap_or_default();
+        let changes = self.reader.changes(&place, bytes);
+        changes
+            .map(Some)
+            .map_err(|why| refuse(format!("`{name}` {why}")))
+    }
+
+    fn has_fields(&self, payload: &Value) -> bool {
+        let type_ = self.reader.resolve(payload).map(|resolved| resolved.type_);
+        type_.is_none_or(|type_| match &type_.kind {
+            TypeKind::Aggregate(aggregate) => !aggregate.members.is_empty(),
+            _ => true,
+        })
+    }
+
+    fn store_text(
+        &self,
+        target: Value,
+        name: &str,
+        text: &[u8],
+        source: &Expression,
+    ) -> Result<Vec<Change>, Fault> {
+        let refuse = |why: String| Fault::new(source.at, format!("`{name}` {why}"));
+        let mut target = target;
+        for _ in 0..MAX_STEPS {
+            if let Some(room) = self.reader.room(&target) {
+                let (bytes, length) = room.encode(text).ok_or_else(|| {
+                    refuse("holds valid Unicode, and this text is not".to_owned())
+                })?;
+                if length > room.capacity {
+                    return Err(refuse(format!(
+                        "has room for {} {}, and this text has {length}",
+                        room.capacity,
+                        match room.unit {
+                            1 => "bytes",
+                            _ => "characters",
+                        }
+                    )));
+                }
+                let place = target.sibling(None, room.units);
+                let mut changes = self.reader.changes(&place, &bytes).map_err(refuse)?;
+                if let Some(kept) = room.length {
+                    let kept = target.sibling(None, kept);
+                    let more = self.reader.changes(&kept, &length.to_le_bytes());
+                    changes.extend(more.map_err(refuse)?);
+                }
+                return Ok(changes);
+            }
+            match self.reader.view(&target, LONG) {
+                View::Alias(inner) => target = inner,
+                _ => break,
+            }
+        }
+        let type_name = self.type_of(&target);
+        let is_borrowed = matches!(
+            self.reader.resolve(&target).map(|resolved| resolved.type_),
+            Some(type_) if matches!(type_.kind, TypeKind::Pointer(..)) || names::base_name(&type_.name).starts_with('&')
+        );
+        Err(refuse(if is_borrowed {
+            format!("is a `{type_name}`, which has no text of its own to be changed")
+        } else {
+            format!("is a `{type_name}`, which is no text")
+        }))
+    }
+}
+
+fn is_nonzero(type_: &Type) -> bool {
+    type_.language == Language::Rust
+        && names::path_name(&type_.name) == "core::num::nonzero::NonZero"
+}

@@ -1,0 +1,246 @@
+//! Writing what an assignment changes into the debuggee: everything, or nothing where a part of it can't be.
+
+use super::Owner;
+use crate::eval::{self, Statement};
+use crate::frame::FrameId;
+use crate::memory::Memory;
+use crate::session::assigning::{Changed, Target};
+use crate::target::linux::{process, ptrace};
+use crate::unwind::{Kept, kept};
+use crate::values::extract_bits;
+use crate::values::storing::Change;
+use crate::values::{NamedValue, Rendered, register_name};
+use crate::{Address, Error, ThreadId};
+use dapple_symbols::cfi::{RIP, RSP};
+
+/// Where a register's value is.
+enum Home {
+    /// In the thread's own register.
+    Live(u16),
+    /// In memory: a frame further in has saved it.
+    Saved(Address),
+}
+
+impl Owner {
+    pub(crate) fn assign(
+        &mut self,
+        target: &Target,
+        text: &str,
+        frame: Option<FrameId>,
+    ) -> Result<Changed, Error> {
+        let frame = self.frame_or_current(frame)?;
+        let reader = self.reader_for(frame.id.thread);
+        let evaluated;
+        let target = match target {
+            Target::Value(named) => {
+                let name = named.expression.as_ref().unwrap_or(&named.name);
+                eval::Target::Value(&named.value, name)
+            }
+            Target::Register(name) => eval::Target::Register(name),
+            Target::Expression(expression) => {
+                let expression = expression.trim();
+                match expression.strip_prefix('$') {
+                    Some(name) if !name.starts_with("exception") => eval::Target::Register(name),
+                    _ => {
+                        evaluated = eval::evaluate(expression, &frame, &reader)?;
+                        eval::Target::Value(&evaluated.value, expression)
+                    }
+                }
+            }
+        };
+        let changes = eval::changes(&target, text, &frame, &reader)?;
+        self.write(frame.id.thread, &changes)
+    }
+
+    pub(crate) fn execute(
+        &mut self,
+        text: &str,
+        frame: Option<FrameId>,
+    ) -> Result<(NamedValue, Rendered, Changed), Error> {
+        let here = self.frame_or_current(frame)?;
+        let reader = self.reader_for(here.id.thread);
+        let assignment = match Statement::new(text, here.language)? {
+            Statement::Value(parsed) => {
+                let named = parsed.value(&here, &reader)?;
+                let rendered = reader.render(&named.value);
+                return Ok((named, rendered, Changed::default()));
+            }
+            Statement::Assignment(assignment) => assignment,
+        };
+        let changes = assignment.changes(&here, &reader)?;
+        let changed = self.write(here.id.thread, &changes)?;
+        let (named, rendered) = self.evaluate(assignment.target(), frame)?;
+        Ok((named, rendered, changed))
+    }
+
+    /// Makes changes, seen from a thread's frames.
+    fn write(&mut self, thread: ThreadId, changes: &[Change]) -> Result<Changed, Error> {
+        let refused = |why: String| Error::Expression(why);
+        let now = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
+        let mut registers = now;
+        let mut vectors = None;
+        let mut pieces: Vec<(Address, Vec<u8>)> = Vec::new();
+        for change in changes {
+            let (number, level, skip, count, value) = match change {
+                Change::Memory { address, bytes } => {
+                    pieces.push((*address, bytes.clone()));
+                    continue;
+                }
+                Change::Register {
+                    number,
+                    level,
+                    skip,
+                    count,
+                    value,
+                } => (*number, *level, *skip, *count, *value),
+            };
+            match self.home(thread, number, level).map_err(refused)? {
+                Home::Live(number @ 17..33) => {
+                    let all = match &mut vectors {
+                        Some(all) => all,
+                        none => none.insert(ptrace::vectors(thread).map_err(system)?),
+                    };
+                    let place = &mut all[usize::from(number - 17)];
+                    *place = merged(*place, skip, count, value);
+                }
+                Home::Live(number) => {
+                    let before = registers.to_dwarf().get(number).unwrap_or(0);
+                    let after = merged(before.into(), skip, count, value) as u64;
+                    if skip + count > 64 || !registers.set(number, after) {
+                        let name = register_name(number);
+                        return Err(refused(format!("register {name} can't be set")));
+                    }
+                }
+                Home::Saved(address) => {
+                    // Another part of it may be set, too.
+                    let pending = pieces.iter().rposition(|(at, _)| *at == address);
+                    let before = match pending.map(|index| pieces.remove(index).1) {
+                        Some(bytes) => extract_bits(&bytes, 0, 64) as u64,
+                        None => self.memory.read_u64(address).map_err(no_memory)?,
+                    };
+                    let after = merged(before.into(), skip, count, value) as u64;
+                    pieces.push((address, after.to_le_bytes().to_vec()));
+                }
+            }
+        }
+        let before = now.to_dwarf();
+        let after = registers.to_dwarf();
+        let moved = before.get(RIP) != after.get(RIP);
+        if moved {
+            self.require_code(registers.pc())?;
+        }
+        self.write_all(&pieces)?;
+        if let Some(vectors) = &vectors {
+            ptrace::set_vectors(thread, vectors).map_err(system)?;
+        }
+        if moved {
+            self.place(thread, registers);
+        } else if before != after {
+            self.set_registers(thread, registers);
+        }
+        for (address, bytes) in &pieces {
+            self.memory_changed(*address, bytes.len());
+        }
+        self.renew_stacks();
+        let range = |(address, bytes): (Address, Vec<u8>)| {
+            address..Address(address.0.saturating_add(bytes.len() as u64))
+        };
+        Ok(Changed {
+            memory: pieces.into_iter().map(range).collect(),
+            registers: vectors.is_some() || before != after,
+            moved,
+        })
+    }
+
+    /// Where the frame of a level has a register's value.
+    fn home(&mut self, thread: ThreadId, number: u16, level: usize) -> Result<Home, String> {
+        let lost = || {
+            let name = register_name(number);
+            format!(
+                "register {name} can't be set in this frame: a call further in has not saved it"
+            )
+        };
+        if level > 0 && matches!(number, RIP | RSP) {
+            let name = register_name(number);
+            return Err(format!(
+                "register {name} can be set in the innermost frame only"
+            ));
+        }
+        let mut number = number;
+        let stack = self.stacks.get(&thread).ok_or_else(lost)?;
+        for frame in stack.physical().get(..level).ok_or_else(lost)?.iter().rev() {
+            match kept(frame, number, &self.modules, &self.memory) {
+                Kept::In(other) => number = other,
+                Kept::At(address) => return Ok(Home::Saved(address)),
+                Kept::Nowhere => return Err(lost()),
+            }
+        }
+        Ok(Home::Live(number))
+    }
+
+    fn require_code(&self, address: Address) -> Result<(), Error> {
+        let mappings = process::mappings(self.process);
+        let is_code = mappings
+            .iter()
+            .any(|m| m.execute && (m.start..m.end).contains(&address.0));
+        match is_code {
+            true => Ok(()),
+            false => Err(Error::Expression(format!("there is no code at {address}"))),
+        }
+    }
+
+    /// Writes to memory that the program itself may write to: all of it or nothing.
+    fn write_all(&mut self, pieces: &[(Address, Vec<u8>)]) -> Result<(), Error> {
+        let mut before = Vec::with_capacity(pieces.len());
+        for (address, bytes) in pieces {
+            if let (_, Some(why)) = self.writable(*address, bytes.len()) {
+                return Err(Error::Expression(why));
+            }
+            let mut there = vec![0; bytes.len()];
+            self.memory.read(*address, &mut there).map_err(no_memory)?;
+            before.push((*address, there));
+        }
+        for (address, bytes) in pieces {
+            if let Err((_, error)) = self.write_pages(*address, bytes) {
+                for (address, bytes) in before.iter().rev() {
+                    let _ = self.write_pages(*address, bytes);
+                }
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn no_memory(at: Address) -> Error {
+    Error::Expression(format!("there is no memory at {at}"))
+}
+
+fn system(error: std::io::Error) -> Error {
+    Error::System {
+        operation: "writing to the program".to_owned(),
+        reason: error.to_string(),
+    }
+}
+
+/// `count` bits of `before`, from the `skip`-th on, replaced.
+fn merged(before: u128, skip: u64, count: u64, value: u128) -> u128 {
+    if skip >= 128 || count == 0 {
+        return before;
+    }
+    let mask = (u128::MAX >> (128 - count.min(128))) << skip;
+    before & !mask | value << skip & mask
+}
+
+#[cfg(test)]
+mod tests {
+    use super::merged;
+
+    #[test]
+    fn the_bits_around_those_that_are_set_stay() {
+        assert_eq!(merged(0xffff, 4, 8, 0), 0xf00f);
+        assert_eq!(merged(0, 64, 64, u128::MAX), u128::MAX << 64);
+        assert_eq!(merged(7, 0, 128, 1), 1);
+        assert_eq!(merged(7, 128, 8, 1), 7);
+    }
+}
