@@ -2,6 +2,7 @@
 
 use crate::breakpoints::Breakpoints;
 use crate::data_breakpoints::DataBreakpoints;
+use crate::disassembled::Disassembled;
 use crate::exceptions::Exceptions;
 use crate::gathering::Gathering;
 use crate::handlers::NO_DEBUG;
@@ -141,6 +142,7 @@ pub struct Adapter {
     pub data: DataBreakpoints,
     pub forks: Forks,
     pub sources: LoadedSources,
+    pub disassembled: Disassembled,
     pub gotos: References<Address>,
     /// Calls that a thread's line makes, from where it stands.
     pub callees: References<(ThreadId, Callee)>,
@@ -192,6 +194,7 @@ impl Adapter {
             data: DataBreakpoints::default(),
             forks: Forks::default(),
             sources: LoadedSources::default(),
+            disassembled: Disassembled::default(),
             gotos: References::new(),
             callees: References::new(),
             frames: References::new(),
@@ -375,6 +378,7 @@ impl Adapter {
             Event::ThreadExited(thread) => tell_thread(outbox, ThreadEventReason::Exited, thread),
             Event::ModuleLoaded(info) => {
                 tell_module(outbox, ModuleEventReason::New, &info);
+                self.disassembled.code_changes();
                 self.sources_come(info.id);
             }
             Event::ModuleChanged(info) => {
@@ -383,6 +387,7 @@ impl Adapter {
             }
             Event::ModuleUnloaded(info) => {
                 tell_module(outbox, ModuleEventReason::Removed, &info);
+                self.disassembled.code_changes();
                 self.sources_go(info.id, outbox, client);
             }
             Event::BreakpointChanged(state) => self.tell_breakpoint(&state, outbox, client),

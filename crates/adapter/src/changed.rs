@@ -37,6 +37,8 @@ impl Adapter {
     /// The user has changed values, in memory or registers. Any other may be shown from the same place.
     fn values_changed(&mut self, area: InvalidatedAreas, context: &Context) {
         self.forget_variables();
+        // Code is a value, too.
+        self.disassembled.code_changes();
         if context.client().supports_invalidated_event == Some(true) {
             let body = InvalidatedEventBody::new().with_areas(vec![area]);
             context.outbox().event::<InvalidatedEvent>(body);

@@ -78,6 +78,7 @@ pub fn server() -> Server<Adapter> {
         .on::<StepOutRequest>(run::step_out)
         .on::<PauseRequest>(run::pause)
         .on::<skipping::SetSkipRequest>(skipping::set_skip)
+        .on::<SourceRequest>(sources::source)
         .on_deferred::<LoadedSourcesRequest>(sources::loaded_sources)
         .on_deferred::<RestartRequest>(restart::restart)
         .capabilities_for(|client, capabilities| {

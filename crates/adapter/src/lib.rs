@@ -11,6 +11,7 @@ mod attach_arguments;
 mod breakpoints;
 mod changed;
 mod data_breakpoints;
+mod disassembled;
 mod exceptions;
 mod from_dap;
 mod gathering;

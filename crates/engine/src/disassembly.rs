@@ -72,15 +72,34 @@ pub(crate) fn disassemble(
     } else {
         code.from(at, first + count).split_off(first)
     };
+    described(&found, modules, memory, window.names)
+}
+
+/// The instructions of a piece of code, no more than [`MOST_INSTRUCTIONS`] bytes of it; none from where memory can't be read.
+pub(crate) fn disassemble_range(
+    range: Range<Address>,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> Vec<Instruction> {
+    let code = Code { modules, memory };
+    let end = range.start.0.saturating_add(MOST_INSTRUCTIONS as u64);
+    let found = code.within(range.start.0..range.end.0.min(end));
+    described(&found, modules, memory, Names::Symbols)
+}
+
+fn described(
+    found: &[Found],
+    modules: &Modules,
+    memory: &dyn Memory,
+    names: Names,
+) -> Vec<Instruction> {
     let mut describe = Describe {
-        text: text::Text::new(modules, memory, window.names),
+        text: text::Text::new(modules, memory, names),
         modules,
         row: None,
     };
-    found
-        .iter()
-        .map(|found| describe.instruction(found))
-        .collect()
+    let described = found.iter().map(|found| describe.instruction(found));
+    described.collect()
 }
 
 /// The piece of code around an address that is known to be one: a function, mostly.

@@ -21,7 +21,13 @@ pub fn set_breakpoints(
     let client = context.conventions();
     let wanted = from_dap::line_breakpoints(&arguments, client);
     let Some(file) = from_dap::path(&arguments.source, client) else {
-        let answer = to_dap::unverified("the source has no path", BreakpointReason::Failed);
+        let why = match arguments.source.source_reference {
+            Some(1..) => {
+                "lines of disassembly have breakpoints as instructions: set them in the disassembly view, or on the function *ADDRESS"
+            }
+            _ => "the source has no path",
+        };
+        let answer = to_dap::unverified(why, BreakpointReason::Failed);
         return Ok(SetBreakpointsResponse::new(vec![answer; wanted.len()]));
     };
     let source = arguments.source.clone();

@@ -59,6 +59,12 @@ pub fn stack_trace(
     for frame in stack.frames {
         let locate = |file: &Path| source_map.locate(file);
         let mut shown = to_dap::frame(&frame, 0, locate, context.conventions());
+        if shown.source.is_none()
+            && let Some((source, line)) = adapter.disassembled(&frame)?
+        {
+            shown.source = Some(source);
+            shown.line = context.conventions().line_to_client(line);
+        }
         shown.id = adapter.frames.insert(frame)?;
         frames.push(shown);
     }

@@ -1,10 +1,14 @@
-//! The sources that the loaded modules are made of.
+//! The sources that the loaded modules are made of, and their texts.
 
-use crate::adapter::Adapter;
-use crate::to_dap;
+use crate::adapter::{Adapter, source_exists};
+use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure, Progress, Responder};
-use dapple_dap::types::{LoadedSourcesArguments, LoadedSourcesRequest, LoadedSourcesResponse};
+use dapple_dap::types::{
+    LoadedSourcesArguments, LoadedSourcesRequest, LoadedSourcesResponse, SourceArguments,
+    SourceResponse,
+};
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -50,4 +54,51 @@ pub fn loaded_sources(
     if let Err(error) = reader.spawn(read) {
         tracing::error!(%error, "no thread to list the sources");
     }
+}
+
+/// The text of a source: of a file, or of what has none.
+pub fn source(
+    adapter: &mut Adapter,
+    arguments: SourceArguments,
+    context: &mut Context,
+) -> Result<SourceResponse, Failure> {
+    let asked = arguments.source.as_ref();
+    let reference = asked
+        .and_then(|source| source.source_reference)
+        .unwrap_or(arguments.source_reference);
+    if reference > 0 {
+        let text = adapter.disassembly(reference)?;
+        return Ok(SourceResponse::new(text).with_mime_type("text/x-asm"));
+    }
+    let client = context.conventions();
+    let Some(path) = asked.and_then(|source| from_dap::path(source, client)) else {
+        return Err(Failure::new(
+            "the source has neither a path nor a reference",
+        ));
+    };
+    // The client may name it as it is told, or as the debug information does.
+    let (path, _) = match source_exists(&path) {
+        true => (path, true),
+        false => adapter.source_map.locate(&path),
+    };
+    text_of(&path).map(SourceResponse::new)
+}
+
+/// The largest file that is read.
+const LARGEST: u64 = 64 << 20;
+
+fn text_of(path: &Path) -> Result<String, Failure> {
+    let cannot = |why: &dyn Display| {
+        let path = path.display();
+        Failure::new(format!("{path} can't be read: {why}"))
+    };
+    let about = std::fs::metadata(path).map_err(|error| cannot(&error))?;
+    if !about.is_file() {
+        return Err(cannot(&"it is no file"));
+    }
+    if about.len() > LARGEST {
+        return Err(cannot(&format!("it has more than {LARGEST} bytes")));
+    }
+    let bytes = std::fs::read(path).map_err(|error| cannot(&error))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

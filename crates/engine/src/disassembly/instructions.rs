@@ -93,6 +93,15 @@ impl Code<'_> {
         found
     }
 
+    /// The instructions of a range, as far as it can be read.
+    pub fn within(&self, range: Range<u64>) -> Vec<Found> {
+        let length = range.end.saturating_sub(range.start);
+        let code = self.read(range.start, length);
+        let mut found = Vec::new();
+        decode(range.start, &code, true, &mut |one| found.push(one));
+        found
+    }
+
     /// The `count` instructions before `end`.
     pub fn before(&self, end: u64, count: usize) -> Vec<Found> {
         let mut found = VecDeque::with_capacity(count);

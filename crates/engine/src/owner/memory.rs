@@ -35,6 +35,10 @@ impl Owner {
         disassembly::disassemble(window, &self.modules, &self.memory)
     }
 
+    pub(crate) fn disassemble_range(&self, range: Range<Address>) -> Vec<Instruction> {
+        disassembly::disassemble_range(range, &self.modules, &self.memory)
+    }
+
     pub(crate) fn code_around(&self, address: Address) -> Option<Range<Address>> {
         disassembly::code_around(address, &self.modules)
     }

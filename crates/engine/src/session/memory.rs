@@ -56,6 +56,14 @@ impl Session {
         self.ask(move |owner: &mut Owner| owner.disassemble(&window))
     }
 
+    /// The instructions of a piece of code, with names; none from where memory can't be read. Works while running.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn disassemble_range(&self, range: Range<Address>) -> Result<Vec<Instruction>, Error> {
+        self.ask(move |owner: &mut Owner| owner.disassemble_range(range))
+    }
+
     /// The piece of code around an address that is known to be one: a function, mostly. Works while running.
     ///
     /// # Errors

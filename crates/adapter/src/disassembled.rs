@@ -1,0 +1,167 @@
+//! Sources for frames that have none: the disassembly of their functions.
+//!
+//! A source is kept for as long as the session lasts, as a client may show it for as long; its text is made when it is asked for. Where code
+//! is may be other code later, when modules have come and gone: then it gets another source.
+
+use crate::adapter::Adapter;
+use crate::to_dap;
+use dapple_dap::server::{Exhausted, Failure, References};
+use dapple_dap::types::Source;
+use dapple_engine::disassembly::{Instruction, Names, Window};
+use dapple_engine::frame::Frame;
+use dapple_engine::{Address, Error, Session};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Of larger pieces of code, in bytes, and of what isn't known to be one, only what is around the frame's instruction is shown.
+const LARGEST: u64 = 1 << 16;
+/// That many instructions before it and behind it.
+const AROUND: usize = 200;
+
+/// The sources that the client may know.
+#[derive(Debug, Default)]
+pub struct Disassembled {
+    sources: References<Listing>,
+    /// By where they begin, the last ones.
+    last: BTreeMap<Address, i64>,
+    /// Those of the code that is there now.
+    current: BTreeMap<Address, i64>,
+}
+
+/// A source.
+#[derive(Debug, PartialEq)]
+struct Listing {
+    name: String,
+    /// The instruction of each line.
+    addresses: Vec<Address>,
+    /// Where the last one ends.
+    end: Address,
+}
+
+impl Listing {
+    fn of(name: String, instructions: &[Instruction]) -> Option<Listing> {
+        let last = instructions.last()?;
+        Some(Listing {
+            name,
+            addresses: instructions.iter().map(|one| one.address).collect(),
+            end: Address(last.address.0.saturating_add(last.bytes.len() as u64)),
+        })
+    }
+
+    /// The line (from 1) of the instruction that a byte is of.
+    fn line_of(&self, byte: Address) -> Option<usize> {
+        let line = self.addresses.partition_point(|address| *address <= byte);
+        (line > 0 && byte < self.end).then_some(line)
+    }
+}
+
+impl Disassembled {
+    /// Other code may be where sources are of.
+    pub fn code_changes(&mut self) {
+        self.current.clear();
+    }
+
+    /// Takes note of code that is there now; what is as it was keeps its source.
+    fn add(&mut self, listing: Listing) -> Result<(), Exhausted> {
+        let Some(start) = listing.addresses.first().copied() else {
+            return Ok(());
+        };
+        let same = |id: &i64| self.sources.get(*id).is_ok_and(|last| *last == listing);
+        let id = match self.last.get(&start).copied().filter(same) {
+            Some(id) => id,
+            None => self.sources.insert_lasting(listing)?,
+        };
+        self.last.insert(start, id);
+        self.current.insert(start, id);
+        Ok(())
+    }
+
+    fn find(&self, byte: Address) -> Option<(i64, &Listing, usize)> {
+        let (_, id) = self.current.range(..=byte).next_back()?;
+        let listing = self.sources.get(*id).ok()?;
+        Some((*id, listing, listing.line_of(byte)?))
+    }
+}
+
+impl Adapter {
+    /// A source for a frame without one, and the line (from 1) that the frame is at; none where there is no code.
+    ///
+    /// # Errors
+    /// The session has used up its numbers.
+    pub fn disassembled(&mut self, frame: &Frame) -> Result<Option<(Source, i64)>, Failure> {
+        let byte = frame.physical.lookup;
+        if self.disassembled.find(byte).is_none() {
+            let name = frame.function.clone().unwrap_or_else(|| byte.to_string());
+            let listed = match &self.debuggee {
+                Some(debuggee) => list(debuggee, byte),
+                None => Ok(Vec::new()),
+            };
+            // Without one the frame is still a frame.
+            let Some(listing) = Listing::of(name, &listed.unwrap_or_default()) else {
+                return Ok(None);
+            };
+            self.disassembled.add(listing)?;
+        }
+        Ok(self.disassembled.find(byte).map(|(id, listing, line)| {
+            let name = format!("{} (disassembly)", listing.name);
+            let source = Source::new().with_name(name).with_source_reference(id);
+            (source, to_dap::saturated(line as u64))
+        }))
+    }
+
+    /// The text of a source.
+    ///
+    /// # Errors
+    /// There is no such source, or its code is gone.
+    pub fn disassembly(&self, reference: i64) -> Result<String, Failure> {
+        let Ok(listing) = self.disassembled.sources.get(reference) else {
+            return Err(Failure::new(format!("there is no source {reference}")));
+        };
+        let start = listing.addresses.first().copied().unwrap_or_default();
+        let instructions = self
+            .debuggee()?
+            .disassemble_range(start..listing.end)
+            .map_err(|error| to_dap::failure(&error))?;
+        if instructions.is_empty() {
+            let name = &listing.name;
+            return Err(Failure::new(format!(
+                "the code of {name} at {start} is not in memory any more"
+            )));
+        }
+        Ok(text(&instructions))
+    }
+}
+
+/// The instructions of the code that a byte is in.
+fn list(debuggee: &Session, byte: Address) -> Result<Vec<Instruction>, Error> {
+    let piece = debuggee.code_around(byte)?;
+    let piece = piece.filter(|piece| piece.end.0 - piece.start.0 <= LARGEST);
+    if let Some(piece) = piece {
+        return debuggee.disassemble_range(piece);
+    }
+    let mut around = debuggee.disassemble(Window {
+        address: byte,
+        first: -(AROUND as i64),
+        count: 2 * AROUND,
+        names: Names::None,
+    })?;
+    // What isn't code ends it.
+    let here = around.partition_point(|one| one.address < byte);
+    let behind = around.iter().skip(here).position(|one| !one.is_valid);
+    if let Some(count) = behind {
+        around.truncate(here + count);
+    }
+    let before = around.iter().take(here).rposition(|one| !one.is_valid);
+    Ok(around.split_off(before.map_or(0, |last| last + 1)))
+}
+
+fn text(instructions: &[Instruction]) -> String {
+    let start = instructions.first().map_or(Address(0), |one| one.address);
+    let mut text = String::new();
+    for one in instructions {
+        let distance = one.address.0.wrapping_sub(start.0);
+        // Nothing fails where a string is written.
+        let _ = writeln!(text, "{} <+{distance:#06x}>  {}", one.address, one.text);
+    }
+    text
+}

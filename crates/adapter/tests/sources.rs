@@ -1,0 +1,130 @@
+//! The texts of sources: files, and the disassembly of what has none.
+
+mod support;
+
+use dapple_dap::types::*;
+use serde_json::json;
+use support::{Fixture, Session, Stopped};
+
+fn of_reference(reference: i64) -> SourceArguments {
+    let source = Source::new().with_source_reference(reference);
+    SourceArguments::new(reference).with_source(source)
+}
+
+fn of_path(path: &str) -> SourceArguments {
+    SourceArguments::new(0).with_source(Source::new().with_path(path))
+}
+
+/// The frame of a function without debug information, its source's reference and its line's text.
+#[track_caller]
+fn through(session: &Session, stop: &Stopped) -> (StackFrame, i64, String) {
+    let stack = session.stack(stop.thread);
+    let frame = stack.into_iter().find(|frame| frame.name == "through");
+    let frame = frame.expect("the function is on the stack");
+    let source = frame.source.clone().expect("it has a source");
+    assert_eq!(source.path, None);
+    assert_eq!(source.name.as_deref(), Some("through (disassembly)"));
+    let reference = source.source_reference.expect("a reference");
+    let text = session.ok::<SourceRequest>(of_reference(reference)).content;
+    let line = text.lines().nth(frame.line as usize - 1);
+    let line = line.expect("the frame's line is in the text").to_owned();
+    (frame, reference, line)
+}
+
+#[test]
+fn a_frame_without_a_source_is_in_its_functions_disassembly() {
+    let fixture = Fixture::new("unlined.c");
+    let session = Session::started(&fixture, json!({}), &["called"]);
+    let stop = session.stopped_at(&fixture, "called", StoppedEventReason::Breakpoint);
+    let (frame, reference, line) = through(&session, &stop);
+    assert!(
+        line.contains("call 0x") && line.ends_with(" <called>"),
+        "{line}"
+    );
+    let answer = session.ok::<SourceRequest>(of_reference(reference));
+    let texts: Vec<&str> = answer
+        .content
+        .lines()
+        .map(|line| line.split_once(">  ").expect("a distance").1)
+        .collect();
+    assert_eq!(texts[..2], ["push rbp", "mov edi, 0x14"]);
+    assert_eq!(texts[3..], ["add eax, 1", "pop rbp", "ret"]);
+    assert!(answer.content.starts_with("0x") && answer.content.contains(" <+0x0000>  push"));
+    assert_eq!(answer.mime_type.as_deref(), Some("text/x-asm"));
+
+    // The thread comes back to it, behind the call.
+    let behind = answer.content.lines().nth(frame.line as usize);
+    let behind = behind.and_then(|line| line.split(' ').next());
+    let wanted = vec![InstructionBreakpoint::new(behind.expect("an address"))];
+    let arguments = SetInstructionBreakpointsArguments::new(wanted);
+    session.ok::<SetInstructionBreakpointsRequest>(arguments);
+    session.resume(stop.thread);
+    let stop = session.stopped(StoppedEventReason::InstructionBreakpoint);
+    assert_eq!(
+        (&*stop.top.name, stop.top.line),
+        ("through", frame.line + 1)
+    );
+
+    session.ok::<SetInstructionBreakpointsRequest>(SetInstructionBreakpointsArguments::new(vec![]));
+
+    // What is written elsewhere makes no other source of it.
+    let at = stop.top.instruction_pointer_reference.clone();
+    let code = ReadMemoryArguments::new(at.clone().expect("a reference"), 1);
+    let code = session.ok::<ReadMemoryRequest>(code).data.expect("a byte");
+    let same = WriteMemoryArguments::new(at.expect("a reference"), code);
+    session.ok::<WriteMemoryRequest>(same);
+    assert_eq!(through(&session, &stop).1, reference);
+
+    // The same source at the next stop, and by the older way to ask for it.
+    session.resume(stop.thread);
+    let stop = session.stopped_at(&fixture, "called", StoppedEventReason::Breakpoint);
+    assert_eq!(through(&session, &stop).1, reference);
+    let older = session.ok::<SourceRequest>(SourceArguments::new(reference));
+    assert_eq!(older.content, answer.content);
+
+    // Breakpoints there are told what to do instead.
+    let lines = vec![SourceBreakpoint::new(frame.line)];
+    let source = frame.source.clone().expect("a source");
+    let set = SetBreakpointsArguments::new(source).with_breakpoints(lines);
+    let set = session.ok::<SetBreakpointsRequest>(set).breakpoints;
+    let message = set[0].message.as_deref().unwrap_or_default();
+    assert!(
+        !set[0].verified && message.contains("as instructions"),
+        "{message}"
+    );
+
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+    let refusal = session.refused::<SourceRequest>(of_reference(reference));
+    assert_eq!(refusal.sentence, "the program has ended");
+    session.disconnect();
+}
+
+#[test]
+fn a_file_has_its_text_and_what_is_none_is_named() {
+    let fixture = Fixture::new("unlined.c");
+    let session = Session::new();
+    let text = session
+        .ok::<SourceRequest>(of_path(&fixture.path()))
+        .content;
+    assert_eq!(
+        text,
+        std::fs::read_to_string(fixture.path()).expect("the fixture")
+    );
+    for (arguments, part) in [
+        (
+            of_path("/nowhere/at/all.c"),
+            "/nowhere/at/all.c can't be read: No such file",
+        ),
+        (
+            of_path("/dev/zero"),
+            "/dev/zero can't be read: it is no file",
+        ),
+        (of_reference(77), "there is no source 77"),
+        (SourceArguments::new(0), "neither a path nor a reference"),
+    ] {
+        let message = session.refused::<SourceRequest>(arguments).sentence;
+        assert!(message.contains(part), "{message}");
+    }
+    session.disconnect();
+}
