@@ -25,6 +25,7 @@ use crate::paths::join;
 use crate::split::{SplitFiles, SplitObject, SplitUnit};
 use crate::stray_rows;
 use crate::supplementary;
+use crate::trait_tables::TraitTables;
 use crate::types::Type;
 use gimli::{AttributeValue, EndianSlice, LittleEndian, Section, SectionId, UnitOffset};
 use rustc_hash::FxHashMap;
@@ -60,6 +61,7 @@ pub(crate) struct Dwarf<'a> {
     /// By where their programs are.
     line_tables: Mutex<FxHashMap<usize, Arc<Lines>>>,
     package_types: Mutex<FxHashMap<u64, Option<(u32, usize)>>>,
+    pub trait_tables: OnceLock<TraitTables>,
 }
 
 /// The sections that units are read from.
@@ -232,6 +234,7 @@ impl<'a> Dwarf<'a> {
             signatures: OnceLock::new(),
             line_tables: Mutex::default(),
             package_types: Mutex::default(),
+            trait_tables: OnceLock::new(),
         }
     }
 

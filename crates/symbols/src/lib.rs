@@ -50,6 +50,7 @@ mod stray_rows;
 pub mod summary;
 mod supplementary;
 mod symbols;
+mod trait_tables;
 mod type_entries;
 mod type_names;
 pub mod types;

@@ -322,7 +322,7 @@ impl<'s, 'a> Queries<'s, 'a> {
             let Some(variable) = variable.filter(|variable| pattern.matches(&variable.name)) else {
                 continue;
             };
-            let address = self.static_address(unit, offset);
+            let address = self.dwarf.static_address(unit, offset);
             let place = variable
                 .declaration
                 .as_ref()
@@ -337,10 +337,12 @@ impl<'s, 'a> Queries<'s, 'a> {
         }
         found
     }
+}
 
+impl<'a> Dwarf<'a> {
     /// The address in a location that is just one.
-    fn static_address(&self, unit: &Unit<'a>, offset: usize) -> Option<u64> {
-        let entry = self.dwarf.entry(unit, UnitOffset(offset))?;
+    pub(crate) fn static_address(&self, unit: &Unit<'a>, offset: usize) -> Option<u64> {
+        let entry = self.entry(unit, UnitOffset(offset))?;
         let AttributeValue::Exprloc(expression) = entry.attr_value(dw::DW_AT_location)? else {
             return None;
         };
@@ -630,6 +632,17 @@ impl Module {
     pub fn find_types_near(&self, address: FileAddress, pattern: &NamePattern) -> Vec<FoundType> {
         self.dwarf(|dwarf| {
             let Some(unit) = dwarf.units_at(address.0).next() else {
+                return Vec::new();
+            };
+            let index = &OneUnit(dwarf, unit);
+            Queries { dwarf, index }.types(pattern)
+        })
+    }
+
+    /// As [`Module::find_types`], but only those of the unit of another type, without an index.
+    pub fn find_types_beside(&self, other: TypeId, pattern: &NamePattern) -> Vec<FoundType> {
+        self.dwarf(|dwarf| {
+            let Some(unit) = dwarf.unit(other.unit) else {
                 return Vec::new();
             };
             let index = &OneUnit(dwarf, unit);
