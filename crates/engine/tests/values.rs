@@ -106,6 +106,86 @@ fn rust_shared_values_and_tables_are_shown() {
 }
 
 #[test]
+fn rust_numbers_of_the_library_are_shown() {
+    check(
+        &fixture("values_std.rs", &[]),
+        "numbers",
+        2,
+        expect_file!["values/rust_numbers.txt"],
+    );
+}
+
+#[test]
+fn rust_texts_of_all_kinds_are_shown() {
+    check(
+        &fixture("values_std.rs", &[]),
+        "texts",
+        1,
+        expect_file!["values/rust_more_texts.txt"],
+    );
+}
+
+#[test]
+fn rust_containers_are_shown() {
+    check(
+        &fixture("values_std.rs", &[]),
+        "containers",
+        3,
+        expect_file!["values/rust_containers.txt"],
+    );
+}
+
+#[test]
+fn rust_owners_cells_and_locks_are_shown() {
+    check(
+        &fixture("values_std.rs", &[]),
+        "owners",
+        2,
+        expect_file!["values/rust_owners.txt"],
+    );
+}
+
+#[test]
+fn rust_times_addresses_and_ranges_are_shown() {
+    check(
+        &fixture("values_std.rs", &[]),
+        "times",
+        1,
+        expect_file!["values/rust_times.txt"],
+    );
+}
+
+#[test]
+fn rust_iterators_are_shown() {
+    check(
+        &fixture("values_std.rs", &[]),
+        "iterators",
+        1,
+        expect_file!["values/rust_iterators.txt"],
+    );
+}
+
+#[test]
+fn rust_trait_objects_are_shown() {
+    check(
+        &fixture("values_std.rs", &[]),
+        "objects",
+        2,
+        expect_file!["values/rust_objects.txt"],
+    );
+}
+
+#[test]
+fn rust_shapes_of_types_are_shown() {
+    check(
+        &fixture("values_std.rs", &[]),
+        "shapes",
+        2,
+        expect_file!["values/rust_shapes.txt"],
+    );
+}
+
+#[test]
 fn cpp_language_values_are_shown() {
     check(
         &fixture("values.cpp", &[]),

@@ -11,7 +11,7 @@ use support::{Debuggee, inline, listing};
 const MANY: u64 = 100_000;
 
 /// A page far inside may take so long; a debugger that wasn't optimised takes longer.
-const PATIENCE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 1000 } else { 100 });
+const PATIENCE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 5000 } else { 100 });
 
 fn stopped<'a>(debuggee: &mut Debuggee<'a>) -> FrameId {
     debuggee.break_at(&["main"]);

@@ -2,16 +2,19 @@
 
 use super::entries::Entry;
 use super::render::ALIASES;
-use super::view::{ALL, Record, View};
-use super::{Contents, NamedValue, Reader, Value};
+use super::view::{ALL, Field, Limit, Record, View};
+use super::{Contents, NamedValue, Reader, Value, rust};
 use dapple_symbols::functions::Language;
 use std::ops::Range;
 
 /// The most children one call makes.
 const MAX_CHILDREN: u64 = 10_000;
 
+/// More named children than a container's value has.
+const FEW: u64 = 8;
+
 /// The name of the child that shows a library's type as it is laid out.
-const RAW: &str = "[raw]";
+pub(super) const RAW: &str = "[raw]";
 
 impl Reader<'_> {
     /// Children by position: named first (0..named), then indexed (named..named+indexed). Clamped to what exists.
@@ -22,105 +25,146 @@ impl Reader<'_> {
         expression: Option<&str>,
         range: Range<u64>,
     ) -> Vec<NamedValue> {
+        let end = range.end.min(range.start.saturating_add(MAX_CHILDREN));
+        // What has entries has few named children, or none.
+        let most = Limit {
+            entries: ALL.entries.saturating_add(FEW as usize),
+            ..ALL
+        };
+        let limit = most.page(range.start.saturating_sub(FEW), end);
+        let (value, view, extras) = self.seen_through(value, limit);
+        let mut named = self.named_children(&value, &view, expression);
+        if !extras.is_empty() {
+            named.retain(|child| child.name != RAW);
+            named.extend(extras);
+        }
+        let (_, indexed) = self.count(&view);
+        let count = named.len() as u64;
+        let end = end.min(count.saturating_add(indexed));
+        let child = |position: u64| match position.checked_sub(count) {
+            None => named.get(usize::try_from(position).ok()?).cloned(),
+            Some(index) => self.indexed_child(&value, &view, expression, index),
+        };
+        (range.start..end).filter_map(child).collect()
+    }
+
+    /// What a reference's children are taken from: both languages see through it, and so do expressions. Last, what an
+    /// owner on the way has besides.
+    pub(super) fn seen_through(
+        &self,
+        value: &Value,
+        limit: Limit,
+    ) -> (Value, View, Vec<NamedValue>) {
         let mut value = value.clone();
-        // What has entries has one named child, or none.
-        let limit = ALL.page(range.start.saturating_sub(1), range.end);
         let mut view = self.view(&value, limit);
-        // A reference's children are its target's, and so are the expressions: both languages see through it.
+        let mut extras = rust::extras(self, &value);
         for _ in 0..ALIASES {
             let View::Alias(target) = view else {
                 break;
             };
             view = self.view(&target, limit);
             value = target;
-        }
-        let (named, indexed) = self.count(&view);
-        let end = range.end.min(named.saturating_add(indexed));
-        let end = end.min(range.start.saturating_add(MAX_CHILDREN));
-        let is_rust = value.language == Language::Rust;
-        let child = |position: u64| -> Option<NamedValue> {
-            match &view {
-                View::Leaf(_) | View::Alias(_) => None,
-                View::Text { .. } | View::Broken(_) => Some(raw(&value)),
-                View::Sequence(sequence) => {
-                    if position < named {
-                        return Some(raw(&value));
-                    }
-                    let index = position - named;
-                    Some(NamedValue {
-                        name: format!("[{index}]"),
-                        value: sequence.at(index),
-                        expression: expression.map(|e| format!("{}[{index}]", operand(e))),
-                        kind: None,
-                    })
-                }
-                View::Entries(entries) => {
-                    if position < named {
-                        return Some(raw(&value));
-                    }
-                    let index = position - named;
-                    let (name, value) = match (entries.at(index), &entries.broken) {
-                        (Some(Entry { key, value }), _) => {
-                            let name = key.as_ref().map(|key| self.render(key).text);
-                            (name, value.clone())
-                        }
-                        (None, Some(reason)) => {
-                            let reason = Contents::Unavailable(reason.clone());
-                            (None, value.sibling(None, reason))
-                        }
-                        (None, None) => return None,
-                    };
-                    Some(NamedValue {
-                        name: format!("[{}]", name.unwrap_or_else(|| index.to_string())),
-                        value,
-                        expression: None,
-                        kind: None,
-                    })
-                }
-                View::Record(record) => self.field_child(&value, record, expression, ".", position),
-                View::Pointer { target, .. } => {
-                    let target = target.as_ref()?;
-                    match self.pointee_record(target) {
-                        Some(record) if is_rust => {
-                            let expression = expression.map(|e| format!("(*{})", operand(e)));
-                            self.field_child(target, &record, expression.as_deref(), ".", position)
-                        }
-                        Some(record) => {
-                            self.field_child(target, &record, expression, "->", position)
-                        }
-                        None => Some(NamedValue {
-                            name: "*".to_owned(),
-                            value: target.clone(),
-                            expression: expression.map(|e| format!("*{}", operand(e))),
-                            kind: None,
-                        }),
-                    }
-                }
+            if extras.is_empty() {
+                extras = rust::extras(self, &value);
             }
-        };
-        (range.start..end).filter_map(child).collect()
+        }
+        (value, view, extras)
     }
 
-    fn field_child(
+    fn named_children(
         &self,
         value: &Value,
-        record: &Record,
+        view: &View,
         expression: Option<&str>,
-        access: &str,
-        position: u64,
-    ) -> Option<NamedValue> {
-        let Some(field) = record.fields.get(usize::try_from(position).ok()?) else {
-            return Some(raw(value));
+    ) -> Vec<NamedValue> {
+        let fields = |value: &Value, record: &Record, expression: Option<&str>, access: &str| {
+            let fields = record.fields.iter();
+            let mut children: Vec<NamedValue> = fields
+                .map(|field| field_child(field, record, expression, access))
+                .collect();
+            children.extend(record.raw.then(|| raw(value)));
+            children
         };
-        let expression = expression
-            .filter(|_| record.reachable && !field.base && is_name(&field.name))
-            .map(|e| format!("{}{access}{}", operand(e), field.name));
-        Some(NamedValue {
-            name: field.name.clone(),
-            value: field.value.clone(),
-            expression,
-            kind: None,
-        })
+        match view {
+            View::Leaf(_) | View::Alias(_) => Vec::new(),
+            View::Sequence(sequence) if !sequence.container => Vec::new(),
+            View::Text { .. } | View::Broken(_) | View::Sequence(_) | View::Entries(_) => {
+                vec![raw(value)]
+            }
+            View::Record(record) => fields(value, record, expression, "."),
+            View::Pointer { address: 0, .. } | View::Pointer { target: None, .. } => Vec::new(),
+            View::Pointer {
+                target: Some(target),
+                ..
+            } => match self.pointee_record(target) {
+                Some(record) if value.language == Language::Rust => {
+                    let expression = expression.map(|e| format!("(*{})", operand(e)));
+                    fields(target, &record, expression.as_deref(), ".")
+                }
+                Some(record) => fields(target, &record, expression, "->"),
+                None if self.is_readable_value(target) => vec![NamedValue {
+                    name: "*".to_owned(),
+                    value: target.clone(),
+                    expression: expression.map(|e| format!("*{}", operand(e))),
+                    kind: None,
+                }],
+                None => Vec::new(),
+            },
+        }
+    }
+
+    fn indexed_child(
+        &self,
+        value: &Value,
+        view: &View,
+        expression: Option<&str>,
+        index: u64,
+    ) -> Option<NamedValue> {
+        match view {
+            View::Sequence(sequence) => Some(NamedValue {
+                name: format!("[{index}]"),
+                value: sequence.at(index),
+                expression: expression.map(|e| format!("{}[{index}]", operand(e))),
+                kind: None,
+            }),
+            View::Entries(entries) => {
+                let (name, value) = match (entries.at(index), &entries.broken) {
+                    (Some(Entry { key, value }), _) => {
+                        let name = key.as_ref().map(|key| self.render(key).text);
+                        (name, value.clone())
+                    }
+                    (None, Some(reason)) => {
+                        let reason = Contents::Unavailable(reason.clone());
+                        (None, value.sibling(None, reason))
+                    }
+                    (None, None) => return None,
+                };
+                Some(NamedValue {
+                    name: format!("[{}]", name.unwrap_or_else(|| index.to_string())),
+                    value,
+                    expression: None,
+                    kind: None,
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+fn field_child(
+    field: &Field,
+    record: &Record,
+    expression: Option<&str>,
+    access: &str,
+) -> NamedValue {
+    let expression = expression
+        .filter(|_| record.reachable && !field.base && is_name(&field.name))
+        .map(|e| format!("{}{access}{}", operand(e), field.name));
+    NamedValue {
+        name: field.name.clone(),
+        value: field.value.clone(),
+        expression,
+        kind: None,
     }
 }
 

@@ -15,6 +15,8 @@ pub(crate) struct Entries {
     first: u64,
     /// Whether they have keys.
     pub has_keys: bool,
+    /// Whether their order is the user's.
+    pub is_list: bool,
     /// How many there are in all.
     pub length: u64,
     /// Whether there are more, which nobody has counted.
@@ -88,6 +90,7 @@ impl Page {
             has_keys: self.has_keys,
             entries: self.entries,
             first: self.first,
+            is_list: false,
             length,
             is_longer: false,
             broken: None,

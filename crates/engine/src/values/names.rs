@@ -52,6 +52,20 @@ pub(crate) fn path_name(name: &str) -> &str {
     }
 }
 
+/// The first of a name's generic arguments: `alloc::rc::Rc<[u8], alloc::alloc::Global>` → `[u8]`.
+pub(crate) fn first_argument(name: &str) -> Option<&str> {
+    let rest = &name[name.find('<')? + 1..];
+    Some(rest[..end_of_argument(rest)?].trim())
+}
+
+/// What a Rust pointer's name says that it points to: `&mut [T]`, `*const str`, `alloc::boxed::Box<T>`.
+pub(crate) fn pointee(name: &str) -> Option<&str> {
+    ["&mut ", "&", "*const ", "*mut "]
+        .iter()
+        .find_map(|sign| name.strip_prefix(sign))
+        .or_else(|| first_argument(name))
+}
+
 /// Whether a Rust path belongs to the libraries that come with the language.
 pub(crate) fn is_rust_std(name: &str) -> bool {
     ["core::", "alloc::", "std::"]
@@ -103,6 +117,10 @@ fn drop_arguments(name: &str, drop: impl Fn(&str) -> bool + Copy) -> String {
     let mut previous = ' ';
     let mut take = |argument: &str| {
         let argument = argument.trim();
+        let argument = match argument.strip_prefix("(dyn ") {
+            Some(_) if argument.ends_with(')') => &argument[1..argument.len() - 1],
+            _ => argument,
+        };
         if !drop(argument) {
             kept.push(drop_arguments(argument, drop));
         }
@@ -142,18 +160,92 @@ fn drop_arguments(name: &str, drop: impl Fn(&str) -> bool + Copy) -> String {
     }
 }
 
+/// What the compiler calls closures and futures, without the word for what they are stored in.
+const STORED: [(&str, &str); 4] = [
+    ("{closure_env#", "{closure#"),
+    ("{async_fn_env#", "{async fn#"),
+    ("{async_block_env#", "{async block#"),
+    ("{async_closure_env#", "{async closure#"),
+];
+
+/// `Fn<(i32, u8), Output=i32>` → `Fn(i32, u8) -> i32`.
+fn function_traits(name: String) -> String {
+    let mut text = String::with_capacity(name.len());
+    let mut rest = name.as_str();
+    while let Some(at) = ["Fn<(", "FnMut<(", "FnOnce<("]
+        .iter()
+        .filter_map(|t| rest.find(t))
+        .min()
+    {
+        let Some(open) = rest[at..].find('<').map(|open| at + open) else {
+            break;
+        };
+        let inside = &rest[open + 1..];
+        let Some((parameters, output, end)) = signature(inside) else {
+            text.push_str(&rest[..=open]);
+            rest = inside;
+            continue;
+        };
+        text.push_str(&rest[..open]);
+        text.push_str(parameters);
+        if output != "()" {
+            text.push_str(" -> ");
+            text.push_str(&function_traits(output.to_owned()));
+        }
+        rest = &inside[end..];
+    }
+    text.push_str(rest);
+    text
+}
+
+/// The parameters, the result and the end of `(i32), Output=i32>`.
+fn signature(inside: &str) -> Option<(&str, &str, usize)> {
+    let parameters = end_of_argument(inside)?;
+    let output = inside[parameters..].strip_prefix(", Output=")?;
+    let end = end_of_argument(output)?;
+    let behind = output[end..].strip_prefix('>')?;
+    Some((
+        &inside[..parameters],
+        &output[..end],
+        inside.len() - behind.len(),
+    ))
+}
+
+/// Where a list's first argument ends.
+fn end_of_argument(list: &str) -> Option<usize> {
+    let mut depth = 0usize;
+    let mut previous = ' ';
+    for (at, c) in list.char_indices() {
+        match c {
+            '<' | '(' | '[' | '{' => depth += 1,
+            '>' if previous == '-' => {}
+            '>' | ',' if depth == 0 => return Some(at),
+            '>' | ')' | ']' | '}' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        previous = c;
+    }
+    None
+}
+
 fn shorten_rust(name: &str) -> String {
-    let name = &single_tuple(name);
+    let name = STORED
+        .iter()
+        .fold(single_tuple(name), |name, (long, short)| {
+            name.replace(long, short)
+        });
+    let name = &name;
     let name = drop_arguments(name, |argument| {
         argument == "alloc::alloc::Global" || argument.ends_with("hash::random::RandomState")
     });
-    map_paths(&name, |path| {
+    let name = map_paths(&name, |path| {
         if is_rust_std(path) {
             base_name(path).to_owned()
         } else {
             path.to_owned()
         }
-    })
+    });
+    function_traits(name)
 }
 
 /// An array of constants is told as a constant array of them.
@@ -244,7 +336,19 @@ mod tests {
             ),
             (
                 "alloc::boxed::Box<dyn core::ops::function::Fn<(i32), Output=i32>>",
-                "Box<dyn Fn<(i32), Output=i32>>",
+                "Box<dyn Fn(i32) -> i32>",
+            ),
+            (
+                "alloc::boxed::Box<(dyn core::ops::function::FnMut<(&str, (u8, i32)), Output=()> + core::marker::Send), alloc::alloc::Global>",
+                "Box<dyn FnMut(&str, (u8, i32)) + Send>",
+            ),
+            (
+                "&dyn core::ops::function::Fn<(), Output=alloc::boxed::Box<dyn core::ops::function::Fn<(u8), Output=u8>>>",
+                "&dyn Fn() -> Box<dyn Fn(u8) -> u8>",
+            ),
+            (
+                "tour::main::{closure_env#0}<i32>",
+                "tour::main::{closure#0}<i32>",
             ),
         ] {
             assert_eq!(shorten(long, Language::Rust), short);

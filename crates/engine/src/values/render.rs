@@ -2,7 +2,7 @@
 
 use super::entries::Entries;
 use super::view::{LONG, Limit, Record, SHORT, Sequence, Style, View};
-use super::{Contents, Reader, Rendered, Value, names, scalars::Number};
+use super::{Contents, Reader, Rendered, Value, names, rust, scalars::Number};
 use crate::Address;
 use dapple_symbols::functions::Language;
 
@@ -42,7 +42,7 @@ impl Reader<'_> {
             values: 0,
         };
         self.write(&view, value, 0, &mut line);
-        let (named, indexed) = self.count(&view);
+        let (named, indexed) = self.count_of(value, &view);
         Rendered {
             text: line.text,
             type_name: self.type_name(value),
@@ -101,10 +101,29 @@ impl Reader<'_> {
         }
     }
 
+    /// How many named and indexed children a value has.
+    fn count_of(&self, value: &Value, view: &View) -> (u64, u64) {
+        let (seen, extras) = match view {
+            View::Alias(_) => {
+                let (_, seen, extras) = self.seen_through(value, SHORT);
+                (Some(seen), extras)
+            }
+            View::Leaf(_) | View::Pointer { .. } => return self.count(view),
+            _ => (None, rust::extras(self, value)),
+        };
+        let seen = seen.as_ref().unwrap_or(view);
+        let (named, indexed) = self.count(seen);
+        if extras.is_empty() {
+            return (named, indexed);
+        }
+        let own = named - u64::from(seen.has_raw_form());
+        (own + extras.len() as u64, indexed)
+    }
+
     /// How many named and indexed children a view has.
     pub(super) fn count(&self, view: &View) -> (u64, u64) {
         match view {
-            View::Leaf(_) => (0, 0),
+            View::Leaf(_) | View::Alias(_) => (0, 0),
             View::Pointer {
                 address, target, ..
             } => match target {
@@ -113,10 +132,6 @@ impl Reader<'_> {
                     None => (u64::from(self.is_readable_value(target)), 0),
                 },
                 _ => (0, 0),
-            },
-            View::Alias(target) => match self.through(target) {
-                Some(view) => self.count(&view),
-                None => (0, 0),
             },
             View::Text { .. } | View::Broken(_) => (1, 0),
             View::Sequence(sequence) => (u64::from(sequence.container), sequence.length),
@@ -133,21 +148,9 @@ impl Reader<'_> {
         }
     }
 
-    fn is_readable_value(&self, value: &Value) -> bool {
+    pub(super) fn is_readable_value(&self, value: &Value) -> bool {
         let size = self.size_of(value).unwrap_or(0).min(1);
         self.bytes(&value.contents, size).is_ok()
-    }
-
-    /// The view behind references, at most [`ALIASES`] of them.
-    pub(super) fn through(&self, target: &Value) -> Option<View> {
-        let mut target = target.clone();
-        for _ in 0..ALIASES {
-            match self.view(&target, SHORT) {
-                View::Alias(next) => target = next,
-                view => return Some(view),
-            }
-        }
-        None
     }
 
     fn memory_of(&self, view: &View, value: &Value) -> Option<Address> {
@@ -182,6 +185,10 @@ impl Reader<'_> {
                     line.cut();
                     return;
                 }
+                if depth > 0 && rust::is_hidden_in_summaries(self, value) {
+                    line.text.push_str("(Weak)");
+                    return;
+                }
                 let limit = if depth == 0 { LONG } else { SHORT };
                 let view = self.view(target, limit);
                 if let View::Sequence(_) | View::Alias(_) | View::Text { .. } = view {
@@ -193,6 +200,10 @@ impl Reader<'_> {
             View::Sequence(sequence) => self.write_sequence(sequence, value, depth, line),
             View::Entries(entries) => self.write_entries(entries, value, depth, line),
             View::Record(record) => self.write_record(record, value, depth, line),
+        }
+        if let Some(note) = rust::note(self, value, view, depth == 0) {
+            line.text.push(' ');
+            line.text.push_str(&note);
         }
     }
 
@@ -237,8 +248,12 @@ impl Reader<'_> {
             line.text
                 .push_str(&format!("len {sign} {} ", entries.length));
         }
-        // As Rust's own `{:?}` writes maps and sets.
-        line.text.push('{');
+        // As Rust's own `{:?}` writes maps, sets and lists.
+        let (open, close) = match is_rust && entries.is_list {
+            true => ('[', ']'),
+            false => ('{', '}'),
+        };
+        line.text.push(open);
         for (position, entry) in entries.iter().enumerate() {
             if position > 0 {
                 line.text.push_str(", ");
@@ -268,10 +283,14 @@ impl Reader<'_> {
         } else if !is_cut && (entries.is_longer || entries.end() < entries.length) {
             line.text.push_str(", …");
         }
-        line.text.push('}');
+        line.text.push(close);
     }
 
     fn write_record(&self, record: &Record, value: &Value, depth: usize, line: &mut Line) {
+        if let Style::Range | Style::RangeInclusive = record.style {
+            self.write_range(record, depth, line);
+            return;
+        }
         let is_rust = self.is_rust(value);
         let name = record.name.as_deref().unwrap_or_default();
         line.text.push_str(name);
@@ -286,10 +305,15 @@ impl Reader<'_> {
         let (open, close) = match (record.style, is_rust) {
             (Style::Tuple, _) => ("(", ")"),
             (Style::Named, true) if name.is_empty() => ("{ ", " }"),
-            (Style::Named, true) => (" { ", " }"),
-            (Style::Named, false) => ("{", "}"),
+            (_, true) => (" { ", " }"),
+            (_, false) => ("{", "}"),
         };
         line.text.push_str(open);
+        // What a library only puts around something is no depth.
+        let inside = match record.raw && depth > 0 {
+            true => depth - 1,
+            false => depth,
+        };
         for (position, field) in fields.iter().enumerate() {
             if position > 0 {
                 line.text.push_str(", ");
@@ -302,7 +326,7 @@ impl Reader<'_> {
                 line.text.push_str(&field.name);
                 line.text.push_str(if is_rust { ": " } else { " = " });
             }
-            self.write_child(&field.value, depth, line, SHORT);
+            self.write_child(&field.value, inside, line, SHORT);
         }
         let is_single = is_rust && record.style == Style::Tuple && name.is_empty();
         if is_single && fields.len() == 1 {
@@ -311,10 +335,36 @@ impl Reader<'_> {
         line.text.push_str(close);
     }
 
+    fn write_range(&self, record: &Record, depth: usize, line: &mut Line) {
+        let end = |name: &str| record.fields.iter().find(|field| field.name == name);
+        if let Some(start) = end("start") {
+            self.write_child(&start.value, depth, line, SHORT);
+        }
+        line.text.push_str("..");
+        if record.style == Style::RangeInclusive {
+            line.text.push('=');
+        }
+        if let Some(end) = end("end") {
+            self.write_child(&end.value, depth, line, SHORT);
+        }
+    }
+
     fn is_rust(&self, value: &Value) -> bool {
         match self.resolve(value) {
             Some(resolved) => resolved.type_.language == Language::Rust,
             None => value.language == Language::Rust,
+        }
+    }
+}
+
+impl View {
+    /// Whether its children include the raw form.
+    fn has_raw_form(&self) -> bool {
+        match self {
+            View::Text { .. } | View::Broken(_) | View::Entries(_) => true,
+            View::Sequence(sequence) => sequence.container,
+            View::Record(record) => record.raw,
+            View::Leaf(_) | View::Alias(_) | View::Pointer { .. } => false,
         }
     }
 }

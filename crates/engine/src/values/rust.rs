@@ -3,16 +3,62 @@
 //! The library's layout is its own affair and changes, so fields are searched by role (the first pointer inside `buf`,
 //! the integer called `len`), what they hold is checked for sense, and where it makes none the plain fields are shown.
 
-use super::view::{Limit, Reason, Record, Sequence, Style, View};
-use super::{Contents, Reader, Value, contents, names, scalars};
-use crate::Address;
+use super::view::{Limit, Reason, Record, Style, View};
+use super::{Reader, Value, contents, names, scalars};
+use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::{Aggregate, Type, TypeId, TypeKind, Variant};
 
+mod cells;
+mod network;
+mod objects;
+mod owners;
+mod ranges;
+mod sequences;
 mod tables;
+mod text;
+mod times;
+
+pub(crate) use objects::concrete_type;
+pub(crate) use owners::{extras, is_hidden_in_summaries};
+pub(crate) use sequences::is_readable;
 
 /// The largest object Rust allows, in bytes.
 const MAX_OBJECT: u64 = i64::MAX as u64;
+
+/// How deep types are looked into for what has no values.
+const NESTING: usize = 4;
+
+/// Why a library's type isn't shown as its users think of it.
+enum Flaw {
+    /// It isn't laid out as any known version does: its plain fields are shown.
+    Layout,
+    /// It holds what it never does while it is alive: the reason stands in its place.
+    Contents(String),
+    /// It can't be read.
+    Unreadable(Unavailable),
+}
+
+impl From<Unavailable> for Flaw {
+    fn from(reason: Unavailable) -> Flaw {
+        Flaw::Unreadable(reason)
+    }
+}
+
+/// Where a part is missing, the layout is another.
+trait Known<T> {
+    fn known(self) -> Result<T, Flaw>;
+}
+
+impl<T> Known<T> for Option<T> {
+    fn known(self) -> Result<T, Flaw> {
+        self.ok_or(Flaw::Layout)
+    }
+}
+
+fn broken<T>(why: impl Into<String>) -> Result<T, Flaw> {
+    Err(Flaw::Contents(why.into()))
+}
 
 /// Whether a pointer is one that its users see through: a reference, a `Box`.
 pub(crate) fn is_transparent_pointer(name: &str) -> bool {
@@ -78,6 +124,24 @@ fn empty() -> Record {
     }
 }
 
+/// Whether a type has no values: `!`, an enum without variants, and what has one of those in it.
+fn is_uninhabited(reader: &Reader<'_>, value: &Value, nesting: usize) -> bool {
+    let Some(type_) = reader.resolve(value).map(|resolved| resolved.type_) else {
+        return false;
+    };
+    match &type_.kind {
+        TypeKind::Aggregate(aggregate) => {
+            let no_variant = aggregate.variants.as_ref();
+            no_variant.is_some_and(|part| part.variants.is_empty())
+                || nesting > 0
+                    && aggregate.members.iter().any(|member| {
+                        is_uninhabited(reader, &reader.member(value, member), nesting - 1)
+                    })
+        }
+        _ => &*type_.name == "!",
+    }
+}
+
 fn active_variant<'a>(
     reader: &Reader<'_>,
     value: &Value,
@@ -89,9 +153,14 @@ fn active_variant<'a>(
         .as_ref()
         .ok_or_else(|| unsupported("no variants"))?;
     let Some(member) = &part.discriminant else {
-        return part
-            .variants
-            .first()
+        // The only one that can be.
+        let mut variants = part.variants.iter();
+        let possible = variants.find(|variant| {
+            let payload = reader.member(value, &variant.member);
+            !is_uninhabited(reader, &payload, NESTING)
+        });
+        return possible
+            .or(part.variants.first())
             .ok_or_else(|| unsupported("an enum without variants"));
     };
     let discriminant = reader.member(value, member);
@@ -111,7 +180,7 @@ fn active_variant<'a>(
         .ok_or_else(|| unsupported(&format!("no variant has the discriminant {number}")))
 }
 
-/// The view of a standard library's type; `None`: none of those, or its contents make no sense.
+/// The view of a standard library's type; `None`: none of those, or laid out otherwise.
 pub(crate) fn view(
     reader: &Reader<'_>,
     value: &Value,
@@ -119,82 +188,197 @@ pub(crate) fn view(
     aggregate: &Aggregate,
     limit: Limit,
 ) -> Option<View> {
+    let reason = match of_library(reader, value, type_, aggregate, limit) {
+        Ok(view) => return Some(view),
+        Err(Flaw::Layout) => return None,
+        Err(Flaw::Contents(why)) => format!("<not initialised or corrupt: {why}>"),
+        Err(Flaw::Unreadable(reason)) => reader.reason(&reason),
+    };
+    Some(View::Broken(reason))
+}
+
+fn of_library(
+    reader: &Reader<'_>,
+    value: &Value,
+    type_: &Type,
+    aggregate: &Aggregate,
+    limit: Limit,
+) -> Result<View, Flaw> {
+    let field = |name: &str| reader.field(value, name).known();
+    let alias = |name: &str| field(name).map(View::Alias);
     let path = names::path_name(&type_.name);
     match path {
-        "alloc::string::String" => {
-            let vec = reader.field(value, "vec")?;
-            let (address, length) = vec_parts(reader, &vec, 1)?;
-            return text(reader, address, length, limit);
-        }
+        "alloc::string::String" => text::string(reader, &field("vec")?, limit),
         "std::path::PathBuf" | "std::ffi::os_str::OsString" => {
-            let vec = reader.search(value, 8, &|_, type_| {
-                names::path_name(&type_.name) == "alloc::vec::Vec"
-            })?;
-            let (address, length) = vec_parts(reader, &vec, 1)?;
-            return text(reader, address, length, limit);
+            let is_vec =
+                |_: Option<&str>, type_: &Type| names::path_name(&type_.name) == "alloc::vec::Vec";
+            let vec = reader.search(value, 8, &is_vec).known()?;
+            text::string(reader, &vec, limit)
         }
-        "alloc::ffi::c_str::CString" => {
-            let (data, length) = fat_parts(reader, value)?;
-            let address = reader.word(&data.contents).ok()?;
-            return text(reader, address, length.saturating_sub(1), limit);
+        "alloc::ffi::c_str::CString" => text::c_string(reader, value, limit),
+        "core::str::iter::Chars" | "core::str::iter::CharIndices" | "core::str::iter::Bytes" => {
+            text::remaining(reader, value, limit)
         }
-        "alloc::vec::Vec" => {
-            let element = value.sibling(argument(aggregate), Contents::Memory(Address(0)));
-            let size = reader.size_of(&element)?;
-            let (address, length) = vec_parts(reader, value, size)?;
-            return Some(sequence(
-                value,
-                element.type_id,
-                address,
-                size,
-                length,
-                None,
-            ));
-        }
+        "alloc::vec::Vec" => sequences::vec(reader, value, aggregate),
         "core::slice::iter::Iter" | "core::slice::iter::IterMut" => {
-            return remaining(reader, value, aggregate, "end_or_len");
+            sequences::remaining(reader, value, aggregate, "end_or_len")
         }
-        "alloc::vec::into_iter::IntoIter" => return remaining(reader, value, aggregate, "end"),
-        "alloc::collections::vec_deque::VecDeque" => return deque(reader, value, aggregate),
-        "std::collections::hash::map::HashMap" => return tables::hash(reader, value, false, limit),
-        "std::collections::hash::set::HashSet" => return tables::hash(reader, value, true, limit),
-        "alloc::collections::btree::map::BTreeMap" => {
-            return tables::tree(reader, value, false, limit);
-        }
-        "alloc::collections::btree::set::BTreeSet" => {
-            return tables::tree(reader, value, true, limit);
-        }
-        "alloc::rc::Rc" | "alloc::sync::Arc" => return counted(reader, value, limit),
+        "alloc::vec::into_iter::IntoIter" => sequences::remaining(reader, value, aggregate, "end"),
+        "core::array::iter::IntoIter" => sequences::rest_of_array(reader, value),
+        "alloc::collections::vec_deque::VecDeque" => sequences::deque(reader, value, aggregate),
+        "alloc::collections::binary_heap::BinaryHeap" => alias("data"),
+        "alloc::collections::linked_list::LinkedList" => tables::list(reader, value, limit),
+        "std::collections::hash::map::HashMap" => tables::hash(reader, value, false, limit),
+        "std::collections::hash::set::HashSet" => tables::hash(reader, value, true, limit),
+        "alloc::collections::btree::map::BTreeMap" => tables::tree(reader, value, false, limit),
+        "alloc::collections::btree::set::BTreeSet" => tables::tree(reader, value, true, limit),
+        "alloc::rc::Rc" | "alloc::sync::Arc" => owners::counted(reader, value, type_, limit),
+        "alloc::rc::Weak" | "alloc::sync::Weak" => owners::weak(reader, value, type_, limit),
         "core::cell::UnsafeCell"
         | "core::mem::manually_drop::ManuallyDrop"
-        | "core::mem::maybe_uninit::MaybeUninit" => {
-            return Some(View::Alias(reader.field(value, "value")?));
+        | "core::mem::maybe_uninit::MaybeUninit" => alias("value"),
+        "core::mem::maybe_dangling::MaybeDangling" => alias("__0"),
+        "core::cell::Cell" => cells::cell(reader, value),
+        "core::cell::RefCell" => cells::ref_cell(reader, value),
+        "core::cell::once::OnceCell" => cells::once_cell(reader, value),
+        "core::cell::lazy::LazyCell" => cells::lazy_cell(reader, value),
+        "core::cell::Ref" | "core::cell::RefMut" => cells::behind(reader, &field("value")?),
+        "std::sync::once_lock::OnceLock" => cells::once_lock(reader, value),
+        "std::sync::lazy_lock::LazyLock" => cells::lazy_lock(reader, value),
+        "std::sync::poison::mutex::Mutex" | "std::sync::poison::rwlock::RwLock" => {
+            cells::lock(reader, value, path)
         }
-        "core::mem::maybe_dangling::MaybeDangling" => {
-            return Some(View::Alias(reader.field(value, "__0")?));
+        "std::sync::poison::mutex::MutexGuard" | "std::sync::poison::rwlock::RwLockWriteGuard" => {
+            cells::guard(reader, &field("lock")?)
         }
-        "core::ptr::non_null::NonNull" | "core::ptr::unique::Unique" => {
-            let mut pointer = reader.find_pointer(value)?;
+        "std::sync::poison::rwlock::RwLockReadGuard" => cells::behind(reader, &field("data")?),
+        "core::pin::Pin" => {
+            let pinned = field("pointer").or_else(|_| field("__pointer"))?;
+            Ok(View::Alias(pinned))
+        }
+        "core::ptr::non_null::NonNull"
+        | "core::ptr::unique::Unique"
+        | "core::sync::atomic::AtomicPtr" => {
+            let mut pointer = reader.find_pointer(value).known()?;
             pointer.raw = true;
-            return Some(reader.view(&pointer, limit));
+            Ok(reader.view(&pointer, limit))
         }
-        "core::num::nonzero::NonZero" => {
-            return Some(View::Alias(reader.find_integer(value)?));
+        "core::num::nonzero::NonZero" => Ok(View::Alias(reader.find_integer(value).known()?)),
+        "core::sync::atomic::AtomicBool" => cells::atomic_bool(reader, &field("v")?),
+        _ if path.starts_with("core::sync::atomic::Atomic") => alias("v"),
+        "core::time::Duration" => times::duration(reader, value),
+        "std::time::SystemTime" => times::date(reader, value),
+        "std::time::Instant" => times::instant(reader, value),
+        "core::net::ip_addr::Ipv4Addr" | "core::net::ip_addr::Ipv6Addr" => {
+            network::address(reader, value)
         }
-        _ if path.starts_with("core::sync::atomic::Atomic") => {
-            return Some(View::Alias(reader.field(value, "v")?));
+        "core::net::socket_addr::SocketAddrV4" | "core::net::socket_addr::SocketAddrV6" => {
+            network::socket(reader, value)
         }
-        _ => {}
+        "core::net::ip_addr::IpAddr" | "core::net::socket_addr::SocketAddr" => {
+            Ok(View::Alias(payload(reader, value).known()?))
+        }
+        "std::io::error::Error" => objects::io_error(reader, value),
+        _ if path.starts_with("core::ops::range::Range") => ranges::range(reader, value, path),
+        _ if aggregate.members.len() == 2 => objects::fat_pointer(reader, value, type_, limit),
+        _ => Err(Flaw::Layout),
     }
-    if aggregate.members.len() == 2 {
-        if reader.field(value, "vtable").is_some() {
-            return object(reader, value);
+}
+
+/// What is said behind a value: a state that it isn't always in, and where it stands alone, how often it is shared.
+pub(crate) fn note(reader: &Reader<'_>, value: &Value, view: &View, alone: bool) -> Option<String> {
+    if let View::Leaf(_) | View::Pointer { .. } | View::Entries(_) = view {
+        return None;
+    }
+    let note = match (kind(reader, value)?, view) {
+        (Kind::Owner, _) if alone => owners::note(reader, value),
+        (Kind::Cell(path), _) => cells::note(reader, value, path),
+        (Kind::Range, _) => ranges::note(reader, value),
+        (Kind::Object, View::Alias(target)) if alone => return objects::note(reader, target),
+        _ => None,
+    };
+    note.map(|note| format!("({note})"))
+}
+
+/// Types with more to be said than their view has.
+enum Kind {
+    /// `Rc`, `Arc`, `Weak`.
+    Owner,
+    /// A cell or lock, with its path.
+    Cell(&'static str),
+    /// A guard of one.
+    Guard,
+    /// `RangeInclusive`.
+    Range,
+    /// A pointer to a trait object.
+    Object,
+}
+
+fn kind(reader: &Reader<'_>, value: &Value) -> Option<Kind> {
+    const CELLS: [&str; 3] = [
+        "core::cell::RefCell",
+        "std::sync::poison::mutex::Mutex",
+        "std::sync::poison::rwlock::RwLock",
+    ];
+    if value.raw || value.language != Language::Rust {
+        return None;
+    }
+    let type_ = reader.resolve(value)?.type_;
+    let TypeKind::Aggregate(aggregate) = &type_.kind else {
+        return None;
+    };
+    match names::path_name(&type_.name) {
+        "alloc::rc::Rc" | "alloc::sync::Arc" | "alloc::rc::Weak" | "alloc::sync::Weak" => {
+            Some(Kind::Owner)
         }
-        if reader.field(value, "length").is_some() && reader.field(value, "data_ptr").is_some() {
-            return slice(reader, value, type_, limit);
+        "std::sync::poison::mutex::MutexGuard"
+        | "std::sync::poison::rwlock::RwLockWriteGuard"
+        | "std::sync::poison::rwlock::RwLockReadGuard"
+        | "core::cell::Ref"
+        | "core::cell::RefMut" => Some(Kind::Guard),
+        "core::ops::range::RangeInclusive" => Some(Kind::Range),
+        path => {
+            if let Some(cell) = CELLS.iter().find(|cell| **cell == path) {
+                return Some(Kind::Cell(cell));
+            }
+            let members = &aggregate.members;
+            let is_table = |name: &Option<std::sync::Arc<str>>| name.as_deref() == Some("vtable");
+            let is_object = members.len() == 2 && members.iter().any(|m| is_table(&m.name));
+            is_object.then_some(Kind::Object)
         }
     }
-    None
+}
+
+/// What a slot that may be empty holds, out of its wrappers.
+fn held(reader: &Reader<'_>, slot: Value) -> Value {
+    let mut value = slot;
+    for _ in 0..4 {
+        let wrapper = reader.resolve(&value).is_some_and(|resolved| {
+            let name = names::base_name(&resolved.type_.name);
+            matches!(
+                name,
+                "UnsafeCell" | "MaybeUninit" | "ManuallyDrop" | "MaybeDangling"
+            )
+        });
+        let inner = reader
+            .field(&value, "value")
+            .or_else(|| reader.field(&value, "__0"));
+        match inner {
+            Some(inner) if wrapper => value = inner,
+            _ => break,
+        }
+    }
+    value
+}
+
+/// UTF-8 of a known length, for other languages.
+pub(crate) fn text(reader: &Reader<'_>, address: u64, length: u64, limit: Limit) -> Option<View> {
+    text::quoted(reader, address, length, limit, scalars::quote).ok()
+}
+
+/// A `RawVec`'s address and capacity.
+pub(crate) fn raw_vec_parts(reader: &Reader<'_>, buffer: &Value) -> Option<(u64, u64)> {
+    sequences::raw_vec_parts(reader, buffer).ok()
 }
 
 /// The first generic argument.
@@ -202,237 +386,30 @@ fn argument(aggregate: &Aggregate) -> Option<TypeId> {
     aggregate.type_arguments.first()?.1
 }
 
-/// A `Vec`'s address and length, if they can be.
-fn vec_parts(reader: &Reader<'_>, vec: &Value, size: u64) -> Option<(u64, u64)> {
-    let buffer = reader.field(vec, "buf")?;
-    let (address, capacity) = raw_vec_parts(reader, &buffer)?;
-    let length = reader.word(&reader.field(vec, "len")?.contents).ok()?;
-    plausible(reader, address, length, capacity, size)?;
-    Some((address, length))
-}
-
-/// A `RawVec`'s address and capacity.
-pub(super) fn raw_vec_parts(reader: &Reader<'_>, buffer: &Value) -> Option<(u64, u64)> {
-    let address = reader.word(&reader.find_pointer(buffer)?.contents).ok()?;
-    let capacity = reader.find_integer(&reader.find(buffer, "cap")?)?;
-    Some((address, reader.word(&capacity.contents).ok()?))
-}
-
-/// Whether memory can hold `length` of `capacity` elements at `address`.
-fn plausible(
-    reader: &Reader<'_>,
-    address: u64,
-    length: u64,
-    capacity: u64,
-    size: u64,
-) -> Option<()> {
-    if size == 0 {
-        return (length <= MAX_OBJECT).then_some(());
-    }
-    if address == 0 || length > capacity || capacity.checked_mul(size)? > MAX_OBJECT {
-        return None;
-    }
-    is_readable(reader, address, length.checked_mul(size)?).then_some(())
-}
-
-/// Whether the first and last byte can be read.
-pub(crate) fn is_readable(reader: &Reader<'_>, address: u64, length: u64) -> bool {
-    let Some(last) = length.checked_sub(1).map(|last| address.checked_add(last)) else {
-        return true;
-    };
-    let Some(last) = last else {
-        return false;
-    };
-    let readable = |at| reader.memory.read(Address(at), &mut [0]).is_ok();
-    readable(address) && readable(last)
-}
-
-fn sequence(
-    value: &Value,
-    element: Option<TypeId>,
-    address: u64,
-    size: u64,
-    length: u64,
-    ring: Option<(u64, u64)>,
-) -> View {
-    View::Sequence(Sequence {
-        element: value.sibling(element, Contents::Memory(Address(address))),
-        stride: size,
-        size,
-        length,
-        ring,
-        text: None,
-        container: true,
-    })
-}
-
-/// UTF-8 of a known length, cut at the limit and not inside a character.
-pub(crate) fn text(reader: &Reader<'_>, address: u64, length: u64, limit: Limit) -> Option<View> {
-    if length > MAX_OBJECT {
-        return None;
-    }
-    let shown = length.min(limit.text as u64);
-    let mut bytes = vec![0; usize::try_from(shown).ok()?];
-    if let Err(at) = reader.memory.read(Address(address), &mut bytes)
-        && shown > 0
-    {
-        return Some(View::Leaf(reader.reason(&Unavailable::Unreadable(at.0))));
-    }
-    let is_cut = shown < length;
-    if is_cut
-        && let Err(error) = std::str::from_utf8(&bytes)
-        && error.error_len().is_none()
-    {
-        bytes.truncate(error.valid_up_to());
-    }
-    let mark = if is_cut { "…" } else { "" };
-    Some(View::Text {
-        text: format!("{}{mark}", scalars::quote(&bytes)),
-        address: Some(address),
-    })
-}
-
-/// A fat pointer's data pointer and length.
-fn fat_parts(reader: &Reader<'_>, value: &Value) -> Option<(Value, u64)> {
-    let data = reader.find(value, "data_ptr")?;
-    let length = reader.word(&reader.find(value, "length")?.contents).ok()?;
-    Some((data, length))
-}
-
-/// `&str`, `&[T]`, `Box<str>`, `Box<[T]>`.
-fn slice(reader: &Reader<'_>, value: &Value, type_: &Type, limit: Limit) -> Option<View> {
-    let (data, length) = fat_parts(reader, value)?;
-    let address = reader.word(&data.contents).ok()?;
-    let pointee = reader.resolve(&data)?.type_;
-    let TypeKind::Pointer(_, element) = pointee.kind else {
+/// The first field of an enum's active variant.
+fn payload(reader: &Reader<'_>, value: &Value) -> Option<Value> {
+    let type_ = reader.resolve(value)?.type_;
+    let TypeKind::Aggregate(aggregate) = &type_.kind else {
         return None;
     };
-    let name = type_
-        .name
-        .trim_start_matches("&mut ")
-        .trim_start_matches('&');
-    let is_text = ["str", "*const str", "*mut str"].contains(&name)
-        || name.starts_with("alloc::boxed::Box<str")
-        || ["std::path::Path", "std::ffi::os_str::OsStr"].contains(&name);
-    if is_text {
-        return text(reader, address, length, limit);
+    match enum_view(reader, value, &type_, aggregate) {
+        Ok(View::Record(record)) => record.fields.into_iter().next().map(|field| field.value),
+        _ => None,
     }
-    let element_value = value.sibling(element, Contents::Memory(Address(address)));
-    let size = reader.size_of(&element_value)?;
-    plausible(reader, address, length, length, size)?;
-    Some(sequence(value, element, address, size, length, None))
 }
 
-/// What an iterator over elements in memory has yet to give.
-fn remaining(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate, end: &str) -> Option<View> {
-    let element = aggregate
-        .type_arguments
-        .iter()
-        .find_map(|(_, type_)| *type_);
-    let size = reader.size_of(&value.sibling(element, Contents::Memory(Address(0))))?;
-    let start = reader.find_pointer(&reader.field(value, "ptr")?)?;
-    let start = reader.word(&start.contents).ok()?;
-    let end = reader.find_pointer(&reader.field(value, end)?)?;
-    let end = reader.word(&end.contents).ok()?;
-    // Elements without a size are counted otherwise.
-    let length = end.checked_sub(start)?.checked_div(size)?;
-    plausible(reader, start, length, length, size)?;
-    Some(sequence(value, element, start, size, length, None))
-}
-
-fn deque(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<View> {
-    let element = argument(aggregate);
-    let size = reader.size_of(&value.sibling(element, Contents::Memory(Address(0))))?;
-    let (address, capacity) = raw_vec_parts(reader, &reader.field(value, "buf")?)?;
-    let head = reader.word(&reader.field(value, "head")?.contents).ok()?;
-    let length = reader.word(&reader.field(value, "len")?.contents).ok()?;
-    plausible(reader, address, length, capacity, size)?;
-    if size > 0 && head >= capacity && length > 0 {
-        return None;
-    }
-    let ring = Some((head, capacity));
-    Some(sequence(value, element, address, size, length, ring))
-}
-
-/// `Rc` and `Arc`: what they share.
-fn counted(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<View> {
-    let pointer = reader.find_pointer(value)?;
-    let address = reader.word(&pointer.contents).ok()?;
-    let TypeKind::Pointer(_, target) = reader.resolve(&pointer)?.type_.kind else {
-        return None;
+/// The name of an enum's active variant.
+fn variant_name(reader: &Reader<'_>, value: &Value) -> Result<String, Flaw> {
+    let type_ = reader.resolve(value).known()?.type_;
+    let TypeKind::Aggregate(aggregate) = &type_.kind else {
+        return Err(Flaw::Layout);
     };
-    let inner = value.sibling(target, Contents::Memory(Address(address)));
-    if let Some((_, length)) = fat_parts(reader, value) {
-        // The counts, two words, come before what is shared.
-        let type_ = reader.resolve(value)?.type_;
-        let is_text = type_.name.contains("<str");
-        return is_text
-            .then(|| text(reader, address.checked_add(16)?, length, limit))
-            .flatten();
-    }
-    let shared = reader.field(&inner, "value");
-    Some(View::Alias(
-        shared.or_else(|| reader.field(&inner, "data"))?,
-    ))
-}
-
-/// A trait object: its address, and the concrete type where a function of its table tells.
-fn object(reader: &Reader<'_>, value: &Value) -> Option<View> {
-    let address = reader.word(&reader.find_pointer(value)?.contents).ok()?;
-    let table = reader.word(&reader.field(value, "vtable")?.contents).ok()?;
-    let note = concrete_type(reader, table).map(|name| {
-        let short = names::shorten(&name, dapple_symbols::functions::Language::Rust);
-        format!("<{short}>")
-    });
-    Some(View::Pointer {
-        address,
-        target: None,
-        note,
-    })
-}
-
-/// The type a trait object's table was made for, from the names of its functions: `drop_in_place::<T>` comes first where
-/// there's anything to drop, then size and alignment, then the trait's methods, `<T as Trait>::method`.
-pub(crate) fn concrete_type(reader: &Reader<'_>, table: u64) -> Option<String> {
-    const METHODS: u64 = 4;
-    let dropping = reader.memory.read_u64(Address(table)).ok()?;
-    let name = reader.symbol_name(dropping).unwrap_or_default();
-    if let Some((_, type_)) = name.split_once("drop_in_place") {
-        let type_ = type_.trim_start_matches("::");
-        return Some(type_.strip_prefix('<')?.strip_suffix('>')?.to_owned());
-    }
-    (0..METHODS).find_map(|method| {
-        let slot = table.checked_add(24 + 8 * method)?;
-        let function = reader.memory.read_u64(Address(slot)).ok()?;
-        implementing_type(&reader.symbol_name(function)?)
-    })
-}
-
-/// `<T as Trait>::method` or `<impl Trait for T>::method` → `T`.
-fn implementing_type(name: &str) -> Option<String> {
-    if let Some((_, rest)) = name.split_once("<impl ") {
-        let (_, rest) = rest.split_once(" for ")?;
-        return Some(rest.rsplit_once(">::")?.0.to_owned());
-    }
-    let (type_, _) = name.strip_prefix('<')?.split_once(" as ")?;
-    Some(type_.to_owned())
+    Ok(active_variant(reader, value, aggregate)?.name.to_string())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn methods_tell_who_implements_them() {
-        let of = |name| implementing_type(name);
-        assert_eq!(
-            of("<tour::Circle as tour::Shape>::area").as_deref(),
-            Some("tour::Circle")
-        );
-        let number = "core::fmt::num::imp::<impl core::fmt::Display for i32>::fmt";
-        assert_eq!(of(number).as_deref(), Some("i32"));
-        assert_eq!(of("main"), None);
-    }
 
     #[test]
     fn fields_of_tuples_are_numbered() {

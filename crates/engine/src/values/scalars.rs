@@ -220,9 +220,10 @@ pub(crate) fn text(encoding: Encoding, bytes: &[u8], base: &Type, alias: &str) -
     };
     if base.language == Language::Rust {
         return match number {
-            Number::Char(value) if char::from_u32(value).is_none() => {
-                format!("<invalid char {value:#x}>")
-            }
+            Number::Char(value) => match char::from_u32(value) {
+                Some(c) => format!("{c:?}"),
+                None => format!("<invalid char {value:#x}>"),
+            },
             _ => number.text(),
         };
     }

@@ -72,6 +72,10 @@ pub(crate) enum Style {
     Named,
     /// `(1, 2)`.
     Tuple,
+    /// `1..2`, of the fields `start` and `end` where there are both.
+    Range,
+    /// `1..=2`.
+    RangeInclusive,
 }
 
 /// A field.

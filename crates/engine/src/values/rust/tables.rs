@@ -1,238 +1,396 @@
-//! Rust's maps and sets: hashbrown's table and the B-tree, walked no further than asked.
+//! Rust's maps, sets and lists: hashbrown's table, the B-tree and the linked list, walked no further than asked.
 
-use super::Limit;
+use super::{Flaw, Known, argument, broken, held};
 use crate::Address;
 use crate::values::entries::{Entries, Entry, Page};
 use crate::values::pages::Pages;
-use crate::values::view::{Sequence, View};
+use crate::values::view::{Limit, SHORT, View};
 use crate::values::{Contents, Reader, Value};
-use dapple_symbols::types::TypeKind;
+use dapple_symbols::types::{TypeId, TypeKind};
 
-/// Control bytes read at most.
-const MAX_BUCKETS: u64 = 1 << 26;
-/// Control bytes read at a time.
-const CONTROL_BYTES: u64 = 4096;
+/// Control bytes read at most, for a summary and for a page.
+const MAX_BUCKETS: (u64, u64) = (1 << 20, 1 << 26);
+/// Control bytes read at once: at first, and when it is a long way.
+const CHUNKS: (u64, u64) = (256, 1 << 16);
+/// The control bytes behind the last, which repeat the first, so that a group can be read from any place.
+const GROUP: u64 = 16;
+/// A control byte of a bucket that was never used, or is free again.
+const EMPTY: u8 = 0xff;
+const DELETED: u8 = 0x80;
 /// A B-tree of more levels would hold more than memory does.
 const MAX_HEIGHT: u64 = 24;
 /// A node's capacity is below this.
 const MAX_KEYS: u64 = 64;
+/// Nodes of a list that are visited at most.
+const MAX_STEPS: u64 = 1 << 24;
+
+/// What a walk has found. One that met fewer elements than there should be was through something else.
+fn collected(page: Page, length: u64, flaw: Option<String>) -> Result<Entries, Flaw> {
+    if page.is_full(length) {
+        return Ok(page.of(length));
+    }
+    let short = || format!("it ends after {} of {length} elements", page.position());
+    let why = flaw.unwrap_or_else(short);
+    match page.until(length, &why) {
+        Some(entries) => Ok(entries),
+        None => broken(why),
+    }
+}
+
+/// Why a walk can't go on.
+fn stuck(reader: &Reader<'_>, pages: &Pages<'_>, flaw: Flaw) -> String {
+    match flaw {
+        Flaw::Unreadable(_) if pages.are_used_up() => "too far in to be walked to".to_owned(),
+        Flaw::Unreadable(reason) => {
+            let reason = reader.reason(&reason);
+            reason.trim_matches(['<', '>']).to_owned()
+        }
+        Flaw::Contents(why) => why,
+        Flaw::Layout => "it is laid out otherwise".to_owned(),
+    }
+}
+
+/// Where an entry's key and value are, from its place.
+struct Slots {
+    key: Value,
+    value: Option<Value>,
+}
+
+impl Slots {
+    fn entry(&self, key: u64, value: u64) -> Entry {
+        let at = |place: &Value, address| {
+            let mut value = place.clone();
+            value.contents = Contents::Memory(Address(address));
+            value
+        };
+        match &self.value {
+            Some(slot) => Entry {
+                key: Some(at(&self.key, key)),
+                value: at(slot, value),
+            },
+            None => Entry {
+                key: None,
+                value: at(&self.key, key),
+            },
+        }
+    }
+}
+
+/// The offset of a part from what it is a part of, which is at address 0.
+fn offset(part: &Value) -> Result<u64, Flaw> {
+    Ok(part.contents.address().known()?.0)
+}
 
 /// `HashMap` and `HashSet`: the table is the first member whose type has `ctrl` in it.
-pub(super) fn hash(reader: &Reader<'_>, value: &Value, is_set: bool, limit: Limit) -> Option<View> {
-    let table = reader.find(value, "table")?;
-    let resolved = reader.resolve(&table)?;
+pub(super) fn hash(
+    reader: &Reader<'_>,
+    value: &Value,
+    is_set: bool,
+    limit: Limit,
+) -> Result<View, Flaw> {
+    let table = reader.find(value, "table").known()?;
+    let resolved = reader.resolve(&table).known()?;
     let TypeKind::Aggregate(aggregate) = &resolved.type_.kind else {
-        return None;
+        return Err(Flaw::Layout);
     };
-    let element = table.sibling(super::argument(aggregate), Contents::Memory(Address(0)));
-    let size = reader.size_of(&element)?;
-    let word = |name: &str| reader.word(&reader.find(&table, name)?.contents).ok();
-    let control = reader.find_pointer(&reader.find(&table, "ctrl")?)?;
-    let control = reader.word(&control.contents).ok()?;
+    let element = table.sibling(argument(aggregate), Contents::Memory(Address(0)));
+    let size = reader.size_of(&element).known()?;
+    let slots = Slots {
+        key: reader.field(&element, "__0").known()?,
+        value: match is_set {
+            true => None,
+            false => Some(reader.field(&element, "__1").known()?),
+        },
+    };
+    let key = offset(&slots.key)?;
+    let held = match &slots.value {
+        Some(value) => offset(value)?,
+        None => 0,
+    };
+    let word = |name: &str| -> Result<u64, Flaw> {
+        Ok(reader.word(&reader.find(&table, name).known()?.contents)?)
+    };
+    let control = reader.find(&table, "ctrl").known()?;
+    let control = reader.word(&reader.find_pointer(&control).known()?.contents)?;
     let (mask, items) = (word("bucket_mask")?, word("items")?);
-    if mask.checked_add(1)? < items || !mask.wrapping_add(1).is_power_of_two() {
-        return None;
-    }
+    let buckets = match mask.checked_add(1) {
+        Some(buckets) if buckets.is_power_of_two() && items < buckets.max(2) => buckets,
+        _ => return broken(format!("{items} entries in a table of {mask} + 1")),
+    };
     let mut page = Page::new(limit, !is_set);
+    let reach = match limit.entries <= SHORT.entries {
+        true => MAX_BUCKETS.0,
+        false => MAX_BUCKETS.1,
+    };
+    let reach = reach.min(buckets);
     let mut bucket = 0;
-    let buckets = (mask + 1).min(MAX_BUCKETS);
-    while bucket < buckets && !page.is_full(items) {
-        let count = (buckets - bucket).min(CONTROL_BYTES);
+    if items > 0 {
+        is_repeated(reader, control, buckets)?;
+    }
+    while bucket < reach && !page.is_full(items) {
+        let chunk = match page.before() {
+            0..256 => CHUNKS.0,
+            _ => CHUNKS.1,
+        };
+        let count = (reach - bucket).min(chunk);
         let at = Address(control.wrapping_add(bucket));
-        let bytes = reader.bytes(&Contents::Memory(at), count).ok()?;
+        let bytes = reader.bytes(&Contents::Memory(at), count)?;
+        if let Some(wrong) = bytes
+            .iter()
+            .find(|byte| **byte > DELETED && **byte != EMPTY)
+        {
+            return broken(format!("{wrong:#x} among its control bytes"));
+        }
         // A set top bit: empty or deleted.
-        let is_used = |byte: &&u8| **byte & 0x80 == 0;
-        let used = bytes.iter().filter(is_used).count() as u64;
+        let is_used = |byte: &u8| byte & 0x80 == 0;
+        let used = bytes.iter().filter(|byte| is_used(byte)).count() as u64;
         if used <= page.before() {
             page.skip(used);
             bucket += count;
             continue;
         }
         for (offset, byte) in (0..).zip(&bytes) {
-            if !is_used(&byte) || page.is_full(items) {
-                continue;
-            }
-            page.next(|| {
+            if is_used(byte) && !page.is_full(items) {
                 let back = (bucket + offset + 1).wrapping_mul(size);
-                let mut element = element.clone();
-                element.contents = Contents::Memory(Address(control.wrapping_sub(back)));
-                let key = reader.field(&element, "__0")?;
-                Some(if is_set {
-                    Entry {
-                        key: None,
-                        value: key,
-                    }
-                } else {
-                    let value = reader.field(&element, "__1")?;
-                    Entry {
-                        key: Some(key),
-                        value,
-                    }
-                })
-            })?;
+                let start = control.wrapping_sub(back);
+                let entry = || slots.entry(start.wrapping_add(key), start.wrapping_add(held));
+                page.next(|| Some(entry())).known()?;
+            }
         }
         bucket += count;
     }
-    Some(View::Entries(collected(page, items)?))
+    let flaw = (reach < buckets).then(|| "its table is too large to be looked through".to_owned());
+    Ok(View::Entries(collected(page, items, flaw)?))
 }
 
-/// What a walk has found. One that met fewer elements than there should be was through something else.
-fn collected(page: Page, length: u64) -> Option<Entries> {
-    if page.is_full(length) {
-        return Some(page.of(length));
-    }
-    let why = format!("it ends after {} of {length} elements", page.position());
-    page.until(length, &why)
-}
-
-/// `BTreeMap` and `BTreeSet`.
-pub(super) fn tree(reader: &Reader<'_>, value: &Value, is_set: bool, limit: Limit) -> Option<View> {
-    let map = if is_set {
-        reader.field(value, "map")?
-    } else {
-        value.clone()
+/// Whether the first control bytes stand behind the last once more.
+fn is_repeated(reader: &Reader<'_>, control: u64, buckets: u64) -> Result<(), Flaw> {
+    let read = |at: u64| reader.bytes(&Contents::Memory(Address(at)), GROUP);
+    let first = read(control)?;
+    let last = read(control.wrapping_add(buckets))?;
+    let repeated = buckets.min(GROUP) as usize;
+    // Small tables have empty bytes between.
+    let copy = match buckets < GROUP {
+        true => read(control.wrapping_add(GROUP))?,
+        false => last,
     };
-    let length = reader.word(&reader.field(&map, "length")?.contents).ok()?;
-    let mut page = Page::new(limit, !is_set);
-    if length > 0 {
-        let root = reader.field(&map, "root")?;
-        let type_ = reader.resolve(&root)?.type_;
-        let TypeKind::Aggregate(aggregate) = &type_.kind else {
-            return None;
-        };
-        let Ok(View::Record(root)) = super::enum_view(reader, &root, &type_, aggregate) else {
-            return None;
-        };
-        let root = &root.fields.first()?.value;
-        let height = reader.word(&reader.find(root, "height")?.contents).ok()?;
-        let pointer = reader.find_pointer(root)?;
-        let TypeKind::Pointer(_, leaf) = reader.resolve(&pointer)?.type_.kind else {
-            return None;
-        };
-        let address = reader.word(&pointer.contents).ok()?;
-        let leaf = pointer.sibling(leaf, Contents::Memory(Address(0)));
-        let pages = Pages::new(reader.memory);
-        let walk = Walk {
-            node: Node::of(reader, &leaf, limit)?,
-            pages: Reader::new(&pages, reader.modules),
-            reader,
-            is_set,
-            length,
-        };
-        walk.node(address, height.min(MAX_HEIGHT), &mut page)?;
+    match first[..repeated] == copy[..repeated] {
+        true => Ok(()),
+        false => broken("its control bytes don't fit its size"),
     }
-    Some(View::Entries(collected(page, length)?))
 }
 
-/// What a slot that may be empty holds, out of its wrappers.
-fn held(reader: &Reader<'_>, slot: Value) -> Value {
-    let mut value = slot;
-    for _ in 0..4 {
-        let wrapper = reader.resolve(&value).is_some_and(|resolved| {
-            let name = crate::values::names::base_name(&resolved.type_.name);
-            matches!(name, "MaybeUninit" | "ManuallyDrop" | "MaybeDangling")
-        });
-        let inner = reader
-            .field(&value, "value")
-            .or_else(|| reader.field(&value, "__0"));
-        match inner {
-            Some(inner) if wrapper => value = inner,
-            _ => break,
-        }
-    }
-    value
-}
-
-/// How a tree's nodes are laid out.
-struct Node {
-    /// Where a node's number of keys is, in bytes from its beginning.
+/// How the nodes of a B-tree are laid out.
+struct Tree {
+    slots: Slots,
     count: u64,
-    keys: Sequence,
-    values: Sequence,
-    /// Where an inner node's edges are: it is a leaf with its edges behind it.
+    keys: u64,
+    key_stride: u64,
+    values: u64,
+    value_stride: u64,
+    /// An inner node is a leaf with its edges behind it.
     edges: u64,
 }
 
-impl Node {
-    /// Of a leaf at address 0, so that places in it are offsets.
-    fn of(reader: &Reader<'_>, leaf: &Value, limit: Limit) -> Option<Node> {
-        let array = |name: &str| {
-            let field = reader.field(leaf, name)?;
-            let type_ = reader.resolve(&field)?.type_;
-            if !matches!(type_.kind, TypeKind::Array { .. }) {
-                return None;
-            }
-            match reader.view(&field, limit) {
-                View::Sequence(sequence) => Some(sequence),
-                _ => None,
-            }
+/// `BTreeMap` and `BTreeSet`.
+pub(super) fn tree(
+    reader: &Reader<'_>,
+    value: &Value,
+    is_set: bool,
+    limit: Limit,
+) -> Result<View, Flaw> {
+    let map = match is_set {
+        true => reader.field(value, "map").known()?,
+        false => value.clone(),
+    };
+    let length = reader.word(&reader.field(&map, "length").known()?.contents)?;
+    let mut page = Page::new(limit, !is_set);
+    if length == 0 {
+        return Ok(View::Entries(page.of(0)));
+    }
+    if length > super::MAX_OBJECT {
+        return broken(format!("its length is {length}"));
+    }
+    let Some(root) = super::payload(reader, &reader.field(&map, "root").known()?) else {
+        return broken(format!("{length} entries without a root"));
+    };
+    let height = reader.word(&reader.find(&root, "height").known()?.contents)?;
+    if height > MAX_HEIGHT {
+        return broken(format!("{height} levels"));
+    }
+    let pointer = reader.find_pointer(&root).known()?;
+    let TypeKind::Pointer(_, leaf) = reader.resolve(&pointer).known()?.type_.kind else {
+        return Err(Flaw::Layout);
+    };
+    let tree = Tree::of(
+        reader,
+        &pointer.sibling(leaf, Contents::Memory(Address(0))),
+        is_set,
+    )?;
+    let address = reader.word(&pointer.contents)?;
+    let pages = Pages::new(reader.memory);
+    let walk = Reader::new(&pages, reader.modules);
+    let end = tree.walk(&walk, address, height, length, &mut page);
+    let flaw = end.err().map(|flaw| stuck(reader, &pages, flaw));
+    Ok(View::Entries(collected(page, length, flaw)?))
+}
+
+impl Tree {
+    /// From a leaf at address 0.
+    fn of(reader: &Reader<'_>, leaf: &Value, is_set: bool) -> Result<Tree, Flaw> {
+        let array = |name: &str| -> Result<(u64, u64, Value), Flaw> {
+            let array = reader.field(leaf, name).known()?;
+            let type_ = reader.resolve(&array).known()?.type_;
+            let TypeKind::Array { element, .. } = &type_.kind else {
+                return Err(Flaw::Layout);
+            };
+            let element = array.sibling(Some(*element), array.contents.clone());
+            let stride = reader.size_of(&element).known()?;
+            Ok((offset(&array)?, stride, held(reader, element)))
         };
-        let count = reader.field(leaf, "len")?.contents.address()?;
-        Some(Node {
-            count: count.0,
-            keys: array("keys")?,
-            values: array("vals")?,
-            edges: reader.size_of(leaf)?.checked_next_multiple_of(8)?,
+        let (keys, key_stride, key) = array("keys")?;
+        let (values, value_stride, value) = array("vals")?;
+        Ok(Tree {
+            slots: Slots {
+                key,
+                value: (!is_set).then_some(value),
+            },
+            count: offset(&reader.field(leaf, "len").known()?)?,
+            keys,
+            key_stride,
+            values,
+            value_stride,
+            edges: reader
+                .size_of(leaf)
+                .and_then(|size| size.checked_next_multiple_of(8))
+                .known()?,
         })
     }
-}
 
-/// A walk through a B-tree, in order.
-struct Walk<'a> {
-    node: Node,
-    pages: Reader<'a>,
-    reader: &'a Reader<'a>,
-    is_set: bool,
-    length: u64,
-}
-
-impl Walk<'_> {
-    /// One node and what is below it.
-    fn node(&self, start: u64, height: u64, page: &mut Page) -> Option<()> {
-        let count = Contents::Memory(Address(start.wrapping_add(self.node.count)));
-        let count = self.pages.bytes(&count, 2).ok()?;
+    /// One node and what is below it, in order.
+    fn walk(
+        &self,
+        reader: &Reader<'_>,
+        node: u64,
+        height: u64,
+        length: u64,
+        page: &mut Page,
+    ) -> Result<(), Flaw> {
+        let at = |offset: u64| Contents::Memory(Address(node.wrapping_add(offset)));
+        let count = reader.bytes(&at(self.count), 2)?;
         let count = u64::from(u16::from_le_bytes([count[0], count[1]]));
-        if count > MAX_KEYS {
-            return None;
+        if count > MAX_KEYS || (count == 0 && height == 0) {
+            return broken(format!("{count} entries in a node"));
         }
         if height == 0 && count <= page.before() {
             page.skip(count);
-            return Some(());
+            return Ok(());
         }
-        for position in 0..=count {
-            if page.is_full(self.length) {
-                return Some(());
-            }
-            if height > 0 {
-                let slot = start
-                    .wrapping_add(self.node.edges)
-                    .wrapping_add(position * 8);
-                let [child] = self.pages.words(slot).ok()?;
-                self.node(child, height - 1, page)?;
-            }
-            if position < count && !page.is_full(self.length) {
-                page.next(|| Some(self.entry(start, position)))?;
-            }
-        }
-        Some(())
-    }
-
-    fn entry(&self, start: u64, position: u64) -> Entry {
-        let at = |sequence: &Sequence| {
-            let mut slot = sequence.at(position);
-            slot.contents = slot.contents.part(start, sequence.size);
-            held(self.reader, slot)
+        let edges = match height {
+            0 => Vec::new(),
+            _ => reader.bytes(&at(self.edges), 8 * (count + 1))?,
         };
-        let key = at(&self.node.keys);
-        if self.is_set {
-            return Entry {
-                key: None,
-                value: key,
-            };
+        let mut edges = edges.chunks_exact(8);
+        for position in 0..=count {
+            if page.is_full(length) {
+                return Ok(());
+            }
+            if let Some(edge) = edges.next() {
+                let child = edge
+                    .iter()
+                    .rev()
+                    .fold(0, |at, byte| at << 8 | u64::from(*byte));
+                self.walk(reader, child, height - 1, length, page)?;
+            }
+            if position < count && !page.is_full(length) {
+                let key = self.keys + position * self.key_stride;
+                let value = self.values + position * self.value_stride;
+                let entry = || {
+                    self.slots
+                        .entry(node.wrapping_add(key), node.wrapping_add(value))
+                };
+                page.next(|| Some(entry())).known()?;
+            }
         }
-        Entry {
-            value: at(&self.node.values),
-            key: Some(key),
+        Ok(())
+    }
+}
+
+/// `LinkedList`.
+pub(super) fn list(reader: &Reader<'_>, value: &Value, limit: Limit) -> Result<View, Flaw> {
+    let length = reader.word(&reader.field(value, "len").known()?.contents)?;
+    if length > super::MAX_OBJECT {
+        return broken(format!("its length is {length}"));
+    }
+    let end = |name: &str| -> Result<(u64, Option<TypeId>), Flaw> {
+        let pointer = reader.find(value, name).known()?;
+        let pointer = reader.search(&pointer, 8, &|_, type_| {
+            matches!(type_.kind, TypeKind::Pointer(..))
+        });
+        // The pointer is inside of the variant `Some`.
+        let pointer = match pointer {
+            Some(pointer) => pointer,
+            None => {
+                let option = reader.field(value, name).known()?;
+                match super::payload(reader, &option) {
+                    Some(some) => reader.find_pointer(&some).known()?,
+                    None => return Ok((0, None)),
+                }
+            }
+        };
+        let TypeKind::Pointer(_, target) = reader.resolve(&pointer).known()?.type_.kind else {
+            return Err(Flaw::Layout);
+        };
+        Ok((reader.word(&pointer.contents)?, target))
+    };
+    let ((head, type_id), (tail, _)) = (end("head")?, end("tail")?);
+    let mut page = Page::new(limit, false);
+    if (head == 0) != (length == 0) || (tail == 0) != (length == 0) {
+        return broken(format!("{length} elements and the first at {head:#x}"));
+    }
+    if length == 0 {
+        return Ok(ordered(page.of(0)));
+    }
+    let node = value.sibling(type_id, Contents::Memory(Address(0)));
+    let element = reader.field(&node, "element").known()?;
+    let part = |name: &str| offset(&reader.field(&node, name).known()?);
+    let (next, previous, at) = (part("next")?, part("prev")?, offset(&element)?);
+    let slots = Slots {
+        key: element,
+        value: None,
+    };
+    let pages = Pages::new(reader.memory);
+    let walk = Reader::new(&pages, reader.modules);
+    let (mut place, mut before, mut flaw) = (head, 0, None);
+    for _ in 0..MAX_STEPS.min(length) {
+        if page.is_full(length) || place == 0 {
+            break;
+        }
+        let word = |offset: u64| -> Result<u64, Flaw> {
+            let [word] = walk.words(place.wrapping_add(offset))?;
+            Ok(word)
+        };
+        let links = word(previous).and_then(|back| Ok((back, word(next)?)));
+        match links {
+            Ok((back, following)) if back == before => {
+                let address = place.wrapping_add(at);
+                page.next(|| Some(slots.entry(address, address))).known()?;
+                (before, place) = (place, following);
+            }
+            Ok(_) => {
+                flaw = Some(format!("its node at {place:#x} doesn't point back"));
+                break;
+            }
+            Err(wrong) => {
+                flaw = Some(stuck(reader, &pages, wrong));
+                break;
+            }
         }
     }
+    Ok(ordered(collected(page, length, flaw)?))
+}
+
+fn ordered(mut entries: Entries) -> View {
+    entries.is_list = true;
+    View::Entries(entries)
 }

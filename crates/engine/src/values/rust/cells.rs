@@ -1,0 +1,185 @@
+//! Cells and locks: what they hold, and in a note in what state they are.
+
+use super::{Flaw, Known, argument, broken, held, variant_name};
+use crate::values::view::{Field, Record, Style, View};
+use crate::values::{Contents, Reader, Value, contents, names};
+use dapple_symbols::location::Unavailable;
+use dapple_symbols::types::TypeKind;
+
+/// How many have a lock for reading, in the low bits of its state; all of them set: one has it for writing.
+const READERS: u32 = (1 << 30) - 1;
+/// States of `Once` where it is a futex.
+const COMPLETE: u32 = 0;
+const RUNNING: u32 = 1;
+const POISONED: u32 = 2;
+
+/// What is shown of a value of type `name`: one of its fields.
+fn holding(reader: &Reader<'_>, name: &str, style: Style, field: &str, value: Value) -> View {
+    View::Record(Record {
+        name: Some(name.to_owned()),
+        style,
+        fields: vec![Field {
+            name: field.to_owned(),
+            value: held(reader, value),
+            base: false,
+            artificial: false,
+        }],
+        raw: true,
+        reachable: style == Style::Named,
+    })
+}
+
+/// As [`holding`], for what holds nothing yet.
+fn holding_none(reader: &Reader<'_>, name: &str, value: &Value, why: &str) -> View {
+    let reason = Unavailable::Unsupported(why.to_owned());
+    let type_ = reader.resolve(value).map(|resolved| resolved.type_);
+    let type_id = type_.and_then(|type_| match &type_.kind {
+        TypeKind::Aggregate(aggregate) => argument(aggregate),
+        _ => None,
+    });
+    let none = value.sibling(type_id, Contents::Unavailable(reason));
+    holding(reader, name, Style::Tuple, "0", none)
+}
+
+pub(super) fn cell(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
+    let inside = reader.field(value, "value").known()?;
+    Ok(holding(reader, "Cell", Style::Named, "value", inside))
+}
+
+pub(super) fn ref_cell(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
+    let inside = reader.field(value, "value").known()?;
+    reader.field(value, "borrow").known()?;
+    Ok(holding(reader, "RefCell", Style::Named, "value", inside))
+}
+
+/// `Mutex` and `RwLock`.
+pub(super) fn lock(reader: &Reader<'_>, value: &Value, path: &str) -> Result<View, Flaw> {
+    let data = reader.field(value, "data").known()?;
+    Ok(holding(
+        reader,
+        names::base_name(path),
+        Style::Named,
+        "data",
+        data,
+    ))
+}
+
+pub(super) fn once_cell(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
+    let option = held(reader, reader.field(value, "inner").known()?);
+    let name = "OnceCell";
+    Ok(match super::payload(reader, &option) {
+        Some(set) => holding(reader, name, Style::Tuple, "0", set),
+        None => holding_none(reader, name, value, "not set"),
+    })
+}
+
+pub(super) fn lazy_cell(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
+    let state = held(reader, reader.field(value, "state").known()?);
+    let name = "LazyCell";
+    Ok(match variant_name(reader, &state)?.as_str() {
+        "Init" => {
+            let set = super::payload(reader, &state).known()?;
+            holding(reader, name, Style::Tuple, "0", set)
+        }
+        "Uninit" => holding_none(reader, name, value, "not computed yet"),
+        "Poisoned" => holding_none(reader, name, value, "its computation panicked"),
+        _ => return Err(Flaw::Layout),
+    })
+}
+
+pub(super) fn once_lock(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
+    let name = "OnceLock";
+    let inside = reader.field(value, "value").known()?;
+    Ok(match once(reader, value)? {
+        COMPLETE => holding(reader, name, Style::Tuple, "0", inside),
+        RUNNING => holding_none(reader, name, value, "being set"),
+        _ => holding_none(reader, name, value, "not set"),
+    })
+}
+
+pub(super) fn lazy_lock(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
+    let name = "LazyLock";
+    let data = held(reader, reader.field(value, "data").known()?);
+    let inside = reader.field(&data, "value").known()?;
+    Ok(match once(reader, value)? {
+        COMPLETE => holding(reader, name, Style::Tuple, "0", inside),
+        RUNNING => holding_none(reader, name, value, "being computed"),
+        POISONED => holding_none(reader, name, value, "its computation panicked"),
+        _ => holding_none(reader, name, value, "not computed yet"),
+    })
+}
+
+/// The state of the `Once` in a value; the higher bits say who waits.
+fn once(reader: &Reader<'_>, value: &Value) -> Result<u32, Flaw> {
+    let state = reader.find(value, "state_and_queued").known()?;
+    Ok(number(reader, &state)? as u32 & 3)
+}
+
+/// What a `Ref` and the like lead to.
+pub(super) fn behind(reader: &Reader<'_>, pointer: &Value) -> Result<View, Flaw> {
+    match reader.view(pointer, crate::values::view::SHORT) {
+        View::Pointer {
+            target: Some(target),
+            ..
+        }
+        | View::Alias(target) => Ok(View::Alias(target)),
+        _ => Err(Flaw::Layout),
+    }
+}
+
+/// What a lock's guard leads to.
+pub(super) fn guard(reader: &Reader<'_>, lock: &Value) -> Result<View, Flaw> {
+    let View::Alias(lock) = reader.view(lock, crate::values::view::SHORT) else {
+        return Err(Flaw::Layout);
+    };
+    Ok(View::Alias(reader.field(&lock, "data").known()?))
+}
+
+pub(super) fn atomic_bool(reader: &Reader<'_>, inside: &Value) -> Result<View, Flaw> {
+    match number(reader, inside)? {
+        0 => Ok(View::Leaf("false".to_owned())),
+        1 => Ok(View::Leaf("true".to_owned())),
+        other => broken(format!("the byte of a bool is {other}")),
+    }
+}
+
+/// The first integer in a value, zero-extended.
+fn number(reader: &Reader<'_>, value: &Value) -> Result<u64, Flaw> {
+    let integer = reader.find_integer(value).known()?;
+    let size = reader.size_of(&integer).known()?.min(8);
+    let bytes = reader.bytes(&integer.contents, size)?;
+    Ok(contents::extract_bits(&bytes, 0, 64) as u64)
+}
+
+/// The state of a cell or lock, where it isn't the usual one.
+pub(super) fn note(reader: &Reader<'_>, value: &Value, path: &str) -> Option<String> {
+    let number = |name: &str| number(reader, &reader.find(value, name)?).ok();
+    if path == "core::cell::RefCell" {
+        return match number("borrow")? as i64 {
+            0 => None,
+            1 => Some("borrowed".to_owned()),
+            count @ 2.. => Some(format!("borrowed {count} times")),
+            -1 => Some("mutably borrowed".to_owned()),
+            count => Some(format!("mutably borrowed {} times", count.unsigned_abs())),
+        };
+    }
+    let inner = reader.field(value, "inner")?;
+    let state = reader.find_integer(&inner)?;
+    let state = self::number(reader, &state).ok()? as u32;
+    let held = match (path.ends_with("Mutex"), state) {
+        (_, 0) => None,
+        (true, _) => Some("locked".to_owned()),
+        (false, state) => match state & READERS {
+            0 => None,
+            1 => Some("locked for reading".to_owned()),
+            READERS => Some("locked for writing".to_owned()),
+            count => Some(format!("locked for reading {count} times")),
+        },
+    };
+    let poisoned = number("failed") == Some(1);
+    match (held, poisoned) {
+        (Some(held), true) => Some(format!("{held}, poisoned")),
+        (None, true) => Some("poisoned".to_owned()),
+        (held, false) => held,
+    }
+}

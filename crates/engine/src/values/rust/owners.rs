@@ -1,0 +1,182 @@
+//! `Rc`, `Arc` and `Weak`: what they share, and how often.
+
+use super::objects::{self, Fat};
+use super::{Flaw, Known, argument, broken, sequences};
+use crate::Address;
+use crate::values::view::{Limit, View};
+use crate::values::{Contents, NamedValue, Reader, Value, names};
+use dapple_symbols::types::{Type, TypeKind};
+
+/// What all of one value's owners share.
+struct Shared {
+    /// The counts and the value.
+    inner: Value,
+    strong: Value,
+    strong_count: u64,
+    /// As it is in memory: one more than there are as long as there are strong ones.
+    weak_count: u64,
+    weak: Value,
+}
+
+/// Reads the counts. `None`: a `Weak` that was never given anything.
+fn shared(reader: &Reader<'_>, value: &Value) -> Result<Option<Shared>, Flaw> {
+    let pointer = reader.find_pointer(value).known()?;
+    let address = reader.word(&pointer.contents)?;
+    let TypeKind::Pointer(_, target) = reader.resolve(&pointer).known()?.type_.kind else {
+        return Err(Flaw::Layout);
+    };
+    if address == u64::MAX {
+        return Ok(None);
+    }
+    if address == 0 || !address.is_multiple_of(8) {
+        return broken(format!("its counts are at {address:#x}"));
+    }
+    let inner = value.sibling(target, Contents::Memory(Address(address)));
+    let count = |name: &str| -> Result<(Value, u64), Flaw> {
+        let count = reader.field(&inner, name).known()?;
+        let count = reader.find_integer(&count).known()?;
+        let number = reader.word(&count.contents)?;
+        Ok((count, number))
+    };
+    let ((strong, strong_count), (weak, weak_count)) = (count("strong")?, count("weak")?);
+    // `Arc::get_mut` locks the weak count by the largest number.
+    if strong_count > super::MAX_OBJECT
+        || (weak_count > super::MAX_OBJECT && weak_count != u64::MAX)
+    {
+        return broken(format!("counted {strong_count} times"));
+    }
+    Ok(Some(Shared {
+        inner,
+        strong,
+        strong_count,
+        weak_count,
+        weak,
+    }))
+}
+
+impl Shared {
+    /// How many `Weak`s there are.
+    fn weaks(&self) -> u64 {
+        match (self.strong_count, self.weak_count) {
+            (_, u64::MAX) => 0,
+            (0, count) => count,
+            (_, count) => count.saturating_sub(1),
+        }
+    }
+}
+
+/// `Rc` and `Arc`.
+pub(super) fn counted(
+    reader: &Reader<'_>,
+    value: &Value,
+    type_: &Type,
+    limit: Limit,
+) -> Result<View, Flaw> {
+    match shared(reader, value)? {
+        Some(shared) if shared.strong_count > 0 => held(reader, value, type_, &shared, limit),
+        Some(_) => broken("nobody owns it"),
+        None => broken("its counts are at 0xffffffffffffffff"),
+    }
+}
+
+/// `Weak`: what it would be upgraded to.
+pub(super) fn weak(
+    reader: &Reader<'_>,
+    value: &Value,
+    type_: &Type,
+    limit: Limit,
+) -> Result<View, Flaw> {
+    let none = |text: &str| {
+        Ok(View::Text {
+            text: text.to_owned(),
+            address: None,
+        })
+    };
+    match shared(reader, value)? {
+        Some(shared) if shared.strong_count > 0 => held(reader, value, type_, &shared, limit),
+        Some(_) => none("<dropped>"),
+        None => none("<dangling>"),
+    }
+}
+
+fn held(
+    reader: &Reader<'_>,
+    value: &Value,
+    type_: &Type,
+    shared: &Shared,
+    limit: Limit,
+) -> Result<View, Flaw> {
+    let inside = reader.field(&shared.inner, "value");
+    let inside = inside.or_else(|| reader.field(&shared.inner, "data"));
+    let inside = inside.known()?;
+    let address = inside.contents.address().known()?.0;
+    match Fat::of(reader, value) {
+        None => Ok(View::Alias(inside)),
+        Some(Fat::Length(length)) => {
+            let TypeKind::Aggregate(aggregate) = &type_.kind else {
+                return Err(Flaw::Layout);
+            };
+            let pointee = names::first_argument(&type_.name).known()?;
+            let element = argument(aggregate);
+            sequences::slice(reader, value, pointee, element, (address, length), limit)
+        }
+        Some(Fat::Table(table)) => {
+            // Behind the counts, where the alignment of what is shared allows it.
+            let align = objects::alignment(reader, table).known()?;
+            let start = shared.inner.contents.address().known()?.0;
+            let address = start.saturating_add(align.max(address.wrapping_sub(start)));
+            objects::object(reader, value, address, table)
+        }
+    }
+}
+
+/// How often a value is shared.
+pub(super) fn note(reader: &Reader<'_>, value: &Value) -> Option<String> {
+    let shared = shared(reader, value).ok()??;
+    Some(format!(
+        "strong {}, weak {}",
+        shared.strong_count,
+        shared.weaks()
+    ))
+}
+
+/// Children of a pointer beside those of its target: an owner's counts and its raw form.
+pub(crate) fn extras(reader: &Reader<'_>, value: &Value) -> Vec<NamedValue> {
+    let mut extras = Vec::new();
+    let Some(kind) = super::kind(reader, value) else {
+        return extras;
+    };
+    let mut add = |name: &str, value: Value| {
+        extras.push(NamedValue {
+            name: name.to_owned(),
+            value,
+            expression: None,
+            kind: None,
+        });
+    };
+    match kind {
+        super::Kind::Owner => {
+            if let Ok(Some(shared)) = shared(reader, value) {
+                let mut weak = shared.weak.clone();
+                weak.contents = Contents::Bytes(shared.weaks().to_le_bytes().into());
+                add("[strong]", shared.strong);
+                add("[weak]", weak);
+            }
+        }
+        super::Kind::Guard | super::Kind::Object => {}
+        _ => return extras,
+    }
+    let mut raw = value.clone();
+    raw.raw = true;
+    add(crate::values::children::RAW, raw);
+    extras
+}
+
+/// Whether a value is only named inside of others: what a `Weak` leads to is elsewhere, and often around it.
+pub(crate) fn is_hidden_in_summaries(reader: &Reader<'_>, value: &Value) -> bool {
+    let type_ = reader.resolve(value).map(|resolved| resolved.type_);
+    type_.is_some_and(|type_| {
+        let path = names::path_name(&type_.name);
+        path == "alloc::rc::Weak" || path == "alloc::sync::Weak"
+    })
+}

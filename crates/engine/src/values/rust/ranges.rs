@@ -1,0 +1,43 @@
+//! Ranges as they are written: `1..10`, `'a'..='z'`, `..5`.
+
+use super::{Flaw, Known};
+use crate::values::names;
+use crate::values::view::{Field, Record, Style, View};
+use crate::values::{Reader, Value};
+
+/// A range, by the name of its type.
+pub(super) fn range(reader: &Reader<'_>, value: &Value, path: &str) -> Result<View, Flaw> {
+    let kind = names::base_name(path);
+    let parts: &[&str] = match kind {
+        "Range" | "RangeInclusive" => &["start", "end"],
+        "RangeFrom" => &["start"],
+        "RangeTo" | "RangeToInclusive" => &["end"],
+        "RangeFull" => &[],
+        _ => return Err(Flaw::Layout),
+    };
+    let field = |name: &&str| -> Result<Field, Flaw> {
+        Ok(Field {
+            name: (*name).to_owned(),
+            value: reader.field(value, name).known()?,
+            base: false,
+            artificial: false,
+        })
+    };
+    Ok(View::Record(Record {
+        name: None,
+        style: match kind.ends_with("Inclusive") {
+            true => Style::RangeInclusive,
+            false => Style::Range,
+        },
+        fields: parts.iter().map(field).collect::<Result<_, _>>()?,
+        raw: kind == "RangeInclusive",
+        reachable: true,
+    }))
+}
+
+/// Whether a `RangeInclusive` has given all it had.
+pub(super) fn note(reader: &Reader<'_>, value: &Value) -> Option<String> {
+    let exhausted = reader.field(value, "exhausted")?;
+    let bytes = reader.bytes(&exhausted.contents, 1).ok()?;
+    (bytes == [1]).then(|| "exhausted".to_owned())
+}

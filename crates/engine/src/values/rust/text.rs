@@ -1,0 +1,137 @@
+//! Texts: owned, borrowed and shared. Valid UTF-8 is written as Rust's `{:?}` does, other bytes as escapes.
+
+use super::{Flaw, Known, MAX_OBJECT, broken, sequences};
+use crate::Address;
+use crate::values::view::{Limit, View};
+use crate::values::{Reader, Value};
+
+/// What of text a pointer may point to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `str`, `Path`, `OsStr`: as long as the pointer says.
+    Plain,
+    /// `CStr`: a byte less.
+    ZeroEnded,
+}
+
+/// Whether what a type without a size is a text.
+pub(super) fn kind(pointee: &str) -> Option<Kind> {
+    match pointee {
+        "str" | "std::path::Path" | "std::ffi::os_str::OsStr" => Some(Kind::Plain),
+        "core::ffi::c_str::CStr" => Some(Kind::ZeroEnded),
+        _ => None,
+    }
+}
+
+/// A `Vec<u8>` that is a text.
+pub(super) fn string(reader: &Reader<'_>, vec: &Value, limit: Limit) -> Result<View, Flaw> {
+    let (address, length) = sequences::vec_parts(reader, vec, 1)?;
+    utf8(reader, address, length, limit)
+}
+
+/// A `CString`.
+pub(super) fn c_string(reader: &Reader<'_>, value: &Value, limit: Limit) -> Result<View, Flaw> {
+    let data = reader.find(value, "data_ptr").known()?;
+    let length = reader.find(value, "length").known()?;
+    let (address, length) = (reader.word(&data.contents)?, reader.word(&length.contents)?);
+    of_kind(reader, Kind::ZeroEnded, address, length, limit)
+}
+
+/// What `Chars` and its like have yet to give.
+pub(super) fn remaining(reader: &Reader<'_>, value: &Value, limit: Limit) -> Result<View, Flaw> {
+    let start = reader.find(value, "ptr").known()?;
+    let end = reader.find(value, "end_or_len").known()?;
+    let word = |part: &Value| -> Result<u64, Flaw> {
+        Ok(reader.word(&reader.find_pointer(part).known()?.contents)?)
+    };
+    let (start, end) = (word(&start)?, word(&end)?);
+    match end.checked_sub(start) {
+        Some(length) => utf8(reader, start, length, limit),
+        None => broken("its end is before its start"),
+    }
+}
+
+/// A text of a kind.
+pub(super) fn of_kind(
+    reader: &Reader<'_>,
+    kind: Kind,
+    address: u64,
+    length: u64,
+    limit: Limit,
+) -> Result<View, Flaw> {
+    let length = match kind {
+        Kind::Plain => length,
+        Kind::ZeroEnded => length.saturating_sub(1),
+    };
+    utf8(reader, address, length, limit)
+}
+
+/// UTF-8 of a known length.
+pub(super) fn utf8(
+    reader: &Reader<'_>,
+    address: u64,
+    length: u64,
+    limit: Limit,
+) -> Result<View, Flaw> {
+    quoted(reader, address, length, limit, quote)
+}
+
+/// UTF-8 of a known length, cut at the limit and not inside a character.
+pub(super) fn quoted(
+    reader: &Reader<'_>,
+    address: u64,
+    length: u64,
+    limit: Limit,
+    quote: fn(&[u8]) -> String,
+) -> Result<View, Flaw> {
+    if length > MAX_OBJECT {
+        return broken(format!("its length is {length}"));
+    }
+    let shown = length.min(limit.text as u64);
+    let mut bytes = vec![0; usize::try_from(shown).unwrap_or(0)];
+    if shown > 0 {
+        let read = reader.memory.read(Address(address), &mut bytes);
+        read.map_err(|at| dapple_symbols::location::Unavailable::Unreadable(at.0))?;
+    }
+    let is_cut = shown < length;
+    if is_cut
+        && let Err(error) = std::str::from_utf8(&bytes)
+        && error.error_len().is_none()
+    {
+        bytes.truncate(error.valid_up_to());
+    }
+    let mark = if is_cut { "…" } else { "" };
+    Ok(View::Text {
+        text: format!("{}{mark}", quote(&bytes)),
+        address: Some(address),
+    })
+}
+
+/// Text as Rust's `{:?}` writes it, and what is no UTF-8 as escaped bytes.
+fn quote(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() + 2);
+    text.push('"');
+    for chunk in bytes.utf8_chunks() {
+        let quoted = format!("{:?}", chunk.valid());
+        let inside = quoted.strip_prefix('"').and_then(|q| q.strip_suffix('"'));
+        text.push_str(inside.unwrap_or_default());
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    text.push('"');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quote;
+
+    #[test]
+    fn text_is_quoted_as_rust_does() {
+        for text in ["grüß \"q\" \\ 'x'\n\0", "\u{1b}[0m\u{7f}", "e\u{301}", ""] {
+            assert_eq!(quote(text.as_bytes()), format!("{text:?}"));
+        }
+        assert_eq!(quote(b"\x01\xffend"), r#""\u{1}\xffend""#);
+    }
+}
