@@ -263,7 +263,7 @@ fn what_does_not_fit_is_refused_with_the_reason_and_changes_nothing() {
         (
             "little",
             "1e10",
-            "error: 10000000000.0 does not fit a `short int`, which holds -32768 to 32767",
+            "error: 10000000000.0 does not fit a `short`, which holds -32768 to 32767",
         ),
         ("little", "", "error: there is nothing to evaluate"),
         ("little", "1 / 0", "error: column 5: division by zero"),

@@ -220,7 +220,7 @@ fn variables_are_set_and_printed_with_what_they_are_then() {
         ("set little", "set what? `set order.count = 3`"),
         (
             "set little = 70000",
-            "70000 does not fit a `short int`, which holds -32768 to 32767",
+            "70000 does not fit a `short`, which holds -32768 to 32767",
         ),
     ] {
         let run = batch(

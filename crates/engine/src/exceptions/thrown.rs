@@ -39,11 +39,14 @@ impl Thrown {
         module: &Arc<LoadedModule>,
         reader: &Reader<'_>,
     ) -> Result<Value, String> {
-        let types = Types { frame, reader };
+        let types = Types {
+            frame: Some(frame),
+            reader,
+        };
         let none = || Err("there is no such exception".to_owned());
         match self {
             Thrown::Objects(objects) => match objects.get(cause) {
-                Some(object) => types.of_object(*object, module),
+                Some(object) => value_of(reader, *object, Some(frame), module),
                 None => none(),
             },
             Thrown::Panic { data, table } if cause == 0 => types.of_panic(*data, *table),
@@ -64,9 +67,53 @@ fn number(module: &Arc<LoadedModule>, language: Language, number: Number) -> Val
     Value::new(Arc::clone(module), None, language, Contents::Number(number))
 }
 
+/// An exception's object as a value; `frame` is where its type is looked for first.
+///
+/// # Errors
+/// A sentence that says why there is none.
+pub(crate) fn value_of(
+    reader: &Reader<'_>,
+    object: Object,
+    frame: Option<&Frame>,
+    module: &Arc<LoadedModule>,
+) -> Result<Value, String> {
+    let types = Types { frame, reader };
+    let space = Space {
+        memory: reader.memory,
+        modules: reader.modules,
+    };
+    let language = Language::Cpp;
+    if let Some(pointee) = space.pointee(object.type_info) {
+        let address = reader.memory.read_u64(object.at);
+        let address = address.map_err(|at| format!("its memory at {at} can't be read"))?;
+        let name = space.type_name(pointee).unwrap_or_default();
+        let (module, target) = match types.named(&name, language) {
+            Some((module, target)) => (module, Some(target)),
+            None => (Arc::clone(module), None),
+        };
+        let pointer = Number::Pointer { address, target };
+        return Ok(number(&module, language, pointer));
+    }
+    let name = space.type_name(object.type_info);
+    let name = name.ok_or("its type's name can't be read")?;
+    if let Some((module, id)) = types.named(&name, language) {
+        let contents = Contents::Memory(object.at);
+        return Ok(Value::new(module, Some(id), language, contents));
+    }
+    match space.number(object) {
+        Some(plain) => Ok(number(module, language, plain)),
+        // What it says is shown.
+        None if space.is_standard(object) => {
+            let contents = Contents::Memory(object.at);
+            Ok(Value::new(Arc::clone(module), None, language, contents))
+        }
+        None => Err(no_type(&name)),
+    }
+}
+
 /// Where types are looked for: first in the unit of the frame, which as a rule has what its own code throws.
 struct Types<'a> {
-    frame: &'a Frame,
+    frame: Option<&'a Frame>,
     reader: &'a Reader<'a>,
 }
 
@@ -76,59 +123,16 @@ impl Types<'_> {
     fn named(&self, name: &str, language: Language) -> Option<(Arc<LoadedModule>, TypeId)> {
         let pattern = NamePattern::new(&format!("::{name}"));
         let is_wanted = |found: &FoundType| found.language == language;
-        if let Some(module) = &self.frame.physical.module {
-            let here = module.to_file(self.frame.physical.lookup);
+        if let Some(frame) = self.frame
+            && let Some(module) = &frame.physical.module
+        {
+            let here = module.to_file(frame.physical.lookup);
             let near = module.module.find_types_near(here, &pattern);
             if let Some(found) = near.into_iter().find(is_wanted) {
                 return Some((Arc::clone(module), found.id));
             }
         }
-        let mut declared = None;
-        let modules = self.reader.modules.iter();
-        for module in modules.filter(|module| !module.is_distributions()) {
-            let found = module.module.find_types(&pattern);
-            for found in found.into_iter().filter(is_wanted) {
-                if !found.only_declared {
-                    return Some((Arc::clone(module), found.id));
-                }
-                declared.get_or_insert((Arc::clone(module), found.id));
-            }
-        }
-        declared
-    }
-
-    fn of_object(&self, object: Object, module: &Arc<LoadedModule>) -> Result<Value, String> {
-        let space = Space {
-            memory: self.reader.memory,
-            modules: self.reader.modules,
-        };
-        let language = Language::Cpp;
-        if let Some(pointee) = space.pointee(object.type_info) {
-            let address = self.reader.memory.read_u64(object.at);
-            let address = address.map_err(|at| format!("its memory at {at} can't be read"))?;
-            let name = space.type_name(pointee).unwrap_or_default();
-            let (module, target) = match self.named(&name, language) {
-                Some((module, target)) => (module, Some(target)),
-                None => (Arc::clone(module), None),
-            };
-            let pointer = Number::Pointer { address, target };
-            return Ok(number(&module, language, pointer));
-        }
-        let name = space.type_name(object.type_info);
-        let name = name.ok_or("its type's name can't be read")?;
-        if let Some((module, id)) = self.named(&name, language) {
-            let contents = Contents::Memory(object.at);
-            return Ok(Value::new(module, Some(id), language, contents));
-        }
-        match space.number(object) {
-            Some(plain) => Ok(number(module, language, plain)),
-            // What it says is shown.
-            None if space.is_standard(object) => {
-                let contents = Contents::Memory(object.at);
-                Ok(Value::new(Arc::clone(module), None, language, contents))
-            }
-            None => Err(no_type(&name)),
-        }
+        self.reader.type_anywhere(name, language)
     }
 
     fn of_panic(&self, data: Address, table: Address) -> Result<Value, String> {

@@ -3,7 +3,7 @@
 use super::entries::Entry;
 use super::render::ALIASES;
 use super::view::{ALL, Field, Limit, Record, View};
-use super::{Contents, NamedValue, Reader, Value, rust};
+use super::{Contents, NamedValue, Reader, Value, cpp, rust};
 use dapple_symbols::functions::Language;
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ impl Reader<'_> {
     ) -> (Value, View, Vec<NamedValue>) {
         let mut value = value.clone();
         let mut view = self.view(&value, limit);
-        let mut extras = rust::extras(self, &value);
+        let mut extras = self.extras(&value, &view);
         for _ in 0..ALIASES {
             let View::Alias(target) = view else {
                 break;
@@ -65,10 +65,19 @@ impl Reader<'_> {
             view = self.view(&target, limit);
             value = target;
             if extras.is_empty() {
-                extras = rust::extras(self, &value);
+                extras = self.extras(&value, &view);
             }
         }
         (value, view, extras)
+    }
+
+    /// What a value has besides what its view shows.
+    pub(super) fn extras(&self, value: &Value, view: &View) -> Vec<NamedValue> {
+        let is_other = matches!(view, View::Alias(_) | View::Pointer { .. } | View::Leaf(_));
+        if is_other && cpp::has_fields(self, value) {
+            return vec![raw(value)];
+        }
+        rust::extras(self, value)
     }
 
     fn named_children(

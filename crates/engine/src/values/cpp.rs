@@ -2,21 +2,23 @@
 //!
 //! As in Rust's room, fields are found by role and what makes no sense falls back to the plain fields.
 
-use super::rust::is_readable;
 use super::scalars::quote;
-use super::view::{Field, Limit, Record, Sequence, Style, View};
-use super::{Contents, Reader, Value, names};
-use crate::Address;
+use super::view::{Limit, View};
+use super::{Reader, Value, names};
 use crate::exceptions::cpp::Space;
+use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Aggregate, Type, TypeKind};
 
+mod blocks;
+mod choices;
+mod iterators;
+mod measures;
 mod nodes;
+mod owners;
+mod texts;
 mod walks;
 
-/// The longest text or sequence taken for real, in bytes.
-const MAX_OBJECT: u64 = i64::MAX as u64;
-
-/// The view of a standard library's type; `None`: none of those, or its contents make no sense.
+/// The view of a standard library's type; `None`: none of those, or one that is made of other parts.
 pub(crate) fn view(
     reader: &Reader<'_>,
     value: &Value,
@@ -24,55 +26,96 @@ pub(crate) fn view(
     aggregate: &Aggregate,
     limit: Limit,
 ) -> Option<View> {
-    let path = names::path_name(&type_.name).strip_prefix("std::")?;
-    let path = path
-        .strip_prefix("__cxx11::")
-        .or(path.strip_prefix("__1::"))
-        .unwrap_or(path);
+    let path = library_path(&type_.name)?;
     match path {
-        "basic_string" => string(reader, value, limit),
-        "basic_string_view" => {
-            let length = word(reader, value, &["_M_len", "__size_"])?;
-            let data = find(reader, value, &["_M_str", "__data_"])?;
-            text(reader, &data, length, limit)
+        "basic_string" => texts::string(reader, value, limit),
+        "basic_string_view" => texts::string_view(reader, value, limit),
+        "filesystem::path" | "filesystem::__cxx11::path" | "__fs::filesystem::path" => {
+            let name = find(reader, value, &["_M_pathname", "__pn_"])?;
+            Some(reader.view(&name, limit))
         }
-        "vector" if reader.find(value, "_M_offset").is_some() => nodes::bits(reader, value, limit),
-        "vector" => vector(reader, value),
+        "vector" if is_of_bits(reader, value) => blocks::bits(reader, value, limit),
+        "vector" => blocks::vector(reader, value),
+        "deque" => blocks::deque(reader, value, aggregate, limit),
+        "span" => blocks::span(reader, value, type_),
+        "bitset" => blocks::bitset(reader, value, type_, limit),
+        "array" => blocks::array(reader, value, aggregate, limit),
         "map" | "multimap" | "set" | "multiset" => {
             nodes::tree(reader, value, aggregate, path, limit)
         }
         "list" | "forward_list" | "unordered_map" | "unordered_multimap" | "unordered_set"
         | "unordered_multiset" => nodes::chain(reader, value, aggregate, path, limit),
-        "deque" => nodes::deque(reader, value, aggregate, limit),
-        "variant" => nodes::variant(reader, value),
-        "array" => {
-            let elements = find(reader, value, &["_M_elems", "__elems_"])?;
-            let type_ = reader.resolve(&elements)?.type_;
-            if !matches!(type_.kind, TypeKind::Array { .. }) {
-                return None;
-            }
-            match reader.view(&elements, limit) {
-                View::Sequence(sequence) => Some(View::Sequence(Sequence {
-                    container: false,
-                    ..sequence
-                })),
-                _ => None,
-            }
-        }
-        "unique_ptr" | "shared_ptr" | "weak_ptr" | "__shared_ptr" => {
-            let pointer = match path {
-                "unique_ptr" => reader.find_pointer(value)?,
-                _ => find(reader, value, &["_M_ptr", "__ptr_"])?,
-            };
-            let mut pointer = pointer;
-            pointer.raw = true;
-            Some(reader.view(&pointer, limit))
-        }
-        "optional" => optional(reader, value),
-        "atomic" | "__atomic_base" => Some(View::Alias(find(reader, value, &["_M_i", "_M_base"])?)),
-        "tuple" => tuple(reader, value, aggregate),
-        _ => None,
+        "optional" => choices::optional(reader, value),
+        "variant" => choices::variant(reader, value, aggregate),
+        "monostate" => Some(View::Leaf("monostate".to_owned())),
+        "tuple" => choices::tuple(reader, value, aggregate),
+        "unique_ptr" => owners::unique(reader, value, limit),
+        "shared_ptr" | "__shared_ptr" => owners::shared(reader, value, false, limit),
+        "weak_ptr" | "__weak_ptr" => owners::shared(reader, value, true, limit),
+        "function" => owners::function(reader, value),
+        "any" => owners::any(reader, value),
+        "exception_ptr" | "__exception_ptr::exception_ptr" => owners::exception(reader, value),
+        "atomic" | "__atomic_base" => owners::atomic(reader, value),
+        "chrono::duration" => measures::duration(reader, value, type_),
+        "chrono::time_point" => measures::time_point(reader, value, type_),
+        "complex" => measures::complex(reader, value),
+        _ if is_exception(path) => says(reader, value, limit),
+        _ => iterators::view(reader, value, aggregate, path, limit),
     }
+}
+
+/// Whether a value has fields, which its view may not show.
+pub(crate) fn has_fields(reader: &Reader<'_>, value: &Value) -> bool {
+    !value.raw
+        && reader.resolve(value).is_some_and(|resolved| {
+            resolved.type_.language == Language::Cpp
+                && matches!(&resolved.type_.kind, TypeKind::Aggregate(it) if !it.declaration)
+        })
+}
+
+/// A library's name without its namespaces: `std::__1::vector<int>` → `vector`.
+fn library_path(name: &str) -> Option<&str> {
+    let path = names::path_name(name);
+    if path.starts_with("__gnu_cxx::") {
+        return Some(path);
+    }
+    let path = path.strip_prefix("std::")?;
+    let inline = ["__cxx11::", "__1::", "__ndk1::"];
+    Some(
+        inline
+            .iter()
+            .find_map(|it| path.strip_prefix(it))
+            .unwrap_or(path),
+    )
+}
+
+/// What can be shown of a library's type that is only declared.
+pub(crate) fn declared(
+    reader: &Reader<'_>,
+    value: &Value,
+    type_: &Type,
+    limit: Limit,
+) -> Option<View> {
+    texts::declared(reader, value, &type_.name, limit)
+}
+
+/// The size of a library's type that is only declared, where its ABI tells.
+pub(crate) fn declared_size(type_: &Type) -> Option<u64> {
+    let is_declared = matches!(&type_.kind, TypeKind::Aggregate(it) if it.declaration);
+    is_declared
+        .then(|| texts::declared_size(&type_.name))
+        .flatten()
+}
+
+/// Whether it is one of the library's exceptions, which all say what they are.
+fn is_exception(path: &str) -> bool {
+    let plain = matches!(path, "exception" | "invalid_argument" | "out_of_range");
+    plain || path.ends_with("_error") || path.starts_with("bad_")
+}
+
+fn is_of_bits(reader: &Reader<'_>, vector: &Value) -> bool {
+    let has = |name| reader.find(vector, name).is_some();
+    has("_M_offset") || (has("__begin_") && has("__size_") && !has("__end_"))
 }
 
 /// What is shown of an object whose contents a library never makes.
@@ -88,140 +131,33 @@ fn word(reader: &Reader<'_>, value: &Value, names: &[&str]) -> Option<u64> {
     reader.word(&find(reader, value, names)?.contents).ok()
 }
 
-fn string(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<View> {
-    let data = reader.find(value, "_M_p")?;
-    let length = word(reader, value, &["_M_string_length"])?;
-    let address = reader.word(&data.contents).ok()?;
-    // A short text lies in the object itself, a long one has its capacity there.
-    let local = reader.find(value, "_M_local_buf")?;
-    let unit = unit_size(reader, &data)?;
-    let capacity = if local.contents.address() == Some(Address(address)) {
-        16 / unit - 1
-    } else {
-        word(reader, value, &["_M_allocated_capacity"])?
-    };
-    if length > capacity {
-        return None;
-    }
-    text(reader, &data, length, limit)
-}
-
-/// The size of what a pointer points to, when it can be a code unit's.
-fn unit_size(reader: &Reader<'_>, pointer: &Value) -> Option<u64> {
-    let TypeKind::Pointer(_, target) = reader.resolve(pointer)?.type_.kind else {
-        return None;
-    };
-    let unit = pointer.sibling(target, Contents::Memory(Address(0)));
-    reader
-        .size_of(&unit)
-        .filter(|size| matches!(size, 1 | 2 | 4))
-}
-
-/// `length` code units behind a pointer, quoted.
-fn text(reader: &Reader<'_>, data: &Value, length: u64, limit: Limit) -> Option<View> {
-    let address = reader.word(&data.contents).ok()?;
-    let unit = unit_size(reader, data)?;
-    if length.checked_mul(unit)? > MAX_OBJECT || !is_readable(reader, address, length * unit) {
-        return None;
-    }
-    if unit == 1 {
-        return super::rust::text(reader, address, length, limit);
-    }
-    let shown = length.min(limit.text as u64);
-    let contents = Contents::Memory(Address(address));
-    let bytes = reader.bytes(&contents, shown * unit).ok()?;
-    let decoded = super::c::decode(&bytes, unit);
-    let mark = if shown < length { "…" } else { "" };
-    Some(View::Text {
-        text: format!("{}{mark}", quote(decoded.as_bytes())),
-        address: Some(address),
-    })
-}
-
-fn vector(reader: &Reader<'_>, value: &Value) -> Option<View> {
-    let first = find(reader, value, &["_M_start", "__begin_"])?;
-    // `vector<bool>` keeps bits behind an iterator.
-    let TypeKind::Pointer(_, element) = reader.resolve(&first)?.type_.kind else {
-        return None;
-    };
-    let start = reader.word(&first.contents).ok()?;
-    let end = word(reader, value, &["_M_finish", "__end_"])?;
-    let limit = word(
-        reader,
-        value,
-        &["_M_end_of_storage", "__cap_", "__end_cap_"],
-    )?;
-    let element = value.sibling(element, Contents::Memory(Address(start)));
-    let size = reader.size_of(&element).filter(|size| *size > 0)?;
-    let bytes = end.checked_sub(start)?;
-    let plausible = end <= limit && limit - start <= MAX_OBJECT && bytes.is_multiple_of(size);
-    if !plausible || !is_readable(reader, start, bytes) {
-        return None;
-    }
-    Some(View::Sequence(Sequence {
-        element,
-        stride: size,
-        size,
-        length: bytes / size,
-        ring: None,
-        text: None,
-        container: true,
-    }))
-}
-
-fn optional(reader: &Reader<'_>, value: &Value) -> Option<View> {
-    let engaged = find(reader, value, &["_M_engaged", "__engaged_"])?;
-    match reader.bytes(&engaged.contents, 1).ok()?[0] {
-        0 => Some(View::Leaf("nullopt".to_owned())),
-        1 => Some(View::Alias(find(reader, value, &["_M_value", "__val_"])?)),
-        _ => None,
-    }
-}
-
-/// libstdc++'s tuple: each element in a base of its own, the last one deepest.
-fn tuple(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<View> {
-    let mut fields = Vec::new();
-    let mut at = base(reader, value, aggregate, "_Tuple_impl")?;
-    loop {
-        let type_ = reader.resolve(&at)?.type_;
-        let TypeKind::Aggregate(inner) = &type_.kind else {
-            return None;
-        };
-        let head = base(reader, &at, inner, "_Head_base")?;
-        let element = reader
-            .field(&head, "_M_head_impl")
-            .or_else(|| reader.resolve(&head).is_some().then(|| head.clone()))?;
-        fields.push(Field {
-            name: fields.len().to_string(),
-            value: element,
-            base: false,
-            artificial: false,
-        });
-        match base(reader, &at, inner, "_Tuple_impl") {
-            Some(next) if fields.len() < 64 => at = next,
-            _ => break,
-        }
-    }
-    Some(View::Record(Record {
-        name: None,
-        style: Style::Tuple,
-        fields,
-        raw: true,
-        reachable: false,
-    }))
+/// An unsigned integer of any size.
+fn integer(reader: &Reader<'_>, value: &Value) -> Option<u64> {
+    let size = reader.size_of(value)?.min(8);
+    let mut word = [0; 8];
+    let bytes = reader.bytes(&value.contents, size).ok()?;
+    word.get_mut(..bytes.len())?.copy_from_slice(&bytes);
+    Some(u64::from_le_bytes(word))
 }
 
 /// The base class of that name, whatever its arguments.
 fn base(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate, name: &str) -> Option<Value> {
-    aggregate
-        .members
-        .iter()
-        .filter(|member| member.base)
-        .find_map(|member| {
-            let base = reader.member(value, member);
-            let type_ = reader.resolve(&base)?.type_;
-            (names::base_name(&type_.name) == name).then_some(base)
-        })
+    bases(reader, value, aggregate, name).next()
+}
+
+/// All base classes of that name.
+fn bases(
+    reader: &Reader<'_>,
+    value: &Value,
+    aggregate: &Aggregate,
+    name: &str,
+) -> impl Iterator<Item = Value> {
+    let bases = aggregate.members.iter().filter(|member| member.base);
+    bases.filter_map(move |member| {
+        let base = reader.member(value, member);
+        let type_ = reader.resolve(&base)?.type_;
+        (names::base_name(&type_.name) == name).then_some(base)
+    })
 }
 
 /// The class an object really is, when it has virtual functions and is of another class than `value`'s.
@@ -260,7 +196,7 @@ pub(crate) fn dynamic_type(
     let class = name
         .strip_prefix("vtable for ")
         .or_else(|| name.strip_prefix("{vtable(")?.strip_suffix(")}"))?;
-    let class = names::shorten(class, dapple_symbols::functions::Language::Cpp);
+    let class = names::shorten(class, Language::Cpp);
     (class != own).then_some(class)
 }
 

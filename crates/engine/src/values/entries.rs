@@ -21,6 +21,8 @@ pub(crate) struct Entries {
     pub length: u64,
     /// Whether there are more, which nobody has counted.
     pub is_longer: bool,
+    /// What is shown in place of a list of them.
+    pub text: Option<String>,
     /// Why those behind the last one can't be had, where they can't.
     pub broken: Option<Unavailable>,
 }
@@ -93,6 +95,7 @@ impl Page {
             is_list: false,
             length,
             is_longer: false,
+            text: None,
             broken: None,
         }
     }

@@ -1,7 +1,7 @@
 //! Sizes and alignments of types, and where in a value its members are.
 
 use super::view::MAX_NESTING;
-use super::{Bits, Contents, Reader, Value, contents};
+use super::{Bits, Contents, Reader, Value, contents, cpp};
 use crate::memory::Memory;
 use dapple_symbols::location::{LocationContext, Unavailable, evaluate_cfi};
 use dapple_symbols::types::{Member, PointerKind, Type, TypeKind};
@@ -59,7 +59,7 @@ impl Reader<'_> {
                 rest.iter()
                     .try_fold(element, |size, count| size.checked_mul((*count)?))
             }
-            _ => type_.size,
+            _ => type_.size.or_else(|| cpp::declared_size(&type_)),
         }
     }
 
@@ -207,7 +207,7 @@ impl Reader<'_> {
         self.search(value, 0, &|member, _| member == Some(name))
     }
 
-    /// Searches a value itself and its members to a depth.
+    /// Searches a value itself and its members to a depth, nearer ones first.
     pub(crate) fn search(
         &self,
         value: &Value,
@@ -218,40 +218,40 @@ impl Reader<'_> {
         if wanted(None, &type_) {
             return Some(value.clone());
         }
+        let mut level = vec![(value.clone(), type_)];
         let mut visits = 0;
-        self.search_members(value, &type_, depth, wanted, &mut visits)
-    }
-
-    fn search_members(
-        &self,
-        value: &Value,
-        type_: &Type,
-        depth: usize,
-        wanted: &dyn Fn(Option<&str>, &Type) -> bool,
-        visits: &mut usize,
-    ) -> Option<Value> {
-        let TypeKind::Aggregate(aggregate) = &type_.kind else {
-            return None;
-        };
-        let mut inner = Vec::new();
-        for member in &aggregate.members {
-            *visits += 1;
-            if *visits > MAX_VISITS {
-                return None;
+        for _ in 0..=depth {
+            let mut below = Vec::new();
+            let mut at = 0;
+            while let Some((value, type_)) = level.get(at).cloned() {
+                at += 1;
+                let TypeKind::Aggregate(aggregate) = &type_.kind else {
+                    continue;
+                };
+                for member in &aggregate.members {
+                    visits += 1;
+                    if visits > MAX_VISITS {
+                        return None;
+                    }
+                    let field = self.member(&value, member);
+                    let Some(resolved) = self.resolve(&field) else {
+                        continue;
+                    };
+                    if wanted(member.name.as_deref(), &resolved.type_) {
+                        return Some(field);
+                    }
+                    if matches!(resolved.type_.kind, TypeKind::Aggregate(_)) {
+                        // What is in an anonymous member is a member itself.
+                        if member.name.is_none() && !member.base {
+                            level.push((field, resolved.type_));
+                        } else {
+                            below.push((field, resolved.type_));
+                        }
+                    }
+                }
             }
-            let field = self.member(value, member);
-            let Some(resolved) = self.resolve(&field) else {
-                continue;
-            };
-            if wanted(member.name.as_deref(), &resolved.type_) {
-                return Some(field);
-            }
-            if depth > 0 && matches!(resolved.type_.kind, TypeKind::Aggregate(_)) {
-                inner.push((field, resolved.type_));
-            }
+            level = below;
         }
-        inner
-            .iter()
-            .find_map(|(field, type_)| self.search_members(field, type_, depth - 1, wanted, visits))
+        None
     }
 }

@@ -25,6 +25,7 @@ mod cpp;
 mod entries;
 mod implicit;
 mod layout;
+mod named;
 pub(crate) mod names;
 mod pages;
 mod render;

@@ -12,8 +12,8 @@ pub(crate) fn shorten(name: &str, language: Language) -> String {
     }
     match language {
         Language::Rust => shorten_rust(name),
-        Language::Cpp => shorten_cpp(&single_const(name)),
-        _ => single_const(name),
+        Language::Cpp => shorten_cpp(&plain_integers(&single_const(name))),
+        _ => plain_integers(&single_const(name)),
     }
 }
 
@@ -42,6 +42,35 @@ pub(crate) fn base_name(name: &str) -> &str {
         Some(at) => &name[..at],
     };
     path.rsplit("::").next().unwrap_or(path)
+}
+
+/// The arguments of the first generic list: `_Handler<int (int), lambda>::call` → `int (int)`, `lambda`.
+pub(crate) fn arguments(name: &str) -> Vec<String> {
+    let Some(open) = name.find('<') else {
+        return Vec::new();
+    };
+    let (mut depth, mut start, mut previous) = (0usize, open + 1, ' ');
+    let mut arguments = Vec::new();
+    for (at, c) in name.char_indices().skip_while(|(at, _)| *at < open) {
+        match c {
+            '<' | '(' | '[' | '{' => depth += 1,
+            '>' if previous == '-' => {}
+            '>' | ')' | ']' | '}' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    arguments.push(name[start..at].trim().to_owned());
+                    break;
+                }
+            }
+            ',' if depth == 1 => {
+                arguments.push(name[start..at].trim().to_owned());
+                start = at + 1;
+            }
+            _ => {}
+        }
+        previous = c;
+    }
+    arguments
 }
 
 /// The path without generic arguments: `core::option::Option<i32>` → `core::option::Option`.
@@ -77,6 +106,8 @@ pub(crate) fn is_rust_std(name: &str) -> bool {
 pub(crate) fn is_internal(name: &str) -> bool {
     let is_typedef = name.ends_with("::element_type")
         || name.ends_with("::type")
+        || name.ends_with("::rep")
+        || base_name(name).starts_with('_')
         || name
             .rsplit("::")
             .next()
@@ -122,7 +153,7 @@ fn drop_arguments(name: &str, drop: impl Fn(&str) -> bool + Copy) -> String {
             _ => argument,
         };
         if !drop(argument) {
-            kept.push(drop_arguments(argument, drop));
+            kept.push(leading_const(&drop_arguments(argument, drop)));
         }
     };
     for (at, c) in name.char_indices().skip_while(|(at, _)| *at < open) {
@@ -277,9 +308,22 @@ fn single_tuple(name: &str) -> String {
 }
 
 fn shorten_cpp(name: &str) -> String {
-    let name = name
-        .replace("std::__cxx11::", "std::")
-        .replace("std::__1::", "std::");
+    let mut name = spaced(&plain_numbers(name));
+    for inline in [
+        "__cxx11::",
+        "__1::",
+        "__ndk1::",
+        "_V2::",
+        "__fs::",
+        "__exception_ptr::",
+    ] {
+        if name.contains(inline) {
+            name = name
+                .replace(&format!("std::{inline}"), "std::")
+                .replace(&format!("filesystem::{inline}"), "filesystem::")
+                .replace(&format!("chrono::{inline}"), "chrono::");
+        }
+    }
     let name = drop_arguments(&name, |argument| {
         [
             "std::allocator<",
@@ -291,10 +335,13 @@ fn shorten_cpp(name: &str) -> String {
         ]
         .iter()
         .any(|default| argument.starts_with(default))
+            // A duration in seconds, and a span that knows its length.
+            || ["std::ratio<1, 1>", "std::ratio<1, 1> ", "18446744073709551615"].contains(&argument)
     });
     [
         ("std::basic_string<char>", "std::string"),
         ("std::basic_string<wchar_t>", "std::wstring"),
+        ("std::basic_string<char8_t>", "std::u8string"),
         ("std::basic_string<char16_t>", "std::u16string"),
         ("std::basic_string<char32_t>", "std::u32string"),
         ("std::basic_string_view<char>", "std::string_view"),
@@ -302,6 +349,97 @@ fn shorten_cpp(name: &str) -> String {
     ]
     .iter()
     .fold(name, |name, (long, short)| name.replace(long, short))
+}
+
+/// Integers as they are written, which gcc names in full: `long unsigned int` → `unsigned long`.
+fn plain_integers(name: &str) -> String {
+    const NAMES: [(&str, &str); 7] = [
+        ("long long unsigned int", "unsigned long long"),
+        ("long unsigned int", "unsigned long"),
+        ("short unsigned int", "unsigned short"),
+        ("long long int", "long long"),
+        ("long int", "long"),
+        ("short int", "short"),
+        ("__int128 unsigned", "unsigned __int128"),
+    ];
+    let mut name = name.to_owned();
+    for (long, short) in NAMES {
+        if name.contains(long) {
+            name = name.replace(long, short);
+        }
+    }
+    name
+}
+
+/// Numbers without the suffixes that clang gives them in arguments: `3UL` → `3`.
+fn plain_numbers(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, number) = rest.split_at(at);
+        text.push_str(before);
+        let length = number.find(|c: char| !c.is_ascii_digit());
+        let (digits, after) = number.split_at(length.unwrap_or(number.len()));
+        text.push_str(digits);
+        let is_number = !before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let suffix = after
+            .find(|c: char| !matches!(c, 'U' | 'L'))
+            .unwrap_or(after.len());
+        let ends = !after[suffix..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        rest = if is_number && ends {
+            &after[suffix..]
+        } else {
+            after
+        };
+        if rest.len() == after.len() && !is_number {
+            // The rest of an identifier.
+            let end = rest
+                .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+                .unwrap_or(rest.len());
+            text.push_str(&rest[..end]);
+            rest = &rest[end..];
+        }
+    }
+    text.push_str(rest);
+    text
+}
+
+/// Arguments spaced alike, whoever wrote them: `Point *`, `int []`, `int(int)`, `const int`.
+fn spaced(name: &str) -> String {
+    let Some(open) = name.find('<') else {
+        return name.to_owned();
+    };
+    let mut text = name[..open].to_owned();
+    for (at, c) in name.char_indices().skip_while(|(at, _)| *at < open) {
+        let is_word = text.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '>'));
+        match c {
+            '*' | '&' if is_word => text.push(' '),
+            '[' if is_word && !text.ends_with("operator") => text.push(' '),
+            '(' if text.ends_with(' ') && !is_declarator(&name[at..]) => {
+                let last = text[..text.len() - 1].chars().next_back();
+                if last.is_some_and(|c| c.is_alphanumeric() || c == '_') {
+                    text.pop();
+                }
+            }
+            _ => {}
+        }
+        text.push(c);
+    }
+    text
+}
+
+/// Whether brackets are about a pointer, as in `int (*)(int)`, and no parameters.
+fn is_declarator(rest: &str) -> bool {
+    let inner = rest.find(')').map_or("", |end| &rest[1..end]);
+    inner.ends_with(['*', '&']) && rest[inner.len() + 2..].starts_with(['(', '[', ' '])
+}
+
+/// An argument's qualifier in front, as it is written: `int const` → `const int`.
+fn leading_const(argument: &str) -> String {
+    match argument.strip_suffix(" const") {
+        Some(rest) if !rest.contains(['*', '&', '(', '[']) => format!("const {rest}"),
+        _ => argument.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -369,8 +507,48 @@ mod tests {
             ),
             ("Buffer<short, 3>", "Buffer<short, 3>"),
             ("operator<", "operator<"),
+            (
+                "std::__1::set<Point*, std::__1::less<Point*>, std::__1::allocator<Point*> >",
+                "std::set<Point *>",
+            ),
+            ("std::array<double, 3UL>", "std::array<double, 3>"),
+            ("Sized<a1L, 12>", "Sized<a1L, 12>"),
+            (
+                "std::span<double const, 18446744073709551615UL>",
+                "std::span<const double>",
+            ),
+            ("std::function<int (int)>", "std::function<int(int)>"),
+            (
+                "std::unique_ptr<_IO_FILE, int (*)(_IO_FILE*)>",
+                "std::unique_ptr<_IO_FILE, int (*)(_IO_FILE *)>",
+            ),
+            ("std::unique_ptr<int[]>", "std::unique_ptr<int []>"),
+            (
+                "std::chrono::duration<double, std::ratio<1L, 1L> >",
+                "std::chrono::duration<double>",
+            ),
+            (
+                "std::chrono::_V2::system_clock",
+                "std::chrono::system_clock",
+            ),
         ] {
             assert_eq!(shorten(long, Language::Cpp), short);
+        }
+    }
+
+    #[test]
+    fn arguments_are_told_apart() {
+        for (name, expected) in [
+            ("std::pair<int, f(a, b)>", &["int", "f(a, b)"][..]),
+            (
+                "_Handler<int(int), main()::<lambda(int)> >::call",
+                &["int(int)", "main()::<lambda(int)>"],
+            ),
+            ("span<int, 3>", &["int", "3"]),
+            ("plain", &[]),
+            ("broken<a", &[]),
+        ] {
+            assert_eq!(arguments(name), expected, "{name}");
         }
     }
 

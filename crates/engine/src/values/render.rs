@@ -1,7 +1,7 @@
 //! The one-line text of a value, and how many children it has.
 
 use super::entries::Entries;
-use super::view::{LONG, Limit, Record, SHORT, Sequence, Style, View};
+use super::view::{LONG, Limit, Record, SHORT, Sequence, Shows, Style, View};
 use super::{Contents, Reader, Rendered, Value, names, rust, scalars::Number};
 use crate::Address;
 use dapple_symbols::functions::Language;
@@ -108,8 +108,7 @@ impl Reader<'_> {
                 let (_, seen, extras) = self.seen_through(value, SHORT);
                 (Some(seen), extras)
             }
-            View::Leaf(_) | View::Pointer { .. } => return self.count(view),
-            _ => (None, rust::extras(self, value)),
+            _ => (None, self.extras(value, view)),
         };
         let seen = seen.as_ref().unwrap_or(view);
         let (named, indexed) = self.count(seen);
@@ -172,11 +171,28 @@ impl Reader<'_> {
             View::Leaf(text) | View::Text { text, .. } | View::Broken(text) => {
                 line.text.push_str(text);
             }
-            View::Pointer { address, note, .. } => {
+            View::Pointer {
+                address,
+                target,
+                note,
+                shows,
+            } => {
                 line.text.push_str(&format!("{address:#x}"));
                 if let Some(note) = note {
                     line.text.push(' ');
                     line.text.push_str(note);
+                }
+                let is_shown = *shows != Shows::Address && *address != 0;
+                if let Some(target) = target.as_ref().filter(|_| is_shown) {
+                    line.text.push(' ');
+                    if depth >= DEPTH || line.is_full() {
+                        line.cut();
+                    } else {
+                        self.write_child(target, depth, line, SHORT);
+                    }
+                }
+                if let Shows::Counted(count) = shows {
+                    line.text.push_str(&format!(" ({count})"));
                 }
             }
             View::Alias(target) => {
@@ -243,6 +259,10 @@ impl Reader<'_> {
 
     fn write_entries(&self, entries: &Entries, value: &Value, depth: usize, line: &mut Line) {
         let is_rust = self.is_rust(value);
+        if let Some(text) = &entries.text {
+            line.text.push_str(text);
+            return;
+        }
         if depth == 0 {
             let sign = if entries.is_longer { '>' } else { '=' };
             line.text

@@ -4,7 +4,7 @@
 //! the integer called `len`), what they hold is checked for sense, and where it makes none the plain fields are shown.
 
 use super::view::{Limit, Reason, Record, Style, View};
-use super::{Reader, Value, contents, names, scalars};
+use super::{Reader, Value, contents, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::{Aggregate, Type, TypeId, TypeKind, Variant};
@@ -369,11 +369,6 @@ fn held(reader: &Reader<'_>, slot: Value) -> Value {
         }
     }
     value
-}
-
-/// UTF-8 of a known length, for other languages.
-pub(crate) fn text(reader: &Reader<'_>, address: u64, length: u64, limit: Limit) -> Option<View> {
-    text::quoted(reader, address, length, limit, scalars::quote).ok()
 }
 
 /// A `RawVec`'s address and capacity.

@@ -213,7 +213,7 @@ pub(crate) fn text(encoding: Encoding, bytes: &[u8], base: &Type, alias: &str) -
         let (real, imaginary) = bytes.split_at(bytes.len() / 2);
         let part =
             |bytes| Number::read(Encoding::Float, bytes).map_or_else(String::new, Number::text);
-        return format!("{} + {}i", part(real), part(imaginary));
+        return complex(&part(real), &part(imaginary));
     }
     let Some(number) = Number::read(encoding, bytes) else {
         return hex(bytes);
@@ -246,6 +246,14 @@ pub(crate) fn text(encoding: Encoding, bytes: &[u8], base: &Type, alias: &str) -
             format!("{value} {}", code_unit_text(value, size))
         }
         _ => number.text(),
+    }
+}
+
+/// A complex number's text.
+pub(crate) fn complex(real: &str, imaginary: &str) -> String {
+    match imaginary.strip_prefix('-') {
+        Some(imaginary) => format!("{real} - {imaginary}i"),
+        None => format!("{real} + {imaginary}i"),
     }
 }
 

@@ -19,6 +19,8 @@ pub(crate) enum View {
         target: Option<Value>,
         /// What is known of the pointee: a text, a function's name.
         note: Option<String>,
+        /// What a summary shows besides the address.
+        shows: Shows,
     },
     /// Something that stands for its target: a reference, a `Box`.
     Alias(Value),
@@ -32,6 +34,17 @@ pub(crate) enum View {
     Record(Record),
     /// A library's type that holds what it never holds: why it can't be shown.
     Broken(String),
+}
+
+/// How much a pointer's summary shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Shows {
+    /// The address, and what is known of the pointee.
+    Address,
+    /// The pointee, too: the pointer is there for it, as an owner or an iterator is.
+    Target,
+    /// And how many share it.
+    Counted(String),
 }
 
 /// Elements one after another.
@@ -329,6 +342,7 @@ impl Reader<'_> {
                     address,
                     target: None,
                     note: self.function_name(address).map(|name| format!("<{name}>")),
+                    shows: Shows::Address,
                 };
             }
             Some(TypeKind::Aggregate(aggregate)) if address != 0 => {
@@ -343,6 +357,7 @@ impl Reader<'_> {
             address,
             target: resolved.map(|_| target_value),
             note,
+            shows: Shows::Address,
         }
     }
 
@@ -408,9 +423,11 @@ impl Reader<'_> {
         limit: Limit,
     ) -> Result<View, Reason> {
         if aggregate.declaration && aggregate.members.is_empty() {
-            let says = (!value.raw)
-                .then(|| cpp::says(self, value, limit))
-                .flatten();
+            let known = || {
+                let text = cpp::declared(self, value, type_, limit);
+                text.or_else(|| cpp::says(self, value, limit))
+            };
+            let says = (!value.raw).then(known).flatten();
             return Ok(says.unwrap_or_else(|| View::Leaf("<incomplete type>".to_owned())));
         }
         if !value.raw {

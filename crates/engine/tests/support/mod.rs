@@ -29,6 +29,11 @@ pub struct Fixture {
 
 /// A source of the repository's `fixtures/`.
 pub fn fixture(name: &str, flags: &[&str]) -> Fixture {
+    let (source, text) = in_repository(name);
+    build(name, source, text, flags)
+}
+
+fn in_repository(name: &str) -> (PathBuf, String) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../fixtures")
         .join(name);
@@ -36,12 +41,12 @@ pub fn fixture(name: &str, flags: &[&str]) -> Fixture {
         .canonicalize()
         .unwrap_or_else(|e| panic!("{}: {e}", source.display()));
     let text = std::fs::read_to_string(&source).unwrap();
-    build(name, source, text, flags)
+    (source, text)
 }
 
-/// As [`fixture`], by a C compiler of one's choice.
+/// As [`fixture`], by a compiler of one's choice.
 pub fn fixture_by(compiler: &str, name: &str, flags: &[&str]) -> Fixture {
-    let Fixture { source, text, .. } = fixture(name, flags);
+    let (source, text) = in_repository(name);
     build_by(Some(compiler), name, source, text, flags)
 }
 
@@ -59,6 +64,17 @@ pub fn clang() -> Option<String> {
         output.is_ok_and(|output| output.status.success())
     };
     versions.chain(["clang".to_owned()]).find(runs)
+}
+
+/// Whether a compiler has libc++ to compile with.
+pub fn has_libcxx(compiler: &str) -> bool {
+    let probe = folder().join("libcxx-probe.cpp");
+    write_once(&probe, "#include <vector>\n");
+    let output = Command::new(compiler)
+        .args(["-stdlib=libc++", "-fsyntax-only"])
+        .arg(&probe)
+        .output();
+    output.is_ok_and(|output| output.status.success())
 }
 
 /// A source that stands in the test.

@@ -1,20 +1,25 @@
-//! Containers whose elements lie apart: those made of nodes, and those made of blocks. Walked no further than asked.
+//! Containers made of nodes, walked no further than asked.
 //!
 //! Node headers are part of each library's ABI. libstdc++: a tree's is colour, parent, left, right; a list's next and
-//! previous; a hash table's and a forward list's next. The element follows at the next place that its alignment allows.
+//! previous; a hash table's and a forward list's next. libc++: a tree's is left, right, parent, colour; a list's previous
+//! and next; a hash table's next and the hash; a forward list's next. The element follows at the next place that its
+//! alignment allows.
 
 use super::walks::{Chain, End, Tree};
 use super::{Limit, find, nonsense, walks, word};
 use crate::Address;
 use crate::values::entries::{Entry, Page};
 use crate::values::view::View;
-use crate::values::{Contents, Number, Reader, Value, names};
+use crate::values::{Contents, Reader, Value};
 use dapple_symbols::types::{Aggregate, TypeKind};
 
 /// The most elements a container is believed to have.
-const MAX_LENGTH: u64 = 1 << 40;
+pub(super) const MAX_LENGTH: u64 = 1 << 40;
 /// Elements counted one by one where the container doesn't know.
 const MAX_COUNTED: u64 = 1 << 17;
+
+/// The header of a node of libc++'s trees: three links, and the colour in one byte.
+pub(super) const LIBCXX_TREE: u64 = 25;
 
 /// What a container holds.
 pub(super) struct Element {
@@ -42,12 +47,7 @@ impl Element {
                 Some(whole) => whole,
                 None => typed(aggregate.type_arguments.first()?.1),
             };
-            return Some(Element {
-                align: reader.align_of(&value),
-                value,
-                offset: 0,
-                key: None,
-            });
+            return Some(Element::alone(reader, value));
         }
         let pair = whole.and_then(|pair| {
             let value = reader.field(&pair, "second")?;
@@ -73,8 +73,30 @@ impl Element {
         })
     }
 
+    /// An element that is all of a type.
+    pub(super) fn alone(reader: &Reader<'_>, value: Value) -> Element {
+        Element {
+            align: reader.align_of(&value),
+            value,
+            offset: 0,
+            key: None,
+        }
+    }
+
+    /// The size of an element without a key.
+    pub(super) fn size(&self, reader: &Reader<'_>) -> Option<u64> {
+        reader.size_of(&self.value).filter(|size| *size > 0)
+    }
+
+    /// The value of an element at an address.
+    pub(super) fn whole(&self, address: u64) -> Value {
+        let mut value = self.value.clone();
+        value.contents = Contents::Memory(Address(address));
+        value
+    }
+
     /// The entry of the element at an address.
-    fn at(&self, address: u64) -> Option<Entry> {
+    pub(super) fn at(&self, address: u64) -> Option<Entry> {
         let at = |value: &Value, offset: u64| {
             let mut value = value.clone();
             value.contents = Contents::Memory(Address(address.checked_add(offset)?));
@@ -90,7 +112,7 @@ impl Element {
     }
 
     /// Where it is in a node whose own part has so many bytes.
-    fn behind(&self, header: u64) -> u64 {
+    pub(super) fn behind(&self, header: u64) -> u64 {
         header.next_multiple_of(self.align.max(1))
     }
 }
@@ -120,7 +142,7 @@ fn is_map(path: &str) -> bool {
 }
 
 /// The entries that a walk has found, or why there are none.
-fn walked(page: Page, length: u64, walk: Result<(), String>) -> View {
+pub(super) fn walked(page: Page, length: u64, walk: Result<(), String>) -> View {
     match walk {
         Ok(()) => View::Entries(page.of(length)),
         Err(why) => match page.until(length, &why) {
@@ -130,7 +152,7 @@ fn walked(page: Page, length: u64, walk: Result<(), String>) -> View {
     }
 }
 
-fn too_long(length: u64) -> View {
+pub(super) fn too_long(length: u64) -> View {
     nonsense(&format!("its length would be {length}"))
 }
 
@@ -143,23 +165,28 @@ pub(super) fn tree(
     limit: Limit,
 ) -> Option<View> {
     let element = Element::of(reader, value, aggregate, is_map(path))?;
-    let header = reader.find(value, "_M_header")?;
-    let length = word(reader, value, &["_M_node_count"])?;
+    let length = word(reader, value, &["_M_node_count", "__size_"])?;
     if length > MAX_LENGTH {
         return Some(too_long(length));
     }
-    let (parent, left, right) = (1, 2, 3);
-    let root = reader.word(&header.contents.part(8 * parent, 8)).ok()?;
+    let (header, slot, tree) = match reader.find(value, "_M_header") {
+        Some(header) => (header, 1, (1, 2, 3, 32)),
+        None => {
+            let header = reader.find(value, "__end_node_")?;
+            (header, 0, (2, 0, 1, LIBCXX_TREE))
+        }
+    };
+    let (parent, left, right, own) = tree;
     let mut page = Page::new(limit, element.key.is_some());
     let tree = Tree {
-        root,
+        root: reader.word(&header.contents.part(8 * slot, 8)).ok()?,
         header: header.contents.address().map(|header| header.0),
-        parent: parent as usize,
+        parent,
         left,
         right,
         length,
     };
-    let offset = element.behind(32);
+    let offset = element.behind(own);
     let walk = walks::tree(reader, &tree, &mut page, &|node| {
         element.at(node.checked_add(offset)?)
     });
@@ -186,24 +213,35 @@ pub(super) fn chain(
     };
     let (list, header) = match path {
         "list" => {
-            let node = reader.find(value, "_M_node")?;
+            let (node, next, back) = match reader.find(value, "_M_node") {
+                Some(node) => (node, 0, 1),
+                None => (reader.find(value, "__end_")?, 1, 0),
+            };
             let own = node.contents.address()?.0;
-            let next = reader.find(&node, "_M_next")?;
             let list = Chain {
-                first: reader.word(&next.contents).ok()?,
-                next: 0,
-                back: Some((1, own)),
+                first: reader.word(&node.contents.part(8 * next, 8)).ok()?,
+                next: next as usize,
+                back: Some((back, own)),
                 end: own,
-                length: Some(word(reader, &node, &["_M_size"])?),
+                length: Some(word(reader, value, &["_M_size", "__size_"])?),
             };
             (list, 16)
         }
-        "forward_list" => (plain(reader.find(value, "_M_next")?, None)?, 8),
-        _ => {
-            let before = reader.find(value, "_M_before_begin")?;
-            let length = word(reader, value, &["_M_element_count"])?;
-            (plain(reader.find(&before, "_M_nxt")?, Some(length))?, 8)
-        }
+        "forward_list" => (
+            plain(find(reader, value, &["_M_next", "__next_"])?, None)?,
+            8,
+        ),
+        _ => match reader.find(value, "_M_before_begin") {
+            Some(before) => {
+                let length = word(reader, value, &["_M_element_count"])?;
+                (plain(reader.find(&before, "_M_nxt")?, Some(length))?, 8)
+            }
+            None => {
+                let before = reader.find(value, "__first_node_")?;
+                let length = word(reader, value, &["__size_"])?;
+                (plain(reader.find(&before, "__next_")?, Some(length))?, 16)
+            }
+        },
     };
     if let Some(length) = list.length.filter(|length| *length > MAX_LENGTH) {
         return Some(too_long(length));
@@ -224,160 +262,4 @@ pub(super) fn chain(
             Some(walked(page, length, Err(why)))
         }
     }
-}
-
-/// `deque`: blocks of equal size, from a cursor in the first to one in the last.
-pub(super) fn deque(
-    reader: &Reader<'_>,
-    value: &Value,
-    aggregate: &Aggregate,
-    limit: Limit,
-) -> Option<View> {
-    let element = Element::of(reader, value, aggregate, false)?;
-    let size = reader.size_of(&element.value).filter(|size| *size > 0)?;
-    let cursor = |name: &str| {
-        let iterator = reader.find(value, name)?;
-        let part = |name: &str| word(reader, &iterator, &[name]);
-        Some((
-            part("_M_cur")?,
-            part("_M_first")?,
-            part("_M_last")?,
-            part("_M_node")?,
-        ))
-    };
-    let (start, first, last, block) = cursor("_M_start")?;
-    let (end, end_first, _, end_block) = cursor("_M_finish")?;
-    let length = || {
-        let room = last.checked_sub(first).filter(|room| *room > 0)?;
-        let bytes = match end_block.checked_sub(block)? / 8 {
-            0 => end.checked_sub(start)?,
-            blocks => (last.checked_sub(start)?)
-                .checked_add((blocks - 1).checked_mul(room)?)?
-                .checked_add(end.checked_sub(end_first)?)?,
-        };
-        let skipped = start.checked_sub(first)?;
-        (room.is_multiple_of(size) && skipped <= room).then_some((bytes / size, room, skipped))
-    };
-    let Some((length, room, skipped)) = length().filter(|(length, ..)| *length <= MAX_LENGTH)
-    else {
-        return Some(nonsense("its ends don't belong together"));
-    };
-    let blocks = Blocks {
-        map: block,
-        per_block: room / size,
-        start: skipped / size,
-        size,
-        length,
-    };
-    Some(blocks.view(reader, &element, limit))
-}
-
-/// Blocks of elements, and a table of their addresses.
-struct Blocks {
-    /// The table's first word.
-    map: u64,
-    per_block: u64,
-    /// The position of the first element in the first block.
-    start: u64,
-    size: u64,
-    length: u64,
-}
-
-impl Blocks {
-    fn view(&self, reader: &Reader<'_>, element: &Element, limit: Limit) -> View {
-        let mut page = Page::new(limit, false);
-        page.skip(page.before().min(self.length));
-        let mut block = None;
-        let mut walk = Ok(());
-        while !page.is_full(self.length) {
-            let position = self.start + page.position();
-            let number = position / self.per_block;
-            let start = match block {
-                Some((known, start)) if known == number => Some(start),
-                _ => self.block(reader, number),
-            };
-            let Some(start) = start else {
-                walk = Err("its table of blocks cannot be read".to_owned());
-                break;
-            };
-            block = Some((number, start));
-            let offset = position % self.per_block * self.size;
-            if page
-                .next(|| element.at(start.checked_add(offset)?))
-                .is_none()
-            {
-                walk = Err("its blocks make no sense".to_owned());
-                break;
-            }
-        }
-        walked(page, self.length, walk)
-    }
-
-    fn block(&self, reader: &Reader<'_>, number: u64) -> Option<u64> {
-        let slot = self.map.checked_add(number.checked_mul(8)?)?;
-        let [block] = reader.words(slot).ok()?;
-        Some(block)
-    }
-}
-
-/// `vector<bool>`: bits.
-pub(super) fn bits(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<View> {
-    let edge = |name: &str| {
-        let iterator = reader.find(value, name)?;
-        let word = word(reader, &iterator, &["_M_p"])?;
-        let offset = reader.find(&iterator, "_M_offset")?;
-        let offset = reader.bytes(&offset.contents, 4).ok()?;
-        let offset = u32::from_le_bytes(offset.try_into().ok()?);
-        Some((word, u64::from(offset)))
-    };
-    let ((start, skip), (end, rest)) = (edge("_M_start")?, edge("_M_finish")?);
-    let length = end
-        .checked_sub(start)
-        .and_then(|bytes| bytes.checked_mul(8)?.checked_add(rest)?.checked_sub(skip));
-    let Some(length) = length.filter(|length| *length <= MAX_LENGTH && skip < 64) else {
-        return Some(nonsense("its end is not behind its beginning"));
-    };
-    let mut page = Page::new(limit, false);
-    page.skip(page.before().min(length));
-    let mut walk = Ok(());
-    while !page.is_full(length) {
-        let bit = skip + page.position();
-        let byte = start.checked_add(bit / 8).and_then(|at| {
-            let bytes = reader.bytes(&Contents::Memory(Address(at)), 1).ok()?;
-            bytes.first().copied()
-        });
-        let Some(byte) = byte else {
-            walk = Err("its bits cannot be read".to_owned());
-            break;
-        };
-        let number = Contents::Number(Number::Bool(byte >> (bit % 8) & 1 == 1));
-        let value = value.sibling(None, number);
-        if page.next(|| Some(Entry { key: None, value })).is_none() {
-            break;
-        }
-    }
-    Some(walked(page, length, walk))
-}
-
-/// `variant`: the alternative held. It starts where the union of all of them does.
-pub(super) fn variant(reader: &Reader<'_>, value: &Value) -> Option<View> {
-    let index = find(reader, value, &["_M_index"])?;
-    let index = reader.bytes(&index.contents, 1).ok()?[0];
-    if index == u8::MAX {
-        return Some(View::Leaf("valueless".to_owned()));
-    }
-    let mut union = reader.find(value, "_M_u")?;
-    for _ in 0..index {
-        union = reader.field(&union, "_M_rest")?;
-    }
-    let held = reader.field(&union, "_M_first")?;
-    let resolved = reader.resolve(&held)?;
-    let TypeKind::Aggregate(aggregate) = &resolved.type_.kind else {
-        return None;
-    };
-    if names::base_name(&resolved.type_.name) != "_Uninitialized" {
-        return None;
-    }
-    let type_ = aggregate.type_arguments.first()?.1;
-    Some(View::Alias(held.sibling(type_, held.contents.clone())))
 }

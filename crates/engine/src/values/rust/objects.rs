@@ -2,7 +2,7 @@
 
 use super::{Flaw, Known, sequences};
 use crate::Address;
-use crate::values::view::{Limit, View};
+use crate::values::view::{Limit, Shows, View};
 use crate::values::{Contents, Reader, Value, contents, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::names::NamePattern;
@@ -44,6 +44,7 @@ pub(super) fn fat_pointer(
                 address,
                 note: name(reader, &target),
                 target: Some(target),
+                shows: Shows::Address,
             },
             view => view,
         });
@@ -87,6 +88,7 @@ pub(super) fn object(
         address,
         target: None,
         note: name.map(|name| format!("<{}>", names::shorten(&name, Language::Rust))),
+        shows: Shows::Address,
     })
 }
 

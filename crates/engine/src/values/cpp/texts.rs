@@ -1,0 +1,223 @@
+//! Strings, their views and paths.
+
+use super::{find, integer, nonsense, word};
+use crate::Address;
+use crate::values::scalars::quote;
+use crate::values::view::{LONG, Limit, View};
+use crate::values::{Contents, Reader, Value, c};
+use dapple_symbols::location::Unavailable;
+use dapple_symbols::types::TypeKind;
+
+/// The longest text taken for real, in bytes.
+const MAX_OBJECT: u64 = i64::MAX as u64;
+
+/// What a string says of itself.
+struct Text {
+    data: u64,
+    /// In code units, as all lengths here.
+    length: u64,
+    capacity: u64,
+    /// Bytes of a code unit.
+    unit: u64,
+}
+
+/// `basic_string`. A short text lies in the object itself.
+pub(super) fn string(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<View> {
+    let text = match find(reader, value, &["__rep_"]) {
+        Some(representation) => of_libcxx(reader, &representation)?,
+        None => of_libstdcxx(reader, value)?,
+    };
+    Some(checked(reader, &text, limit))
+}
+
+fn of_libstdcxx(reader: &Reader<'_>, value: &Value) -> Option<Text> {
+    let data = reader.find(value, "_M_p")?;
+    let local = reader.find(value, "_M_local_buf")?;
+    let unit = unit_size(reader, &data)?;
+    let address = reader.word(&data.contents).ok()?;
+    Some(Text {
+        data: address,
+        length: word(reader, value, &["_M_string_length"])?,
+        capacity: if local.contents.address() == Some(Address(address)) {
+            16 / unit - 1
+        } else {
+            word(reader, value, &["_M_allocated_capacity"])?
+        },
+        unit,
+    })
+}
+
+/// libc++'s: a bit tells which of two forms a union has, in either order of their parts.
+fn of_libcxx(reader: &Reader<'_>, representation: &Value) -> Option<Text> {
+    let short = reader.field(representation, "__s")?;
+    let long = reader.field(representation, "__l")?;
+    let data = reader.field(&long, "__data_")?;
+    let unit = unit_size(reader, &data)?;
+    if integer(reader, &reader.find(&short, "__is_long_")?)? == 0 {
+        let buffer = reader.field(&short, "__data_")?;
+        return Some(Text {
+            data: buffer.contents.address()?.0,
+            length: integer(reader, &reader.find(&short, "__size_")?)?,
+            capacity: reader.size_of(&buffer)? / unit - 1,
+            unit,
+        });
+    }
+    Some(Text {
+        data: reader.word(&data.contents).ok()?,
+        length: integer(reader, &reader.find(&long, "__size_")?)?,
+        // Kept by halves.
+        capacity: integer(reader, &reader.find(&long, "__cap_")?)?.checked_mul(2)?,
+        unit,
+    })
+}
+
+/// A string's type that is only declared, as clang leaves it to the library to describe it: its parts are where the
+/// library's ABI has them. `None`: another type, or nothing that could be one.
+pub(super) fn declared(
+    reader: &Reader<'_>,
+    value: &Value,
+    name: &str,
+    limit: Limit,
+) -> Option<View> {
+    let (is_libcxx, unit) = declared_string(name)?;
+    let own = value.contents.address()?.0;
+    let text = if is_libcxx {
+        let [first, length, data] = reader.words(own).ok()?;
+        if first & 1 == 0 {
+            Text {
+                data: own.checked_add(unit)?,
+                length: (first & 0xff) >> 1,
+                capacity: 24 / unit - 2,
+                unit,
+            }
+        } else {
+            Text {
+                data,
+                length,
+                capacity: first - 1,
+                unit,
+            }
+        }
+    } else {
+        let [data, length, capacity] = reader.words(own).ok()?;
+        let is_local = Some(data) == own.checked_add(16);
+        Text {
+            data,
+            length,
+            capacity: if is_local { 16 / unit - 1 } else { capacity },
+            unit,
+        }
+    };
+    Some(checked(reader, &text, limit))
+}
+
+/// The size of a string's type that is only declared.
+pub(super) fn declared_size(name: &str) -> Option<u64> {
+    declared_string(name).map(|(is_libcxx, _)| if is_libcxx { 24 } else { 32 })
+}
+
+/// Whether it is libc++'s, and its unit.
+fn declared_string(name: &str) -> Option<(bool, u64)> {
+    let (is_libcxx, rest) = match name.strip_prefix("std::__1::basic_string<") {
+        Some(rest) => (true, rest),
+        None => (false, name.strip_prefix("std::__cxx11::basic_string<")?),
+    };
+    let unit = match rest.split([',', '>']).next()?.trim() {
+        "char" | "char8_t" => 1,
+        "char16_t" => 2,
+        "wchar_t" | "char32_t" => 4,
+        _ => return None,
+    };
+    Some((is_libcxx, unit))
+}
+
+/// `basic_string_view`.
+pub(super) fn string_view(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<View> {
+    let data = find(reader, value, &["_M_str", "__data_"])?;
+    let text = Text {
+        length: word(reader, value, &["_M_len", "__size_"])?,
+        data: reader.word(&data.contents).ok()?,
+        capacity: MAX_OBJECT,
+        unit: unit_size(reader, &data)?,
+    };
+    let bytes = text.length.checked_mul(text.unit);
+    if bytes.is_none_or(|bytes| bytes > MAX_OBJECT) {
+        return Some(nonsense(&format!("its length would be {}", text.length)));
+    }
+    Some(shown(reader, &text, limit))
+}
+
+/// The size of what a pointer points to, when it can be a code unit's.
+fn unit_size(reader: &Reader<'_>, pointer: &Value) -> Option<u64> {
+    let TypeKind::Pointer(_, target) = reader.resolve(pointer)?.type_.kind else {
+        return None;
+    };
+    let unit = pointer.sibling(target, Contents::Memory(Address(0)));
+    reader
+        .size_of(&unit)
+        .filter(|size| matches!(size, 1 | 2 | 4))
+}
+
+/// A string's text, if it can be one: not longer than its room, and with a zero behind it.
+fn checked(reader: &Reader<'_>, text: &Text, limit: Limit) -> View {
+    let Text {
+        data,
+        length,
+        capacity,
+        unit,
+    } = *text;
+    if length > capacity {
+        return nonsense(&format!(
+            "its length {length} is above its capacity {capacity}"
+        ));
+    }
+    let end = length
+        .checked_mul(unit)
+        .filter(|bytes| *bytes <= MAX_OBJECT)
+        .and_then(|bytes| data.checked_add(bytes));
+    let mut zero = [0; 4];
+    let zero = &mut zero[..unit.min(4) as usize];
+    match end {
+        Some(end) => match reader.memory.read(Address(end), zero) {
+            Ok(()) if zero.iter().all(|byte| *byte == 0) => shown(reader, text, limit),
+            Ok(()) => nonsense("no zero is behind it"),
+            Err(at) => nonsense(&format!("its end at {:#x} cannot be read", at.0)),
+        },
+        None => nonsense(&format!("its length would be {length}")),
+    }
+}
+
+/// Code units, quoted and cut at the limit, not inside a character.
+fn shown(reader: &Reader<'_>, text: &Text, limit: Limit) -> View {
+    let count = text.length.min(limit.text as u64);
+    let contents = Contents::Memory(Address(text.data));
+    let mut bytes = match reader.bytes(&contents, count * text.unit) {
+        Ok(bytes) => bytes,
+        Err(reason @ Unavailable::Unreadable(_)) if count > 0 => {
+            return View::Broken(reader.reason(&reason));
+        }
+        Err(_) => Vec::new(),
+    };
+    let is_cut = count < text.length;
+    if is_cut
+        && text.unit == 1
+        && let Err(error) = std::str::from_utf8(&bytes)
+        && error.error_len().is_none()
+    {
+        bytes.truncate(error.valid_up_to());
+    }
+    let mut line = match text.unit {
+        1 => quote(&bytes),
+        unit => quote(c::decode(&bytes, unit).as_bytes()),
+    };
+    if is_cut {
+        line.push('…');
+        if limit.text >= LONG.text {
+            line.push_str(&format!(" (len = {})", text.length));
+        }
+    }
+    View::Text {
+        text: line,
+        address: Some(text.data),
+    }
+}
