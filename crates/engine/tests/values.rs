@@ -186,6 +186,16 @@ fn rust_shapes_of_types_are_shown() {
 }
 
 #[test]
+fn rust_futures_are_shown() {
+    check(
+        &fixture("futures.rs", &[]),
+        "main",
+        3,
+        expect_file!["values/rust_futures.txt"],
+    );
+}
+
+#[test]
 fn cpp_language_values_are_shown() {
     check(
         &fixture("values.cpp", &[]),

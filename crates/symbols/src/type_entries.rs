@@ -510,9 +510,17 @@ impl<'a> Dwarf<'a> {
                 .children(unit, &child)
                 .into_iter()
                 .find(|child| child.tag() == dw::DW_TAG_member);
-            let Some(member) = payload.and_then(|payload| self.member(unit, &payload)) else {
+            let Some(payload) = payload else {
                 continue;
             };
+            let Some(member) = self.member(unit, &payload) else {
+                continue;
+            };
+            let declaration = payload.attr_value(dw::DW_AT_decl_line).and_then(|_| {
+                let chain = self.chain(unit, payload.offset());
+                let file = dw::DW_AT_decl_file;
+                self.position(&chain, file, dw::DW_AT_decl_line, dw::DW_AT_decl_column)
+            });
             let name = member
                 .name
                 .clone()
@@ -521,6 +529,7 @@ impl<'a> Dwarf<'a> {
                 name,
                 discriminants: discriminants(&child, width),
                 member,
+                declaration,
             });
         }
         VariantPart {

@@ -1,6 +1,6 @@
 //! Types of C, C++ and Rust: DWARF 5 §5. What they are; how they are read from the entries is next door.
 
-use crate::functions::Language;
+use crate::functions::{Language, SourcePosition};
 use crate::{Error, Module};
 use std::sync::Arc;
 
@@ -183,6 +183,8 @@ pub struct Variant {
     pub discriminants: Vec<(u128, u128)>,
     /// The member that holds the payload's structure.
     pub member: Member,
+    /// Where it is written: of a future, the line that it waits at in this state.
+    pub declaration: Option<SourcePosition>,
 }
 
 impl Module {

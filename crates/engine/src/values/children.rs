@@ -139,7 +139,7 @@ impl Reader<'_> {
             View::Entries(entries) => {
                 let (name, value) = match (entries.at(index), &entries.broken) {
                     (Some(Entry { key, value }), _) => {
-                        let name = key.as_ref().map(|key| self.render(key).text);
+                        let name = key.as_ref().map(|key| self.label(key));
                         (name, value.clone())
                     }
                     (None, Some(reason)) => {

@@ -221,12 +221,12 @@ fn function_traits(name: String) -> String {
         text.push_str(parameters);
         if output != "()" {
             text.push_str(" -> ");
-            text.push_str(&function_traits(output.to_owned()));
+            text.push_str(&function_traits(output.to_owned()).replace(" = ", "="));
         }
         rest = &inside[end..];
     }
     text.push_str(rest);
-    text
+    text.replace('=', " = ")
 }
 
 /// The parameters, the result and the end of `(i32), Output=i32>`.

@@ -52,6 +52,16 @@ impl Reader<'_> {
         }
     }
 
+    /// A value as the name of what it is the key of: shorter, and without what is said of values that stand alone.
+    pub(super) fn label(&self, key: &Value) -> String {
+        let mut line = Line {
+            text: String::new(),
+            values: 0,
+        };
+        self.write(&self.view(key, SHORT), key, 1, &mut line);
+        line.text
+    }
+
     /// The type's name, as people write it.
     pub(crate) fn type_name(&self, value: &Value) -> String {
         if let Contents::Number(number) = value.contents {

@@ -9,6 +9,7 @@ use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::{Aggregate, Type, TypeId, TypeKind, Variant};
 
+mod captures;
 mod cells;
 mod network;
 mod objects;
@@ -19,6 +20,7 @@ mod tables;
 mod text;
 mod times;
 
+pub(crate) use captures::closure_name;
 pub(crate) use objects::concrete_type;
 pub(crate) use owners::{extras, is_hidden_in_summaries};
 pub(crate) use sequences::is_readable;
@@ -96,6 +98,9 @@ pub(crate) fn enum_view(
     type_: &Type,
     aggregate: &Aggregate,
 ) -> Result<View, Reason> {
+    if !value.raw && captures::is_future(&type_.name) {
+        return captures::future(reader, value, type_, aggregate);
+    }
     let variant = active_variant(reader, value, aggregate)?;
     let payload = reader.member(value, &variant.member);
     let mut record = match reader.resolve(&payload).map(|resolved| resolved.type_) {
@@ -294,6 +299,13 @@ pub(crate) fn note(reader: &Reader<'_>, value: &Value, view: &View, alone: bool)
         (Kind::Owner, _) if alone => owners::note(reader, value),
         (Kind::Cell(path), _) => cells::note(reader, value, path),
         (Kind::Range, _) => ranges::note(reader, value),
+        (Kind::Future, _) => {
+            let type_ = reader.resolve(value)?.type_;
+            match &type_.kind {
+                TypeKind::Aggregate(aggregate) => captures::note(reader, value, aggregate),
+                _ => None,
+            }
+        }
         (Kind::Object, View::Alias(target)) if alone => return objects::note(reader, target),
         _ => None,
     };
@@ -312,6 +324,8 @@ enum Kind {
     Range,
     /// A pointer to a trait object.
     Object,
+    /// What `async` makes.
+    Future,
 }
 
 fn kind(reader: &Reader<'_>, value: &Value) -> Option<Kind> {
@@ -337,6 +351,9 @@ fn kind(reader: &Reader<'_>, value: &Value) -> Option<Kind> {
         | "core::cell::Ref"
         | "core::cell::RefMut" => Some(Kind::Guard),
         "core::ops::range::RangeInclusive" => Some(Kind::Range),
+        _ if aggregate.variants.is_some() => {
+            captures::is_future(&type_.name).then_some(Kind::Future)
+        }
         path => {
             if let Some(cell) = CELLS.iter().find(|cell| **cell == path) {
                 return Some(Kind::Cell(cell));

@@ -464,12 +464,17 @@ impl Reader<'_> {
                 }
             }
         }
+        let closure = match is_rust && !value.raw {
+            true => rust::closure_name(&type_.name, &mut fields),
+            false => None,
+        };
+        let own = || rust::record_name(&type_.name).to_owned();
         Record {
-            name: is_rust.then(|| rust::record_name(&type_.name).to_owned()),
+            name: is_rust.then(|| closure.map_or_else(own, str::to_owned)),
             style: if is_tuple { Style::Tuple } else { Style::Named },
+            raw: closure.is_some() && !fields.is_empty(),
+            reachable: closure.is_none(),
             fields,
-            raw: false,
-            reachable: true,
         }
     }
 

@@ -1,0 +1,129 @@
+//! Closures and futures: what they have captured, and where a future waits.
+
+use super::{active_variant, empty};
+use crate::values::view::{Field, Reason, Style, View};
+use crate::values::{Reader, Value, names};
+use dapple_symbols::types::{Aggregate, Type, TypeKind};
+
+/// What the compiler calls the types of closures.
+const CLOSURES: [&str; 2] = ["{closure_env#", "{coroutine_closure_env#"];
+/// And of futures, with what people call them.
+const FUTURES: [(&str, &str); 4] = [
+    ("{async_fn_env#", "async fn"),
+    ("{async_block_env#", "async block"),
+    ("{async_closure_env#", "async closure"),
+    ("{gen_block_env#", "gen block"),
+];
+/// What it calls the future that another one waits for.
+const AWAITED: &str = "__awaitee";
+
+/// What a closure is called, and that its fields are what it has captured; `None`: no closure.
+pub(crate) fn closure_name(name: &str, fields: &mut [Field]) -> Option<&'static str> {
+    let base = names::base_name(name);
+    if !CLOSURES.iter().any(|closure| base.starts_with(closure)) {
+        return None;
+    }
+    for field in fields {
+        let by_reference = field.name.strip_prefix("_ref__");
+        let captured = by_reference.unwrap_or(&field.name);
+        // Part of a variable: `point__x`.
+        field.name = match captured.starts_with('_') {
+            true => captured.to_owned(),
+            false => captured.replace("__", "."),
+        };
+    }
+    Some("closure")
+}
+
+/// Whether a type is a future's, made by `async`.
+pub(super) fn is_future(name: &str) -> bool {
+    kind(name).is_some()
+}
+
+fn kind(name: &str) -> Option<&'static str> {
+    let base = names::base_name(name);
+    let mut kinds = FUTURES.iter();
+    let (_, kind) = kinds.find(|(start, _)| base.starts_with(start))?;
+    Some(kind)
+}
+
+/// A future: what it keeps while it waits, and what it waits for.
+pub(super) fn future(
+    reader: &Reader<'_>,
+    value: &Value,
+    type_: &Type,
+    aggregate: &Aggregate,
+) -> Result<View, Reason> {
+    let variant = active_variant(reader, value, aggregate)?;
+    let payload = reader.member(value, &variant.member);
+    let inner = reader.resolve(&payload).map(|resolved| resolved.type_);
+    let mut record = match inner.as_ref().map(|inner| (inner, &inner.kind)) {
+        Some((inner, TypeKind::Aggregate(fields))) => reader.record(&payload, inner, fields),
+        _ => empty(),
+    };
+    if let "Returned" | "Panicked" = state_name(inner.as_deref()) {
+        // What is left there is gone.
+        record.fields.clear();
+    }
+    // A parameter is kept twice: as it was captured, and before that as the variable it has been moved to.
+    let mut seen: Vec<String> = Vec::new();
+    record.fields.retain(|field| {
+        let is_new = !seen.contains(&field.name);
+        seen.push(field.name.clone());
+        is_new
+    });
+    for field in &mut record.fields {
+        if field.name == AWAITED {
+            field.name = "awaiting".to_owned();
+        }
+    }
+    // What is waited for comes last, as it does in the source.
+    record.fields.sort_by_key(|field| field.name == "awaiting");
+    let kind = kind(&type_.name).unwrap_or("future");
+    record.name = Some(match kind {
+        "async fn" => {
+            let path = type_.name.split("::{async_fn_env#").next();
+            format!("async {}", names::base_name(path.unwrap_or_default()))
+        }
+        kind => kind.to_owned(),
+    });
+    record.style = Style::Named;
+    record.reachable = false;
+    record.raw = true;
+    Ok(View::Record(record))
+}
+
+fn state_name(payload: Option<&Type>) -> &str {
+    payload.map_or("", |type_| names::base_name(&type_.name))
+}
+
+/// The state of a future: where it waits.
+pub(super) fn note(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<String> {
+    let variant = active_variant(reader, value, aggregate).ok()?;
+    let payload = reader.member(value, &variant.member);
+    let state = reader.resolve(&payload)?.type_;
+    let note = match state_name(Some(&state)) {
+        "Unresumed" => "not started".to_owned(),
+        "Returned" => "finished".to_owned(),
+        "Panicked" => "panicked".to_owned(),
+        _ => {
+            let place = variant.declaration.as_ref()?;
+            let file = place.file.file_name().unwrap_or_default();
+            format!("suspended at {}:{}", file.to_string_lossy(), place.line)
+        }
+    };
+    Some(note)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn futures_are_told_by_their_names() {
+        assert_eq!(kind("tour::fetch::{async_fn_env#0}<i32>"), Some("async fn"));
+        assert_eq!(kind("tour::main::{async_block_env#1}"), Some("async block"));
+        assert_eq!(kind("tour::main::{closure_env#1}"), None);
+        assert_eq!(kind("tour::Future"), None);
+    }
+}
