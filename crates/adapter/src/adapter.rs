@@ -89,6 +89,8 @@ pub enum ScopeKind {
 pub enum Reference {
     /// A scope of a frame.
     Scope(FrameId, ScopeKind),
+    /// What registers of a frame have in them, by their positions from the scope on.
+    Registers(FrameId, Vec<usize>),
     /// A value with children.
     Value {
         /// The value.

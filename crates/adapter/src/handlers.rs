@@ -14,6 +14,7 @@ mod inspect;
 mod memory;
 mod moving;
 mod places;
+mod registers;
 mod restart;
 mod run;
 pub mod skipping;

@@ -21,6 +21,7 @@ use dapple_engine::event::{ExceptionKind, ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::exceptions::{BreakMode, Exception};
 use dapple_engine::frame::Frame;
 use dapple_engine::modules::{DebugInfo, ModuleInfo};
+use dapple_engine::registers::shown::ShownRegister;
 use dapple_engine::session::stepping::StepTarget;
 use dapple_engine::session::watching::{Access, DataBreakpointState, DataHit, DataRefusal};
 use dapple_engine::session::{Asked, BreakpointState, ProcessInfo, Resolution, Start, ThreadInfo};
@@ -512,9 +513,16 @@ pub fn base64(bytes: &[u8]) -> String {
     BASE64_STANDARD.encode(bytes)
 }
 
-/// A register of a frame.
-pub fn register(name: &str, text: &str) -> Variable {
-    Variable::new(name, text, 0).with_evaluate_name(format!("${name}"))
+/// A register of a frame, or a group of them.
+pub fn register(register: &ShownRegister, reference: i64) -> Variable {
+    let mut shown = Variable::new(&*register.name, &*register.text, reference);
+    if let Some(expression) = &register.expression {
+        shown = shown.with_evaluate_name(expression.clone());
+    }
+    if let Some(address) = register.memory {
+        shown = shown.with_memory_reference(address.to_string());
+    }
+    shown
 }
 
 /// Of several variables of one name only the last can be spoken of. Clients tell variables apart by name.

@@ -54,8 +54,14 @@ fn masked(text: &str) -> String {
 /// Sets a variable of a scope; what it is then.
 fn set(session: &Session, frame: &StackFrame, name: &str, value: &str) -> String {
     let (scope, name) = name.split_once('/').unwrap_or(("Locals", name));
-    let scope = session.scope(frame, scope).variables_reference;
-    let arguments = SetVariableArguments::new(scope, name, value);
+    let mut container = session.scope(frame, scope).variables_reference;
+    let mut name = name;
+    while let Some((group, inside)) = name.split_once('/') {
+        let groups = session.variables(container);
+        container = support::named(&groups, group).variables_reference;
+        name = inside;
+    }
+    let arguments = SetVariableArguments::new(container, name, value);
     said(session.request::<SetVariableRequest>(arguments), |answer| {
         answer.value
     })
@@ -401,11 +407,11 @@ fn registers_are_set_by_name() {
     let stop = session.stopped_at(&fixture, "inner", StoppedEventReason::Breakpoint);
     session.set_breakpoints(&fixture, &[]);
     let at = &stop.top;
-    check(&session, at, set, &[("Registers/rdi", "8", "0x8")]);
+    check(&session, at, set, &[("Registers/General/rdi", "8", "0x8")]);
     check(&session, at, typed, &[("$rdi", "+= 1", "9")]);
     check(&session, at, set_expression, &[("$r11", "-1", "-1")]);
     assert_eq!(session.variable(at, "Arguments", "given").value, "9");
-    let is = set(&session, at, "Registers/rip", "0");
+    let is = set(&session, at, "Registers/General/rip", "0");
     assert_eq!(is, "error: there is no code at 0x0");
     goes_on_to_write(session, &stop, "9030 5 1\n");
 }

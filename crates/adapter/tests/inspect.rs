@@ -104,7 +104,9 @@ fn scopes_are_arguments_locals_statics_and_registers() {
     );
     assert_eq!(session.variable(&stop.top, "Arguments", "count").value, "3");
     assert_eq!(session.variable(&stop.top, "Statics", "visits").value, "0");
-    let pc = session.variable(&stop.top, "Registers", "rip").value;
+    let general = session.variable(&stop.top, "Registers", "General");
+    let general = session.variables(general.variables_reference);
+    let pc = named(&general, "rip").value.clone();
     assert_eq!(
         Some(pc.trim_start_matches('0')),
         stop.top

@@ -47,7 +47,7 @@ fn what_there_is_not_is_answered_with_what_there_is() {
     let source = source.to_str().expect("a plain path");
     let lines = [
         "locls",
-        "x/4x $rsp",
+        "x/4q $rsp",
         "p/x 12",
         "breakpoint set --name add",
         "ignore 1 5",
@@ -58,7 +58,7 @@ fn what_there_is_not_is_answered_with_what_there_is() {
     let run = typed(&[source], &lines);
     let expected = "\
 dapple: there is no command `locls`; did you mean `info locals`?
-dapple: there is no command `x`: there is no command yet that shows memory; `print *pointer` or `print array` shows what is there
+dapple: `x` has no format `q`: b, h, w, g, s, i, x
 dapple: `print` has no formats such as `/x`: values are shown by their types
 dapple: there is no command `breakpoint set`: `break LINE`, `break FILE:LINE` or `break FUNCTION` sets a breakpoint
 dapple: there is no command `ignore`: `hits N >= COUNT` has breakpoint N stop from that hit on

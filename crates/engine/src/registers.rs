@@ -1,5 +1,8 @@
 //! A thread's or a frame's registers, by their DWARF numbers (System V ABI for x86-64, figure 3.36).
 
+pub(crate) mod extended;
+pub mod shown;
+
 use crate::Address;
 
 /// How many registers have a DWARF number we keep: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8–r15, rip.

@@ -21,6 +21,7 @@ use crate::frame::{FrameId, Stack};
 use crate::launch::LaunchOptions;
 use crate::modules::ModuleInfo;
 use crate::owner::Owner;
+use crate::registers::shown::ShownRegister;
 use crate::target::linux::privileges;
 pub use crate::target::linux::wait::Waker;
 use crate::values::{NamedValue, Rendered, Value};
@@ -426,11 +427,11 @@ impl Session {
     pub fn statics(&self, frame: FrameId) -> Result<Vec<(NamedValue, Rendered)>, Error> {
         self.ask(move |owner| owner.statics(frame))?
     }
-    /// The frame's registers: name, text.
+    /// The frame's registers in groups.
     ///
     /// # Errors
     /// As [`Session::variables`].
-    pub fn registers(&self, frame: FrameId) -> Result<Vec<(String, String)>, Error> {
+    pub fn registers(&self, frame: FrameId) -> Result<Vec<ShownRegister>, Error> {
         self.ask(move |owner| owner.frame_registers(frame))?
     }
     /// Children of a value, by position: named first, then indexed.

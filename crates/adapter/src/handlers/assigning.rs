@@ -1,6 +1,7 @@
 //! Giving variables other values.
 
 use super::children::{Child, child};
+use super::registers;
 use crate::adapter::Adapter;
 use crate::to_dap;
 use dapple_dap::server::{Context, Failure};
@@ -34,11 +35,8 @@ pub fn set_variable(
     let (named, rendered) = match (found, frame) {
         (Child::Value(found), _) => *found,
         (Child::Register, Some(frame)) => {
-            let debuggee = adapter.partly_stopped()?;
-            let registers = debuggee.registers(frame);
-            let registers = registers.map_err(|error| to_dap::failure(&error))?;
-            let shown = registers.into_iter().find(|(known, _)| known == name);
-            let text = shown.map(|(_, text)| text).unwrap_or_default();
+            let shown = registers::named(adapter, frame, name)?;
+            let text = shown.map(|register| register.text).unwrap_or_default();
             return Ok(SetVariableResponse::new(text));
         }
         (Child::Register, None) => return Ok(SetVariableResponse::new(arguments.value)),

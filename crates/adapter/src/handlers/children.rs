@@ -35,7 +35,7 @@ pub fn child(
     };
     let engine = |error: Error| to_dap::failure(&error);
     let (children, frame) = match reference {
-        Reference::Scope(frame, ScopeKind::Registers) => {
+        Reference::Scope(frame, ScopeKind::Registers) | Reference::Registers(frame, _) => {
             return Ok(Ok((Child::Register, Some(frame))));
         }
         Reference::Scope(frame, ScopeKind::Statics) => {

@@ -1,6 +1,6 @@
 //! Looking at the program: threads, stacks, variables, expressions, modules.
 
-use super::input;
+use super::{input, registers};
 use crate::adapter::{Adapter, Phase, Reference, ScopeKind};
 use crate::{from_dap, to_dap};
 use dapple_dap::message::Empty;
@@ -156,14 +156,10 @@ pub fn variables(
     };
     match reference {
         Reference::Scope(frame, ScopeKind::Registers) => {
-            let registers = adapter
-                .debuggee()?
-                .registers(frame)
-                .map_err(|error| to_dap::failure(&error))?;
-            let shown = registers
-                .iter()
-                .map(|(name, text)| to_dap::register(name, text));
-            Ok(VariablesResponse::new(page(&arguments, shown)))
+            registers::variables(adapter, frame, &[], &arguments)
+        }
+        Reference::Registers(frame, path) => {
+            registers::variables(adapter, frame, &path, &arguments)
         }
         Reference::Scope(frame, kind) => {
             let listing = match kind {
@@ -209,7 +205,10 @@ pub fn variables(
 }
 
 /// What of a scope's variables, all of them named, was asked for.
-fn page<T>(arguments: &VariablesArguments, all: impl ExactSizeIterator<Item = T>) -> Vec<T> {
+pub(super) fn page<T>(
+    arguments: &VariablesArguments,
+    all: impl ExactSizeIterator<Item = T>,
+) -> Vec<T> {
     let count = all.len();
     let range = from_dap::children(arguments, count as u64, 0);
     all.skip(usize::try_from(range.start).unwrap_or(usize::MAX))

@@ -3,6 +3,8 @@
 use super::Owner;
 use crate::frame::{Frame, FrameId, Stack, StackCache};
 use crate::modules::ModuleInfo;
+use crate::registers::extended::Extended;
+use crate::registers::shown::{self, Rest, ShownRegister};
 use crate::session::ThreadInfo;
 use crate::stops::Mode;
 use crate::target::linux::{process, ptrace};
@@ -182,9 +184,24 @@ impl Owner {
         Ok(self.render(self.reader().statics(&frame)))
     }
 
-    pub(crate) fn frame_registers(&mut self, id: FrameId) -> Result<Vec<(String, String)>, Error> {
+    pub(crate) fn frame_registers(&mut self, id: FrameId) -> Result<Vec<ShownRegister>, Error> {
         let frame = self.frame(id)?;
-        Ok(self.reader().registers(&frame))
+        let general = &frame.physical.registers;
+        let kernels = match frame.physical.level {
+            0 => self.registers(id.thread),
+            _ => None,
+        };
+        let Some(kernels) = kernels else {
+            return Ok(shown::groups(general, None));
+        };
+        let extended = ptrace::extended_state(id.thread).unwrap_or_default();
+        let extended = Extended::parse(&extended);
+        let rest = Rest {
+            flags: kernels.flags(),
+            segments: kernels.segments(),
+            extended: extended.as_ref(),
+        };
+        Ok(shown::groups(general, Some(&rest)))
     }
 
     pub(crate) fn children(

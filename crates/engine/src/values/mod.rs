@@ -38,7 +38,7 @@ pub(crate) mod view;
 
 pub(crate) use contents::extract_bits;
 pub use scalars::Number;
-pub(crate) use scalars::number_of;
+pub(crate) use scalars::{from_extended, number_of};
 
 /// A value: its type and where it is. Cloneable, reads nothing until asked.
 #[derive(Debug, Clone)]
@@ -218,20 +218,6 @@ impl Reader<'_> {
             expression: Some(variable.name.clone()),
             kind: Some(variable.kind),
         }
-    }
-
-    /// General registers of the frame, as values.
-    pub fn registers(&self, frame: &Frame) -> Vec<(String, String)> {
-        (0u16..)
-            .zip(registers::NAMES)
-            .map(|(number, name)| {
-                let text = match frame.physical.registers.get(number) {
-                    Some(value) => format!("{value:#x}"),
-                    None => self.reason(&Unavailable::RegisterLost(number)),
-                };
-                (name.to_owned(), text)
-            })
-            .collect()
     }
 
     /// Why there's no value, for people.

@@ -165,7 +165,7 @@ impl Number {
 }
 
 /// x87's 80 bits: sign, 15 bits of exponent, 64 of mantissa with its leading one (Intel SDM vol. 1, 4.2.2).
-fn from_extended(bits: u128) -> f64 {
+pub(crate) fn from_extended(bits: u128) -> f64 {
     let mantissa = bits as u64;
     let exponent = (bits >> 64) as u16 & 0x7fff;
     let sign = if bits >> 79 & 1 == 1 { -1.0 } else { 1.0 };

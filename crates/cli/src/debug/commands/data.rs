@@ -154,7 +154,10 @@ fn info(session: &mut Session, topic: &str) -> anyhow::Result<Flow> {
     let known = super::words::single()
         .find(|(word, _)| *word == topic)
         .and_then(|(_, command)| command.strip_prefix("info "));
-    let topic = known.unwrap_or(topic);
+    let topic = match known.unwrap_or(topic) {
+        "regs" => "registers",
+        topic => topic,
+    };
     let matching: Vec<_> = TOPICS
         .iter()
         .filter(|known| known.starts_with(topic))
@@ -181,7 +184,7 @@ fn info(session: &mut Session, topic: &str) -> anyhow::Result<Flow> {
             };
             session.screen.say(&text);
         }
-        [&"registers"] => registers(session)?,
+        [&"registers"] => drop(super::machine::registers(session, "")?),
         [&"modules"] => modules(session)?,
         _ if topic.is_empty() => bail!("info about what? {}", TOPICS.join(", ")),
         [] => {
@@ -226,23 +229,23 @@ fn breakpoints(session: &mut Session) {
     session.screen.say(&text);
 }
 
-fn hint(scope: &Scope) -> Option<&ScopePresentationHint> {
+pub(super) fn hint(scope: &Scope) -> Option<&ScopePresentationHint> {
     scope.presentation_hint.as_ref()
 }
 
-fn scopes(session: &Session, frame: &StackFrame) -> anyhow::Result<Vec<Scope>> {
+pub(super) fn scopes(session: &Session, frame: &StackFrame) -> anyhow::Result<Vec<Scope>> {
     Ok(session
         .request::<ScopesRequest>(ScopesArguments::new(frame.id))?
         .scopes)
 }
 
-fn children(session: &Session, reference: i64) -> anyhow::Result<Vec<Variable>> {
+pub(super) fn children(session: &Session, reference: i64) -> anyhow::Result<Vec<Variable>> {
     Ok(session
         .request::<VariablesRequest>(VariablesArguments::new(reference))?
         .variables)
 }
 
-fn selected(session: &Session) -> anyhow::Result<StackFrame> {
+pub(super) fn selected(session: &Session) -> anyhow::Result<StackFrame> {
     session
         .stop()?
         .frame()
@@ -306,38 +309,6 @@ fn threads(session: &mut Session) -> anyhow::Result<()> {
     });
     let text = lines.collect::<Vec<_>>().join("\n");
     session.screen.say(&text);
-    Ok(())
-}
-
-fn registers(session: &mut Session) -> anyhow::Result<()> {
-    let frame = selected(session)?;
-    let scopes = scopes(session, &frame)?;
-    let scope = scopes
-        .iter()
-        .find(|scope| hint(scope) == Some(&ScopePresentationHint::Registers))
-        .context("this adapter shows no registers")?;
-    let mut lines = Vec::new();
-    for register in children(session, scope.variables_reference)? {
-        // Some adapters put registers in groups.
-        if register.variables_reference > 0 && register.value.is_empty()
-            || register.named_variables.is_some()
-        {
-            for inner in children(session, register.variables_reference)? {
-                lines.push(render::assignment(
-                    &inner.name,
-                    &inner.value,
-                    session.screen.style,
-                ));
-            }
-        } else {
-            lines.push(render::assignment(
-                &register.name,
-                &register.value,
-                session.screen.style,
-            ));
-        }
-    }
-    session.screen.say(&lines.join("\n"));
     Ok(())
 }
 

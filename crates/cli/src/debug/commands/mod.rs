@@ -8,6 +8,7 @@ mod data;
 mod exceptions;
 mod help;
 mod listing;
+mod machine;
 mod moving;
 mod running;
 mod skipping;
@@ -76,6 +77,7 @@ pub static COMMANDS: &[&[Command]] = &[
     exceptions::COMMANDS,
     stack::COMMANDS,
     data::COMMANDS,
+    machine::COMMANDS,
     listing::COMMANDS,
     help::COMMANDS,
 ];

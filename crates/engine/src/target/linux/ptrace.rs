@@ -65,6 +65,21 @@ impl UserRegisters {
         self.0.eflags
     }
 
+    /// The segment registers and bases by name.
+    pub(crate) fn segments(&self) -> [(&'static str, u64); 8] {
+        let r = &self.0;
+        [
+            ("cs", r.cs),
+            ("ss", r.ss),
+            ("ds", r.ds),
+            ("es", r.es),
+            ("fs", r.fs),
+            ("gs", r.gs),
+            ("fs_base", r.fs_base),
+            ("gs_base", r.gs_base),
+        ]
+    }
+
     /// Has the kernel forget a system call that the thread is in, so that it neither runs it again nor moves the thread.
     pub(crate) fn forget_system_call(&mut self) {
         self.0.orig_rax = u64::MAX;
@@ -333,6 +348,33 @@ pub(crate) fn vectors(thread: ThreadId) -> io::Result<[u128; 16]> {
             .fold(0, |value, word| value << 32 | u128::from(*word));
     }
     Ok(vectors)
+}
+
+/// The state of a stopped thread's x87, SSE and AVX units, in XSAVE's format.
+pub(crate) fn extended_state(thread: ThreadId) -> io::Result<Vec<u8>> {
+    /// From `<linux/elf.h>`.
+    const NT_X86_XSTATE: usize = 0x202;
+    /// More than processors have: 11 KiB with AMX's tiles.
+    const ROOM: usize = 32 << 10;
+    let mut state = vec![0_u8; ROOM];
+    let mut buffer = libc::iovec {
+        iov_base: state.as_mut_ptr().cast(),
+        iov_len: state.len(),
+    };
+    // SAFETY: the kernel writes no more than `iov_len` bytes into the buffer, and how many into that; both live until the call returns.
+    let result = unsafe {
+        libc::ptrace(
+            libc::PTRACE_GETREGSET,
+            thread.0,
+            NT_X86_XSTATE,
+            &raw mut buffer,
+        )
+    };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    state.truncate(buffer.iov_len);
+    Ok(state)
 }
 
 /// Sets the SSE registers' low 16 bytes of a stopped thread.

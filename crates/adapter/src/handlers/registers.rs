@@ -1,0 +1,57 @@
+//! The registers of a frame, in groups.
+
+use super::inspect::page;
+use crate::adapter::{Adapter, Reference};
+use crate::to_dap;
+use dapple_dap::server::Failure;
+use dapple_dap::types::{VariablesArguments, VariablesResponse};
+use dapple_engine::frame::FrameId;
+use dapple_engine::registers::shown::ShownRegister;
+
+/// What the register at a path has in it; all groups at the empty one. Read anew each time: registers may have been set.
+pub fn variables(
+    adapter: &mut Adapter,
+    frame: FrameId,
+    path: &[usize],
+    arguments: &VariablesArguments,
+) -> Result<VariablesResponse, Failure> {
+    let mut list = registers(adapter, frame)?;
+    for index in path {
+        if *index >= list.len() {
+            return Ok(VariablesResponse::new(Vec::new()));
+        }
+        list = list.swap_remove(*index).parts;
+    }
+    let wanted = page(arguments, list.into_iter().enumerate());
+    let mut shown = Vec::with_capacity(wanted.len());
+    for (index, register) in wanted {
+        let reference = match register.parts.is_empty() {
+            true => 0,
+            false => {
+                let inside = [path, &[index]].concat();
+                adapter
+                    .references
+                    .insert(Reference::Registers(frame, inside))?
+            }
+        };
+        shown.push(to_dap::register(&register, reference));
+    }
+    Ok(VariablesResponse::new(shown))
+}
+
+/// The register of that name, in whichever group it is.
+pub fn named(
+    adapter: &Adapter,
+    frame: FrameId,
+    name: &str,
+) -> Result<Option<ShownRegister>, Failure> {
+    let groups = registers(adapter, frame)?;
+    let mut all = groups.into_iter().flat_map(|group| group.parts);
+    Ok(all.find(|register| register.name == name))
+}
+
+fn registers(adapter: &Adapter, frame: FrameId) -> Result<Vec<ShownRegister>, Failure> {
+    let debuggee = adapter.partly_stopped()?;
+    let registers = debuggee.registers(frame);
+    registers.map_err(|error| to_dap::failure(&error))
+}

@@ -1,0 +1,266 @@
+//! Registers as people look at them: in groups, with what is in their parts.
+
+use super::extended::Extended;
+use super::{NAMES, Registers};
+use crate::Address;
+use std::fmt::Display;
+
+/// A group of registers, a register, or a part of one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ShownRegister {
+    /// Its name.
+    pub name: String,
+    /// Its value, or in angle brackets why there is none; a group has none.
+    pub text: String,
+    /// An expression that gives it, where there is one.
+    pub expression: Option<String>,
+    /// The address that it may be.
+    pub memory: Option<Address>,
+    /// What it has in it.
+    pub parts: Vec<ShownRegister>,
+}
+
+/// What a thread has besides the registers that frames can be asked for: as it is now, so of its innermost frame.
+pub(crate) struct Rest<'a> {
+    pub flags: u64,
+    /// By name.
+    pub segments: [(&'static str, u64); 8],
+    /// Where the target gives them.
+    pub extended: Option<&'a Extended>,
+}
+
+/// The numbers of the general ones in the order that people know: DWARF's is another.
+const ORDER: [u16; 17] = [0, 3, 2, 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
+
+/// Below are no addresses.
+const LOWEST: u64 = 0x1_0000;
+
+/// The flags by bit, with what they say when they are set (Intel SDM vol. 1, 3.4.3).
+const FLAGS: [(u32, &str); 13] = [
+    (0, "CF"),
+    (2, "PF"),
+    (4, "AF"),
+    (6, "ZF"),
+    (7, "SF"),
+    (8, "TF"),
+    (9, "IF"),
+    (10, "DF"),
+    (11, "OF"),
+    (14, "NT"),
+    (16, "RF"),
+    (18, "AC"),
+    (21, "ID"),
+];
+
+/// The state of SSE's arithmetic (Intel SDM vol. 1, 10.2.3): flags of what has happened, then masks.
+const MXCSR: [(u32, &str); 14] = [
+    (0, "IE"),
+    (1, "DE"),
+    (2, "ZE"),
+    (3, "OE"),
+    (4, "UE"),
+    (5, "PE"),
+    (6, "DAZ"),
+    (7, "IM"),
+    (8, "DM"),
+    (9, "ZM"),
+    (10, "OM"),
+    (11, "UM"),
+    (12, "PM"),
+    (15, "FZ"),
+];
+
+/// The registers of a frame in groups. What only the innermost frame has is `None` for others.
+pub(crate) fn groups(general: &Registers, rest: Option<&Rest<'_>>) -> Vec<ShownRegister> {
+    let mut groups = vec![
+        group(
+            "General",
+            ORDER.map(|number| general_register(general, number)).into(),
+        ),
+        group("Flags", flags(rest.map(|rest| rest.flags))),
+    ];
+    if let Some(rest) = rest {
+        let segments = rest
+            .segments
+            .map(|(name, value)| plain(name, format!("{value:#x}")));
+        groups.push(group("Segment", segments.into()));
+        if let Some(extended) = rest.extended {
+            groups.extend(extended_groups(extended));
+        }
+        return groups;
+    }
+    let lost = |kind: &str, count: usize| {
+        let names = (0..count).map(|number| format!("{kind}{number}"));
+        names
+            .map(|name| plain(&name, was_not_saved(&name)))
+            .collect()
+    };
+    groups.push(group("SSE", lost("xmm", 16)));
+    groups
+}
+
+fn group(name: &str, parts: Vec<ShownRegister>) -> ShownRegister {
+    ShownRegister {
+        name: name.to_owned(),
+        parts,
+        ..ShownRegister::default()
+    }
+}
+
+fn plain(name: &str, text: String) -> ShownRegister {
+    ShownRegister {
+        name: name.to_owned(),
+        text,
+        ..ShownRegister::default()
+    }
+}
+
+fn was_not_saved(name: &str) -> String {
+    format!("<register {name} was not saved>")
+}
+
+fn general_register(general: &Registers, number: u16) -> ShownRegister {
+    let name = NAMES.get(usize::from(number)).copied().unwrap_or_default();
+    let value = general.get(number);
+    let text = value.map_or_else(|| was_not_saved(name), |value| format!("{value:#x}"));
+    ShownRegister {
+        expression: Some(format!("${name}")),
+        memory: value.filter(|value| *value >= LOWEST).map(Address),
+        ..plain(name, text)
+    }
+}
+
+fn flags(flags: Option<u64>) -> Vec<ShownRegister> {
+    let Some(flags) = flags else {
+        return vec![plain("eflags", was_not_saved("eflags"))];
+    };
+    vec![decoded("eflags", flags, &FLAGS)]
+}
+
+/// A register whose bits have names: those that are set, and as parts all.
+fn decoded(name: &str, value: u64, bits: &[(u32, &str)]) -> ShownRegister {
+    let is_set = |bit: u32| value >> bit & 1;
+    let set = bits.iter().filter(|(bit, _)| is_set(*bit) == 1);
+    let set: Vec<&str> = set.map(|(_, name)| *name).collect();
+    let part = |(bit, name): &(u32, &str)| plain(name, is_set(*bit).to_string());
+    ShownRegister {
+        parts: bits.iter().map(part).collect(),
+        ..plain(name, format!("{value:#x} [{}]", set.join(" ")))
+    }
+}
+
+fn extended_groups(extended: &Extended) -> Vec<ShownRegister> {
+    let mut sse: Vec<ShownRegister> = Vec::new();
+    for (number, low) in extended.xmm.iter().enumerate() {
+        sse.push(vector(&format!("xmm{number}"), &low.to_le_bytes()));
+    }
+    sse.push(decoded("mxcsr", extended.mxcsr.into(), &MXCSR));
+    let mut groups = vec![group("SSE", sse)];
+    if let Some(upper) = &extended.upper {
+        let halves = extended.xmm.iter().zip(upper).enumerate();
+        let wide = halves.map(|(number, (low, high))| {
+            let bytes = [low.to_le_bytes(), high.to_le_bytes()].concat();
+            vector(&format!("ymm{number}"), &bytes)
+        });
+        groups.push(group("AVX", wide.collect()));
+    }
+    groups.push(group("x87", x87(extended)));
+    groups
+}
+
+/// A register of lanes, in all the ways that it may be divided.
+fn vector(name: &str, bytes: &[u8]) -> ShownRegister {
+    let digits: String = bytes
+        .iter()
+        .rev()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let parts = vec![
+        lanes("f32", bytes, |lane| {
+            format!("{:?}", f32::from_le_bytes(lane))
+        }),
+        lanes("f64", bytes, |lane| {
+            format!("{:?}", f64::from_le_bytes(lane))
+        }),
+        lanes("u8", bytes, |lane| u8::from_le_bytes(lane).to_string()),
+        lanes("i16", bytes, |lane| i16::from_le_bytes(lane).to_string()),
+        lanes("i32", bytes, |lane| i32::from_le_bytes(lane).to_string()),
+        lanes("i64", bytes, |lane| i64::from_le_bytes(lane).to_string()),
+    ];
+    ShownRegister {
+        parts,
+        ..plain(name, format!("0x{digits}"))
+    }
+}
+
+fn lanes<const SIZE: usize>(
+    kind: &str,
+    bytes: &[u8],
+    text: impl Fn([u8; SIZE]) -> String,
+) -> ShownRegister {
+    let (lanes, _) = bytes.as_chunks();
+    let texts: Vec<String> = lanes.iter().map(|lane| text(*lane)).collect();
+    let part = |(index, text): (usize, &String)| plain(&format!("[{index}]"), text.clone());
+    ShownRegister {
+        parts: texts.iter().enumerate().map(part).collect(),
+        ..plain(kind, format!("[{}]", texts.join(", ")))
+    }
+}
+
+fn x87(extended: &Extended) -> Vec<ShownRegister> {
+    let stack = extended.stack.iter().enumerate().map(|(number, value)| {
+        let text = value.map_or("<empty>".to_owned(), |value| format!("{value:?}"));
+        plain(&format!("st{number}"), text)
+    });
+    let word = |name: &str, value: &dyn Display| plain(name, value.to_string());
+    let control = format!("{:#x}", extended.control);
+    let status = format!("{:#x}", extended.status);
+    let mut all: Vec<ShownRegister> = stack.collect();
+    all.push(word("fctrl", &control));
+    all.push(word("fstat", &status));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named<'a>(list: &'a [ShownRegister], name: &str) -> &'a ShownRegister {
+        let found = list.iter().find(|register| register.name == name);
+        found.unwrap_or_else(|| panic!("no {name}"))
+    }
+
+    #[test]
+    fn flags_are_named_and_lanes_are_read_from_the_low_end() {
+        let eflags = &flags(Some(0x246))[0];
+        assert_eq!(eflags.text, "0x246 [PF ZF IF]");
+        assert_eq!(named(&eflags.parts, "CF").text, "0");
+        assert_eq!(named(&eflags.parts, "ZF").text, "1");
+        let bytes = [1.5_f32, -2.0, 0.0, f32::INFINITY]
+            .map(f32::to_le_bytes)
+            .concat();
+        let xmm = vector("xmm3", &bytes);
+        assert_eq!(xmm.text, "0x7f80000000000000c00000003fc00000");
+        assert_eq!(named(&xmm.parts, "f32").text, "[1.5, -2.0, 0.0, inf]");
+        assert_eq!(
+            named(&named(&xmm.parts, "i32").parts, "[1]").text,
+            "-1073741824"
+        );
+        assert_eq!(named(&xmm.parts, "u8").parts.len(), 16);
+    }
+
+    #[test]
+    fn an_outer_frame_says_what_is_lost() {
+        let mut general = Registers::default();
+        general.set(7, Some(0x7fff_0000_1000));
+        let groups = groups(&general, None);
+        let of = |group: &str, name: &str| named(&named(&groups, group).parts, name).clone();
+        assert_eq!(of("General", "rsp").text, "0x7fff00001000");
+        assert_eq!(of("General", "rax").text, "<register rax was not saved>");
+        assert_eq!(
+            of("Flags", "eflags").text,
+            "<register eflags was not saved>"
+        );
+        assert_eq!(of("SSE", "xmm0").text, "<register xmm0 was not saved>");
+    }
+}
