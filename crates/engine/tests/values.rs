@@ -378,6 +378,40 @@ fn statics_of_the_unit_are_listed() {
     assert_eq!(lines, expected);
 }
 
+/// What the compiler says of them is right: a value, or that it is gone. Left out is what it says to be in memory before it
+/// has stored it there.
+#[test]
+fn rust_values_of_optimised_programs_are_shown() {
+    const LATER: [&str; 3] = ["pointer: *const [i32]", "array_2d: ", "parse_error: "];
+    let fixture = fixture("values_std.rs", &["-O"]);
+    let mut debuggee = fixture.launch();
+    let stops = [
+        "numbers",
+        "texts",
+        "containers",
+        "owners",
+        "times",
+        "iterators",
+        "objects",
+        "shapes",
+    ];
+    debuggee.break_at(&stops);
+    let mut shown = String::new();
+    for stop in stops {
+        let (thread, place) = debuggee.run_to_breakpoint();
+        assert_eq!(place, stop);
+        let frame = listing::innermost(debuggee.session(), thread);
+        shown.push_str(&format!("// {stop}\n"));
+        for line in listing::locals(debuggee.session(), frame, 0).lines() {
+            if !LATER.iter().any(|later| line.starts_with(later)) {
+                shown.push_str(line);
+                shown.push('\n');
+            }
+        }
+    }
+    expect_file!["values/rust_optimised.txt"].assert_eq(&shown);
+}
+
 /// Whatever the optimizer left, every variable has a text, and one without a value a reason.
 #[test]
 fn optimized_programs_have_values_or_reasons() {

@@ -242,7 +242,9 @@ fn of_library(
         "core::cell::UnsafeCell"
         | "core::mem::manually_drop::ManuallyDrop"
         | "core::mem::maybe_uninit::MaybeUninit" => alias("value"),
-        "core::mem::maybe_dangling::MaybeDangling" => alias("__0"),
+        "core::mem::maybe_dangling::MaybeDangling"
+        | "core::num::wrapping::Wrapping"
+        | "core::num::saturating::Saturating" => alias("__0"),
         "core::cell::Cell" => cells::cell(reader, value),
         "core::cell::RefCell" => cells::ref_cell(reader, value),
         "core::cell::once::OnceCell" => cells::once_cell(reader, value),

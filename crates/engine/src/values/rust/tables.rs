@@ -184,6 +184,10 @@ fn is_repeated(reader: &Reader<'_>, control: u64, buckets: u64) -> Result<(), Fl
 struct Tree {
     slots: Slots,
     count: u64,
+    /// Where a node has the address of the one above.
+    parent: u64,
+    /// Where a node has its position among that one's edges.
+    position: u64,
     keys: u64,
     key_stride: u64,
     values: u64,
@@ -230,9 +234,23 @@ pub(super) fn tree(
     let address = reader.word(&pointer.contents)?;
     let pages = Pages::new(reader.memory);
     let walk = Reader::new(&pages, reader.modules);
-    let end = tree.walk(&walk, address, height, length, &mut page);
+    let root = Place {
+        node: address,
+        height,
+        above: None,
+    };
+    let end = tree.walk(&walk, root, length, &mut page);
     let flaw = end.err().map(|flaw| stuck(reader, &pages, flaw));
     Ok(View::Entries(collected(page, length, flaw)?))
+}
+
+/// A node of a B-tree, and where a walk has come to it from.
+struct Place {
+    node: u64,
+    /// Levels below it.
+    height: u64,
+    /// The node above, and the position among its edges.
+    above: Option<(u64, u64)>,
 }
 
 impl Tree {
@@ -256,6 +274,8 @@ impl Tree {
                 value: (!is_set).then_some(value),
             },
             count: offset(&reader.field(leaf, "len").known()?)?,
+            parent: offset(&reader.field(leaf, "parent").known()?)?,
+            position: offset(&reader.field(leaf, "parent_idx").known()?)?,
             keys,
             key_stride,
             values,
@@ -267,19 +287,34 @@ impl Tree {
         })
     }
 
-    /// One node and what is below it, in order.
+    /// One node and what is below it, in order. Each is asked whether it is where the walk came from, so that none is met twice.
     fn walk(
         &self,
         reader: &Reader<'_>,
-        node: u64,
-        height: u64,
+        place: Place,
         length: u64,
         page: &mut Page,
     ) -> Result<(), Flaw> {
+        let Place {
+            node,
+            height,
+            above,
+        } = place;
         let at = |offset: u64| Contents::Memory(Address(node.wrapping_add(offset)));
-        let count = reader.bytes(&at(self.count), 2)?;
-        let count = u64::from(u16::from_le_bytes([count[0], count[1]]));
-        if count > MAX_KEYS || (count == 0 && height == 0) {
+        let number = |offset: u64| -> Result<u64, Flaw> {
+            let bytes = reader.bytes(&at(offset), 2)?;
+            Ok(bytes
+                .iter()
+                .rev()
+                .fold(0, |n, byte| n << 8 | u64::from(*byte)))
+        };
+        if let Some((parent, position)) = above
+            && (reader.word(&at(self.parent))? != parent || number(self.position)? != position)
+        {
+            return broken(format!("its node at {node:#x} has another parent"));
+        }
+        let count = number(self.count)?;
+        if count > MAX_KEYS || count == 0 {
             return broken(format!("{count} entries in a node"));
         }
         if height == 0 && count <= page.before() {
@@ -296,11 +331,15 @@ impl Tree {
                 return Ok(());
             }
             if let Some(edge) = edges.next() {
-                let child = edge
-                    .iter()
-                    .rev()
-                    .fold(0, |at, byte| at << 8 | u64::from(*byte));
-                self.walk(reader, child, height - 1, length, page)?;
+                let below = Place {
+                    node: edge
+                        .iter()
+                        .rev()
+                        .fold(0, |at, byte| at << 8 | u64::from(*byte)),
+                    height: height - 1,
+                    above: Some((node, position)),
+                };
+                self.walk(reader, below, length, page)?;
             }
             if position < count && !page.is_full(length) {
                 let key = self.keys + position * self.key_stride;

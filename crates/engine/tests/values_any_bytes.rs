@@ -1,0 +1,219 @@
+//! Rust's containers over memory that holds anything: each is answered, with little read for it.
+
+mod support;
+
+use dapple_engine::Address;
+use dapple_engine::memory::Memory;
+use dapple_engine::modules::{LoadedModule, Modules};
+use dapple_engine::values::{Contents, NamedValue, Reader, Rendered, Value};
+use dapple_symbols::Module;
+use dapple_symbols::functions::Language;
+use dapple_symbols::names::NamePattern;
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use support::inline;
+
+/// How many patterns each type is shown with: all that were asked for where the debugger is optimised.
+const PATTERNS: u64 = if cfg!(debug_assertions) { 400 } else { 10_000 };
+/// What may be read for one value, its first children and those from its middle. A read takes about a microsecond, a mebibyte
+/// as much as a hundred of them: that is a few milliseconds, of fifty.
+const MOST_READS: u64 = 4_000;
+const MOST_BYTES: u64 = 4 << 20;
+/// Children asked for at once.
+const PAGE: u64 = 40;
+
+/// Where the value is, and the memory that all else leads to.
+const HERE: u64 = 0x1000;
+const LOW: u64 = 0x1000_0000;
+const HIGH: u64 = 0x5000_0000;
+
+const SOURCE: &str = r#"
+use std::borrow::Cow;
+use std::cell::{Cell, LazyCell, OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
+use std::ffi::{CStr, CString, OsString};
+use std::path::{Path, PathBuf};
+use std::rc::{Rc, Weak};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::time::{Duration, Instant, SystemTime};
+struct Node { value: i32, next: Option<Box<Node>>, up: Weak<Node>, all: Vec<Rc<RefCell<Node>>> }
+enum Shape { Empty, Circle(f64), Named(String, Option<Box<Shape>>), Many(Vec<Shape>) }
+#[derive(Clone)]
+enum Tiny { A, B(bool), C(Option<char>) }
+type Lazy = LazyCell<u32, fn() -> u32>;
+struct All<'a> {
+    string: String, path: PathBuf, os: OsString, c: CString, slice: &'a [u64], text: &'a str, c_str: &'a CStr, way: &'a Path,
+    vec: Vec<u32>, units: Vec<()>, nested: Vec<Vec<String>>, boxed: Box<[Node]>, deque: VecDeque<u16>, heap: BinaryHeap<u64>,
+    list: LinkedList<String>, map: HashMap<u32, String>, set: HashSet<u8>, wide: HashMap<[u64; 8], [u8; 100]>,
+    tree: BTreeMap<u32, String>, leaves: BTreeSet<u64>, rc: Rc<Node>, arc: Arc<Mutex<Vec<u8>>>, weak: Weak<str>,
+    shared: Rc<[u32]>, object: Box<dyn Fn()>, any: Rc<dyn std::any::Any>, cell: Cell<Option<bool>>, ref_cell: RefCell<Node>, lock: RwLock<Shape>,
+    once: OnceCell<String>, once_lock: OnceLock<Vec<u8>>, lazy: Lazy, shape: Shape, shapes: [Shape; 3], tiny: Tiny,
+    option: Option<Option<Box<Node>>>, cow: Cow<'a, [Tiny]>, time: SystemTime, instant: Instant, duration: Duration,
+    address: std::net::SocketAddr, error: std::io::Error, ordering: std::cmp::Ordering, character: char, truth: bool,
+    iter: std::slice::Iter<'a, u32>, into: std::vec::IntoIter<Tiny>, chars: std::str::Chars<'a>, array: std::array::IntoIter<u8, 5>,
+    range: std::ops::RangeInclusive<char>, pointer: *const Node, function: fn() -> u32, nonzero: std::num::NonZeroU8,
+}
+static mut ALL: Option<All<'static>> = None;
+fn main() {
+    // SAFETY: there's one thread.
+    let all = unsafe { &*&raw const ALL };
+    if let Some(all) = all {
+        println!("{}", all.vec.len());
+    }
+    println!("{}", matches!(std::hint::black_box(all), Some(all) if all.nonzero.get() > 3));
+}
+"#;
+
+/// A generator of numbers (xorshift64*).
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    /// A word as one finds them: an address, a small number, a mask, or anything.
+    fn word(&mut self) -> u64 {
+        let number = self.next();
+        let address = LOW + (number >> 8) % (HIGH - LOW);
+        match number % 16 {
+            0..5 => address & !7,
+            5 => address,
+            6 => HERE,
+            7..11 => number >> 60,
+            11 => number >> 48,
+            12 => u64::MAX >> (number >> 58),
+            13 => 0,
+            14 => HIGH - (number >> 56),
+            _ => number,
+        }
+    }
+}
+
+/// Memory that is a function of its addresses.
+struct Anything {
+    seed: u64,
+    here: Vec<u8>,
+    reads: Cell<u64>,
+    bytes: Cell<u64>,
+}
+
+impl Anything {
+    fn byte(&self, address: u64) -> Option<u8> {
+        if let Some(offset) = address.checked_sub(HERE)
+            && let Some(byte) = self.here.get(offset as usize)
+        {
+            return Some(*byte);
+        }
+        if !(LOW..HIGH).contains(&address) {
+            return None;
+        }
+        // Runs of the same kind of words: links, zeros, control bytes.
+        let kind = (address >> 9 ^ self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61;
+        let word = match kind {
+            0 => 0,
+            1 => u64::MAX,
+            2 => 0x8080_ff01_ff05_ffff,
+            3 => address & !0xfff,
+            _ => Numbers((address >> 3 ^ self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1).word(),
+        };
+        Some(word.to_le_bytes()[(address % 8) as usize])
+    }
+}
+
+impl Memory for Anything {
+    fn read(&self, address: Address, buffer: &mut [u8]) -> Result<(), Address> {
+        self.reads.set(self.reads.get() + 1);
+        self.bytes.set(self.bytes.get() + buffer.len() as u64);
+        for (offset, byte) in (0..).zip(buffer) {
+            let at = address.0.wrapping_add(offset);
+            *byte = self.byte(at).ok_or(Address(at))?;
+        }
+        Ok(())
+    }
+}
+
+/// Renders children, and children of them.
+fn look(reader: &Reader<'_>, value: &Value, rendered: &Rendered, depth: usize, what: &str) {
+    let count = rendered.named.saturating_add(rendered.indexed);
+    for start in BTreeSet::from([0, count / 2]) {
+        let children = reader.children(value, None, start..start.saturating_add(PAGE));
+        let due = count.saturating_sub(start).min(PAGE);
+        assert_eq!(
+            children.len() as u64,
+            due,
+            "{what} from {start}: {}",
+            rendered.text
+        );
+        for NamedValue { name, value, .. } in &children {
+            let inner = reader.render(value);
+            assert!(inner.text.len() < 3000, "{what}.{name}: {}", inner.text);
+            assert!(!inner.text.is_empty(), "{what}.{name}");
+            if depth > 0 {
+                look(reader, value, &inner, depth - 1, what);
+            }
+        }
+    }
+}
+
+#[test]
+fn any_bytes_in_place_of_a_rust_value_are_answered_with_little_read() {
+    let fixture = inline("any_bytes.rs", SOURCE, &[]);
+    let module = Arc::new(Module::open(&fixture.binary).expect("the module"));
+    let found = module.find_types(&NamePattern::new("any_bytes::All"));
+    let all = found.first().expect("the structure").id;
+    let loaded = Arc::new(LoadedModule::new(1, Arc::clone(&module), 0, None));
+    let mut modules = Modules::default();
+    modules.push(Arc::clone(&loaded));
+    let value = |type_id| {
+        let contents = Contents::Memory(Address(HERE));
+        Value::new(Arc::clone(&loaded), Some(type_id), Language::Rust, contents)
+    };
+    let nothing = Anything {
+        seed: 0,
+        here: vec![0; 1 << 14],
+        reads: Cell::new(0),
+        bytes: Cell::new(0),
+    };
+    let fields = Reader::new(&nothing, &modules).children(&value(all), None, 0..200);
+    assert!(fields.len() > 50, "{} fields", fields.len());
+    let mut numbers = Numbers(0x005e_ed0f_da99_1e01);
+    let (mut most_reads, mut most_bytes) = ((0, String::new()), (0, String::new()));
+    let mut slowest = (std::time::Duration::ZERO, String::new());
+    for field in &fields {
+        let type_id = field.value.type_id.expect("a type");
+        for pattern in 0..PATTERNS {
+            let mut here = vec![0; 256];
+            for word in here.chunks_exact_mut(8) {
+                word.copy_from_slice(&numbers.word().to_le_bytes());
+            }
+            let memory = Anything {
+                seed: numbers.next(),
+                here,
+                reads: Cell::new(0),
+                bytes: Cell::new(0),
+            };
+            let reader = Reader::new(&memory, &modules);
+            let what = format!("{} {pattern}", field.name);
+            let value = value(type_id);
+            let before = std::time::Instant::now();
+            let rendered = reader.render(&value);
+            let text = &rendered.text;
+            assert!(!text.is_empty() && text.len() < 3000, "{what}: {text}");
+            look(&reader, &value, &rendered, 0, &what);
+            let reads = memory.reads.get();
+            let taken = before.elapsed();
+            assert!(reads <= MOST_READS, "{what}: {reads} reads: {text}");
+            let bytes = memory.bytes.get();
+            assert!(bytes <= MOST_BYTES, "{what}: {bytes} bytes: {text}");
+            most_reads = most_reads.max((reads, what.clone()));
+            most_bytes = most_bytes.max((bytes, what.clone()));
+            slowest = slowest.max((taken, what));
+        }
+    }
+    println!("most reads {most_reads:?}, most bytes {most_bytes:?}, slowest {slowest:?}");
+}
