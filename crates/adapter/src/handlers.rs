@@ -34,6 +34,7 @@ pub fn server() -> Server<Adapter> {
     Server::builder()
         .capabilities(|capabilities| {
             capabilities.supports_evaluate_for_hovers = Some(true);
+            capabilities.supports_value_formatting_options = Some(true);
             capabilities.support_terminate_debuggee = Some(true);
             capabilities.support_suspend_debuggee = Some(true);
             capabilities.supports_delayed_stack_trace_loading = Some(true);

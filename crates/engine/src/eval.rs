@@ -8,7 +8,7 @@
 use crate::Error;
 use crate::frame::Frame;
 use crate::values::storing::Change;
-use crate::values::{NamedValue, Number, Reader, Value};
+use crate::values::{Format, NamedValue, Number, Reader, Value};
 use dapple_symbols::functions::Language;
 use ir::{Binary, Expression};
 use run::assign;
@@ -34,8 +34,38 @@ pub fn evaluate(text: &str, frame: &Frame, reader: &Reader<'_>) -> Result<NamedV
 /// An expression that has been read, to be evaluated any number of times.
 #[derive(Debug, Clone)]
 pub struct Parsed {
+    /// All that was written.
+    name: Arc<str>,
     text: Arc<str>,
     tree: Expression,
+    shown: Shown,
+}
+
+/// What is written behind an expression's last comma: how its value is to be shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Shown {
+    format: Format,
+    /// As many elements from there on.
+    count: Option<u64>,
+}
+
+/// The most elements that can be asked for from a pointer on.
+const MOST_ELEMENTS: u64 = 1_000_000;
+
+/// Cuts `,x` or `,10` off an expression; no language has a comma there.
+fn split_shown(text: &str) -> (&str, Shown) {
+    let mut shown = Shown::default();
+    let mut rest = text;
+    while let Some((head, tail)) = rest.rsplit_once(',') {
+        let tail = tail.trim();
+        match (Format::named(tail), tail.parse()) {
+            (Some(format), _) => shown.format = format,
+            (None, Ok(count @ 1..=MOST_ELEMENTS)) => shown.count = Some(count),
+            _ => break,
+        }
+        rest = head.trim_end();
+    }
+    (rest, shown)
 }
 
 impl Parsed {
@@ -44,11 +74,14 @@ impl Parsed {
     /// # Errors
     /// As [`evaluate`].
     pub fn new(text: &str, language: Language) -> Result<Parsed, Error> {
-        let text = text.trim();
+        let name = text.trim();
+        let (text, shown) = split_shown(name);
         let tree = lex::tokens(text).and_then(|tokens| parse::parse(tokens, language));
         Ok(Parsed {
             tree: tree.map_err(|fault| Error::Expression(fault.sentence(text)))?,
+            name: name.into(),
             text: text.into(),
+            shown,
         })
     }
 
@@ -57,13 +90,23 @@ impl Parsed {
     /// # Errors
     /// As [`evaluate`].
     pub fn value(&self, frame: &Frame, reader: &Reader<'_>) -> Result<NamedValue, Error> {
-        let value = run::run(&self.tree, &self.text, frame, reader);
+        let value = match self.shown.count {
+            None => run::run(&self.tree, &self.text, frame, reader),
+            Some(count) => run::repeated(&self.tree, &self.text, count, frame, reader),
+        };
+        let mut value = value.map_err(|fault| self.error(&fault))?;
+        value.format = self.shown.format;
         Ok(NamedValue {
-            name: self.text.to_string(),
-            value: value.map_err(|fault| self.error(&fault))?,
+            name: self.name.to_string(),
+            value,
             expression: Some(self.text.to_string()),
             kind: None,
         })
+    }
+
+    /// Whether nothing is said of how it is shown.
+    fn is_plain(&self) -> bool {
+        self.shown == Shown::default()
     }
 
     /// As [`Parsed::value`], as a number.
@@ -95,12 +138,18 @@ impl Statement {
     /// # Errors
     /// As [`evaluate`].
     pub(crate) fn new(text: &str, language: Language) -> Result<Statement, Error> {
-        let text = text.trim();
+        let name = text.trim();
+        let (text, shown) = split_shown(name);
         let statement = lex::tokens(text).and_then(|tokens| parse::statement(tokens, language));
         let statement = statement.map_err(|fault| Error::Expression(fault.sentence(text)))?;
         let text: Arc<str> = text.into();
         Ok(match statement {
-            ir::Statement::Value(tree) => Statement::Value(Parsed { text, tree }),
+            ir::Statement::Value(tree) => Statement::Value(Parsed {
+                name: name.into(),
+                text,
+                tree,
+                shown,
+            }),
             ir::Statement::Assignment {
                 target,
                 operator,
@@ -161,7 +210,7 @@ pub(crate) fn changes(
     frame: &Frame,
     reader: &Reader<'_>,
 ) -> Result<Vec<Change>, Error> {
-    let Parsed { text, tree } = Parsed::new(text, frame.language)?;
+    let Parsed { text, tree, .. } = Parsed::new(text, frame.language)?;
     let source = (&tree, &*text);
     let changes = match target {
         Target::Value(value, name) => assign::changes_of(value, name, source, frame, reader),

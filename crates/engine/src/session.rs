@@ -24,7 +24,7 @@ use crate::owner::Owner;
 use crate::registers::shown::ShownRegister;
 use crate::target::linux::privileges;
 pub use crate::target::linux::wait::Waker;
-use crate::values::{NamedValue, Rendered, Value};
+use crate::values::{Format, NamedValue, Rendered, Value};
 use crate::{Address, Error, Event, ThreadId};
 use crossbeam_channel::Sender;
 pub use dapple_symbols::functions::SourcePosition;
@@ -447,6 +447,17 @@ impl Session {
         let value = value.clone();
         let expression = expression.map(str::to_owned);
         self.ask(move |owner| owner.children(&value, expression.as_deref(), range))?
+    }
+    /// Values with their numbers, and those in them, in a format, unless they have one already.
+    ///
+    /// # Errors
+    /// As [`Session::children`].
+    pub fn shown_as(
+        &self,
+        values: Vec<NamedValue>,
+        format: Format,
+    ) -> Result<Vec<(NamedValue, Rendered)>, Error> {
+        self.ask(move |owner| owner.shown_as(values, format))?
     }
     /// Evaluates an expression; without a frame, in the innermost frame of the thread that stopped.
     ///

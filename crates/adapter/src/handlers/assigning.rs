@@ -1,7 +1,7 @@
 //! Giving variables other values.
 
 use super::children::{Child, child};
-use super::registers;
+use super::{inspect, registers};
 use crate::adapter::Adapter;
 use crate::to_dap;
 use dapple_dap::server::{Context, Failure};
@@ -41,6 +41,8 @@ pub fn set_variable(
         }
         (Child::Register, None) => return Ok(SetVariableResponse::new(arguments.value)),
     };
+    let shown = (named, rendered);
+    let (named, rendered) = inspect::formatted_one(adapter, shown, arguments.format.as_ref())?;
     let reference = adapter.reference(&named, &rendered, frame)?;
     let mut response =
         SetVariableResponse::new(rendered.text.clone()).with_variables_reference(reference);
@@ -65,7 +67,7 @@ pub fn set_expression(
     context: &mut Context,
 ) -> Result<SetExpressionResponse, Failure> {
     let frame = match arguments.frame_id {
-        Some(id) => Some(super::inspect::frame(adapter, id)?),
+        Some(id) => Some(inspect::frame(adapter, id)?),
         None => None,
     };
     let debuggee = adapter.partly_stopped()?;
@@ -78,6 +80,8 @@ pub fn set_expression(
         .partly_stopped()?
         .evaluate(&arguments.expression, frame)
         .map_err(|error| to_dap::failure(&error))?;
+    let shown = (named, rendered);
+    let (named, rendered) = inspect::formatted_one(adapter, shown, arguments.format.as_ref())?;
     let reference = adapter.reference(&named, &rendered, frame)?;
     let mut response =
         SetExpressionResponse::new(rendered.text.clone()).with_variables_reference(reference);

@@ -8,13 +8,13 @@ use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{
     EvaluateArguments, EvaluateArgumentsContext, EvaluateResponse, ModulesArguments,
     ModulesResponse, Scope, ScopePresentationHint, ScopesArguments, ScopesResponse,
-    StackTraceArguments, StackTraceResponse, ThreadsResponse, Variable, VariablesArguments,
-    VariablesResponse,
+    StackTraceArguments, StackTraceResponse, ThreadsResponse, ValueFormat, Variable,
+    VariablesArguments, VariablesResponse,
 };
 use dapple_engine::Error;
 use dapple_engine::frame::FrameId;
 use dapple_engine::untraced::Untraced;
-use dapple_engine::values::{NamedValue, Rendered, VariableKind};
+use dapple_engine::values::{Format, NamedValue, Rendered, VariableKind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -184,15 +184,19 @@ pub fn variables(
                 .cloned()
                 .collect();
             let shown = page(&arguments, wanted.into_iter());
+            let shown = formatted(adapter, shown, arguments.format.as_ref())?;
             let shown = show(adapter, shown, Some(frame), context)?;
             Ok(VariablesResponse::new(shown))
         }
         Reference::Value {
-            value,
+            mut value,
             expression,
             frame,
             counts: (named, indexed),
         } => {
+            if wants_hex(arguments.format.as_ref()) && value.format == Format::Natural {
+                value.format = Format::Hexadecimal;
+            }
             let range = from_dap::children(&arguments, named, indexed);
             let children = adapter
                 .debuggee()?
@@ -214,6 +218,39 @@ pub(super) fn page<T>(
     all.skip(usize::try_from(range.start).unwrap_or(usize::MAX))
         .take(usize::try_from(range.end - range.start).unwrap_or(usize::MAX))
         .collect()
+}
+
+fn wants_hex(format: Option<&ValueFormat>) -> bool {
+    format.is_some_and(|format| format.hex == Some(true))
+}
+
+/// Values in the format that the client wants.
+fn formatted(
+    adapter: &Adapter,
+    values: Vec<(NamedValue, Rendered)>,
+    format: Option<&ValueFormat>,
+) -> Result<Vec<(NamedValue, Rendered)>, Failure> {
+    if !wants_hex(format) {
+        return Ok(values);
+    }
+    let values = values.into_iter().map(|(named, _)| named).collect();
+    adapter
+        .partly_stopped()?
+        .shown_as(values, Format::Hexadecimal)
+        .map_err(|error| to_dap::failure(&error))
+}
+
+/// As [`formatted`], of one.
+pub(super) fn formatted_one(
+    adapter: &Adapter,
+    value: (NamedValue, Rendered),
+    format: Option<&ValueFormat>,
+) -> Result<(NamedValue, Rendered), Failure> {
+    if !wants_hex(format) {
+        return Ok(value);
+    }
+    let shown = formatted(adapter, vec![value.clone()], format)?;
+    Ok(shown.into_iter().next().unwrap_or(value))
 }
 
 fn show(
@@ -262,6 +299,8 @@ pub fn evaluate(
             .evaluate(&arguments.expression, frame)
             .map_err(|error| to_dap::failure(&error))?,
     };
+    let shown = (named, rendered);
+    let (named, rendered) = formatted_one(adapter, shown, arguments.format.as_ref())?;
     let reference = adapter.reference(&named, &rendered, frame)?;
     let mut response = EvaluateResponse::new(rendered.text.clone(), reference);
     if context.client().supports_variable_type == Some(true) && !rendered.type_name.is_empty() {

@@ -56,11 +56,46 @@ pub(super) enum Kind {
         left: Box<Expression>,
         right: Box<Expression>,
     },
-    /// `(int)x`, `x as u8`.
+    /// `(int)x`, `x as u8`, `(struct node *)p`, `static_cast<T>(x)`.
     Cast {
         operand: Box<Expression>,
-        target: Scalar,
+        target: TypeName,
     },
+    /// `sizeof(T)`, `size_of::<T>()`.
+    SizeOfType(TypeName),
+    /// `sizeof x`, `size_of_val(&x)`.
+    SizeOf(Box<Expression>),
+    /// `condition ? yes : no`.
+    Conditional {
+        condition: Box<Expression>,
+        yes: Box<Expression>,
+        no: Box<Expression>,
+    },
+    /// A method that asks how much there is, such as `v.len()`: answered without the program.
+    Method {
+        base: Box<Expression>,
+        name: String,
+        name_at: usize,
+    },
+}
+
+/// A type as it was written.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct TypeName {
+    pub at: usize,
+    /// Its name without what makes pointers of it.
+    pub name: String,
+    /// A number's, which needs no debug information.
+    pub scalar: Option<Scalar>,
+    /// How many times it is pointed to.
+    pub pointers: usize,
+}
+
+impl TypeName {
+    /// The scalar, where it is one itself.
+    pub fn plain_scalar(&self) -> Option<Scalar> {
+        self.scalar.filter(|_| self.pointers == 0)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

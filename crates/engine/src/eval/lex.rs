@@ -35,10 +35,10 @@ pub(super) enum TokenKind {
 const MAX_TEXT: usize = 4096;
 
 /// Operators, longer ones before their prefixes.
-const OPERATORS: [&str; 43] = [
+const OPERATORS: [&str; 45] = [
     "<<=", ">>=", "...", "..=", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
     "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "..", "(", ")", "[", "]", ".", "+", "-", "*",
-    "/", "%", "<", ">", "&", "|", "^", "!", "~", "=", ",",
+    "/", "%", "<", ">", "&", "|", "^", "!", "~", "=", ",", "?", ":",
 ];
 
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {
@@ -150,6 +150,11 @@ fn name(rest: &str) -> (TokenKind, usize) {
         let part = tail.find(|c| !is_name_part(c)).unwrap_or(tail.len());
         path.push_str(&tail[..part]);
         length += part;
+        // Generic arguments, `size_of::<T>`.
+        if rest[length..].starts_with("::<") {
+            length += 2;
+            break;
+        }
         // `::` goes on, `a::` at the end doesn't.
         let Some(tail) = rest[length..].strip_prefix("::") else {
             break;
@@ -223,7 +228,7 @@ fn integer(value: u128, suffix: &str, is_hex: bool) -> Option<Number> {
         "u" if value <= u128::from(u32::MAX) => make(4, false),
         "u" | "ul" | "lu" | "ull" | "llu" => make(8, false),
         "f32" => Some(Number::Float {
-            value: value as f64,
+            value: f64::from(value as f32),
             size: 4,
         }),
         "f64" => Some(Number::Float {
@@ -263,7 +268,6 @@ fn float(rest: &str) -> (TokenKind, usize) {
         }
     }
     let text: String = rest[..length].chars().filter(|c| *c != '_').collect();
-    let value = text.parse().unwrap_or(f64::NAN);
     let (size, suffix) = match &rest[length..] {
         tail if tail.starts_with("f32") => (4, 3),
         tail if tail.starts_with("f64") => (8, 3),
@@ -271,6 +275,12 @@ fn float(rest: &str) -> (TokenKind, usize) {
         tail if tail.starts_with(['l', 'L']) => (16, 1),
         _ => (8, 0),
     };
+    // Rounded once, to the size that it has.
+    let value = match size {
+        4 => text.parse::<f32>().map(f64::from),
+        _ => text.parse::<f64>(),
+    };
+    let value = value.unwrap_or(f64::NAN);
     (
         TokenKind::Number {
             number: Number::Float { value, size },
@@ -353,6 +363,14 @@ fn escaped(chars: &mut std::str::CharIndices<'_>) -> Option<Escaped> {
         }
         _ => return None,
     }))
+}
+
+/// The bytes of a text that values are shown as; `None`: it was cut, or is none.
+pub(super) fn unquoted(shown: &str) -> Option<Vec<u8>> {
+    match text_of(shown.strip_prefix('"').map(|_| shown)?, 0).ok()? {
+        (TokenKind::Text(bytes), length) if length == shown.len() => Some(bytes.to_vec()),
+        _ => None,
+    }
 }
 
 fn text_of(rest: &str, at: usize) -> Result<(TokenKind, usize), Fault> {

@@ -1,10 +1,12 @@
 //! From tokens to a tree, by precedence climbing.
 
 use super::Fault;
-use super::ir::{Binary, Expression, Kind, Scalar, Statement, Unary};
+use super::ir::{Binary, Expression, Kind, Statement, Unary};
 use super::lex::{Token, TokenKind};
 use crate::values::Number;
 use dapple_symbols::functions::Language;
+
+mod types;
 
 /// How deep an expression may nest.
 const MAX_DEPTH: usize = 64;
@@ -12,7 +14,7 @@ const MAX_DEPTH: usize = 64;
 /// Reads an expression, which has to be all there is.
 pub(super) fn parse(tokens: Vec<Token>, language: Language) -> Result<Expression, Fault> {
     let mut parser = Parser::new(tokens, language);
-    let expression = parser.binary(0)?;
+    let expression = parser.expression()?;
     match parser.peek() {
         TokenKind::Operator(
             "=" | "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | "<<=" | ">>=" | "++"
@@ -35,7 +37,7 @@ pub(super) fn statement(tokens: Vec<Token>, language: Language) -> Result<Statem
         _ => None,
     };
     parser.next += usize::from(first.is_some());
-    let target = parser.binary(0)?;
+    let target = parser.expression()?;
     let one = |parser: &Parser| {
         let number = Number::integer(1, 4, true);
         let untyped = true;
@@ -49,7 +51,7 @@ pub(super) fn statement(tokens: Vec<Token>, language: Language) -> Result<Statem
         }
         TokenKind::Operator("=") => {
             parser.next += 1;
-            (None, parser.binary(0)?)
+            (None, parser.expression()?)
         }
         TokenKind::Operator(text) => {
             let compound = text
@@ -59,7 +61,7 @@ pub(super) fn statement(tokens: Vec<Token>, language: Language) -> Result<Statem
                 return parser.end_here().map(|()| Statement::Value(target));
             };
             parser.next += 1;
-            (Some(operator), parser.binary(0)?)
+            (Some(operator), parser.expression()?)
         }
         _ => return parser.end_here().map(|()| Statement::Value(target)),
     };
@@ -166,6 +168,20 @@ impl Parser {
         result
     }
 
+    /// All of an expression: what a bracket may hold.
+    fn expression(&mut self) -> Result<Expression, Fault> {
+        let condition = self.binary(0)?;
+        if self.language == Language::Rust || !self.accept("?") {
+            return Ok(condition);
+        }
+        let at = condition.at;
+        let yes = Box::new(self.nested(Self::expression)?);
+        self.expect(":")?;
+        let no = Box::new(self.nested(Self::expression)?);
+        let condition = Box::new(condition);
+        Ok(self.make(at, Kind::Conditional { condition, yes, no }))
+    }
+
     fn binary(&mut self, least: u8) -> Result<Expression, Fault> {
         self.nested(|parser| parser.binary_inside(least))
     }
@@ -175,7 +191,7 @@ impl Parser {
         loop {
             let at = left.at;
             if self.language == Language::Rust && self.accept_name("as") {
-                let target = self.scalar_type()?;
+                let target = self.type_name()?;
                 let operand = Box::new(left);
                 left = self.make(at, Kind::Cast { operand, target });
                 continue;
@@ -225,15 +241,9 @@ impl Parser {
             let operand = Box::new(self.nested(Self::unary)?);
             return Ok(self.make(at, Kind::Unary { operator, operand }));
         }
-        if self.language != Language::Rust
-            && matches!(self.peek(), TokenKind::Operator("("))
-            && self.is_type_next()
-        {
+        if self.is_cast_next() {
             self.next += 1;
-            let target = self.scalar_type()?;
-            if matches!(self.peek(), TokenKind::Operator("*")) {
-                return Err(self.fault("casts to pointers are not supported"));
-            }
+            let target = self.type_name()?;
             self.expect(")")?;
             let operand = Box::new(self.nested(Self::unary)?);
             return Ok(self.make(at, Kind::Cast { operand, target }));
@@ -254,6 +264,16 @@ impl Parser {
                 };
                 self.next += 1;
                 let base = Box::new(expression);
+                if is_method(&name) && self.accept("(") {
+                    self.expect(")")?;
+                    let kind = Kind::Method {
+                        base,
+                        name,
+                        name_at,
+                    };
+                    expression = self.make(at, kind);
+                    continue;
+                }
                 expression = self.make(
                     at,
                     Kind::Member {
@@ -264,7 +284,7 @@ impl Parser {
                     },
                 );
             } else if self.accept("[") {
-                let index = Box::new(self.binary(0)?);
+                let index = Box::new(self.expression()?);
                 self.expect("]")?;
                 let base = Box::new(expression);
                 expression = self.make(at, Kind::Index { base, index });
@@ -280,6 +300,9 @@ impl Parser {
         let kind = match self.peek().clone() {
             TokenKind::Name(name) => {
                 self.next += 1;
+                if let Some(kind) = self.keyword(&name)? {
+                    return Ok(self.make(at, kind));
+                }
                 match literal(&name) {
                     Some(number) => Kind::Literal {
                         number,
@@ -316,7 +339,7 @@ impl Parser {
             }
             TokenKind::Operator("(") => {
                 self.next += 1;
-                let inner = self.binary(0)?;
+                let inner = self.expression()?;
                 self.expect(")")?;
                 return Ok(self.make(at, inner.kind));
             }
@@ -329,25 +352,6 @@ impl Parser {
             TokenKind::Operator(_) => return Err(self.fault("a value was expected here")),
         };
         Ok(self.make(at, kind))
-    }
-
-    /// Whether a type's name follows the bracket at hand.
-    fn is_type_next(&self) -> bool {
-        let next = self.tokens.get(self.next + 1).map(|token| &token.kind);
-        matches!(next, Some(TokenKind::Name(name)) if is_type_word(name))
-    }
-
-    fn scalar_type(&mut self) -> Result<Scalar, Fault> {
-        let at = self.at();
-        let mut words = Vec::new();
-        while let TokenKind::Name(name) = self.peek() {
-            if !is_type_word(name) {
-                break;
-            }
-            words.push(name.clone());
-            self.next += 1;
-        }
-        scalar(&words).ok_or_else(|| Fault::new(at, "casts make numbers, `bool` and `char` only"))
     }
 }
 
@@ -363,62 +367,10 @@ fn literal(name: &str) -> Option<Number> {
     }
 }
 
-fn is_type_word(name: &str) -> bool {
-    matches!(
-        name,
-        "unsigned" | "signed" | "const" | "long" | "short" | "int"
-    ) || scalar(&[name.to_owned()]).is_some()
-}
-
-fn scalar(words: &[String]) -> Option<Scalar> {
-    let integer = |size, signed| Some(Scalar::Integer { size, signed });
-    let words: Vec<&str> = words
-        .iter()
-        .map(|word| word.strip_prefix("std::").unwrap_or(word))
-        .filter(|word| *word != "const")
-        .collect();
-    match words.as_slice() {
-        ["bool" | "_Bool"] => Some(Scalar::Bool),
-        ["char"] => Some(Scalar::Char),
-        ["float" | "f32"] => Some(Scalar::Float { size: 4 }),
-        ["double" | "f64"] => Some(Scalar::Float { size: 8 }),
-        ["long", "double"] => Some(Scalar::Float { size: 16 }),
-        ["size_t" | "usize" | "uintptr_t"] => integer(8, false),
-        ["ssize_t" | "isize" | "intptr_t" | "ptrdiff_t"] => integer(8, true),
-        ["__int128"] => integer(16, true),
-        [only]
-            if only
-                .strip_suffix("_t")
-                .unwrap_or(only)
-                .starts_with(['i', 'u'])
-                && only.ends_with(|c: char| c.is_ascii_digit() || c == 't')
-                && *only != "int" =>
-        {
-            let name = only.strip_suffix("_t").unwrap_or(only);
-            let signed = name.starts_with('i');
-            let width = name.trim_start_matches("uint").trim_start_matches("int");
-            let width = width.trim_start_matches(['i', 'u']).parse::<u8>().ok()?;
-            matches!(width, 8 | 16 | 32 | 64 | 128).then_some(Scalar::Integer {
-                size: width / 8,
-                signed,
-            })
-        }
-        [] => None,
-        words => {
-            let known = ["unsigned", "signed", "long", "short", "int", "char"];
-            if !words.iter().all(|word| known.contains(word)) {
-                return None;
-            }
-            let has = |word| words.contains(&word);
-            let size = match () {
-                () if has("char") => 1,
-                () if has("short") => 2,
-                () if has("long") => 8,
-                () => 4,
-            };
-            integer(size, !has("unsigned"))
-        }
-    }
+/// Whether a method asks how much there is.
+fn is_method(name: &str) -> bool {
+    let names = ["len", "length", "size", "is_empty", "empty"];
+    names.contains(&name) || ["is_some", "is_none", "is_ok", "is_err"].contains(&name)
 }
 
 /// An operator and how tightly it binds: C 2011 §6.5, the Rust reference's "Expression precedence".
@@ -473,7 +425,16 @@ mod tests {
             } => {
                 format!("({} {operator:?} {})", show(left), show(right))
             }
-            Kind::Cast { operand, target } => format!("({target:?}){}", show(operand)),
+            Kind::Cast { operand, target } => {
+                let (name, stars) = (&target.name, "*".repeat(target.pointers));
+                format!("({name}{stars}){}", show(operand))
+            }
+            Kind::SizeOfType(target) => format!("sizeof({})", target.name),
+            Kind::SizeOf(operand) => format!("sizeof {}", show(operand)),
+            Kind::Conditional { condition, yes, no } => {
+                format!("({} ? {} : {})", show(condition), show(yes), show(no))
+            }
+            Kind::Method { base, name, .. } => format!("{}.{name}()", show(base)),
         }
     }
 
@@ -506,19 +467,33 @@ mod tests {
 
     #[test]
     fn casts_are_written_as_in_the_language() {
-        let cast = |size, signed| Scalar::Integer { size, signed };
-        assert_eq!(
-            parsed("(unsigned long)x + 1", Language::Cpp),
-            Ok(format!("(({:?})x Add 1)", cast(8, false)))
-        );
-        assert_eq!(
-            parsed("x as u8", Language::Rust),
-            Ok(format!("({:?})x", cast(1, false)))
-        );
-        assert_eq!(
-            parsed("(int16_t)x", Language::C),
-            Ok(format!("({:?})x", cast(2, true)))
-        );
+        for (text, language, tree) in [
+            (
+                "(unsigned long)x + 1",
+                Language::Cpp,
+                "((unsigned long)x Add 1)",
+            ),
+            ("x as u8", Language::Rust, "(u8)x"),
+            ("(int16_t)x", Language::C, "(int16_t)x"),
+            ("(struct node *)p->next", Language::C, "(node*)p->next"),
+            ("(const char **)p", Language::C, "(char**)p"),
+            ("(colour)x", Language::C, "(colour)x"),
+            ("(x) - 1", Language::C, "(x Subtract 1)"),
+            ("(x)", Language::C, "x"),
+            ("p as *const Vec<u8>", Language::Rust, "(Vec<u8>*)p"),
+            ("(Pair<int, T> *)p", Language::Cpp, "(Pair<int, T>*)p"),
+            ("static_cast<Base *>(p)", Language::Cpp, "(Base*)p"),
+            (
+                "sizeof(int) * sizeof x",
+                Language::C,
+                "(sizeof(int) Multiply sizeof x)",
+            ),
+            ("size_of::<Node>()", Language::Rust, "sizeof(Node)"),
+            ("a ? b : c ? d : e", Language::C, "(a ? b : (c ? d : e))"),
+            ("v.len() == 2", Language::Rust, "(v.len() Equal 2)"),
+        ] {
+            assert_eq!(parsed(text, language).as_deref(), Ok(tree), "{text}");
+        }
         assert_eq!(parsed("(x)", Language::C).as_deref(), Ok("x"));
     }
 

@@ -117,6 +117,9 @@ impl Quick {
         address: Address,
         inline_depth: usize,
     ) -> Option<Quick> {
+        if !parsed.is_plain() {
+            return None;
+        }
         let module = modules.at(address)?;
         let lookup = module.to_file(address);
         let maker = Maker {
@@ -170,7 +173,11 @@ impl Maker<'_> {
             Kind::Name(name) => self.name(name),
             Kind::Register(name) => self.register(name),
             Kind::Literal { number, .. } => Some(Made::Number(Node::Constant(*number))),
-            Kind::Text(_) => None,
+            Kind::Text(_)
+            | Kind::SizeOfType(_)
+            | Kind::SizeOf(_)
+            | Kind::Conditional { .. }
+            | Kind::Method { .. } => None,
             Kind::Member {
                 base, name, arrow, ..
             } => self.member(base, name, *arrow),
@@ -204,8 +211,9 @@ impl Maker<'_> {
                 }))
             }
             Kind::Cast { operand, target } => {
+                let target = target.plain_scalar()?;
                 let operand = Box::new(self.number(self.make(operand)?)?);
-                Some(Made::Number(Node::Cast(operand, *target)))
+                Some(Made::Number(Node::Cast(operand, target)))
             }
         }
     }

@@ -6,10 +6,8 @@ use super::suggest::nearest;
 use crate::Address;
 use crate::frame::Frame;
 use crate::modules::LoadedModule;
-use crate::registers::NAMES;
 use crate::values::view::{ALL, LONG, View};
 use crate::values::{Contents, Number, Reader, Value, number_of};
-use dapple_symbols::cfi::{RBP, RIP, RSP};
 use dapple_symbols::functions::Language;
 use dapple_symbols::scopes::Variable;
 use dapple_symbols::types::{Type, TypeKind};
@@ -19,6 +17,9 @@ pub(super) mod arithmetic;
 pub(super) mod assign;
 mod convert;
 mod member;
+mod registers;
+mod texts;
+mod types;
 
 /// How many references, boxes and pointers a member or index is looked for behind.
 const MAX_STEPS: usize = 16;
@@ -30,6 +31,21 @@ pub(super) fn run(
     reader: &Reader<'_>,
 ) -> Result<Value, Fault> {
     runner(text, frame, reader)?.value(tree)
+}
+
+/// As [`run`], for as many elements as `count` from where it is or points to.
+pub(super) fn repeated(
+    tree: &Expression,
+    text: &str,
+    count: u64,
+    frame: &Frame,
+    reader: &Reader<'_>,
+) -> Result<Value, Fault> {
+    let runner = runner(text, frame, reader)?;
+    let value = runner.value(tree)?;
+    let mut first = runner.first(value, tree)?;
+    first.repeated = Some(count);
+    Ok(first)
 }
 
 /// As [`run`], but gives the number that the value stands for.
@@ -75,7 +91,10 @@ impl Runner<'_> {
             Kind::Name(name) => self.name(name, at),
             Kind::Register(name) => self.register(name, at),
             Kind::Literal { number, .. } => Ok(self.computed(*number)),
-            Kind::Text(_) => Err(Fault::new(at, "a text can only be assigned")),
+            Kind::Text(_) => Err(Fault::new(
+                at,
+                "a text can be assigned, compared and looked up only",
+            )),
             Kind::Member {
                 base,
                 name,
@@ -104,9 +123,22 @@ impl Runner<'_> {
             } => self
                 .binary(*operator, left, right)
                 .map(|n| self.computed(n)),
-            Kind::Cast { operand, target } => {
-                let number = self.number(operand)?;
-                Ok(self.computed(self.cast(number, *target)))
+            Kind::Cast { operand, target } => self.cast_to(operand, target),
+            Kind::SizeOfType(target) => self.size_of_type(target).map(|n| self.computed(n)),
+            Kind::SizeOf(operand) => self.size_of(operand).map(|n| self.computed(n)),
+            Kind::Conditional { condition, yes, no } => {
+                let holds = self.number(condition)?.is_true();
+                let (taken, other) = if holds { (yes, no) } else { (no, yes) };
+                self.taken(taken, other)
+            }
+            Kind::Method {
+                base,
+                name,
+                name_at,
+            } => {
+                let value = self.value(base)?;
+                let number = self.method(value, base, name, *name_at)?;
+                Ok(self.computed(number))
             }
         }
     }
@@ -181,6 +213,9 @@ impl Runner<'_> {
                 }));
             }
         }
+        if let Some(value) = self.enumeration_constant(name) {
+            return Ok(value);
+        }
         let known = locals
             .iter()
             .rev()
@@ -224,21 +259,7 @@ impl Runner<'_> {
         if let Some(value) = self.exception(name, at) {
             return value;
         }
-        let number = register_number(name, at)?;
-        let value = self.frame.physical.registers.get(number);
-        let value = value.ok_or_else(|| {
-            Fault::new(
-                at,
-                format!("register `${name}` was not saved in this frame"),
-            )
-        })?;
-        Ok(self.computed(match number {
-            RIP | RSP | RBP => Number::Pointer {
-                address: value,
-                target: None,
-            },
-            _ => Number::integer(value.into(), 8, true),
-        }))
+        self.plain_register(name, at)
     }
 
     // Pointers
@@ -296,6 +317,9 @@ impl Runner<'_> {
     }
 
     fn element(&self, value: Value, base: &Expression, index: &Expression) -> Result<Value, Fault> {
+        if let Some(found) = self.keyed(&value, base, index)? {
+            return Ok(found);
+        }
         let position = match self.number(index)? {
             Number::Integer { value, .. } => value,
             Number::Bool(value) => i128::from(value),
@@ -356,11 +380,45 @@ impl Runner<'_> {
                 _ => break,
             }
         }
+        if let Some(units) = self.reader.find(&value, "_M_p")
+            && let View::Pointer {
+                address,
+                target: Some(target),
+                ..
+            } = self.reader.view(&units, LONG)
+        {
+            return self.behind_pointer(address, target, position, base);
+        }
         self.check_available(&value, base)?;
         Err(self.fault(
             base,
             &format!("has no elements, it is a `{}`", self.type_of(&value)),
         ))
+    }
+
+    /// The first of several elements: a pointer's target, an array's first element.
+    fn first(&self, value: Value, base: &Expression) -> Result<Value, Fault> {
+        let mut value = value;
+        for _ in 0..MAX_STEPS {
+            match self.reader.view(&value, LONG) {
+                View::Alias(target) => value = target,
+                View::Sequence(sequence) if sequence.ring.is_none() => return Ok(sequence.at(0)),
+                View::Pointer {
+                    target: Some(target),
+                    ..
+                } => {
+                    let size = self.reader.size_of(&target).filter(|size| *size > 0);
+                    return match size {
+                        Some(_) => Ok(target),
+                        None => Err(self.fault(base, "points to something of unknown size")),
+                    };
+                }
+                _ => break,
+            }
+        }
+        self.check_available(&value, base)?;
+        let type_name = self.type_of(&value);
+        Err(self.fault(base, &format!("has no elements, it is a `{type_name}`")))
     }
 
     fn behind_pointer(
@@ -450,7 +508,17 @@ impl Runner<'_> {
             }
             let size = resolved.type_.size.filter(|size| (1..=16).contains(size))?;
             let bytes = self.reader.bytes(&value.contents, size).ok()?;
-            number_of(&resolved.type_, &bytes)
+            let number = number_of(&resolved.type_, &bytes)?;
+            let is_narrow = value.bits.as_ref().is_some_and(|bits| bits.count < 32);
+            // A bit-field that an `int` holds is one when it is computed with (C 2011 §6.3.1.1).
+            match number {
+                Number::Integer { value, size, .. }
+                    if is_narrow && size >= 4 && self.frame.language != Language::Rust =>
+                {
+                    Some(Number::integer(value, 4, true))
+                }
+                number => Some(number),
+            }
         });
         number.ok_or_else(|| {
             self.fault(
@@ -483,32 +551,11 @@ impl Runner<'_> {
     fn type_of(&self, value: &Value) -> String {
         self.reader.type_name(value)
     }
-
-    fn cast(&self, number: Number, target: Scalar) -> Number {
-        cast(self.frame.language, number, target)
-    }
-}
-
-/// DWARF's number of a general register.
-fn register_number(name: &str, at: usize) -> Result<u16, Fault> {
-    let number = match name {
-        "pc" => Some(RIP),
-        "sp" => Some(RSP),
-        "fp" => Some(RBP),
-        name => (0u16..)
-            .zip(NAMES)
-            .find(|(_, known)| *known == name)
-            .map(|(number, _)| number),
-    };
-    number.ok_or_else(|| {
-        let near = nearest(name, NAMES.into_iter());
-        let hint = near.map_or_else(String::new, |near| format!("; did you mean `${near}`?"));
-        Fault::new(at, format!("there is no register `${name}`{hint}"))
-    })
 }
 
 /// A number as another type, by the rules of a language.
 pub(super) fn cast(language: Language, number: Number, target: Scalar) -> Number {
+    let is_rust = language == Language::Rust;
     let integer = match number {
         Number::Integer { value, .. } => value,
         // Saturating, as in Rust; C leaves it open.
@@ -518,12 +565,31 @@ pub(super) fn cast(language: Language, number: Number, target: Scalar) -> Number
         Number::Pointer { address, .. } => address.into(),
     };
     match target {
-        Scalar::Integer { size, signed } => Number::integer(integer, size, signed),
-        Scalar::Float { size } => {
-            let value = match number {
-                Number::Float { value, .. } => value,
-                _ => integer as f64,
+        Scalar::Integer {
+            size: 16,
+            signed: false,
+        } if is_rust && matches!(number, Number::Float { .. }) => {
+            let Number::Float { value, .. } = number else {
+                return number;
             };
+            Number::integer((value as u128).cast_signed(), 16, false)
+        }
+        Scalar::Integer { size, signed } => {
+            let saturates = is_rust && size < 16 && matches!(number, Number::Float { .. });
+            let bits = 8 * u32::from(size.clamp(1, 16)) - u32::from(signed);
+            let most = match saturates {
+                true => (1i128 << bits) - 1,
+                false => i128::MAX,
+            };
+            let least = match (saturates, signed) {
+                (true, true) => -most - 1,
+                (true, false) => 0,
+                (false, _) => i128::MIN,
+            };
+            Number::integer(integer.clamp(least, most), size, signed)
+        }
+        Scalar::Float { size } => {
+            let value = arithmetic::as_float(number, size);
             let value = if size == 4 {
                 f64::from(value as f32)
             } else {
@@ -532,7 +598,10 @@ pub(super) fn cast(language: Language, number: Number, target: Scalar) -> Number
             Number::Float { value, size }
         }
         Scalar::Bool => Number::Bool(number.is_true()),
-        Scalar::Char if language == Language::Rust => Number::Char(integer as u8 as u32),
-        Scalar::Char => Number::Char(u32::from(integer as u8)),
+        Scalar::Char => match integer as u8 {
+            // C's plain `char` has a sign.
+            code @ 128.. if !is_rust => Number::integer(code.into(), 1, true),
+            code => Number::Char(code.into()),
+        },
     }
 }

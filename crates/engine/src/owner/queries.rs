@@ -8,7 +8,7 @@ use crate::registers::shown::{self, Rest, ShownRegister};
 use crate::session::ThreadInfo;
 use crate::stops::Mode;
 use crate::target::linux::{process, ptrace};
-use crate::values::{Contents, NamedValue, Reader, Rendered, Value};
+use crate::values::{Contents, Format, NamedValue, Reader, Rendered, Value};
 use crate::{Error, ThreadId, eval};
 use std::ops::Range;
 use std::sync::Arc;
@@ -172,6 +172,21 @@ impl Owner {
                 (named, rendered)
             })
             .collect()
+    }
+
+    pub(crate) fn shown_as(
+        &self,
+        values: Vec<NamedValue>,
+        format: Format,
+    ) -> Result<Vec<(NamedValue, Rendered)>, Error> {
+        self.require_some_stopped()?;
+        let formatted = values.into_iter().map(|mut named| {
+            if named.value.format == Format::Natural {
+                named.value.format = format;
+            }
+            named
+        });
+        Ok(self.render(formatted.collect()))
     }
 
     pub(crate) fn variables(&mut self, id: FrameId) -> Result<Vec<(NamedValue, Rendered)>, Error> {

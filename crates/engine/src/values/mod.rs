@@ -23,6 +23,7 @@ mod children;
 mod contents;
 mod cpp;
 mod entries;
+mod formats;
 mod implicit;
 mod layout;
 mod named;
@@ -37,6 +38,7 @@ pub(crate) mod storing;
 pub(crate) mod view;
 
 pub(crate) use contents::extract_bits;
+pub use formats::Format;
 pub use scalars::Number;
 pub(crate) use scalars::{from_extended, number_of};
 
@@ -57,6 +59,10 @@ pub struct Value {
     pub lengths: Option<Arc<[Option<u64>]>>,
     /// Shown as the compiler lays it out, not as its library means it.
     pub raw: bool,
+    /// How numbers in it are shown.
+    pub format: Format,
+    /// As many of its type as that, one after another.
+    pub repeated: Option<u64>,
     /// Of a bit-field: the bits it is made of, which `contents` are a copy of.
     pub bits: Option<Arc<Bits>>,
 }
@@ -88,13 +94,18 @@ impl Value {
             dimension: 0,
             lengths: None,
             raw: false,
+            format: Format::Natural,
+            repeated: None,
             bits: None,
         }
     }
 
     /// Another value of the same module and language.
     pub(crate) fn sibling(&self, type_id: Option<TypeId>, contents: Contents) -> Value {
-        Value::new(Arc::clone(&self.module), type_id, self.language, contents)
+        Value {
+            format: self.format,
+            ..Value::new(Arc::clone(&self.module), type_id, self.language, contents)
+        }
     }
 }
 

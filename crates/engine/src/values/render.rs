@@ -64,6 +64,15 @@ impl Reader<'_> {
 
     /// The type's name, as people write it.
     pub(crate) fn type_name(&self, value: &Value) -> String {
+        if let Some(length) = value.repeated {
+            let mut one = value.clone();
+            one.repeated = None;
+            let name = self.type_name(&one);
+            return match value.language {
+                Language::Rust => format!("[{name}; {length}]"),
+                _ => format!("{name} [{length}]"),
+            };
+        }
         if let Contents::Number(number) = value.contents {
             return match number {
                 Number::Pointer {

@@ -190,6 +190,12 @@ impl Reader<'_> {
 
     /// The value's view. Reads no more than a few hundred bytes.
     pub(crate) fn view(&self, value: &Value, limit: Limit) -> View {
+        if let Some(length) = value.repeated {
+            return self.repeated(value, length);
+        }
+        if let Some(text) = self.formatted(value) {
+            return View::Leaf(text);
+        }
         match &value.contents {
             Contents::Unavailable(reason) => return View::Leaf(self.reason(reason)),
             Contents::Number(number) => return self.number_view(value, *number, limit),

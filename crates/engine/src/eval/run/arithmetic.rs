@@ -25,7 +25,19 @@ impl Runner<'_> {
         left: &Expression,
         right: &Expression,
     ) -> Result<Number, Fault> {
-        let first = self.number(left)?;
+        let is_text = |side: &Expression| matches!(side.kind, Kind::Text(_));
+        if (is_text(left) || is_text(right))
+            && let Some(result) = self.compare_texts(operator, left, right)?
+        {
+            return Ok(result);
+        }
+        let first = match self.number(left) {
+            Err(fault) => match self.compare_texts(operator, left, right) {
+                Ok(Some(result)) => return Ok(result),
+                _ => return Err(fault),
+            },
+            Ok(first) => first,
+        };
         // What the first decides leaves the second alone: it may be there to guard it.
         match operator {
             Binary::And if !first.is_true() => return Ok(Number::Bool(false)),
@@ -161,7 +173,17 @@ pub(in crate::eval) fn unary(
                 size,
                 signed,
             },
-        ) => Ok(Number::integer(value.wrapping_neg(), size, signed)),
+        ) => {
+            let negated = Number::integer(value.wrapping_neg(), size, signed);
+            if is_rust && overflows(Binary::Subtract, 0, value, size, signed) {
+                let name = negated.type_name(language);
+                return Err(Fault::new(
+                    at,
+                    format!("the result does not fit a `{name}`: an overflow"),
+                ));
+            }
+            Ok(negated)
+        }
         (Unary::Negate, Number::Float { value, size }) => Ok(Number::Float {
             value: -value,
             size,
@@ -187,19 +209,41 @@ pub(in crate::eval) fn on_numbers(
     second: Number,
     at: usize,
 ) -> Result<Number, Fault> {
-    if let Some(result) = compare(operator, first, second) {
+    let is_rust = language == Language::Rust;
+    if let (true, Number::Bool(a), Number::Bool(b)) = (is_rust, first, second) {
+        match operator {
+            Binary::BitAnd => return Ok(Number::Bool(a & b)),
+            Binary::BitOr => return Ok(Number::Bool(a | b)),
+            Binary::BitXor => return Ok(Number::Bool(a ^ b)),
+            _ => {}
+        }
+    }
+    let (a, b) = match is_rust {
+        true => (first, second),
+        false => common(first, second),
+    };
+    if let Some(result) = compare(operator, a, b) {
         return Ok(Number::Bool(result));
     }
     match (promote(first), promote(second)) {
-        (Number::Float { value: a, size: s }, Number::Float { value: b, size: t }) => {
-            on_floats(operator, a, b, s.max(t), at)
+        (one @ Number::Float { size: s, .. }, other @ Number::Float { size: t, .. }) => {
+            let size = s.max(t);
+            on_floats(
+                operator,
+                as_float(one, size),
+                as_float(other, size),
+                size,
+                at,
+            )
         }
-        (Number::Float { value: a, size }, Number::Integer { value: b, .. }) => {
-            on_floats(operator, a, b as f64, size, at)
-        }
-        (Number::Integer { value: a, .. }, Number::Float { value: b, size }) => {
-            on_floats(operator, a as f64, b, size, at)
-        }
+        (one @ Number::Float { size, .. }, other @ Number::Integer { .. })
+        | (one @ Number::Integer { .. }, other @ Number::Float { size, .. }) => on_floats(
+            operator,
+            as_float(one, size),
+            as_float(other, size),
+            size,
+            at,
+        ),
         (
             Number::Integer {
                 value: a,
@@ -213,14 +257,12 @@ pub(in crate::eval) fn on_numbers(
             },
         ) => {
             let is_shift = matches!(operator, Binary::ShiftLeft | Binary::ShiftRight);
-            // Rust's operands have one type; C's are brought to one that holds both.
-            let (mut size, mut signed) = match s.cmp(&t) {
-                _ if is_shift => (s, x),
-                Ordering::Greater => (s, x),
-                Ordering::Less => (t, y),
-                Ordering::Equal => (s, x && y),
+            let (mut size, mut signed) = match is_shift {
+                true => (s, x),
+                false => common_type((s, x), (t, y)),
             };
-            if language == Language::Rust
+            // Rust's operands have one type, which stays as small as it is.
+            if is_rust
                 && let (
                     Number::Integer {
                         size: s, signed: x, ..
@@ -231,10 +273,120 @@ pub(in crate::eval) fn on_numbers(
             {
                 (size, signed) = (s, x);
             }
-            on_integers(operator, a, b, size, signed, at)
+            let result = on_integers(operator, a, b, size, signed, at)?;
+            if is_rust && overflows(operator, a, b, size, signed) {
+                let name = result.type_name(language);
+                return Err(Fault::new(
+                    at,
+                    format!("the result does not fit a `{name}`: an overflow"),
+                ));
+            }
+            Ok(result)
         }
         _ => Err(Fault::new(at, "this operator needs numbers on both sides")),
     }
+}
+
+/// C's common type of two promoted integers (C 2011 §6.3.1.8): size and sign.
+fn common_type((s, x): (u8, bool), (t, y): (u8, bool)) -> (u8, bool) {
+    match s.cmp(&t) {
+        Ordering::Greater => (s, x),
+        Ordering::Less => (t, y),
+        Ordering::Equal => (s, x && y),
+    }
+}
+
+/// Two numbers brought to their common type, as C does before it compares them.
+fn common(first: Number, second: Number) -> (Number, Number) {
+    let (first, second) = (promote(first), promote(second));
+    match (first, second) {
+        (
+            Number::Integer {
+                value: a,
+                size: s,
+                signed: x,
+            },
+            Number::Integer {
+                value: b,
+                size: t,
+                signed: y,
+            },
+        ) => {
+            let (size, signed) = common_type((s, x), (t, y));
+            (
+                Number::integer(a, size, signed),
+                Number::integer(b, size, signed),
+            )
+        }
+        (Number::Float { size, .. }, Number::Integer { .. })
+        | (Number::Integer { .. }, Number::Float { size, .. }) => {
+            let of = |number| Number::Float {
+                value: as_float(number, size),
+                size,
+            };
+            (of(first), of(second))
+        }
+        other => other,
+    }
+}
+
+/// A number as a float of a size, rounded once.
+pub(in crate::eval) fn as_float(number: Number, size: u8) -> f64 {
+    match (number, size) {
+        (
+            Number::Integer {
+                value,
+                size: 16,
+                signed: false,
+            },
+            4,
+        ) => f64::from(value as u128 as f32),
+        (
+            Number::Integer {
+                value,
+                size: 16,
+                signed: false,
+            },
+            _,
+        ) => value as u128 as f64,
+        (Number::Integer { value, .. }, 4) => f64::from(value as f32),
+        (Number::Integer { value, .. }, _) => value as f64,
+        (Number::Float { value, .. }, _) => value,
+        (Number::Bool(value), _) => f64::from(u8::from(value)),
+        (Number::Char(code), _) => f64::from(code),
+        (Number::Pointer { address, .. }, _) => address as f64,
+    }
+}
+
+/// Whether a result is beyond what its type holds, where Rust panics.
+fn overflows(operator: Binary, a: i128, b: i128, size: u8, signed: bool) -> bool {
+    if size == 16 && !signed {
+        let (a, b) = (a as u128, b as u128);
+        return match operator {
+            Binary::Add => a.checked_add(b).is_none(),
+            Binary::Subtract => a.checked_sub(b).is_none(),
+            Binary::Multiply => a.checked_mul(b).is_none(),
+            _ => false,
+        };
+    }
+    let exact = match operator {
+        Binary::Add => a.checked_add(b),
+        Binary::Subtract => a.checked_sub(b),
+        Binary::Multiply => a.checked_mul(b),
+        Binary::Divide => a.checked_div(b),
+        // As the division would.
+        Binary::Remainder => a.checked_div(b),
+        _ => return false,
+    };
+    let fits = |exact| matches!(Number::integer(exact, size, signed), Number::Integer { value, .. } if value == exact);
+    !exact.is_some_and(fits)
+}
+
+/// Whether two numbers are the same, of whatever types.
+pub(super) fn is_equal(one: Number, other: Number) -> bool {
+    compare(Binary::Equal, one, other)
+        .or_else(|| compare_pointers(Binary::Equal, one, other))
+        .unwrap_or(false)
 }
 
 /// Rust's bare literals become of the other side's type; each side with whether it is one.
@@ -298,7 +450,7 @@ fn promote(number: Number) -> Number {
     match number {
         Number::Integer { value, size, .. } if size < 4 => Number::integer(value, 4, true),
         Number::Bool(value) => Number::integer(value.into(), 4, true),
-        Number::Char(value) => Number::integer(value.into(), 4, false),
+        Number::Char(value) => Number::integer(value.into(), 4, true),
         number => number,
     }
 }
@@ -331,7 +483,7 @@ fn compare(operator: Binary, first: Number, second: Number) -> Option<bool> {
 }
 
 /// What a comparison says of an order; `None` for other operators. Unordered (NaN) is unequal.
-fn ordered(operator: Binary, order: Option<Ordering>) -> Option<bool> {
+pub(super) fn ordered(operator: Binary, order: Option<Ordering>) -> Option<bool> {
     Some(match operator {
         Binary::Equal => order == Some(Ordering::Equal),
         Binary::NotEqual => order != Some(Ordering::Equal),

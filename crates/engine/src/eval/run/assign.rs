@@ -1,7 +1,8 @@
 //! Assignments: what has to be written for a place to have an expression's value.
 
 use super::convert::{Conversion, some_of};
-use super::{Fault, MAX_STEPS, Runner, arithmetic, register_number, runner};
+use super::registers::Register;
+use super::{Fault, MAX_STEPS, Runner, arithmetic, runner};
 use crate::eval::ir::{Binary, Expression, Kind};
 use crate::eval::suggest::nearest;
 use crate::frame::Frame;
@@ -57,7 +58,7 @@ impl Runner<'_> {
         operator: Option<(Binary, &Expression)>,
         source: &Expression,
     ) -> Result<Vec<Change>, Fault> {
-        let number = register_number(name, at)?;
+        let register = Register::named(name, at)?;
         let given = match operator {
             Some((operator, target)) => self.binary(operator, target, source)?,
             None => self.number(source)?,
@@ -69,18 +70,23 @@ impl Runner<'_> {
             Number::Char(code) => Some(code.into()),
             Number::Float { .. } => None,
         };
-        let fits = |value: &i128| (i64::MIN.into()..=u64::MAX.into()).contains(value);
+        let bits = register.bits;
+        let fits =
+            |value: &i128| bits >= 128 || (-(1i128 << (bits - 1))..1i128 << bits).contains(value);
         let value = value.filter(|value| fits(value) || operator.is_some());
         let value = value.ok_or_else(|| {
             let given = given.text();
-            Fault::new(source.at, format!("`${name}` holds 64 bits, not {given}"))
+            Fault::new(
+                source.at,
+                format!("`${name}` holds {bits} bits, not {given}"),
+            )
         })?;
         Ok(vec![Change::Register {
-            number,
+            number: register.number,
             level: self.frame.physical.level,
-            skip: 0,
-            count: 64,
-            value: u128::from(value as u64),
+            skip: register.skip,
+            count: bits,
+            value: value.cast_unsigned(),
         }])
     }
 

@@ -1,0 +1,252 @@
+//! Types in expressions: what casts make, and what is measured.
+
+use super::{Parser, TokenKind};
+use crate::eval::Fault;
+use crate::eval::ir::{Kind, Scalar, TypeName};
+use dapple_symbols::functions::Language;
+
+/// What may stand before or behind a type's name and says nothing of where it is found.
+const QUALIFIERS: [&str; 8] = [
+    "const", "volatile", "struct", "class", "union", "enum", "typename", "mut",
+];
+
+impl Parser {
+    /// What begins with a word of the language's: `sizeof`, `static_cast`, `size_of`.
+    pub(super) fn keyword(&mut self, name: &str) -> Result<Option<Kind>, Fault> {
+        let is_rust = self.language == Language::Rust;
+        match name {
+            "sizeof" if !is_rust => {
+                if matches!(self.peek(), TokenKind::Operator("(")) && self.is_type_at(self.next + 1)
+                {
+                    self.next += 1;
+                    let target = self.type_name()?;
+                    self.expect(")")?;
+                    return Ok(Some(Kind::SizeOfType(target)));
+                }
+                let operand = self.nested(Self::unary)?;
+                Ok(Some(Kind::SizeOf(Box::new(operand))))
+            }
+            "static_cast" | "reinterpret_cast" | "const_cast" | "dynamic_cast" if !is_rust => {
+                self.expect("<")?;
+                let target = self.type_name()?;
+                self.expect(">")?;
+                self.expect("(")?;
+                let operand = Box::new(self.nested(Self::expression)?);
+                self.expect(")")?;
+                Ok(Some(Kind::Cast { operand, target }))
+            }
+            _ if is_rust && name.rsplit("::").next() == Some("size_of") && self.accept("<") => {
+                let target = self.type_name()?;
+                self.expect(">")?;
+                self.expect("(")?;
+                self.expect(")")?;
+                Ok(Some(Kind::SizeOfType(target)))
+            }
+            _ if is_rust && name.rsplit("::").next() == Some("size_of_val") && self.accept("(") => {
+                self.accept("&");
+                let operand = self.nested(Self::expression)?;
+                self.expect(")")?;
+                Ok(Some(Kind::SizeOf(Box::new(operand))))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn kind_at(&self, index: usize) -> &TokenKind {
+        let token = self.tokens.get(index);
+        token.map_or(&TokenKind::End, |token| &token.kind)
+    }
+
+    /// Whether what is at a token can only be a type: it begins with a word for one.
+    fn is_type_at(&self, index: usize) -> bool {
+        let known = |name: &str| is_type_word(name) || QUALIFIERS.contains(&name);
+        matches!(self.kind_at(index), TokenKind::Name(name) if known(name))
+            || self.is_pointer_at(index)
+    }
+
+    /// Whether a type that is pointed to is at a token, in front of a closing bracket.
+    fn is_pointer_at(&self, index: usize) -> bool {
+        let TokenKind::Name(_) = self.kind_at(index) else {
+            return false;
+        };
+        let close = (index..self.tokens.len())
+            .find(|at| matches!(self.kind_at(*at), TokenKind::Operator(")")));
+        let Some(close) = close else {
+            return false;
+        };
+        let is_of_type = |at: usize| match self.kind_at(at) {
+            TokenKind::Name(_) | TokenKind::Number { .. } => true,
+            TokenKind::Operator(text) => ["*", "&", "<", ">", ">>", ","].contains(text),
+            _ => false,
+        };
+        let is_end = matches!(
+            self.kind_at(close - 1),
+            TokenKind::Operator("*" | "&" | ">" | ">>")
+        ) || matches!(self.kind_at(close - 1), TokenKind::Name(name) if name == "const");
+        is_end && (index..close).all(is_of_type)
+    }
+
+    /// Whether a cast as C writes it is next: a type in brackets. A bare name is one where what follows can't be an operator.
+    pub(super) fn is_cast_next(&self) -> bool {
+        if self.language == Language::Rust || !matches!(self.peek(), TokenKind::Operator("(")) {
+            return false;
+        }
+        let first = self.next + 1;
+        if self.is_type_at(first) {
+            return true;
+        }
+        let TokenKind::Name(name) = self.kind_at(first) else {
+            return false;
+        };
+        let is_alone = matches!(self.kind_at(first + 1), TokenKind::Operator(")"));
+        let begins_operand = match self.kind_at(first + 2) {
+            TokenKind::Operator(text) => ["(", "~", "!"].contains(text),
+            TokenKind::End => false,
+            _ => true,
+        };
+        is_alone && begins_operand && super::literal(name).is_none()
+    }
+
+    /// Reads a type.
+    pub(super) fn type_name(&mut self) -> Result<TypeName, Fault> {
+        self.nested(Self::type_inside)
+    }
+
+    fn type_inside(&mut self) -> Result<TypeName, Fault> {
+        let mut at = self.at();
+        let is_rust = self.language == Language::Rust;
+        if is_rust && (self.accept("*") || self.accept("&")) {
+            while self.accept_name("const") || self.accept_name("mut") {}
+            let target = self.type_name()?;
+            let pointers = target.pointers + 1;
+            return Ok(TypeName { pointers, ..target });
+        }
+        let mut words: Vec<String> = Vec::new();
+        let mut scalar_words = true;
+        while let TokenKind::Name(name) = self.peek() {
+            let name = name.clone();
+            if QUALIFIERS.contains(&name.as_str()) {
+                self.next += 1;
+                continue;
+            }
+            let is_word = is_type_word(&name);
+            let goes_on = words.is_empty() || (is_word && scalar_words);
+            if !goes_on {
+                break;
+            }
+            scalar_words &= is_word;
+            if words.is_empty() {
+                at = self.at();
+            }
+            words.push(name);
+            self.next += 1;
+        }
+        if words.is_empty() {
+            return Err(self.fault("a type was expected here"));
+        }
+        let scalar = scalar(&words);
+        let mut name = words.join(" ");
+        if matches!(self.peek(), TokenKind::Operator("<")) && scalar.is_none() {
+            name.push_str(&self.type_arguments()?);
+        }
+        let mut pointers = 0;
+        while !is_rust && (self.accept("*") || self.accept_name("const")) {
+            let is_star = matches!(self.kind_at(self.next - 1), TokenKind::Operator("*"));
+            pointers += usize::from(is_star);
+        }
+        Ok(TypeName {
+            at,
+            name,
+            scalar,
+            pointers,
+        })
+    }
+
+    /// The arguments of a generic type, as they are written.
+    fn type_arguments(&mut self) -> Result<String, Fault> {
+        let mut text = String::new();
+        let mut depth = 0usize;
+        let mut after_name = false;
+        loop {
+            let (part, is_name) = match self.peek() {
+                TokenKind::Operator("<") => ("<".to_owned(), false),
+                TokenKind::Operator(">") => (">".to_owned(), false),
+                TokenKind::Operator(">>") => (">>".to_owned(), false),
+                TokenKind::Operator(",") => (", ".to_owned(), false),
+                TokenKind::Operator(other @ ("*" | "&")) => (format!(" {other}"), false),
+                TokenKind::Name(name) => (name.clone(), true),
+                TokenKind::Number { number, .. } => (number.text(), true),
+                _ => return Err(self.fault("`>` was expected here")),
+            };
+            let closed = part.matches('>').count();
+            depth = (depth + part.matches('<').count()).saturating_sub(closed);
+            if is_name && after_name {
+                text.push(' ');
+            }
+            text.push_str(&part);
+            after_name = is_name;
+            self.next += 1;
+            if depth == 0 {
+                return Ok(text);
+            }
+        }
+    }
+}
+
+fn is_type_word(name: &str) -> bool {
+    matches!(
+        name,
+        "unsigned" | "signed" | "const" | "long" | "short" | "int"
+    ) || scalar(&[name.to_owned()]).is_some()
+}
+
+fn scalar(words: &[String]) -> Option<Scalar> {
+    let integer = |size, signed| Some(Scalar::Integer { size, signed });
+    let words: Vec<&str> = words
+        .iter()
+        .map(|word| word.strip_prefix("std::").unwrap_or(word))
+        .filter(|word| *word != "const")
+        .collect();
+    match words.as_slice() {
+        ["bool" | "_Bool"] => Some(Scalar::Bool),
+        ["char"] => Some(Scalar::Char),
+        ["float" | "f32"] => Some(Scalar::Float { size: 4 }),
+        ["double" | "f64"] => Some(Scalar::Float { size: 8 }),
+        ["long", "double"] => Some(Scalar::Float { size: 16 }),
+        ["size_t" | "usize" | "uintptr_t"] => integer(8, false),
+        ["ssize_t" | "isize" | "intptr_t" | "ptrdiff_t"] => integer(8, true),
+        ["__int128"] => integer(16, true),
+        [only]
+            if only
+                .strip_suffix("_t")
+                .unwrap_or(only)
+                .starts_with(['i', 'u'])
+                && only.ends_with(|c: char| c.is_ascii_digit() || c == 't')
+                && *only != "int" =>
+        {
+            let name = only.strip_suffix("_t").unwrap_or(only);
+            let signed = name.starts_with('i');
+            let width = name.trim_start_matches("uint").trim_start_matches("int");
+            let width = width.trim_start_matches(['i', 'u']).parse::<u8>().ok()?;
+            matches!(width, 8 | 16 | 32 | 64 | 128).then_some(Scalar::Integer {
+                size: width / 8,
+                signed,
+            })
+        }
+        [] => None,
+        words => {
+            let known = ["unsigned", "signed", "long", "short", "int", "char"];
+            if !words.iter().all(|word| known.contains(word)) {
+                return None;
+            }
+            let has = |word| words.contains(&word);
+            let size = match () {
+                () if has("char") => 1,
+                () if has("short") => 2,
+                () if has("long") => 8,
+                () => 4,
+            };
+            integer(size, !has("unsigned"))
+        }
+    }
+}

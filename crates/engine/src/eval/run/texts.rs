@@ -1,0 +1,201 @@
+//! Texts: comparing them, looking elements up by them, and asking containers how much they hold.
+
+use super::arithmetic::ordered;
+use super::{Fault, MAX_STEPS, Runner};
+use crate::eval::ir::{Binary, Expression, Kind};
+use crate::eval::lex::unquoted;
+use crate::values::view::{ALL, LONG, Limit, View};
+use crate::values::{Number, Value};
+
+/// The longest text that is compared or measured, in bytes.
+const MAX_TEXT: usize = 1 << 16;
+
+impl Runner<'_> {
+    /// What a value says, if it is a text; `Err`: it is one that is too long.
+    fn text_in(&self, value: &Value) -> Option<Vec<u8>> {
+        let limit = Limit {
+            text: MAX_TEXT,
+            ..LONG
+        };
+        let mut value = value.clone();
+        for _ in 0..MAX_STEPS {
+            let quoted = match self.reader.view(&value, limit) {
+                View::Alias(target) => {
+                    value = target;
+                    continue;
+                }
+                View::Text { text, .. } => text,
+                View::Pointer {
+                    note: Some(note), ..
+                } => note,
+                View::Sequence(sequence) => sequence.text?,
+                _ => return None,
+            };
+            return unquoted(&quoted);
+        }
+        None
+    }
+
+    fn text_of(&self, expression: &Expression) -> Result<Option<Vec<u8>>, Fault> {
+        match &expression.kind {
+            Kind::Text(text) => Ok(Some(text.to_vec())),
+            _ => Ok(self.text_in(&self.value(expression)?)),
+        }
+    }
+
+    /// What a comparison says of two texts; `None`: they are none, or the operator compares nothing.
+    pub(super) fn compare_texts(
+        &self,
+        operator: Binary,
+        left: &Expression,
+        right: &Expression,
+    ) -> Result<Option<Number>, Fault> {
+        let is_literal = |side: &Expression| matches!(side.kind, Kind::Text(_));
+        if ordered(operator, None).is_none() {
+            return Ok(None);
+        }
+        let one = self.text_of(left)?;
+        let other = self.text_of(right)?;
+        match (one, other) {
+            (Some(one), Some(other)) => {
+                let order = ordered(operator, Some(one.cmp(&other)));
+                Ok(order.map(Number::Bool))
+            }
+            (None, Some(_)) if is_literal(right) => Err(self.no_text(left)?),
+            (Some(_), None) if is_literal(left) => Err(self.no_text(right)?),
+            _ => Ok(None),
+        }
+    }
+
+    fn no_text(&self, expression: &Expression) -> Result<Fault, Fault> {
+        let value = self.value(expression)?;
+        self.check_available(&value, expression)?;
+        let type_name = self.type_of(&value);
+        Ok(self.fault(
+            expression,
+            &format!("is no text that can be compared, it is a `{type_name}`"),
+        ))
+    }
+
+    /// The element of a map by its key; `None`: the container has no keys.
+    pub(super) fn keyed(
+        &self,
+        value: &Value,
+        base: &Expression,
+        index: &Expression,
+    ) -> Result<Option<Value>, Fault> {
+        let mut value = value.clone();
+        let mut found = None;
+        for _ in 0..MAX_STEPS {
+            match self.reader.view(&value, ALL.page(0, 1)) {
+                View::Alias(target) => value = target,
+                View::Entries(entries) if entries.has_keys => {
+                    found = Some(self.reader.view(&value, ALL));
+                    break;
+                }
+                _ => return Ok(None),
+            }
+        }
+        let Some(View::Entries(entries)) = found else {
+            return Ok(None);
+        };
+        let runner = Runner {
+            wanted: entries
+                .iter()
+                .next()
+                .and_then(|entry| self.reader.resolve(entry.key.as_ref()?))
+                .map(|resolved| resolved.type_),
+            module: self.module.clone(),
+            ..*self
+        };
+        let text = runner.text_of(index)?;
+        let number = match text {
+            Some(_) => None,
+            None => Some(runner.number(index)?),
+        };
+        for entry in entries.iter() {
+            let Some(key) = &entry.key else { continue };
+            let is_it = match (&text, number) {
+                (Some(text), _) => self.text_in(key).as_ref() == Some(text),
+                (None, Some(number)) => self
+                    .number_of(key, base)
+                    .is_ok_and(|key| super::arithmetic::is_equal(key, number)),
+                (None, None) => false,
+            };
+            if is_it {
+                return Ok(Some(entry.value.clone()));
+            }
+        }
+        let (base, index_text) = (self.source(base), self.source(index));
+        let why = match entries.end() < entries.length {
+            true => format!(
+                "none of the first {} keys of `{base}` is {index_text}",
+                entries.end()
+            ),
+            false => format!("`{base}` has no key {index_text}"),
+        };
+        Err(Fault::new(index.at, why))
+    }
+
+    /// What a method tells of a container, which is not called for it.
+    pub(super) fn method(
+        &self,
+        value: Value,
+        base: &Expression,
+        name: &str,
+        at: usize,
+    ) -> Result<Number, Fault> {
+        let mut value = value;
+        for _ in 0..MAX_STEPS {
+            let view = self.reader.view(&value, LONG);
+            let length = match &view {
+                View::Alias(target) => {
+                    value = target.clone();
+                    continue;
+                }
+                View::Pointer {
+                    target: Some(target),
+                    ..
+                } => {
+                    value = target.clone();
+                    continue;
+                }
+                View::Sequence(sequence) => Some(sequence.length),
+                View::Entries(entries) if !entries.is_longer => Some(entries.length),
+                View::Text { .. } => match self.text_in(&value) {
+                    Some(text) => Some(text.len() as u64),
+                    None => {
+                        return Err(self.fault(base, "is too long a text to be measured"));
+                    }
+                },
+                _ => None,
+            };
+            let variant = match &view {
+                View::Record(record) => record.name.as_deref(),
+                _ => None,
+            };
+            return match (name, length, variant) {
+                ("len" | "length" | "size", Some(length), _) => {
+                    Ok(Number::integer(length.into(), 8, false))
+                }
+                ("is_empty" | "empty", Some(length), _) => Ok(Number::Bool(length == 0)),
+                ("is_some", _, Some(is @ ("Some" | "None"))) => Ok(Number::Bool(is == "Some")),
+                ("is_none", _, Some(is @ ("Some" | "None"))) => Ok(Number::Bool(is == "None")),
+                ("is_ok", _, Some(is @ ("Ok" | "Err"))) => Ok(Number::Bool(is == "Ok")),
+                ("is_err", _, Some(is @ ("Ok" | "Err"))) => Ok(Number::Bool(is == "Err")),
+                _ => {
+                    self.check_available(&value, base)?;
+                    let type_name = self.type_of(&value);
+                    let source = self.source(base);
+                    Err(Fault::new(
+                        at,
+                        format!(
+                            "functions can't be called here, and what `{name}()` would say of `{source}`, a `{type_name}`, is not known"
+                        ),
+                    ))
+                }
+            };
+        }
+        Err(self.fault(base, "leads round in a circle"))
+    }
+}

@@ -1,0 +1,371 @@
+//! Types by their names: casts, sizes, and the constants of enumerations.
+
+use super::{Fault, MAX_STEPS, Runner, cast};
+use crate::eval::ir::{Expression, Kind, Scalar, TypeName};
+use crate::modules::LoadedModule;
+use crate::values::view::{LONG, View};
+use crate::values::{Contents, Number, Value, names};
+use dapple_symbols::functions::Language;
+use dapple_symbols::names::NamePattern;
+use dapple_symbols::queries::FoundType;
+use dapple_symbols::types::{Encoding, PointerKind, Type, TypeId, TypeKind};
+use std::sync::Arc;
+
+/// How deep bases are searched for another.
+const MAX_BASES: usize = 8;
+/// Enumerations of a unit that are searched for a constant.
+const MAX_TYPES: usize = 20_000;
+
+impl Runner<'_> {
+    /// A type by its name, with arguments as compilers or as people write them.
+    fn type_named(&self, name: &str) -> Option<(Arc<LoadedModule>, TypeId)> {
+        self.type_meant(name, name).or_else(|| {
+            let (base, _) = name.split_once('<')?;
+            self.type_meant(name, base)
+        })
+    }
+
+    /// A type of a name that a pattern leads to: of the frame's unit, its module, or any other.
+    fn type_meant(&self, name: &str, pattern: &str) -> Option<(Arc<LoadedModule>, TypeId)> {
+        let by_base = pattern != name;
+        let plain = |name: &str| name.replace(' ', "");
+        let is_meant = |found: &FoundType| {
+            let short = names::shorten(&found.name, found.language);
+            !by_base
+                || [&found.short_name, &short]
+                    .iter()
+                    .any(|known| plain(known) == plain(name))
+        };
+        let pattern = NamePattern::new(pattern);
+        let is_rust = self.frame.language == Language::Rust;
+        let best = |found: Vec<FoundType>| {
+            let mut found: Vec<FoundType> = found
+                .into_iter()
+                .filter(|found| (found.language == Language::Rust) == is_rust && is_meant(found))
+                .collect();
+            found.sort_by_key(|found| (found.only_declared, found.name != name));
+            found.first().map(|found| found.id)
+        };
+        let lookup = self.module.to_file(self.frame.physical.lookup);
+        let near = best(self.module.module.find_types_near(lookup, &pattern));
+        if let Some(found) = near {
+            return Some((Arc::clone(&self.module), found));
+        }
+        let others = self
+            .reader
+            .modules
+            .iter()
+            .filter(|m| m.id != self.module.id);
+        [&self.module].into_iter().chain(others).find_map(|module| {
+            let found = best(module.module.find_types(&pattern))?;
+            Some((Arc::clone(module), found))
+        })
+    }
+
+    fn no_type(&self, target: &TypeName) -> Fault {
+        Fault::new(target.at, format!("there is no type `{}`", target.name))
+    }
+
+    /// What a name stands for; `None`: void.
+    fn find_type(&self, target: &TypeName) -> Result<(Arc<LoadedModule>, Option<TypeId>), Fault> {
+        if target.name == "void" || target.name == "()" {
+            return Ok((Arc::clone(&self.module), None));
+        }
+        let known = target.scalar.map(names_of).unwrap_or_default();
+        let names = [target.name.as_str()]
+            .into_iter()
+            .chain(known.iter().copied());
+        let mut found = names.filter_map(|name| self.type_named(name));
+        let (module, id) = found.next().ok_or_else(|| self.no_type(target))?;
+        Ok((module, Some(id)))
+    }
+
+    pub(super) fn cast_to(&self, operand: &Expression, target: &TypeName) -> Result<Value, Fault> {
+        if let Some(scalar) = target.plain_scalar() {
+            let number = self.number(operand)?;
+            return Ok(self.computed(cast(self.frame.language, number, scalar)));
+        }
+        let (module, id) = self.find_type(target)?;
+        let language = self.frame.language;
+        if target.pointers > 0 {
+            if target.pointers > 1 {
+                let why = "a cast to a pointer to a pointer is not supported";
+                return Err(Fault::new(target.at, why));
+            }
+            let number = self.pointed(operand, &module, id)?;
+            return Ok(Value::new(module, None, language, Contents::Number(number)));
+        }
+        let type_ = id.and_then(|id| module.module.strip_aliases(id).ok().flatten());
+        let type_ = type_.ok_or_else(|| self.no_type(target))?;
+        let scalar = match (&type_.kind, type_.size) {
+            (TypeKind::Pointer(_, pointee), _) => {
+                let number = self.pointed(operand, &module, *pointee)?;
+                return Ok(Value::new(module, None, language, Contents::Number(number)));
+            }
+            (kind, Some(size @ 1..=16)) => scalar_of(kind, size as u8),
+            _ => None,
+        };
+        let scalar = scalar.ok_or_else(|| {
+            let why = format!("nothing can be cast to a `{}`", target.name);
+            Fault::new(target.at, why)
+        })?;
+        let mut bytes = cast(language, self.number(operand)?, scalar).to_bytes();
+        bytes.resize(type_.size.unwrap_or(0).min(16) as usize, 0);
+        Ok(Value::new(
+            module,
+            id,
+            language,
+            Contents::Bytes(bytes.into()),
+        ))
+    }
+
+    /// An operand as a pointer to a type. One to an object becomes one to the part of it that is of a base class, or the other way round.
+    fn pointed(
+        &self,
+        operand: &Expression,
+        module: &Arc<LoadedModule>,
+        target: Option<TypeId>,
+    ) -> Result<Number, Fault> {
+        let value = self.value(operand)?;
+        let is_pointer = self.is_pointer(&value);
+        let number = match value.contents {
+            Contents::Number(number) => number,
+            // A Rust reference is cast itself, not what is behind it.
+            _ if is_pointer => match self.reader.word(&value.contents) {
+                Ok(address) => Number::Pointer {
+                    address,
+                    target: match self.reader.resolve(&value).map(|r| r.type_.kind.clone()) {
+                        Some(TypeKind::Pointer(_, target)) => target,
+                        _ => None,
+                    },
+                },
+                Err(_) => self.number_of(&value, operand)?,
+            },
+            _ => self.number_of(&value, operand)?,
+        };
+        let (address, from) = match number {
+            Number::Pointer { address, target } => (address, target),
+            Number::Integer { value, .. } => (value as u64, None),
+            _ => return Err(self.fault(operand, "is no address")),
+        };
+        let moved = match (from, target) {
+            (Some(from), Some(to)) if address != 0 && value.module.id == module.id => {
+                let offset = |whole, part| base_offset(module, whole, part, 0);
+                match (offset(from, to), offset(to, from)) {
+                    (Some(down), _) => address.wrapping_add(down),
+                    (None, Some(up)) => address.wrapping_sub(up),
+                    (None, None) => address,
+                }
+            }
+            _ => address,
+        };
+        Ok(Number::Pointer {
+            address: moved,
+            target,
+        })
+    }
+
+    pub(super) fn size_of_type(&self, target: &TypeName) -> Result<Number, Fault> {
+        let size = match (target.pointers, target.scalar) {
+            (1.., _) => 8,
+            (0, Some(Scalar::Integer { size, .. } | Scalar::Float { size })) => size.into(),
+            (0, Some(Scalar::Bool)) => 1,
+            (0, Some(Scalar::Char)) => match self.frame.language {
+                Language::Rust => 4,
+                _ => 1,
+            },
+            (0, None) => {
+                let (module, id) = self.find_type(target)?;
+                let value = Value::new(
+                    module,
+                    id,
+                    self.frame.language,
+                    Contents::Memory(crate::Address(0)),
+                );
+                let size = self.reader.size_of(&value);
+                size.ok_or_else(|| {
+                    let why = format!("the size of `{}` is not known", target.name);
+                    Fault::new(target.at, why)
+                })?
+            }
+        };
+        Ok(Number::integer(size.into(), 8, false))
+    }
+
+    pub(super) fn size_of(&self, operand: &Expression) -> Result<Number, Fault> {
+        if let Kind::Text(text) = &operand.kind {
+            return Ok(Number::integer(text.len() as i128 + 1, 8, false));
+        }
+        let mut value = match (self.value(operand), &operand.kind) {
+            (Ok(value), _) => value,
+            // `sizeof(node)`: the name may be a type's.
+            (Err(fault), Kind::Name(name)) => {
+                let target = TypeName {
+                    at: operand.at,
+                    name: name.clone(),
+                    scalar: None,
+                    pointers: 0,
+                };
+                return self.size_of_type(&target).map_err(|_| fault);
+            }
+            (Err(fault), _) => return Err(fault),
+        };
+        for _ in 0..MAX_STEPS {
+            if let Contents::Number(number) = value.contents {
+                let is_c = self.frame.language == Language::C;
+                let size = match number {
+                    // Comparisons are of type int in C.
+                    Number::Bool(_) if is_c => 4,
+                    Number::Char(_) if self.frame.language != Language::Rust => 1,
+                    number => number.to_bytes().len(),
+                };
+                return Ok(Number::integer(size as i128, 8, false));
+            }
+            let type_ = self.reader.resolve(&value).map(|resolved| resolved.type_);
+            let is_reference = type_.is_some_and(|type_| {
+                matches!(
+                    type_.kind,
+                    TypeKind::Pointer(PointerKind::Reference | PointerKind::RvalueReference, _)
+                )
+            });
+            match self.reader.view(&value, LONG) {
+                View::Alias(target) if is_reference => value = target,
+                _ => break,
+            }
+        }
+        let size = self.reader.size_of(&value);
+        let size = size.ok_or_else(|| self.fault(operand, "is of unknown size"))?;
+        Ok(Number::integer(size.into(), 8, false))
+    }
+
+    /// The value of a conditional expression: of both sides' common type where they are numbers.
+    pub(super) fn taken(&self, taken: &Expression, other: &Expression) -> Result<Value, Fault> {
+        let value = self.value(taken)?;
+        let (Ok(number), Ok(other)) = (self.number_of(&value, taken), self.number(other)) else {
+            return Ok(value);
+        };
+        let common = match (number, other) {
+            (_, Number::Pointer { .. }) | (Number::Pointer { .. }, _) => return Ok(value),
+            (Number::Bool(_), Number::Bool(_)) => return Ok(value),
+            (_, Number::Integer { size, signed, .. }) => Number::integer(0, size, signed),
+            (_, Number::Float { size, .. }) => Number::Float { value: -0.0, size },
+            (_, other) => other,
+        };
+        let language = self.frame.language;
+        let operator = crate::eval::ir::Binary::Add;
+        let common = match common {
+            Number::Bool(_) => Number::Bool(false),
+            Number::Char(_) => Number::Char(0),
+            common => common,
+        };
+        super::arithmetic::on_numbers(language, operator, number, common, taken.at)
+            .map(|number| self.computed(number))
+    }
+
+    /// A constant of an enumeration: `Colour::Red`, or in C and C++ the name alone.
+    pub(super) fn enumeration_constant(&self, name: &str) -> Option<Value> {
+        let (module, id, number, size) = match name.rsplit_once("::") {
+            Some((type_name, last)) => {
+                let (module, id) = self.type_named(type_name)?;
+                let (number, size) = constant_of(&module, id, last)?;
+                (module, id, number, size)
+            }
+            None if self.frame.language == Language::Rust => return None,
+            None => {
+                let lookup = self.module.to_file(self.frame.physical.lookup);
+                let all = NamePattern::new("*");
+                let types = self.module.module.find_types_near(lookup, &all);
+                let mut types = types.into_iter().take(MAX_TYPES);
+                let (id, (number, size)) = types.find_map(|found| {
+                    Some((found.id, constant_of(&self.module, found.id, name)?))
+                })?;
+                (Arc::clone(&self.module), id, number, size)
+            }
+        };
+        let mut bytes = number.to_le_bytes().to_vec();
+        bytes.truncate(size);
+        let contents = Contents::Bytes(bytes.into());
+        Some(Value::new(module, Some(id), self.frame.language, contents))
+    }
+}
+
+fn constant_of(module: &LoadedModule, id: TypeId, name: &str) -> Option<(i128, usize)> {
+    let type_ = module.module.strip_aliases(id).ok()??;
+    let TypeKind::Enumeration { values, .. } = &type_.kind else {
+        return None;
+    };
+    let (_, value) = values.iter().find(|(known, _)| **known == *name)?;
+    Some((*value, usize::try_from(type_.size?).ok()?.min(16)))
+}
+
+/// Where the part of a base class is in an object; `None`: it has no such base, or a virtual one.
+fn base_offset(module: &LoadedModule, whole: TypeId, part: TypeId, depth: usize) -> Option<u64> {
+    let strip = |id| module.module.strip_aliases(id).ok().flatten();
+    let (outer, inner): (Arc<Type>, Arc<Type>) = (strip(whole)?, strip(part)?);
+    if outer.id == inner.id || outer.name == inner.name {
+        return Some(0);
+    }
+    let TypeKind::Aggregate(aggregate) = &outer.kind else {
+        return None;
+    };
+    if depth >= MAX_BASES {
+        return None;
+    }
+    let mut bases = aggregate
+        .members
+        .iter()
+        .filter(|m| m.base && !m.virtual_base);
+    bases.find_map(|base| {
+        let inside = base_offset(module, base.type_id, part, depth + 1)?;
+        inside.checked_add(base.offset)
+    })
+}
+
+fn scalar_of(kind: &TypeKind, size: u8) -> Option<Scalar> {
+    Some(match kind {
+        TypeKind::Base(Encoding::Signed | Encoding::SignedChar) => {
+            Scalar::Integer { size, signed: true }
+        }
+        TypeKind::Base(Encoding::Unsigned | Encoding::UnsignedChar | Encoding::Utf) => {
+            Scalar::Integer {
+                size,
+                signed: false,
+            }
+        }
+        TypeKind::Base(Encoding::Bool) => Scalar::Bool,
+        TypeKind::Base(Encoding::Float) => Scalar::Float { size },
+        TypeKind::Enumeration { signed, .. } => Scalar::Integer {
+            size,
+            signed: *signed,
+        },
+        _ => return None,
+    })
+}
+
+/// What compilers call a scalar in the debug information.
+fn names_of(scalar: Scalar) -> &'static [&'static str] {
+    match scalar {
+        Scalar::Bool => &["_Bool", "bool"],
+        Scalar::Char => &["char"],
+        Scalar::Float { size: 4 } => &["float"],
+        Scalar::Float { size: 8 } => &["double"],
+        Scalar::Float { .. } => &["long double"],
+        Scalar::Integer { size, signed } => match (size, signed) {
+            (1, true) => &["signed char"],
+            (1, false) => &["unsigned char"],
+            (2, true) => &["short int", "short"],
+            (2, false) => &["short unsigned int", "unsigned short"],
+            (4, true) => &["int"],
+            (4, false) => &["unsigned int"],
+            (8, true) => &["long int", "long", "long long int", "long long"],
+            (8, false) => &[
+                "long unsigned int",
+                "unsigned long",
+                "long long unsigned int",
+                "unsigned long long",
+            ],
+            (_, true) => &["__int128"],
+            (_, false) => &["__int128 unsigned", "unsigned __int128"],
+        },
+    }
+}
