@@ -4,6 +4,7 @@ mod assigning;
 mod attach;
 mod breakpoints;
 mod children;
+mod completions;
 mod data_breakpoints;
 mod disassembly;
 mod end;
@@ -34,6 +35,8 @@ pub fn server() -> Server<Adapter> {
     Server::builder()
         .capabilities(|capabilities| {
             capabilities.supports_evaluate_for_hovers = Some(true);
+            let triggers = [".", ">", ":", "$"].map(str::to_owned);
+            capabilities.completion_trigger_characters = Some(triggers.to_vec());
             capabilities.supports_value_formatting_options = Some(true);
             capabilities.support_terminate_debuggee = Some(true);
             capabilities.support_suspend_debuggee = Some(true);
@@ -63,6 +66,7 @@ pub fn server() -> Server<Adapter> {
         .on::<ScopesRequest>(inspect::scopes)
         .on::<VariablesRequest>(inspect::variables)
         .on::<EvaluateRequest>(inspect::evaluate)
+        .on::<CompletionsRequest>(completions::completions)
         .on::<SetVariableRequest>(assigning::set_variable)
         .on::<SetExpressionRequest>(assigning::set_expression)
         .on::<ModulesRequest>(inspect::modules)

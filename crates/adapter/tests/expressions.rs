@@ -43,3 +43,141 @@ fn numbers_are_hexadecimal_where_that_is_asked_for() {
     assert_eq!(set.value, "0x100");
     session.disconnect();
 }
+
+/// What is offered at the end of a text, with the word that it replaces.
+fn completions(session: &Session, frame: &StackFrame, text: &str) -> (Vec<String>, i64, i64) {
+    let column = text.encode_utf16().count() as i64 + 1;
+    let arguments = CompletionsArguments::new(text, column).with_frame_id(frame.id);
+    let targets = session.ok::<CompletionsRequest>(arguments).targets;
+    let place = targets.first().map_or((0, 0), |first| {
+        (first.start.unwrap_or(0), first.length.unwrap_or(0))
+    });
+    assert!(
+        targets
+            .iter()
+            .all(|one| (one.start, one.length) == (Some(place.0), Some(place.1)))
+    );
+    let labels = targets.into_iter().map(|one| one.label).collect();
+    (labels, place.0, place.1)
+}
+
+#[test]
+fn what_is_typed_is_completed_by_what_there_is() {
+    let fixture = Fixture::new("assigned.c");
+    let session = Session::started(&fixture, json!({}), &["inner"]);
+    let stop = session.stopped_at(&fixture, "inner", StoppedEventReason::Breakpoint);
+    let frames = session
+        .ok::<StackTraceRequest>(StackTraceArguments::new(stop.thread))
+        .stack_frames;
+    let main = &frames[1];
+    let of = |text: &str| completions(&session, main, text);
+    let names = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| (*name).to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of("point."), (names(&["x", "y"]), 7, 0));
+    assert_eq!(of("\"ß🦀\" == points[1].x"), (names(&["x"]), 20, 1));
+    assert_eq!(of("(&other)->"), (names(&["x", "y"]), 11, 0));
+    assert_eq!(of("1 + nu"), (names(&["numbers", "number"]), 5, 2));
+    assert_eq!(of("cou"), (names(&["counter"]), 1, 3));
+    assert_eq!(of("colour == GR").0, names(&["GREEN"]));
+    assert_eq!(
+        of("$r1").0,
+        names(&["r10", "r11", "r12", "r13", "r14", "r15"])
+    );
+    assert_eq!(of("$ri"), (names(&["rip"]), 2, 2));
+    assert!(of("").0.contains(&"little".to_owned()));
+    assert!(of("nothing.").0.is_empty());
+    assert!(of("inner(1).").0.is_empty());
+    assert!(of("3.").0.is_empty());
+    // In front of the caret counts, in its line.
+    let arguments = CompletionsArguments::new("x\npoint.y", 7).with_line(2);
+    let arguments = arguments.with_frame_id(main.id);
+    let targets = session.ok::<CompletionsRequest>(arguments).targets;
+    assert_eq!(targets.len(), 2, "{targets:?}");
+    assert_eq!(targets[0].detail.as_deref(), Some("int"));
+    session.disconnect();
+}
+
+#[test]
+fn members_of_cpp_and_rust_are_completed() {
+    let fixture = Fixture::new("assigned.cpp");
+    let session = Session::started(&fixture, json!({}), &["method"]);
+    let stop = session.stopped_at(&fixture, "method", StoppedEventReason::Breakpoint);
+    let of = |text: &str| completions(&session, &stop.top, text).0;
+    for (text, wanted) in [
+        ("und", "under"),
+        ("this->", "touched"),
+        ("this->un", "under"),
+        ("Colour::", "Green"),
+    ] {
+        assert!(
+            of(text).iter().any(|one| one == wanted),
+            "{text}: {:?}",
+            of(text)
+        );
+    }
+    session.disconnect();
+    let fixture = Fixture::new("assigned.rs");
+    let session = Session::started(&fixture, json!({}), &["inner"]);
+    let stop = session.stopped_at(&fixture, "inner", StoppedEventReason::Breakpoint);
+    let frames = session
+        .ok::<StackTraceRequest>(StackTraceArguments::new(stop.thread))
+        .stack_frames;
+    let of = |text: &str| completions(&session, &frames[1], text).0;
+    for (text, wanted) in [
+        ("pair.", "left"),
+        ("tuple.", "0"),
+        ("items.l", "len()"),
+        ("maybe.", "is_some()"),
+        ("left.", ""),
+        ("Colour::", "Blue"),
+        ("Shape::", "Circle"),
+        ("boxe", "boxed"),
+    ] {
+        let found = of(text);
+        let is_there = wanted.is_empty() || found.iter().any(|one| one == wanted);
+        assert!(is_there, "{text}: {found:?}");
+    }
+    session.disconnect();
+}
+
+#[test]
+fn what_is_under_the_pointer_is_read_off_the_source() {
+    let fixture = Fixture::new("assigned.c");
+    let session = Session::started(&fixture, json!({}), &["end"]);
+    let stop = session.stopped_at(&fixture, "end", StoppedEventReason::Breakpoint);
+    let text = std::fs::read_to_string(fixture.path()).expect("the source");
+    let hover = |line_with: &str, name: &str| {
+        let (number, line) = (1..)
+            .zip(text.lines())
+            .find(|(_, line)| line.contains(line_with))
+            .expect("a line");
+        let column = line.find(name).expect("a name") as i64 + 1;
+        let arguments = EvaluateArguments::new("")
+            .with_context(EvaluateArgumentsContext::Hover)
+            .with_frame_id(stop.top.id)
+            .with_source(Source::new().with_path(fixture.path()))
+            .with_line(number)
+            .with_column(column);
+        match session.request::<EvaluateRequest>(arguments) {
+            Ok(answer) => answer.result,
+            Err(error) => error.to_string(),
+        }
+    };
+    assert_eq!(hover("printf(\"points", "y, got"), "4");
+    assert_eq!(
+        hover("printf(\"points", "points[1]"),
+        "{{x = 1, y = 2}, {x = 3, y = 4}}"
+    );
+    assert_eq!(hover("printf(\"bits", "wide, bits.flag"), "3");
+    assert_eq!(hover("int got", "counter"), "1");
+    assert!(
+        hover("int got", ";").contains("no name"),
+        "{}",
+        hover("int got", ";")
+    );
+    session.disconnect();
+}

@@ -14,14 +14,19 @@ use ir::{Binary, Expression};
 use run::assign;
 use std::sync::Arc;
 
+mod completion;
 mod ir;
 mod lex;
 mod parse;
 pub mod quick;
 mod run;
 mod suggest;
+mod under;
 
+pub(crate) use completion::complete;
+pub use completion::{Completion, CompletionKind, Completions};
 pub(crate) use suggest::nearest;
+pub use under::expression_at;
 
 /// Evaluates `text` in `frame` without side effects. The result's name is the text, trimmed.
 ///

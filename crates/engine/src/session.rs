@@ -17,6 +17,7 @@ pub mod watching;
 
 use crate::attach::AttachOptions;
 pub use crate::breakpoints::options::BreakpointOptions;
+use crate::eval::Completions;
 use crate::frame::{FrameId, Stack};
 use crate::launch::LaunchOptions;
 use crate::modules::ModuleInfo;
@@ -447,6 +448,15 @@ impl Session {
         let value = value.clone();
         let expression = expression.map(str::to_owned);
         self.ask(move |owner| owner.children(&value, expression.as_deref(), range))?
+    }
+    /// What the word at the end of `line` may become: members, variables, types, registers. In a frame, or as
+    /// [`Session::evaluate`] without one.
+    ///
+    /// # Errors
+    /// As [`Session::variables`].
+    pub fn completions(&self, line: &str, frame: Option<FrameId>) -> Result<Completions, Error> {
+        let line = line.to_owned();
+        self.ask(move |owner| owner.completions(&line, frame))?
     }
     /// Values with their numbers, and those in them, in a format, unless they have one already.
     ///

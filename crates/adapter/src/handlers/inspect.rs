@@ -1,10 +1,10 @@
 //! Looking at the program: threads, stacks, variables, expressions, modules.
 
-use super::{input, registers};
+use super::{input, registers, sources};
 use crate::adapter::{Adapter, Phase, Reference, ScopeKind};
 use crate::{from_dap, to_dap};
 use dapple_dap::message::Empty;
-use dapple_dap::server::{Context, Failure};
+use dapple_dap::server::{Context, Failure, byte_of_column};
 use dapple_dap::types::{
     EvaluateArguments, EvaluateArgumentsContext, EvaluateResponse, ModulesArguments,
     ModulesResponse, Scope, ScopePresentationHint, ScopesArguments, ScopesResponse,
@@ -12,6 +12,7 @@ use dapple_dap::types::{
     VariablesArguments, VariablesResponse,
 };
 use dapple_engine::Error;
+use dapple_engine::eval::expression_at;
 use dapple_engine::frame::FrameId;
 use dapple_engine::untraced::Untraced;
 use dapple_engine::values::{Format, NamedValue, Rendered, VariableKind};
@@ -286,6 +287,10 @@ pub fn evaluate(
         Some(id) => Some(frame(adapter, id)?),
         None => None,
     };
+    let mut arguments = arguments;
+    if let Some(expression) = hovered(adapter, &arguments, context)? {
+        arguments.expression = expression;
+    }
     let debuggee = adapter.partly_stopped()?;
     let (named, rendered) = match arguments.context {
         Some(EvaluateArgumentsContext::Repl) => {
@@ -315,6 +320,34 @@ pub fn evaluate(
         response = response.with_memory_reference(address.to_string());
     }
     Ok(response)
+}
+
+/// The expression that the pointer is over, where a client leaves that to be found.
+fn hovered(
+    adapter: &Adapter,
+    arguments: &EvaluateArguments,
+    context: &Context,
+) -> Result<Option<String>, Failure> {
+    let is_hover = arguments.context == Some(EvaluateArgumentsContext::Hover);
+    let (Some(source), Some(line), Some(column)) =
+        (&arguments.source, arguments.line, arguments.column)
+    else {
+        return Ok(None);
+    };
+    if !is_hover || !arguments.expression.trim().is_empty() {
+        return Ok(None);
+    }
+    let client = context.conventions();
+    let path =
+        from_dap::path(source, client).ok_or_else(|| Failure::new("the source has no path"))?;
+    let text = sources::text_here(adapter, path)?;
+    let line = usize::try_from(client.line_from_client(line).saturating_sub(1)).unwrap_or(0);
+    let line = text.lines().nth(line).unwrap_or_default();
+    let at = byte_of_column(line, client.column_from_client(column));
+    match expression_at(line, at) {
+        Some(expression) => Ok(Some(expression.to_owned())),
+        None => Err(Failure::new("there is no name there to be evaluated")),
+    }
 }
 
 /// The loaded modules.

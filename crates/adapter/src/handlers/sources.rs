@@ -76,12 +76,19 @@ pub fn source(
             "the source has neither a path nor a reference",
         ));
     };
-    // The client may name it as it is told, or as the debug information does.
-    let (path, _) = match source_exists(&path) {
-        true => (path, true),
-        false => adapter.source_map.locate(&path),
+    text_here(adapter, path).map(SourceResponse::new)
+}
+
+/// The text of a source that a client names as it was told, or as the debug information does.
+///
+/// # Errors
+/// It can't be read.
+pub fn text_here(adapter: &Adapter, path: PathBuf) -> Result<String, Failure> {
+    let path = match source_exists(&path) {
+        true => path,
+        false => adapter.source_map.locate(&path).0,
     };
-    text_of(&path).map(SourceResponse::new)
+    text_of(&path)
 }
 
 /// The largest file that is read.

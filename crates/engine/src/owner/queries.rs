@@ -1,6 +1,7 @@
 //! What can be asked of a stopped debuggee: stacks, variables, expressions.
 
 use super::Owner;
+use crate::eval::Completions;
 use crate::frame::{Frame, FrameId, Stack, StackCache};
 use crate::modules::ModuleInfo;
 use crate::registers::extended::Extended;
@@ -228,6 +229,16 @@ impl Owner {
         self.require_some_stopped()?;
         let value = self.renewed(value);
         Ok(self.render(self.reader().children(&value, expression, range)))
+    }
+
+    pub(crate) fn completions(
+        &mut self,
+        line: &str,
+        frame: Option<FrameId>,
+    ) -> Result<Completions, Error> {
+        let frame = self.frame_or_current(frame)?;
+        let reader = self.reader_for(frame.id.thread);
+        Ok(eval::complete(line, &frame, &reader))
     }
 
     pub(crate) fn evaluate(
