@@ -27,6 +27,7 @@ use dapple_dap::types::{
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::frame::{Frame, FrameId};
 use dapple_engine::modules::ModuleInfo;
+use dapple_engine::session::declarations::VariableList;
 use dapple_engine::session::stepping::{Callee, SkipList};
 use dapple_engine::session::watching::{DataBreakpointState, DataRefusal};
 use dapple_engine::session::{Asked, BreakpointState, Keep, Leave, Resolution, Waker};
@@ -104,6 +105,22 @@ pub enum Reference {
     },
 }
 
+/// What a `locationReference` stands for.
+#[derive(Debug, Clone, Copy)]
+pub enum Location {
+    /// Where a variable is declared, by its place in a list.
+    Declaration {
+        /// The frame that has it.
+        frame: FrameId,
+        /// The list.
+        list: VariableList,
+        /// Its place.
+        index: usize,
+    },
+    /// Code.
+    Code(Address),
+}
+
 /// Values with what they look like.
 pub type Listing = Rc<[(NamedValue, Rendered)]>;
 
@@ -150,6 +167,7 @@ pub struct Adapter {
     pub callees: References<(ThreadId, Callee)>,
     pub frames: References<Frame>,
     pub references: References<Reference>,
+    pub locations: References<Location>,
     /// Parameters and locals by frame: clients ask for both scopes, the engine answers for both.
     variables: HashMap<FrameId, Listing>,
     stopped_thread: Option<ThreadId>,
@@ -201,6 +219,7 @@ impl Adapter {
             callees: References::new(),
             frames: References::new(),
             references: References::new(),
+            locations: References::new(),
             variables: HashMap::new(),
             stopped_thread: None,
             indexing: None,
@@ -308,6 +327,7 @@ impl Adapter {
         self.gotos.clear_generation();
         self.callees.clear_generation();
         self.references.clear_generation();
+        self.locations.clear_generation();
         self.variables.clear();
     }
 
@@ -316,6 +336,7 @@ impl Adapter {
         self.phase = Phase::PartlyRunning;
         self.stopped_thread = None;
         self.references.clear_generation();
+        self.locations.clear_generation();
         self.variables.clear();
     }
 
@@ -364,6 +385,17 @@ impl Adapter {
             frame,
             counts: (rendered.named, rendered.indexed),
         })
+    }
+
+    /// The reference for where the code is that a value leads to, if it does.
+    ///
+    /// # Errors
+    /// The session has used up its numbers.
+    pub fn code_reference(&mut self, rendered: &Rendered) -> Result<Option<i64>, Exhausted> {
+        let location = rendered.code.map(Location::Code);
+        location
+            .map(|location| self.locations.insert(location))
+            .transpose()
     }
 
     /// Passes on what the engine tells.

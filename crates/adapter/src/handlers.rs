@@ -12,6 +12,7 @@ mod exceptions;
 pub mod forks;
 mod input;
 mod inspect;
+mod locations;
 mod memory;
 mod moving;
 mod places;
@@ -69,6 +70,7 @@ pub fn server() -> Server<Adapter> {
         .on::<CompletionsRequest>(completions::completions)
         .on::<SetVariableRequest>(assigning::set_variable)
         .on::<SetExpressionRequest>(assigning::set_expression)
+        .on::<LocationsRequest>(locations::locations)
         .on::<ModulesRequest>(inspect::modules)
         .on::<ReadMemoryRequest>(memory::read_memory)
         .on::<WriteMemoryRequest>(memory::write_memory)

@@ -16,6 +16,7 @@ mod choosing;
 mod commands;
 mod debuginfod;
 mod deciding;
+mod declarations;
 mod exceptions;
 mod forks;
 mod frame_ends;

@@ -1,6 +1,7 @@
 //! The debugger's front door: a handle on the thread that owns the debuggee.
 
 pub mod assigning;
+pub mod declarations;
 mod ends;
 mod exceptions;
 mod forks;

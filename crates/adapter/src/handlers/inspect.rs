@@ -1,7 +1,7 @@
 //! Looking at the program: threads, stacks, variables, expressions, modules.
 
 use super::{input, registers, sources};
-use crate::adapter::{Adapter, Phase, Reference, ScopeKind};
+use crate::adapter::{Adapter, Location, Phase, Reference, ScopeKind};
 use crate::{from_dap, to_dap};
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure, byte_of_column};
@@ -14,6 +14,7 @@ use dapple_dap::types::{
 use dapple_engine::Error;
 use dapple_engine::eval::expression_at;
 use dapple_engine::frame::FrameId;
+use dapple_engine::session::declarations::VariableList;
 use dapple_engine::untraced::Untraced;
 use dapple_engine::values::{Format, NamedValue, Rendered, VariableKind};
 use std::path::Path;
@@ -177,16 +178,28 @@ pub fn variables(
                     .into(),
                 _ => adapter.variables(frame)?,
             };
-            let wanted: Vec<(NamedValue, Rendered)> = listing
+            let wanted: Vec<(usize, (NamedValue, Rendered))> = listing
                 .iter()
-                .filter(|(named, _)| {
+                .cloned()
+                .enumerate()
+                .filter(|(_, (named, _))| {
                     matches!(kind, ScopeKind::Statics | ScopeKind::Returned) || is_in(named, kind)
                 })
-                .cloned()
                 .collect();
-            let shown = page(&arguments, wanted.into_iter());
-            let shown = formatted(adapter, shown, arguments.format.as_ref())?;
-            let shown = show(adapter, shown, Some(frame), context)?;
+            let wanted = page(&arguments, wanted.into_iter());
+            let (places, values): (Vec<usize>, Vec<_>) = wanted.into_iter().unzip();
+            let values = formatted(adapter, values, arguments.format.as_ref())?;
+            let mut shown = show(adapter, values, Some(frame), context)?;
+            let list = match kind {
+                ScopeKind::Returned => return Ok(VariablesResponse::new(shown)),
+                ScopeKind::Statics => VariableList::Statics,
+                _ => VariableList::Visible,
+            };
+            for (variable, index) in shown.iter_mut().zip(places) {
+                let location = Location::Declaration { frame, list, index };
+                let reference = adapter.locations.insert(location)?;
+                variable.declaration_location_reference = Some(reference);
+            }
             Ok(VariablesResponse::new(shown))
         }
         Reference::Value {
@@ -264,12 +277,9 @@ fn show(
         .iter()
         .map(|(named, rendered)| {
             let reference = adapter.reference(named, rendered, frame)?;
-            Ok(to_dap::variable(
-                named,
-                rendered,
-                reference,
-                context.client(),
-            ))
+            let mut shown = to_dap::variable(named, rendered, reference, context.client());
+            shown.value_location_reference = adapter.code_reference(rendered)?;
+            Ok(shown)
         })
         .collect()
 }
@@ -319,6 +329,7 @@ pub fn evaluate(
     if let Some(address) = rendered.memory {
         response = response.with_memory_reference(address.to_string());
     }
+    response.value_location_reference = adapter.code_reference(&rendered)?;
     Ok(response)
 }
 

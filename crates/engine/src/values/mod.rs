@@ -150,6 +150,8 @@ pub struct Rendered {
     pub indexed: u64,
     /// The address to look at in a memory view: the pointee's of a pointer-like value, else its own.
     pub memory: Option<Address>,
+    /// The code that it leads to: of a function, or a pointer to one.
+    pub code: Option<Address>,
 }
 
 /// What reading values needs.

@@ -49,7 +49,23 @@ impl Reader<'_> {
             named,
             indexed,
             memory: self.memory_of(&view, value),
+            code: self.code_of(&view, value),
         }
+    }
+
+    /// The code that a value leads to: what a function's pointer points to, or where a function is.
+    fn code_of(&self, view: &View, value: &Value) -> Option<Address> {
+        let address = match view {
+            View::Pointer {
+                address,
+                target: None,
+                ..
+            } => Address(*address),
+            View::Leaf(_) => value.contents.address()?,
+            _ => return None,
+        };
+        let module = self.modules.at(address)?;
+        module.has_code_at(address).then_some(address)
     }
 
     /// A value as the name of what it is the key of: shorter, and without what is said of values that stand alone.

@@ -1,0 +1,39 @@
+//! Where in the source things are declared.
+
+use super::{Session, SourcePosition};
+use crate::frame::FrameId;
+use crate::owner::Owner;
+use crate::{Address, Error};
+
+/// A list of a frame's variables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VariableList {
+    /// [`Session::variables`].
+    Visible,
+    /// [`Session::statics`].
+    Statics,
+}
+
+impl Session {
+    /// Where a variable of a frame is declared, by its place in its list; `None` where the debug information doesn't say.
+    ///
+    /// # Errors
+    /// As [`Session::variables`].
+    pub fn declaration(
+        &self,
+        frame: FrameId,
+        list: VariableList,
+        index: usize,
+    ) -> Result<Option<SourcePosition>, Error> {
+        self.ask(move |owner: &mut Owner| owner.declaration(frame, list, index))?
+    }
+
+    /// Where the function is declared that has code at an address, or the line of that code; `None` where no debug information
+    /// says. Works while running.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn code_position(&self, address: Address) -> Result<Option<SourcePosition>, Error> {
+        self.ask(move |owner: &mut Owner| owner.code_position(address))
+    }
+}
