@@ -1,0 +1,167 @@
+//! What is shown of objects before they are made, after they are gone and when something has been written over them: an
+//! answer, soon, whatever the memory holds.
+
+mod support;
+
+use dapple_engine::session::memory::PartialWrite;
+use dapple_engine::values::{NamedValue, Rendered};
+use dapple_engine::{Address, Session};
+use std::time::{Duration, Instant};
+use support::{Fixture, clang, fixture, fixture_by, has_libcxx, listing};
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// Patterns tried. The full number is for whoever changes how values are read: `DAPPLE_PATTERNS=10000`.
+const PATTERNS: u64 = 60;
+/// Bytes of `ground`.
+const GROUND: u64 = 1 << 16;
+
+/// Marsaglia's xorshift: the same patterns each time.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+}
+
+/// What an object's memory may hold: numbers, and pointers to what is there.
+struct Places {
+    storage: u64,
+    size: u64,
+    ground: u64,
+    stack: u64,
+    code: u64,
+}
+
+impl Places {
+    fn word(&self, random: &mut Random, previous: u64) -> u64 {
+        match random.below(14) {
+            0 => random.next(),
+            1 => 0,
+            2 => u64::MAX,
+            3 => random.below(40),
+            4 => random.below(1 << 20),
+            5 => 1 << random.below(64),
+            6 | 7 => self.ground + random.below(GROUND / 16) * 16,
+            8 => self.ground + random.below(GROUND),
+            9 => self.storage + random.below(self.size / 8) * 8,
+            10 => self.stack + random.below(4096),
+            11 => self.code + random.below(64),
+            // Ends of something that has begun.
+            12 => previous.wrapping_add(random.below(64) * 8),
+            _ => previous,
+        }
+    }
+
+    fn words(&self, random: &mut Random, count: u64) -> Vec<u8> {
+        let mut previous = 0;
+        (0..count)
+            .flat_map(|_| {
+                previous = self.word(random, previous);
+                previous.to_le_bytes()
+            })
+            .collect()
+    }
+}
+
+/// The time that something takes when nothing else does: of three tries, where the first was slow.
+fn timed<T>(what: &str, mut ask: impl FnMut() -> T) -> T {
+    let mut best = Duration::MAX;
+    for _ in 0..3 {
+        let start = Instant::now();
+        let answer = ask();
+        best = best.min(start.elapsed());
+        if best < PATIENCE {
+            return answer;
+        }
+    }
+    panic!("{what} takes {best:?}");
+}
+
+fn address_of(session: &Session, frame: dapple_engine::frame::FrameId, what: &str) -> u64 {
+    let (_, rendered) = session.evaluate(what, Some(frame)).expect(what);
+    rendered.memory.expect("an address").0
+}
+
+fn check(fixture: &Fixture) {
+    let patterns = std::env::var("DAPPLE_PATTERNS").ok();
+    let patterns = patterns.map_or(PATTERNS, |count| count.parse().expect("a number"));
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["main"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let session = debuggee.session();
+    let frame = listing::innermost(session, thread);
+    let (all, rendered) = session.evaluate("all", Some(frame)).expect("all");
+    let members = rendered.named;
+    assert_eq!(members, 37, "{}", rendered.text);
+    let (_, storage) = session.evaluate("storage", Some(frame)).expect("storage");
+    let places = Places {
+        storage: address_of(session, frame, "storage"),
+        size: storage.indexed,
+        ground: address_of(session, frame, "ground"),
+        stack: address_of(session, frame, "&all"),
+        code: address_of(session, frame, "main"),
+    };
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let (mut shown, mut refused) = (0, 0);
+    for pattern in 0..patterns {
+        let write = |at: u64, bytes: Vec<u8>| {
+            let written = session.write_memory(Address(at), bytes, PartialWrite::Refused);
+            written.expect("it can be written");
+        };
+        write(places.storage, places.words(&mut random, places.size / 8));
+        let part = random.below(GROUND / 4096 - 1) * 4096;
+        write(places.ground + part, places.words(&mut random, 512));
+        let ask = |value: &NamedValue, range: std::ops::Range<u64>, what: &str| {
+            timed(&format!("{what} in pattern {pattern}"), || {
+                session
+                    .children(&value.value, None, range.clone())
+                    .expect("children")
+            })
+        };
+        for position in 0..members {
+            let member = ask(&all, position..position + 1, &format!("member {position}"));
+            let [(member, rendered)] = &member[..] else {
+                panic!("no member {position}");
+            };
+            let name = &member.name;
+            assert!(!rendered.text.is_empty(), "{name} in pattern {pattern}");
+            assert!(rendered.text.len() < 2000, "{name} in pattern {pattern}: {}", rendered.text);
+            match rendered.text.starts_with('<') {
+                true => refused += 1,
+                false => shown += 1,
+            }
+            // The first and the last of what it claims to have.
+            let count = rendered.named.saturating_add(rendered.indexed);
+            let check = |children: Vec<(NamedValue, Rendered)>, wanted: u64| {
+                assert_eq!(children.len() as u64, wanted, "{name} in pattern {pattern}");
+            };
+            check(ask(member, 0..count.min(5), name), count.min(5));
+            check(ask(member, count.saturating_sub(3)..count, name), count.min(3));
+        }
+    }
+    assert!(shown > 0 && refused > 0, "{shown} shown, {refused} refused");
+}
+
+#[test]
+fn any_memory_is_shown_in_time_as_objects_of_libstdcxx() {
+    check(&fixture("garbage.cpp", &["-std=c++20"]));
+}
+
+#[test]
+fn any_memory_is_shown_in_time_as_objects_of_libcxx() {
+    let compiler = clang().map(|clang| clang.replace("clang", "clang++"));
+    let Some(compiler) = compiler.filter(|compiler| has_libcxx(compiler)) else {
+        return println!("there is no libc++ here");
+    };
+    let flags = ["-std=c++20", "-stdlib=libc++", "-fstandalone-debug", "-static-libstdc++", "-lc++abi"];
+    check(&fixture_by(&compiler, "garbage.cpp", &flags));
+}
