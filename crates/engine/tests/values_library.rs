@@ -8,7 +8,7 @@ mod support;
 use expect_test::expect_file;
 use support::{Fixture, clang, fixture, fixture_by, has_libcxx, listing};
 
-const SECTIONS: [&str; 7] = [
+const SECTIONS: [&str; 8] = [
     "texts",
     "sequences",
     "tables",
@@ -16,6 +16,7 @@ const SECTIONS: [&str; 7] = [
     "choices",
     "measures",
     "positions",
+    "classes",
 ];
 
 /// How a program is made, and what it is called in the names of files.

@@ -109,6 +109,22 @@ impl<'a> Naming<'_, 'a> {
         }
     }
 
+    /// Whether it is what C++ makes of a lambda: a class without a name that can be called.
+    fn is_closure(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> bool {
+        let is_class = matches!(
+            entry.tag(),
+            dw::DW_TAG_structure_type | dw::DW_TAG_class_type
+        );
+        let is_unnamed = is_class
+            && unit.language() == Language::Cpp
+            && entry.attr_value(dw::DW_AT_name).is_none();
+        is_unnamed
+            && self.dwarf.children(unit, entry).iter().any(|child| {
+                child.tag() == dw::DW_TAG_subprogram
+                    && self.dwarf.own_name(unit, child).as_deref() == Some("operator()")
+            })
+    }
+
     /// The name an entry has itself, with its namespace; in C with its `struct`, as the language writes it.
     fn own_name(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Option<String> {
         let chain = self.dwarf.chain(unit, entry.offset());
@@ -126,6 +142,9 @@ impl<'a> Naming<'_, 'a> {
             let name = self.dwarf.text(unit, entry.attr_value(dw::DW_AT_name)?)?;
             return Some(String::from_utf8_lossy(name).into_owned())
                 .filter(|name| !name.is_empty());
+        }
+        if self.is_closure(unit, entry) {
+            return Some("{lambda}".to_owned());
         }
         let name = self
             .dwarf

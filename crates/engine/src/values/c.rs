@@ -105,20 +105,28 @@ pub(crate) fn decode(bytes: &[u8], unit: u64) -> String {
 /// The text of a character array up to its first zero, quoted; `None` when it isn't one.
 pub(crate) fn array_text(reader: &Reader<'_>, sequence: &Sequence, limit: Limit) -> Option<String> {
     let element = reader.resolve(&sequence.element)?;
-    if !is_char(&element) || super::names::is_small_integer(&element.alias) {
-        return None;
-    }
+    let unit = match wide_unit(&element) {
+        Some(unit) => unit,
+        None if is_char(&element) && !super::names::is_small_integer(&element.alias) => 1,
+        None => return None,
+    };
     let length = usize::try_from(sequence.length).unwrap_or(usize::MAX);
-    let read = length.min(limit.text + 1);
-    let bytes = reader.bytes(&sequence.element.contents, read as u64).ok()?;
-    let end = bytes.iter().position(|byte| *byte == 0);
-    let shown = &bytes[..end.unwrap_or(bytes.len()).min(limit.text)];
+    let read = length.min(limit.text + 1) as u64 * unit;
+    let bytes = reader.bytes(&sequence.element.contents, read).ok()?;
+    let mut units = bytes.chunks_exact(unit as usize);
+    let end = units.position(|unit| unit.iter().all(|byte| *byte == 0));
+    let count = end.unwrap_or(bytes.len() / unit as usize).min(limit.text);
+    let shown = &bytes[..count * unit as usize];
     let mark = if end.is_some() || length <= limit.text {
         ""
     } else {
         "…"
     };
-    Some(format!("{}{mark}", quote(shown)))
+    let text = match unit {
+        1 => quote(shown),
+        unit => quote(decode(shown, unit).as_bytes()),
+    };
+    Some(format!("{text}{mark}"))
 }
 
 /// As many of `length` bytes as memory has at `address`.

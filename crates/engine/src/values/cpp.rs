@@ -3,11 +3,13 @@
 //! As in Rust's room, fields are found by role and what makes no sense falls back to the plain fields.
 
 use super::scalars::quote;
-use super::view::{Limit, View};
-use super::{Reader, Value, names};
+use super::view::{Field, Limit, View};
+use super::{Contents, Reader, Value, names};
 use crate::exceptions::cpp::Space;
 use dapple_symbols::functions::Language;
+use dapple_symbols::names::NamePattern;
 use dapple_symbols::types::{Aggregate, Type, TypeKind};
+use std::sync::Arc;
 
 mod blocks;
 mod choices;
@@ -220,14 +222,21 @@ pub(crate) fn says(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<V
 }
 
 /// A pointer to a member: where it is in the class, or the function (Itanium C++ ABI §2.3).
-pub(crate) fn member_pointer(bytes: &[u8], function: impl Fn(u64) -> Option<String>) -> String {
+pub(crate) fn member_pointer(
+    bytes: &[u8],
+    function: impl Fn(u64) -> Option<String>,
+    member: impl Fn(u64) -> Option<String>,
+) -> String {
     let word = |at: usize| {
         let bytes = bytes.get(at..at + 8)?;
         Some(i64::from_le_bytes(bytes.try_into().ok()?))
     };
     match (word(0), bytes.len()) {
         (Some(-1), 8) | (Some(0), 16) => "nullptr".to_owned(),
-        (Some(offset), 8) => format!("offset {offset}"),
+        (Some(offset), 8) => match member(offset as u64) {
+            Some(member) => format!("&{member}"),
+            None => format!("offset {offset}"),
+        },
         (Some(entry), 16) if entry & 1 == 1 => format!("virtual function {}", (entry - 1) / 8),
         (Some(address), _) => match function(address as u64) {
             Some(name) => format!("{address:#x} <{name}>"),
@@ -235,4 +244,64 @@ pub(crate) fn member_pointer(bytes: &[u8], function: impl Fn(u64) -> Option<Stri
         },
         (None, _) => super::scalars::hex(bytes),
     }
+}
+
+/// The member of a class at an offset: `Point::y`.
+pub(crate) fn member_at(reader: &Reader<'_>, class: &Value, offset: u64) -> Option<String> {
+    let type_ = reader.resolve(class)?.type_;
+    let TypeKind::Aggregate(aggregate) = &type_.kind else {
+        return None;
+    };
+    let record = reader.record(class, &type_, aggregate);
+    let is_there = |field: &&Field| {
+        field.value.contents.address().map(|at| at.0) == Some(offset)
+            && !field.base
+            && !field.artificial
+    };
+    let field = record.fields.iter().find(is_there)?;
+    Some(format!(
+        "{}::{}",
+        names::shorten(&type_.name, type_.language),
+        field.name
+    ))
+}
+
+/// A closure's fields as the variables that it has caught: gcc puts two underscores before their names.
+pub(crate) fn name_captures(fields: &mut [Field]) {
+    for field in fields {
+        if let Some(name) = field.name.strip_prefix("__") {
+            field.name = name.to_owned();
+        }
+    }
+}
+
+/// The whole object that a value is a base of, as a field: `[Derived]`.
+pub(crate) fn most_derived(
+    reader: &Reader<'_>,
+    value: &Value,
+    aggregate: &Aggregate,
+) -> Option<Field> {
+    let at = value
+        .contents
+        .address()
+        .filter(|at| at.0 != 0 && !value.base && !value.raw)?;
+    let class = dynamic_type(reader, value, aggregate)?;
+    let [table] = reader.words(at.0).ok()?;
+    // How far the object begins before this, two words before what the table's pointer points to (Itanium C++ ABI §2.5.2).
+    let [offset] = reader.words(table.checked_sub(16)?).ok()?;
+    let whole = Contents::Memory(at.offset(offset as i64));
+    let near = NamePattern::new(&format!("::{class}"));
+    let module = &value.module.module;
+    let near = module.find_types_beside(value.type_id?, &near);
+    let beside = near.into_iter().find(|found| !found.only_declared);
+    let (module, type_id) = match beside {
+        Some(found) => (Arc::clone(&value.module), found.id),
+        None => reader.type_named(&class, Language::Cpp, &value.module)?,
+    };
+    Some(Field {
+        name: format!("[{class}]"),
+        value: Value::new(module, Some(type_id), value.language, whole),
+        base: true,
+        artificial: true,
+    })
 }

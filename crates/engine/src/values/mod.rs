@@ -23,6 +23,7 @@ mod children;
 mod contents;
 mod cpp;
 mod entries;
+mod extended;
 mod formats;
 mod implicit;
 mod layout;
@@ -65,6 +66,8 @@ pub struct Value {
     pub repeated: Option<u64>,
     /// Of a bit-field: the bits it is made of, which `contents` are a copy of.
     pub bits: Option<Arc<Bits>>,
+    /// A base class of an object that is shown itself.
+    pub base: bool,
 }
 
 /// The bits of a bit-field.
@@ -97,6 +100,7 @@ impl Value {
             format: Format::Natural,
             repeated: None,
             bits: None,
+            base: false,
         }
     }
 

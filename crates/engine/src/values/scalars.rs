@@ -211,9 +211,13 @@ fn to_extended(value: f64) -> u128 {
 pub(crate) fn text(encoding: Encoding, bytes: &[u8], base: &Type, alias: &str) -> String {
     if encoding == Encoding::ComplexFloat && bytes.len().is_multiple_of(2) {
         let (real, imaginary) = bytes.split_at(bytes.len() / 2);
-        let part =
-            |bytes| Number::read(Encoding::Float, bytes).map_or_else(String::new, Number::text);
+        let part = |bytes| float(bytes).unwrap_or_default();
         return complex(&part(real), &part(imaginary));
+    }
+    if encoding == Encoding::Float
+        && let Some(text) = float(bytes)
+    {
+        return text;
     }
     let Some(number) = Number::read(encoding, bytes) else {
         return hex(bytes);
@@ -247,6 +251,16 @@ pub(crate) fn text(encoding: Encoding, bytes: &[u8], base: &Type, alias: &str) -
         }
         _ => number.text(),
     }
+}
+
+/// A floating-point number's text: the fewest digits that tell it from others of its size.
+fn float(bytes: &[u8]) -> Option<String> {
+    if let (10 | 16, Some(extended)) = (bytes.len(), bytes.get(..10)) {
+        let mut wide = [0; 16];
+        wide[..10].copy_from_slice(extended);
+        return Some(super::extended::text(u128::from_le_bytes(wide)));
+    }
+    Number::read(Encoding::Float, bytes).map(Number::text)
 }
 
 /// A complex number's text.
@@ -316,18 +330,24 @@ pub(crate) fn enumerator<'a>(
         return name.to_owned();
     }
     let is_flag = |known: i128| known > 0 && known & (known - 1) == 0;
-    let flags = values.clone().filter(|(_, known)| is_flag(*known)).count();
+    let flags = values.clone().filter(|(_, known)| is_flag(*known));
+    let all = flags.clone().fold(0, |all, (_, known)| all | known);
+    // Names for several flags at once are no other kind of value.
     let only_flags = values
         .clone()
-        .all(|(_, known)| known == 0 || is_flag(known));
-    if only_flags && flags > 1 && value > 0 {
+        .all(|(_, known)| known >= 0 && known & !all == 0);
+    if only_flags && flags.clone().count() > 1 && value > 0 {
         let mut rest = value;
         let mut set = Vec::new();
-        for (name, known) in values {
-            if known != 0 && rest & known == known {
+        for (name, known) in flags {
+            if rest & known == known {
                 rest &= !known;
-                set.push(name);
+                set.push(name.to_owned());
             }
+        }
+        if rest != 0 && !set.is_empty() {
+            set.push(format!("{rest:#x}"));
+            rest = 0;
         }
         if rest == 0 {
             return set.join(" | ");
@@ -403,7 +423,11 @@ mod tests {
     fn flags_are_named_and_unknown_values_numbered() {
         let flags = [("READ", 1), ("WRITE", 2), ("EXECUTE", 4)];
         assert_eq!(enumerator(flags.into_iter(), 5), "READ | EXECUTE");
-        assert_eq!(enumerator(flags.into_iter(), 9), "9");
+        assert_eq!(enumerator(flags.into_iter(), 9), "READ | 0x8");
+        assert_eq!(enumerator(flags.into_iter(), 24), "24");
+        let both = [("READ", 1), ("WRITE", 2), ("BOTH", 3), ("EXECUTE", 4)];
+        assert_eq!(enumerator(both.into_iter(), 3), "BOTH");
+        assert_eq!(enumerator(both.into_iter(), 7), "READ | WRITE | EXECUTE");
         assert_eq!(enumerator([("RED", 0), ("GREEN", 5)].into_iter(), 99), "99");
         assert_eq!(enumerator([("BELOW", -2)].into_iter(), -2), "BELOW");
     }

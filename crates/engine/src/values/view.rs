@@ -287,11 +287,14 @@ impl Reader<'_> {
                     )),
                 }
             }
-            TypeKind::MemberPointer { .. } => {
+            TypeKind::MemberPointer { class, .. } => {
                 let bytes = self.bytes(&value.contents, type_.size.unwrap_or(8).min(16))?;
-                Ok(View::Leaf(cpp::member_pointer(&bytes, |address| {
-                    self.function_name(address)
-                })))
+                let class = value.sibling(*class, Contents::Memory(crate::Address(0)));
+                Ok(View::Leaf(cpp::member_pointer(
+                    &bytes,
+                    |address| self.function_name(address),
+                    |offset| cpp::member_at(self, &class, offset),
+                )))
             }
             TypeKind::Array {
                 element,
@@ -415,7 +418,10 @@ impl Reader<'_> {
             text: None,
             container: false,
         };
-        if size == 1 && depth + 1 >= dimensions.len() {
+        let is_unbounded = dimensions.get(depth).is_some_and(Option::is_none);
+        if is_unbounded && value.language != Language::Rust {
+            sequence.text = Some("<its length is not known>".to_owned());
+        } else if depth + 1 >= dimensions.len() {
             sequence.text = c::array_text(self, &sequence, limit);
         }
         View::Sequence(sequence)
@@ -475,11 +481,20 @@ impl Reader<'_> {
             false => None,
         };
         let own = || rust::record_name(&type_.name).to_owned();
+        let mut name = is_rust.then(|| closure.map_or_else(own, str::to_owned));
+        let is_lambda = type_.name.ends_with("{lambda}");
+        if is_lambda {
+            cpp::name_captures(&mut fields);
+        }
+        if let Some(field) = cpp::most_derived(self, value, aggregate).filter(|_| !is_rust) {
+            name = Some(format!("<{}> ", field.name.trim_matches(['[', ']'])));
+            fields.push(field);
+        }
         Record {
-            name: is_rust.then(|| closure.map_or_else(own, str::to_owned)),
+            name,
             style: if is_tuple { Style::Tuple } else { Style::Named },
             raw: closure.is_some() && !fields.is_empty(),
-            reachable: closure.is_none(),
+            reachable: closure.is_none() && !is_lambda,
             fields,
         }
     }
@@ -497,7 +512,8 @@ impl Reader<'_> {
             if *visits > MAX_FIELDS {
                 return;
             }
-            let field = self.member(value, member);
+            let mut field = self.member(value, member);
+            field.base = member.base;
             if member.base && self.is_empty_base(member, value, 0) {
                 continue;
             }
@@ -511,6 +527,8 @@ impl Reader<'_> {
                 continue;
             }
             let name = match &member.name {
+                // Clang's pointer to a table is called as gcc's.
+                Some(name) if member.artificial => name.replace("_vptr$", "_vptr."),
                 Some(name) => name.to_string(),
                 None => self
                     .resolve(&field)
