@@ -19,7 +19,7 @@ use dapple_dap::server::{
 };
 use dapple_dap::transport::Writer;
 use dapple_dap::types::{
-    BreakpointEvent, BreakpointEventBody, BreakpointEventReason, ExitedEvent,
+    Breakpoint, BreakpointEvent, BreakpointEventBody, BreakpointEventReason, ExitedEvent,
     LaunchRequestArguments, ModuleEvent, ModuleEventBody, ModuleEventReason, OutputEvent,
     OutputEventBody, OutputEventCategory, ProcessEvent, Source, StoppedEvent, TerminatedEvent,
     ThreadEvent, ThreadEventBody, ThreadEventReason,
@@ -548,14 +548,33 @@ impl Adapter {
         let Some(id) = self.breakpoints.known_id(state.id) else {
             return;
         };
-        let source = match &state.asked {
-            Asked::Line { .. } => self.breakpoints.source_of(id),
-            Asked::Function { .. } | Asked::Address(_) => self.source_at(state, client),
+        let shown = match &state.asked {
+            Asked::Line { .. } => {
+                let source = self.breakpoints.source_of(id);
+                to_dap::breakpoint(state, id, source, client)
+            }
+            Asked::Function { .. } | Asked::Address(_) => self.placed(state, id, client),
         };
-        outbox.event::<BreakpointEvent>(BreakpointEventBody::new(
-            BreakpointEventReason::Changed,
-            to_dap::breakpoint(state, id, source, client),
-        ));
+        let reason = BreakpointEventReason::Changed;
+        outbox.event::<BreakpointEvent>(BreakpointEventBody::new(reason, shown));
+    }
+
+    /// A breakpoint on a function or an instruction, where it is: on a line of disassembly if it was asked for there, or in its source.
+    pub fn placed(
+        &self,
+        state: &BreakpointState,
+        id: i64,
+        client: &ClientConventions,
+    ) -> Breakpoint {
+        let Some((reference, line)) = self.breakpoints.listed_at(id) else {
+            let source = self.source_at(state, client);
+            return to_dap::breakpoint(state, id, source, client);
+        };
+        let source = self.disassembled.source(reference);
+        let mut shown = to_dap::breakpoint(state, id, source, client);
+        shown.line = Some(client.line_to_client(i64::from(line)));
+        shown.column = None;
+        shown
     }
 
     /// Tells that watched data has been found, moved or lost.

@@ -25,6 +25,8 @@ pub struct Breakpoints<Source> {
     functions: Vec<Wanted<FunctionBreakpoint>>,
     /// Those on instructions.
     instructions: Vec<Wanted<InstructionBreakpoint>>,
+    /// Those on lines of disassembly, by the source's reference, with their lines.
+    listed: BTreeMap<i64, Vec<Wanted<(u32, InstructionBreakpoint)>>>,
     from_engine: HashMap<i64, i64>,
 }
 
@@ -108,9 +110,36 @@ impl<Source: Clone> Breakpoints<Source> {
         self.instructions.iter().map(|wanted| wanted.id).collect()
     }
 
-    /// The wanted instructions with their ids.
-    pub fn instructions(&self) -> &[Wanted<InstructionBreakpoint>] {
-        &self.instructions
+    /// Replaces the wanted lines (from 1) of a source that is disassembly, with the instructions there; the ids in the same order.
+    pub fn replace_listed(
+        &mut self,
+        reference: i64,
+        lines: Vec<(u32, InstructionBreakpoint)>,
+    ) -> Vec<i64> {
+        let before = self.listed.remove(&reference).unwrap_or_default();
+        let lines = self.with_ids(lines, before, |(one, _), (other, _)| one == other);
+        let ids = lines.iter().map(|wanted| wanted.id).collect();
+        if !lines.is_empty() {
+            self.listed.insert(reference, lines);
+        }
+        ids
+    }
+
+    /// The reference of the source that is disassembly, and the line in it, that has the breakpoint with the client's id.
+    pub fn listed_at(&self, id: i64) -> Option<(i64, u32)> {
+        self.listed.iter().find_map(|(reference, lines)| {
+            let wanted = lines.iter().find(|wanted| wanted.id == id)?;
+            Some((*reference, wanted.what.0))
+        })
+    }
+
+    /// The wanted instructions with their ids, and behind them those on lines of disassembly.
+    pub fn instructions(&self) -> Vec<Wanted<InstructionBreakpoint>> {
+        let listed = self.listed.values().flatten().map(|wanted| Wanted {
+            what: wanted.what.1.clone(),
+            id: wanted.id,
+        });
+        self.instructions.iter().cloned().chain(listed).collect()
     }
 
     /// Whether the id that the client was told is an instruction's.

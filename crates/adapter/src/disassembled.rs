@@ -76,10 +76,29 @@ impl Disassembled {
         Ok(())
     }
 
-    fn find(&self, byte: Address) -> Option<(i64, &Listing, usize)> {
+    /// The instruction on a line (from 1) of a source.
+    pub fn instruction(&self, reference: i64, line: u32) -> Option<Address> {
+        let index = usize::try_from(line).ok()?.checked_sub(1)?;
+        let listing = self.sources.get(reference).ok()?;
+        listing.addresses.get(index).copied()
+    }
+
+    /// A source, as the client is told of it.
+    pub fn source(&self, reference: i64) -> Option<Source> {
+        let listing = self.sources.get(reference).ok()?;
+        let name = format!("{} (disassembly)", listing.name);
+        Some(
+            Source::new()
+                .with_name(name)
+                .with_source_reference(reference),
+        )
+    }
+
+    /// The source that a byte of code is in, and its line.
+    fn find(&self, byte: Address) -> Option<(i64, usize)> {
         let (_, id) = self.current.range(..=byte).next_back()?;
         let listing = self.sources.get(*id).ok()?;
-        Some((*id, listing, listing.line_of(byte)?))
+        Some((*id, listing.line_of(byte)?))
     }
 }
 
@@ -102,10 +121,10 @@ impl Adapter {
             };
             self.disassembled.add(listing)?;
         }
-        Ok(self.disassembled.find(byte).map(|(id, listing, line)| {
-            let name = format!("{} (disassembly)", listing.name);
-            let source = Source::new().with_name(name).with_source_reference(id);
-            (source, to_dap::saturated(line as u64))
+        let found = self.disassembled.find(byte);
+        Ok(found.and_then(|(id, line)| {
+            let source = self.disassembled.source(id)?;
+            Some((source, to_dap::saturated(line as u64)))
         }))
     }
 

@@ -82,16 +82,39 @@ fn a_frame_without_a_source_is_in_its_functions_disassembly() {
     let older = session.ok::<SourceRequest>(SourceArguments::new(reference));
     assert_eq!(older.content, answer.content);
 
-    // Breakpoints there are told what to do instead.
-    let lines = vec![SourceBreakpoint::new(frame.line)];
+    // A breakpoint on a line of it stops there; another on no line is refused.
+    let lines = [frame.line + 1, 77, frame.line + 3];
+    let lines = lines.map(SourceBreakpoint::new).to_vec();
     let source = frame.source.clone().expect("a source");
-    let set = SetBreakpointsArguments::new(source).with_breakpoints(lines);
+    let set = SetBreakpointsArguments::new(source.clone()).with_breakpoints(lines);
     let set = session.ok::<SetBreakpointsRequest>(set).breakpoints;
-    let message = set[0].message.as_deref().unwrap_or_default();
+    let verified: Vec<bool> = set.iter().map(|one| one.verified).collect();
+    assert_eq!(verified, [true, false, true], "{set:?}");
+    assert_eq!(set[0].line, Some(frame.line + 1));
+    let in_it = set[0]
+        .source
+        .as_ref()
+        .and_then(|source| source.source_reference);
+    assert_eq!(in_it, Some(reference));
     assert!(
-        !set[0].verified && message.contains("as instructions"),
-        "{message}"
+        set[1]
+            .message
+            .as_deref()
+            .is_some_and(|why| why.contains("no instruction"))
     );
+    // Others on instructions leave them alone.
+    session.ok::<SetInstructionBreakpointsRequest>(SetInstructionBreakpointsArguments::new(vec![]));
+    for place in [0, 2] {
+        session.resume(stop.thread);
+        let hit = session.stopped(StoppedEventReason::Breakpoint);
+        assert_eq!(
+            hit.event.hit_breakpoint_ids,
+            set[place].id.map(|id| vec![id])
+        );
+        assert_eq!(Some(hit.top.line), set[place].line);
+    }
+    let none = SetBreakpointsArguments::new(source).with_breakpoints(vec![]);
+    session.ok::<SetBreakpointsRequest>(none);
 
     session.resume(stop.thread);
     assert_eq!(session.exit_code(), 0);

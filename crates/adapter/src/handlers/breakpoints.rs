@@ -1,6 +1,7 @@
 //! Setting breakpoints, before the launch, while the program runs, and at stops.
 
 use super::NO_DEBUG;
+use super::places::set_listed;
 use crate::adapter::Adapter;
 use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure, LateProgress};
@@ -20,14 +21,14 @@ pub fn set_breakpoints(
 ) -> Result<SetBreakpointsResponse, Failure> {
     let client = context.conventions();
     let wanted = from_dap::line_breakpoints(&arguments, client);
+    if let Some(reference @ 1..) = arguments.source.source_reference
+        && !adapter.no_debug
+    {
+        let set = set_listed(adapter, reference, wanted, context)?;
+        return Ok(SetBreakpointsResponse::new(set));
+    }
     let Some(file) = from_dap::path(&arguments.source, client) else {
-        let why = match arguments.source.source_reference {
-            Some(1..) => {
-                "lines of disassembly have breakpoints as instructions: set them in the disassembly view, or on the function *ADDRESS"
-            }
-            _ => "the source has no path",
-        };
-        let answer = to_dap::unverified(why, BreakpointReason::Failed);
+        let answer = to_dap::unverified("the source has no path", BreakpointReason::Failed);
         return Ok(SetBreakpointsResponse::new(vec![answer; wanted.len()]));
     };
     let source = arguments.source.clone();

@@ -4,14 +4,14 @@ use super::NO_DEBUG;
 use super::breakpoints::NO_PROGRAM;
 use crate::adapter::Adapter;
 use crate::{from_dap, to_dap};
-use dapple_dap::server::{Context, Failure};
+use dapple_dap::server::{ClientConventions, Context, Failure};
 use dapple_dap::types::{
     Breakpoint, BreakpointLocation, BreakpointLocationsArguments, BreakpointLocationsResponse,
     BreakpointReason, SetInstructionBreakpointsArguments, SetInstructionBreakpointsResponse,
 };
 use dapple_engine::Error;
-use dapple_engine::session::InstructionBreakpoint;
-use std::collections::VecDeque;
+use dapple_engine::session::{BreakpointState, InstructionBreakpoint, LineBreakpoint};
+use std::collections::{HashMap, VecDeque};
 
 /// Lists the statements of a stretch of lines. Without a program, or for a source without a file, there are none.
 pub fn breakpoint_locations(
@@ -86,20 +86,74 @@ pub fn set_instruction_breakpoints(
     if adapter.no_debug {
         return Ok(unresolved(NO_DEBUG));
     }
-    let Some(debuggee) = &adapter.debuggee else {
+    if adapter.debuggee.is_none() {
         return Ok(unresolved(NO_PROGRAM));
-    };
-    let states = match debuggee.set_instruction_breakpoints(good.clone()) {
-        Ok(states) => states,
-        Err(error @ Error::Ended) => return Ok(unresolved(&error.to_string())),
-        Err(error) => return Err(to_dap::failure(&error)),
-    };
-    let client = context.conventions();
-    let mut set = VecDeque::with_capacity(states.len());
-    for (state, id) in states.iter().zip(&ids) {
-        adapter.breakpoints.bind(state.id, *id);
-        let source = adapter.source_at(state, client);
-        set.push_back(to_dap::breakpoint(state, *id, source, client));
     }
-    Ok(answers(set))
+    match set_all(adapter, &ids, context.conventions()) {
+        Ok(set) => Ok(answers(set.into())),
+        Err(error @ Error::Ended) => Ok(unresolved(&error.to_string())),
+        Err(error) => Err(to_dap::failure(&error)),
+    }
+}
+
+/// Replaces the breakpoints on lines of a source that is disassembly.
+pub(super) fn set_listed(
+    adapter: &mut Adapter,
+    reference: i64,
+    wanted: Vec<LineBreakpoint>,
+    context: &mut Context,
+) -> Result<Vec<Breakpoint>, Failure> {
+    let client = context.conventions();
+    let instruction = |wanted: &LineBreakpoint| {
+        let address = adapter.disassembled.instruction(reference, wanted.line)?;
+        let options = wanted.options.clone();
+        Some((wanted.line, InstructionBreakpoint { address, options }))
+    };
+    let wanted: Vec<_> = wanted.iter().map(instruction).collect();
+    let good = wanted.iter().flatten().cloned().collect();
+    let ids = adapter.breakpoints.replace_listed(reference, good);
+    let set = match &adapter.debuggee {
+        None => Err(NO_PROGRAM.to_owned()),
+        Some(_) => match set_all(adapter, &ids, client) {
+            Ok(set) => Ok(set),
+            Err(error @ Error::Ended) => Err(error.to_string()),
+            Err(error) => return Err(to_dap::failure(&error)),
+        },
+    };
+    let mut set = match set {
+        Ok(set) => VecDeque::from(set),
+        Err(why) => {
+            let unset = |id: &i64| to_dap::unverified(&why, BreakpointReason::Pending).with_id(*id);
+            ids.iter().map(unset).collect()
+        }
+    };
+    let answer = |wanted: &Option<_>| match wanted {
+        Some(_) => set.pop_front(),
+        None => {
+            let why = "there is no instruction on that line";
+            Some(to_dap::unverified(why, BreakpointReason::Failed))
+        }
+    };
+    Ok(wanted.iter().filter_map(answer).collect())
+}
+
+/// Has the engine set all breakpoints on instructions; those of these ids, in their order, as they are shown.
+fn set_all(
+    adapter: &mut Adapter,
+    ids: &[i64],
+    client: &ClientConventions,
+) -> Result<Vec<Breakpoint>, Error> {
+    let Some(debuggee) = &adapter.debuggee else {
+        return Err(Error::Ended);
+    };
+    let all = adapter.breakpoints.instructions();
+    let wanted = all.iter().map(|wanted| wanted.what.clone());
+    let states = debuggee.set_instruction_breakpoints(wanted.collect())?;
+    for (state, wanted) in states.iter().zip(&all) {
+        adapter.breakpoints.bind(state.id, wanted.id);
+    }
+    let by_id: HashMap<i64, &BreakpointState> =
+        all.iter().map(|wanted| wanted.id).zip(&states).collect();
+    let shown = |id: &i64| Some(adapter.placed(by_id.get(id)?, *id, client));
+    Ok(ids.iter().filter_map(shown).collect())
 }

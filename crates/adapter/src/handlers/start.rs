@@ -219,7 +219,7 @@ fn set_early_breakpoints(
         }
     }
     super::data_breakpoints::set_early(adapter, outbox)?;
-    let wanted = adapter.breakpoints.instructions().to_vec();
+    let wanted = adapter.breakpoints.instructions();
     if !wanted.is_empty() {
         let instructions = wanted.iter().map(|wanted| wanted.what.clone());
         let states = adapter
