@@ -154,6 +154,7 @@ fn c_variables_take_values_of_their_types() {
         ("large", "0x7fffffffffffffff", "9223372036854775807"),
         ("huge", "0x100000000000000020", "295147905179352825888"),
         ("truth", "large", "true"),
+        ("letter", "97 'a'", "97 'a'"),
         ("letter", "'Z'", "90 'Z'"),
         ("real", "0.25", "0.25"),
         ("twice", "numbers[2]", "3.0"),

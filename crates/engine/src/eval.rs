@@ -205,6 +205,13 @@ pub(crate) enum Target<'a> {
     Register(&'a str),
 }
 
+/// The number of what is shown as one with a note: `65 'A'`, `0x5580 <main>`. Who edits a value begins with that.
+fn without_note(shown: &str) -> Option<&str> {
+    let (number, note) = shown.trim().split_once(' ')?;
+    let is_number = number.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    (is_number && note.starts_with(['\'', '"', '<'])).then_some(number)
+}
+
 /// What has to be written for `target` to have the value of the expression `text` in a frame.
 ///
 /// # Errors
@@ -215,7 +222,11 @@ pub(crate) fn changes(
     frame: &Frame,
     reader: &Reader<'_>,
 ) -> Result<Vec<Change>, Error> {
-    let Parsed { text, tree, .. } = Parsed::new(text, frame.language)?;
+    let parsed = Parsed::new(text, frame.language);
+    let Parsed { text, tree, .. } = match (parsed, without_note(text)) {
+        (Err(_), Some(value)) => Parsed::new(value, frame.language)?,
+        (parsed, _) => parsed?,
+    };
     let source = (&tree, &*text);
     let changes = match target {
         Target::Value(value, name) => assign::changes_of(value, name, source, frame, reader),

@@ -241,6 +241,24 @@ fn rust_collections_are_indexed() {
             ("*(&points[0] as *const Point)", "Point { x: 1, y: 2 }"),
             ("(&points[0] as *const Point as *const i32)[3]", "4"),
             ("array,x", "[0xa, 0x14, 0x1e]"),
+            ("numbers[1..3]", "[2, 3]"),
+            ("&numbers[3..]", "[5, 8]"),
+            ("slice[..=1]", "[2, 3]"),
+            ("numbers[2..][1]", "5"),
+            ("numbers[1..3].len()", "2"),
+            ("nothing[..]", "[]"),
+            (
+                "numbers[2..9]",
+                "error: column 12: 2..9 is out of bounds: `numbers` has 5 elements",
+            ),
+            (
+                "numbers[3..2]",
+                "error: column 12: 3..2 is out of bounds: `numbers` has 5 elements",
+            ),
+            (
+                "tuple[..]",
+                "error: `tuple` has no elements to take a range of, it is a `(i32, char, f64, &str)`",
+            ),
             ("&array[1],2", "[20, 30]"),
             ("-1i8,h", "0xff"),
             (

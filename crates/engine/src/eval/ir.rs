@@ -45,6 +45,14 @@ pub(super) enum Kind {
         base: Box<Expression>,
         index: Box<Expression>,
     },
+    /// `[from..to]`.
+    Slice {
+        base: Box<Expression>,
+        from: Option<Box<Expression>>,
+        to: Option<Box<Expression>>,
+        /// Whether `to` is the last, `..=`, not the one behind.
+        inclusive: bool,
+    },
     /// A prefix operator.
     Unary {
         operator: Unary,

@@ -188,7 +188,13 @@ impl Parser {
 
     fn binary_inside(&mut self, least: u8) -> Result<Expression, Fault> {
         let mut left = self.unary()?;
+        // Each turn nests the tree by one.
+        let mut turns = 0;
         loop {
+            turns += 1;
+            if turns > 4 * MAX_DEPTH {
+                return Err(self.fault("the expression is nested too deep"));
+            }
             let at = left.at;
             if self.language == Language::Rust && self.accept_name("as") {
                 let target = self.type_name()?;
@@ -284,10 +290,33 @@ impl Parser {
                     },
                 );
             } else if self.accept("[") {
-                let index = Box::new(self.expression()?);
-                self.expect("]")?;
                 let base = Box::new(expression);
-                expression = self.make(at, Kind::Index { base, index });
+                let is_range =
+                    |parser: &Parser| matches!(parser.peek(), TokenKind::Operator(".." | "..="));
+                let from = match is_range(self) {
+                    true => None,
+                    false => Some(Box::new(self.expression()?)),
+                };
+                let kind = if is_range(self) {
+                    let inclusive = self.accept("..=");
+                    self.accept("..");
+                    let to = match self.peek() {
+                        TokenKind::Operator("]") if !inclusive => None,
+                        _ => Some(Box::new(self.expression()?)),
+                    };
+                    Kind::Slice {
+                        base,
+                        from,
+                        to,
+                        inclusive,
+                    }
+                } else if let Some(index) = from {
+                    Kind::Index { base, index }
+                } else {
+                    return Err(self.fault("an index was expected here"));
+                };
+                self.expect("]")?;
+                expression = self.make(at, kind);
             } else {
                 return Ok(expression);
             }
@@ -417,6 +446,11 @@ mod tests {
                 format!("{}{}{name}", show(base), if *arrow { "->" } else { "." })
             }
             Kind::Index { base, index } => format!("{}[{}]", show(base), show(index)),
+            Kind::Slice { base, from, to, .. } => {
+                let part = |part: &Option<Box<Expression>>| part.as_deref().map(show);
+                let (from, to) = (part(from).unwrap_or_default(), part(to).unwrap_or_default());
+                format!("{}[{from}..{to}]", show(base))
+            }
             Kind::Unary { operator, operand } => format!("({operator:?} {})", show(operand)),
             Kind::Binary {
                 operator,
@@ -490,6 +524,13 @@ mod tests {
             ),
             ("size_of::<Node>()", Language::Rust, "sizeof(Node)"),
             ("a ? b : c ? d : e", Language::C, "(a ? b : (c ? d : e))"),
+            (
+                "&v[1..n + 2]",
+                Language::Rust,
+                "(AddressOf v[1..(n Add 2)])",
+            ),
+            ("v[..=2]", Language::Rust, "v[..2]"),
+            ("v[..]", Language::Rust, "v[..]"),
             ("v.len() == 2", Language::Rust, "(v.len() Equal 2)"),
         ] {
             assert_eq!(parsed(text, language).as_deref(), Ok(tree), "{text}");
@@ -511,10 +552,47 @@ mod tests {
 
     #[test]
     fn nothing_that_is_typed_panics() {
-        const PIECES: [&str; 32] = [
-            "a", "::", "b9", "0x", "1", ".", "..", "'", "'\\", "é", "🦀", "(", ")", "[", "]", "->",
-            "*", "&", "&&", "-", "+=", "$", "$rip", " as ", "u8", "(int)", "1e", "1.5", "\"", "=",
-            "r#", " ",
+        const PIECES: [&str; 40] = [
+            "a",
+            "::",
+            "b9",
+            "0x",
+            "1",
+            ".",
+            "..",
+            "'",
+            "'\\",
+            "é",
+            "🦀",
+            "(",
+            ")",
+            "[",
+            "]",
+            "->",
+            "*",
+            "&",
+            "&&",
+            "-",
+            "+=",
+            "$",
+            "$rip",
+            " as ",
+            "u8",
+            "(int)",
+            "1e",
+            "1.5",
+            "\"",
+            "=",
+            "r#",
+            " ",
+            "?",
+            ":",
+            "sizeof",
+            "<",
+            "size_of::<",
+            ".len()",
+            "static_cast<",
+            "\"a\"",
         ];
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         for _ in 0..20_000 {
@@ -523,7 +601,7 @@ mod tests {
                 state ^= state << 13;
                 state ^= state >> 7;
                 state ^= state << 17;
-                text.push_str(PIECES[(state % 32) as usize]);
+                text.push_str(PIECES[(state % 40) as usize]);
             }
             for language in [Language::C, Language::Rust] {
                 if let Err(fault) = parsed(&text, language) {
@@ -548,5 +626,9 @@ mod tests {
             assert!(parsed(&text, Language::C).is_err());
         }
         assert!(parsed(&format!("a{}", ".b".repeat(1000)), Language::C).is_err());
+        assert!(parsed(&format!("1{}", "+1".repeat(2000)), Language::C).is_err());
+        assert!(parsed(&format!("1{}", " as u8".repeat(600)), Language::Rust).is_err());
+        assert!(parsed(&format!("{}1", "1?".repeat(2000)), Language::C).is_err());
+        assert!(parsed(&"(".repeat(10_000), Language::C).is_err());
     }
 }

@@ -18,6 +18,7 @@ pub(super) mod assign;
 mod convert;
 mod member;
 mod registers;
+mod slices;
 mod texts;
 mod types;
 
@@ -108,8 +109,22 @@ impl Runner<'_> {
                 let value = self.value(base)?;
                 self.element(value, base, index)
             }
+            Kind::Slice {
+                base,
+                from,
+                to,
+                inclusive,
+            } => {
+                let value = self.value(base)?;
+                let ends = (from.as_deref(), to.as_deref());
+                self.slice(value, base, ends, *inclusive)
+            }
             Kind::Unary { operator, operand } => match operator {
                 Unary::Dereference => self.dereference(self.value(operand)?, operand),
+                // What a slice is can be had as a reference only.
+                Unary::AddressOf if matches!(operand.kind, Kind::Slice { .. }) => {
+                    self.value(operand)
+                }
                 Unary::AddressOf => self.address_of(self.value(operand)?, operand),
                 Unary::Negate | Unary::Plus | Unary::Not | Unary::Complement => {
                     let number = self.number(operand)?;
@@ -394,31 +409,6 @@ impl Runner<'_> {
             base,
             &format!("has no elements, it is a `{}`", self.type_of(&value)),
         ))
-    }
-
-    /// The first of several elements: a pointer's target, an array's first element.
-    fn first(&self, value: Value, base: &Expression) -> Result<Value, Fault> {
-        let mut value = value;
-        for _ in 0..MAX_STEPS {
-            match self.reader.view(&value, LONG) {
-                View::Alias(target) => value = target,
-                View::Sequence(sequence) if sequence.ring.is_none() => return Ok(sequence.at(0)),
-                View::Pointer {
-                    target: Some(target),
-                    ..
-                } => {
-                    let size = self.reader.size_of(&target).filter(|size| *size > 0);
-                    return match size {
-                        Some(_) => Ok(target),
-                        None => Err(self.fault(base, "points to something of unknown size")),
-                    };
-                }
-                _ => break,
-            }
-        }
-        self.check_available(&value, base)?;
-        let type_name = self.type_of(&value);
-        Err(self.fault(base, &format!("has no elements, it is a `{type_name}`")))
     }
 
     fn behind_pointer(

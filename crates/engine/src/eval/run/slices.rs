@@ -1,0 +1,98 @@
+//! Several elements: ranges of what is indexed, and as many as are asked for behind a pointer.
+
+use super::{Fault, MAX_STEPS, Runner};
+use crate::eval::ir::Expression;
+use crate::values::view::{ALL, LONG, View};
+use crate::values::{Number, Value};
+
+impl Runner<'_> {
+    fn position(&self, expression: Option<&Expression>, otherwise: u64) -> Result<u64, Fault> {
+        let Some(expression) = expression else {
+            return Ok(otherwise);
+        };
+        match self.number(expression)? {
+            Number::Integer { value, .. } => u64::try_from(value)
+                .map_err(|_| Fault::new(expression.at, format!("index {value} is out of bounds"))),
+            _ => Err(self.fault(expression, "is no index: it is not an integer")),
+        }
+    }
+
+    /// The elements of a range, one after another in memory.
+    pub(super) fn slice(
+        &self,
+        value: Value,
+        base: &Expression,
+        (from, to): (Option<&Expression>, Option<&Expression>),
+        inclusive: bool,
+    ) -> Result<Value, Fault> {
+        let mut value = value;
+        for _ in 0..MAX_STEPS {
+            match self.reader.view(&value, ALL.page(0, 1)) {
+                View::Alias(target) => value = target,
+                View::Sequence(sequence) => {
+                    let at = to.or(from).map_or(base.at, |end| end.at);
+                    let begin = self.position(from, 0)?;
+                    let end = match (self.position(to, sequence.length)?, to) {
+                        (end, Some(_)) => end.saturating_add(u64::from(inclusive)),
+                        (end, None) => end,
+                    };
+                    if begin > end || end > sequence.length {
+                        let (name, length) = (self.source(base), sequence.length);
+                        return Err(Fault::new(
+                            at,
+                            format!(
+                                "{begin}..{end} is out of bounds: `{name}` has {length} elements"
+                            ),
+                        ));
+                    }
+                    let mut first = sequence.at(begin);
+                    let count = end - begin;
+                    let place = |at| sequence.at(at).contents.address().map(|at| at.0);
+                    let last = count.checked_sub(1).filter(|_| sequence.ring.is_some());
+                    let is_cut = last.is_some_and(|last| {
+                        let distance = last.wrapping_mul(sequence.stride);
+                        place(end - 1) != place(begin).map(|at| at.wrapping_add(distance))
+                    });
+                    if is_cut {
+                        let why = "can't be shown in this range, which goes round the end of its memory; ask for parts of it";
+                        return Err(self.fault(base, why));
+                    }
+                    first.repeated = Some(count);
+                    return Ok(first);
+                }
+                _ => break,
+            }
+        }
+        self.check_available(&value, base)?;
+        let type_name = self.type_of(&value);
+        Err(self.fault(
+            base,
+            &format!("has no elements to take a range of, it is a `{type_name}`"),
+        ))
+    }
+
+    /// The first of several elements: a pointer's target, an array's first element.
+    pub(super) fn first(&self, value: Value, base: &Expression) -> Result<Value, Fault> {
+        let mut value = value;
+        for _ in 0..MAX_STEPS {
+            match self.reader.view(&value, LONG) {
+                View::Alias(target) => value = target,
+                View::Sequence(sequence) if sequence.ring.is_none() => return Ok(sequence.at(0)),
+                View::Pointer {
+                    target: Some(target),
+                    ..
+                } => {
+                    let size = self.reader.size_of(&target).filter(|size| *size > 0);
+                    return match size {
+                        Some(_) => Ok(target),
+                        None => Err(self.fault(base, "points to something of unknown size")),
+                    };
+                }
+                _ => break,
+            }
+        }
+        self.check_available(&value, base)?;
+        let type_name = self.type_of(&value);
+        Err(self.fault(base, &format!("has no elements, it is a `{type_name}`")))
+    }
+}
