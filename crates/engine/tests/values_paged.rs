@@ -210,3 +210,95 @@ int main()
     }
     expect_test::expect_file!["values/rings.txt"].assert_eq(&shown);
 }
+
+/// Containers that a program has damaged, freed, or made very long.
+#[test]
+fn damaged_and_huge_rust_containers_are_answered_with_the_reason() {
+    let fixture = inline(
+        "damaged.rs",
+        r#"
+use std::collections::{BTreeMap, HashMap, LinkedList, VecDeque};
+use std::rc::Rc;
+/// The words of a value.
+fn words<T>(value: &T) -> &mut [u64] {
+    // SAFETY: what is written there is only looked at from outside.
+    unsafe { std::slice::from_raw_parts_mut(std::ptr::from_ref(value).cast_mut().cast(), size_of::<T>() / 8) }
+}
+/// Where a word that begins a value has this content.
+fn find<T>(value: &T, content: u64) -> &mut u64 {
+    words(value).iter_mut().find(|word| **word == content).expect("a word")
+}
+fn main() {
+    let long_vec = vec![7_u32; 10_000_000];
+    let long_text = "x".repeat(100 << 20);
+    let bad_vec = vec![1, 2, 3];
+    *words(&bad_vec).iter_mut().rfind(|word| **word == 3).expect("a word") = 5;
+    let wild_vec = vec![4_u64; 9];
+    *find(&wild_vec, wild_vec.as_ptr() as u64) = 0x10;
+    let bad_text = String::from("text");
+    *find(&bad_text, bad_text.as_ptr() as u64) = 8;
+    let mut bad_ring: VecDeque<u16> = VecDeque::with_capacity(8);
+    bad_ring.extend([1, 2, 3]);
+    bad_ring.pop_front();
+    *find(&bad_ring, 1) = 99;
+    let bad_map: HashMap<u32, u32> = (0..5).map(|n| (n, n)).collect();
+    // The mask of a table of eight.
+    *find(&bad_map, 7) = 0xffff;
+    let odd_map: HashMap<u32, u32> = (0..5).map(|n| (n, n)).collect();
+    *find(&odd_map, 7) = 8;
+    let ring: LinkedList<u64> = [1, 2, 3].into();
+    let node = |address: u64| unsafe { std::slice::from_raw_parts_mut(address as *mut u64, 3) };
+    let first = words(&ring).iter().copied().filter(|word| *word > 0x1000).min().expect("a node");
+    // What the first leads to leads back to it.
+    let second = node(first).iter().copied().find(|word| *word > 0x1000).expect("a link");
+    for word in node(second) {
+        if *word > 0x1000 && *word != first {
+            *word = first;
+        }
+    }
+    let bent_tree: BTreeMap<u64, u64> = (0..100).map(|n| (n, n)).collect();
+    let root = words(&bent_tree).iter().copied().find(|word| *word > 0x1000).expect("a root");
+    // The second edge of the root leads to the root.
+    let inner = unsafe { std::slice::from_raw_parts_mut(root as *mut u64, 36) };
+    let edges: Vec<usize> = (0..36).filter(|at| inner[*at] > 0x10_0000).collect();
+    inner[edges[1]] = root;
+    let freed = Rc::new(5);
+    // SAFETY: as above.
+    unsafe { Rc::decrement_strong_count(Rc::as_ptr(&freed)) };
+    std::hint::black_box((&long_vec, &long_text, &bad_vec, &wild_vec, &bad_text, &bad_ring)); // stop: main
+    std::hint::black_box((&bad_map, &odd_map, &ring, &bent_tree, &freed));
+    std::process::exit(0);
+}
+"#,
+        &[],
+    );
+    let mut debuggee = fixture.launch();
+    let frame = stopped(&mut debuggee);
+    let session = debuggee.session();
+    let mut shown = String::new();
+    for name in [
+        "long_vec",
+        "long_text",
+        "bad_vec",
+        "wild_vec",
+        "bad_text",
+        "bad_ring",
+        "bad_map",
+        "odd_map",
+        "ring",
+        "bent_tree",
+    ] {
+        let before = Instant::now();
+        shown.push_str(&listing::value(session, frame, name, 1));
+        let taken = before.elapsed();
+        assert!(taken < PATIENCE, "{name}: {taken:?}");
+    }
+    expect_test::expect_file!["values/rust_damaged.txt"].assert_eq(&shown);
+    // What stands there now is the allocator's.
+    let freed = listing::value(session, frame, "freed", 1);
+    let reason = "freed: Rc<i32> = <not initialised or corrupt: ";
+    assert!(freed.starts_with(reason), "{freed}");
+    let page = page(session, frame, "long_vec", 9_999_990, 100);
+    assert_eq!(page.len(), 10);
+    assert_eq!(page[9], "[9999999] = 7");
+}

@@ -330,12 +330,18 @@ enum Kind {
     Future,
 }
 
+/// Cells and locks, which have a state.
+const CELLS: [&str; 3] = [
+    "core::cell::RefCell",
+    "std::sync::poison::mutex::Mutex",
+    "std::sync::poison::rwlock::RwLock",
+];
+
+fn is_cell(path: &str) -> bool {
+    CELLS.contains(&path)
+}
+
 fn kind(reader: &Reader<'_>, value: &Value) -> Option<Kind> {
-    const CELLS: [&str; 3] = [
-        "core::cell::RefCell",
-        "std::sync::poison::mutex::Mutex",
-        "std::sync::poison::rwlock::RwLock",
-    ];
     if value.raw || value.language != Language::Rust {
         return None;
     }
@@ -361,8 +367,8 @@ fn kind(reader: &Reader<'_>, value: &Value) -> Option<Kind> {
                 return Some(Kind::Cell(cell));
             }
             let members = &aggregate.members;
-            let is_table = |name: &Option<std::sync::Arc<str>>| name.as_deref() == Some("vtable");
-            let is_object = members.len() == 2 && members.iter().any(|m| is_table(&m.name));
+            let has = |name: &str| members.iter().any(|m| m.name.as_deref() == Some(name));
+            let is_object = members.len() == 2 && has("pointer") && has("vtable");
             is_object.then_some(Kind::Object)
         }
     }

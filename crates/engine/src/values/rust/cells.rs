@@ -14,7 +14,13 @@ const RUNNING: u32 = 1;
 const POISONED: u32 = 2;
 
 /// What is shown of a value of type `name`: one of its fields.
-fn holding(reader: &Reader<'_>, name: &str, style: Style, field: &str, value: Value) -> View {
+pub(super) fn holding(
+    reader: &Reader<'_>,
+    name: &str,
+    style: Style,
+    field: &str,
+    value: Value,
+) -> View {
     View::Record(Record {
         name: Some(name.to_owned()),
         style,

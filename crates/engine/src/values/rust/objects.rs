@@ -8,6 +8,9 @@ use dapple_symbols::functions::Language;
 use dapple_symbols::names::NamePattern;
 use dapple_symbols::types::{Type, TypeKind};
 
+/// How many wrappers are looked through for a trait object.
+const NESTING: usize = 6;
+
 /// What a pointer has besides its address.
 pub(super) enum Fat {
     /// How many elements there are.
@@ -38,7 +41,12 @@ pub(super) fn fat_pointer(
     if let Some(table) = reader.field(value, "vtable") {
         let address = reader.word(&reader.find_pointer(value).known()?.contents)?;
         let table = reader.word(&table.contents)?;
-        let view = object(reader, value, address, table)?;
+        let pointer = reader.find_pointer(value).known()?;
+        let TypeKind::Pointer(_, target) = reader.resolve(&pointer).known()?.type_.kind else {
+            return Err(Flaw::Layout);
+        };
+        let pointee = value.sibling(target, Contents::Memory(Address(address)));
+        let view = behind_table(reader, value, &pointee, table)?;
         return Ok(match view {
             View::Alias(target) if type_.name.starts_with('*') => View::Pointer {
                 address,
@@ -57,6 +65,72 @@ pub(super) fn fat_pointer(
     };
     let pointee = names::pointee(&type_.name).known()?;
     sequences::slice(reader, value, pointee, element, (address, length), limit)
+}
+
+/// What a pointer with a table leads to: a trait object, or something that ends in one, such as a `RefCell<dyn Trait>`.
+pub(super) fn behind_table(
+    reader: &Reader<'_>,
+    value: &Value,
+    pointee: &Value,
+    table: u64,
+) -> Result<View, Flaw> {
+    let type_ = reader.resolve(pointee).known()?.type_;
+    let address = pointee.contents.address().known()?.0;
+    if is_object(&type_) {
+        return object(reader, value, address, table);
+    }
+    let align = alignment(reader, table).known()?;
+    let TypeKind::Aggregate(aggregate) = &type_.kind else {
+        return Err(Flaw::Layout);
+    };
+    let mut record = reader.record(pointee, &type_, aggregate);
+    let tail = end_of(reader, pointee, align, NESTING).known()?;
+    let View::Alias(tail) = object(reader, value, tail, table)? else {
+        return Err(Flaw::Layout);
+    };
+    let last = aggregate.members.iter().max_by_key(|member| member.offset);
+    let name = last.and_then(|member| member.name.as_deref()).known()?;
+    let name = super::tuple_index(name).unwrap_or(name);
+    let path = names::path_name(&type_.name);
+    if super::is_cell(path) {
+        return Ok(super::cells::holding(
+            reader,
+            names::base_name(path),
+            super::Style::Named,
+            name,
+            tail,
+        ));
+    }
+    let field = record.fields.iter_mut().find(|field| field.name == name);
+    field.known()?.value = tail;
+    record.reachable = false;
+    Ok(View::Record(record))
+}
+
+fn is_object(type_: &Type) -> bool {
+    type_.name.starts_with("dyn ") || type_.name.starts_with("(dyn ")
+}
+
+/// Where the trait object that a value ends in begins: behind all else, where its alignment allows it.
+fn end_of(reader: &Reader<'_>, value: &Value, align: u64, nesting: usize) -> Option<u64> {
+    let type_ = reader.resolve(value)?.type_;
+    let start = value.contents.address()?.0;
+    if is_object(&type_) {
+        return start.checked_next_multiple_of(align);
+    }
+    let TypeKind::Aggregate(aggregate) = &type_.kind else {
+        return None;
+    };
+    let last = aggregate
+        .members
+        .iter()
+        .max_by_key(|member| member.offset)?;
+    end_of(
+        reader,
+        &reader.member(value, last),
+        align,
+        nesting.checked_sub(1)?,
+    )
 }
 
 /// A trait object: what it is, where its table tells; else its address.
@@ -155,19 +229,51 @@ fn implementing_type(name: &str) -> Option<String> {
     Some(type_.to_owned())
 }
 
-/// `std::io::Error`, where the system has made it: its number is in the upper half of a word whose low bits say so.
+/// `std::io::Error`: a word, whose low bits say which variant of `ErrorData` it is packed from.
 pub(super) fn io_error(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
-    const OS: u64 = 0b10;
-    let bytes = reader.bytes(&value.contents, 8)?;
-    let word = contents::extract_bits(&bytes, 0, 64) as u64;
-    if word & 0b11 != OS || reader.size_of(value) != Some(8) {
+    const TAGS: [&str; 4] = ["SimpleMessage", "Custom", "Os", "Simple"];
+    if reader.size_of(value) != Some(8) {
         return Err(Flaw::Layout);
     }
-    let error = std::io::Error::from_raw_os_error((word >> 32) as i32);
-    Ok(View::Text {
-        text: format!("{error:?}"),
-        address: None,
-    })
+    let bytes = reader.bytes(&value.contents, 8)?;
+    let word = contents::extract_bits(&bytes, 0, 64) as u64;
+    let (tag, high) = ((word & 0b11) as usize, word >> 32);
+    if TAGS[tag] == "Os" {
+        let error = std::io::Error::from_raw_os_error(high as i32);
+        return Ok(View::Text {
+            text: format!("{error:?}"),
+            address: None,
+        });
+    }
+    // The enum is named by the arguments of the packed word's type only.
+    let data = reader.search(value, 8, &|_, type_| {
+        type_.name.contains("::ErrorData<") && names::base_name(&type_.name) == "PhantomData"
+    });
+    let data = first_argument(reader, &data.known()?).known()?;
+    let TypeKind::Aggregate(aggregate) = &reader.resolve(&data).known()?.type_.kind else {
+        return Err(Flaw::Layout);
+    };
+    let variants = &aggregate.variants.as_ref().known()?.variants;
+    let variant = variants.iter().find(|variant| &*variant.name == TAGS[tag]);
+    let payload = reader.member(&data, &variant.known()?.member);
+    let mut inside = reader.field(&payload, "__0").known()?;
+    let inner = match TAGS[tag] {
+        "Simple" => high,
+        _ => word & !0b11,
+    };
+    inside.contents = Contents::Bytes(inner.to_le_bytes().into());
+    Ok(View::Alias(inside))
+}
+
+/// A value of the first generic argument of a value's type.
+fn first_argument(reader: &Reader<'_>, value: &Value) -> Option<Value> {
+    let type_ = reader.resolve(value)?.type_;
+    match &type_.kind {
+        TypeKind::Aggregate(aggregate) => {
+            Some(value.sibling(Some(super::argument(aggregate)?), value.contents.clone()))
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]

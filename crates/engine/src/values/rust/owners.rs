@@ -7,6 +7,9 @@ use crate::values::view::{Limit, View};
 use crate::values::{Contents, NamedValue, Reader, Value, names};
 use dapple_symbols::types::{Type, TypeKind};
 
+/// More owners than these wouldn't fit into memory.
+const MOST: u64 = 1 << 40;
+
 /// What all of one value's owners share.
 struct Shared {
     /// The counts and the value.
@@ -40,10 +43,8 @@ fn shared(reader: &Reader<'_>, value: &Value) -> Result<Option<Shared>, Flaw> {
     };
     let ((strong, strong_count), (weak, weak_count)) = (count("strong")?, count("weak")?);
     // `Arc::get_mut` locks the weak count by the largest number.
-    if strong_count > super::MAX_OBJECT
-        || (weak_count > super::MAX_OBJECT && weak_count != u64::MAX)
-    {
-        return broken(format!("counted {strong_count} times"));
+    if strong_count > MOST || (weak_count > MOST && weak_count != u64::MAX) {
+        return broken(format!("its counts are {strong_count} and {weak_count}"));
     }
     Ok(Some(Shared {
         inner,
@@ -125,7 +126,8 @@ fn held(
             let align = objects::alignment(reader, table).known()?;
             let start = shared.inner.contents.address().known()?.0;
             let address = start.saturating_add(align.max(address.wrapping_sub(start)));
-            objects::object(reader, value, address, table)
+            let pointee = inside.sibling(inside.type_id, Contents::Memory(Address(address)));
+            objects::behind_table(reader, value, &pointee, table)
         }
     }
 }
