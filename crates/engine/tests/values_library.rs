@@ -127,3 +127,96 @@ fn values_of_the_library_are_shown_alike_whatever_made_the_program() {
         }
     }
 }
+
+/// The variables of a section, by name, with what is shown of each and its children.
+fn variables(section: &str) -> std::collections::BTreeMap<String, String> {
+    let mut variables = std::collections::BTreeMap::new();
+    let mut name = String::new();
+    for line in section.lines() {
+        if !line.starts_with([' ', '…'])
+            && let Some((own, _)) = line.split_once(": ")
+        {
+            name = own.to_owned();
+        }
+        let text: &mut String = variables.entry(name.clone()).or_default();
+        text.push_str(line);
+        text.push('\n');
+    }
+    variables
+}
+
+/// Where the optimiser has left something, it is what it would be without; where it hasn't, the reason is told.
+#[test]
+fn values_of_optimised_programs_are_right_or_missing() {
+    let expected = shown(&fixture("library.cpp", &["-std=c++20"]));
+    let mut programs = vec![fixture("library.cpp", &["-std=c++20", "-O2"])];
+    if let Some(clang) = clang().filter(|name| name == "clang-22") {
+        let compiler = clang.replace("clang", "clang++");
+        let flags = ["-std=c++20", "-O2", "-fstandalone-debug"];
+        programs.push(fixture_by(&compiler, "library.cpp", &flags));
+    }
+    for program in &programs {
+        let (mut same, mut missing, mut wrong) = (0, 0, Vec::new());
+        for (expected, optimised) in expected.iter().zip(shown(program)) {
+            let expected = variables(expected);
+            for (name, text) in variables(&optimised) {
+                match expected.get(&name) {
+                    Some(expected) if value_of(expected) == value_of(&text) => same += 1,
+                    _ if value_of(&text).contains('<') => missing += 1,
+                    expected => wrong.push((text, expected.cloned())),
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{:?}: {wrong:#?}", program.binary);
+        assert!(
+            same > 40,
+            "{:?}: {same} the same, {missing} missing",
+            program.binary
+        );
+        println!("{:?}: {same} the same, {missing} missing", program.binary);
+    }
+}
+
+/// Whatever a value is shown as, its fields are in its child `[raw]`.
+#[test]
+fn fields_of_the_library_are_one_expansion_away() {
+    let fixture = fixture("library.cpp", &["-std=c++20"]);
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&SECTIONS);
+    for section in SECTIONS {
+        let (thread, _) = debuggee.run_to_breakpoint();
+        let session = debuggee.session();
+        let frame = listing::innermost(session, thread);
+        let variables = session.variables(frame).expect("variables");
+        for (named, rendered) in variables.iter().filter(|_| section != "classes") {
+            let roots = ["std::", "__gnu_cxx::"];
+            let is_library = roots
+                .iter()
+                .any(|root| rendered.type_name.starts_with(root))
+                && !rendered.type_name.ends_with(['*', ']'])
+                && !rendered.type_name.starts_with("std::pair");
+            let children = session.children(&named.value, None, 0..rendered.named);
+            let children = children.expect("children");
+            let raw = children.iter().find(|(child, _)| child.name == "[raw]");
+            // An array's and a pair's fields are what they are.
+            let expected = is_library && !rendered.type_name.starts_with("std::array");
+            assert_eq!(raw.is_some(), expected, "{}: {rendered:?}", named.name);
+            if let Some((raw, rendered)) = raw {
+                let count = rendered.named + rendered.indexed;
+                let fields = session.children(&raw.value, None, 0..count.min(4));
+                assert_eq!(
+                    fields.expect("fields").len() as u64,
+                    count.min(4),
+                    "{}",
+                    named.name
+                );
+            }
+        }
+    }
+}
+
+/// What stands behind a variable's name and type.
+fn value_of(text: &str) -> &str {
+    let line = text.lines().next().unwrap_or_default();
+    line.split_once(" = ").map_or(line, |(_, value)| value)
+}
