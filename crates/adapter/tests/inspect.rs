@@ -343,3 +343,21 @@ fn what_a_function_has_returned_is_shown_right_after_a_step_out_of_it() {
     assert_ne!(session.scopes(stop.top.id)[0].name, "Return Value");
     session.disconnect();
 }
+
+#[test]
+fn each_thread_shows_its_own_thread_locals() {
+    let fixture = Fixture::new("own.c");
+    let session = Session::started(&fixture, json!({}), &["set", "joined"]);
+    let stop = session.stopped_at(&fixture, "set", StoppedEventReason::Breakpoint);
+    assert_eq!(session.variable(&stop.top, "Statics", "mine").value, "7");
+    let threads = session.ok::<ThreadsRequest>(Default::default()).threads;
+    let other = threads.iter().find(|thread| thread.id != stop.thread);
+    let stack = session.stack(other.expect("the first thread").id);
+    let main = stack.iter().find(|frame| frame.name == "main");
+    let main = main.expect("it is in main");
+    assert_eq!(session.variable(main, "Statics", "mine").value, "5");
+    session.resume(stop.thread);
+    let stop = session.stopped_at(&fixture, "joined", StoppedEventReason::Breakpoint);
+    assert_eq!(session.variable(&stop.top, "Statics", "mine").value, "5");
+    session.disconnect();
+}

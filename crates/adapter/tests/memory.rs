@@ -7,6 +7,7 @@ use base64::prelude::BASE64_STANDARD as BASE64;
 use dapple_adapter::ServeOptions;
 use dapple_dap::types::*;
 use serde_json::json;
+use support::running::Running;
 use support::{Fixture, Session, Stopped, initialize_arguments};
 
 const PAGE: i64 = 4096;
@@ -322,4 +323,33 @@ fn memory_is_read_while_the_program_runs_and_written_when_it_is_stopped() {
     let refusal = session.refused::<WriteMemoryRequest>(writing(start, 0, &[1]));
     assert_eq!(refusal.message.as_deref(), Some("notStopped"));
     session.disconnect();
+}
+
+#[test]
+fn what_was_written_into_a_process_stays_when_that_is_let_go() {
+    let fixture = Fixture::new("server.c");
+    let mut running = Running::start(&fixture.binary, &[]);
+    let session = Session::new();
+    let attach = json!({"pid": running.pid()});
+    let attach = serde_json::from_value(attach).expect("an object");
+    session.ok::<AttachRequest>(attach);
+    session.wait_for::<InitializedEvent>();
+    session.set_breakpoints(&fixture, &["work"]);
+    session.configured();
+    running.tell("work");
+    let stop = session.stopped_at(&fixture, "work", StoppedEventReason::Breakpoint);
+    let at = stop.top.instruction_pointer_reference.clone();
+    let at = at.expect("a reference");
+    // mov eax, [worked] becomes mov eax, 41 and nop, at the breakpoint itself.
+    assert_eq!(bytes(&read(&session, &at, 0, 2)), [0x8b, 0x05]);
+    write(&session, &at, 0, &[0xb8, 41, 0, 0, 0, 0x90]);
+    session.resume(stop.thread);
+    assert_eq!(running.line(), "worked 42");
+    running.tell("work");
+    session.stopped_at(&fixture, "work", StoppedEventReason::Breakpoint);
+    write(&session, &at, 1, &[42]);
+    assert_eq!(bytes(&read(&session, &at, 0, 2)), [0xb8, 42]);
+    session.disconnect();
+    assert_eq!(running.line(), "worked 43");
+    assert_eq!(running.ask("work"), "worked 43");
 }
