@@ -20,6 +20,8 @@ mod owners;
 mod texts;
 mod walks;
 
+pub(super) use texts::declared_string;
+
 /// The view of a standard library's type; `None`: none of those, or one that is made of other parts.
 pub(crate) fn view(
     reader: &Reader<'_>,

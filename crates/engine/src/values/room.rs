@@ -1,9 +1,10 @@
 //! The room that a text lies in, for putting another there: the bytes of a `String`, a `std::string`, an array of characters.
 
 use super::view::{LONG, View};
-use super::{Contents, Reader, Value, names, rust};
+use super::{Bits, Contents, Reader, Value, cpp, names, rust};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, TypeKind};
+use std::sync::Arc;
 
 /// Where a text lies.
 #[derive(Debug, Clone)]
@@ -17,7 +18,7 @@ pub(crate) struct Room {
     /// A zero comes behind it; an array that is full has none.
     pub terminated: bool,
     /// Where its length is kept, in units.
-    pub length: Option<Contents>,
+    pub length: Option<Value>,
     /// It has to be valid UTF-8.
     pub utf8: bool,
 }
@@ -26,7 +27,10 @@ impl Reader<'_> {
     /// The room of a value's text; `None`: it is none that can be changed in place.
     pub(crate) fn room(&self, value: &Value) -> Option<Room> {
         let type_ = self.resolve(value)?.type_;
+        // What makes no sense now would lead anywhere.
+        let is_text = matches!(self.view(value, LONG), View::Text { .. });
         match (&type_.kind, type_.language) {
+            (TypeKind::Aggregate(_), _) if !is_text => None,
             (TypeKind::Aggregate(_), Language::Rust)
                 if names::path_name(&type_.name) == "alloc::string::String" =>
             {
@@ -37,14 +41,14 @@ impl Reader<'_> {
                     capacity,
                     unit: 1,
                     terminated: false,
-                    length: Some(self.field(&vec, "len")?.contents),
+                    length: Some(self.field(&vec, "len")?),
                     utf8: true,
                 })
             }
             (TypeKind::Aggregate(_), Language::Cpp)
                 if names::base_name(&type_.name) == "basic_string" =>
             {
-                self.room_of_string(value)
+                self.room_of_string(value, &type_.name)
             }
             (TypeKind::Array { .. }, language) if language != Language::Rust => {
                 let View::Sequence(sequence) = self.view(value, LONG) else {
@@ -71,30 +75,99 @@ impl Reader<'_> {
         }
     }
 
-    /// libstdc++'s: a short text lies in the object itself, a long one has its capacity there.
-    fn room_of_string(&self, value: &Value) -> Option<Room> {
-        let data = self.find(value, "_M_p")?;
-        let TypeKind::Pointer(_, target) = self.resolve(&data)?.type_.kind else {
-            return None;
+    fn room_of_string(&self, value: &Value, type_name: &str) -> Option<Room> {
+        if let Some(representation) = self.find(value, "__rep_") {
+            return self.room_of_libcxx(&representation);
+        }
+        let Some(data) = self.find(value, "_M_p") else {
+            return self.room_of_declared(value, type_name);
         };
+        let unit = self.unit_behind(&data)?;
         let address = crate::Address(self.word(&data.contents).ok()?);
-        let units = Contents::Memory(address);
-        let unit = self.size_of(&data.sibling(target, units.clone()))?;
         let local = self.find(value, "_M_local_buf")?;
+        // A short text lies in the object itself, a long one has its capacity there.
         let capacity = if local.contents.address() == Some(address) {
-            (16 / unit.max(1)).checked_sub(1)?
+            (16 / unit).checked_sub(1)?
         } else {
             let capacity = self.find(value, "_M_allocated_capacity")?;
             self.word(&capacity.contents).ok()?
         };
-        Some(Room {
-            units,
-            capacity,
-            unit,
-            terminated: true,
-            length: Some(self.find(value, "_M_string_length")?.contents),
-            utf8: false,
-        })
+        let length = self.find(value, "_M_string_length")?;
+        Some(room(address, capacity, unit, length))
+    }
+
+    /// libc++'s: a bit tells which of two forms a union has.
+    fn room_of_libcxx(&self, representation: &Value) -> Option<Room> {
+        let short = self.field(representation, "__s")?;
+        let long = self.field(representation, "__l")?;
+        let data = self.field(&long, "__data_")?;
+        let unit = self.unit_behind(&data)?;
+        let number = |value: &Value| {
+            let size = self.size_of(value)?.min(8);
+            let bytes = self.bytes(&value.contents, size).ok()?;
+            u64::try_from(super::extract_bits(&bytes, 0, 64)).ok()
+        };
+        if number(&self.find(&short, "__is_long_")?)? == 0 {
+            let buffer = self.field(&short, "__data_")?;
+            let capacity = (self.size_of(&buffer)? / unit).checked_sub(1)?;
+            let length = self.find(&short, "__size_")?;
+            return Some(room(buffer.contents.address()?, capacity, unit, length));
+        }
+        let address = crate::Address(self.word(&data.contents).ok()?);
+        // Kept by halves, with the zero.
+        let capacity = number(&self.find(&long, "__cap_")?)?.checked_mul(2)?;
+        let length = self.find(&long, "__size_")?;
+        Some(room(address, capacity.checked_sub(1)?, unit, length))
+    }
+
+    /// A string's whose type is only declared: its parts are where the library's ABI has them.
+    fn room_of_declared(&self, value: &Value, type_name: &str) -> Option<Room> {
+        let (is_libcxx, unit) = cpp::declared_string(type_name)?;
+        let own = value.contents.address()?;
+        let part = |offset: u64| Contents::Memory(crate::Address(own.0.wrapping_add(offset)));
+        let words = [0, 8, 16].map(|offset| self.word(&part(offset)).ok());
+        let [Some(first), Some(_), Some(third)] = words else {
+            return None;
+        };
+        let length = value.sibling(None, part(8));
+        if !is_libcxx {
+            let is_local = Some(first) == own.0.checked_add(16);
+            let capacity = if is_local { 16 / unit - 1 } else { third };
+            return Some(room(crate::Address(first), capacity, unit, length));
+        }
+        if first & 1 == 0 {
+            let mut length = value.sibling(None, part(0));
+            length.bits = Some(Arc::new(Bits {
+                storage: part(0),
+                skip: 1,
+                count: 7,
+            }));
+            let address = crate::Address(own.0.wrapping_add(unit));
+            return Some(room(address, 24 / unit - 2, unit, length));
+        }
+        let capacity = (first - 1).checked_sub(1)?;
+        Some(room(crate::Address(third), capacity, unit, length))
+    }
+
+    /// The size of what a pointer to code units points to.
+    fn unit_behind(&self, pointer: &Value) -> Option<u64> {
+        let TypeKind::Pointer(_, target) = self.resolve(pointer)?.type_.kind else {
+            return None;
+        };
+        let unit = pointer.sibling(target, Contents::Memory(crate::Address(0)));
+        self.size_of(&unit).filter(|unit| matches!(unit, 1 | 2 | 4))
+    }
+}
+
+/// The room of a C++ string.
+fn room(address: crate::Address, capacity: u64, unit: u64, length: Value) -> Room {
+    Room {
+        units: Contents::Memory(address),
+        capacity,
+        unit,
+        terminated: true,
+        length: Some(length),
+        utf8: false,
     }
 }
 

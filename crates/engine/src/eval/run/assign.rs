@@ -335,8 +335,12 @@ impl Runner<'_> {
                 let place = target.sibling(None, room.units);
                 let mut changes = self.reader.changes(&place, &bytes).map_err(refuse)?;
                 if let Some(kept) = room.length {
-                    let kept = target.sibling(None, kept);
-                    let more = self.reader.changes(&kept, &length.to_le_bytes());
+                    let size = match (kept.type_id, &kept.bits) {
+                        (Some(_), None) => self.reader.size_of(&kept).unwrap_or(8).min(8),
+                        _ => 8,
+                    };
+                    let bytes = length.to_le_bytes();
+                    let more = self.reader.changes(&kept, &bytes[..size as usize]);
                     changes.extend(more.map_err(refuse)?);
                 }
                 return Ok(changes);

@@ -117,7 +117,7 @@ pub(super) fn declared_size(name: &str) -> Option<u64> {
 }
 
 /// Whether it is libc++'s, and its unit.
-fn declared_string(name: &str) -> Option<(bool, u64)> {
+pub(in crate::values) fn declared_string(name: &str) -> Option<(bool, u64)> {
     let (is_libcxx, rest) = match name.strip_prefix("std::__1::basic_string<") {
         Some(rest) => (true, rest),
         None => (false, name.strip_prefix("std::__cxx11::basic_string<")?),
