@@ -186,6 +186,16 @@ fn rust_shapes_of_types_are_shown() {
 }
 
 #[test]
+fn rust_enums_of_all_layouts_are_shown() {
+    check(
+        &fixture("values_std.rs", &[]),
+        "enums",
+        1,
+        expect_file!["values/rust_more_enums.txt"],
+    );
+}
+
+#[test]
 fn rust_futures_are_shown() {
     check(
         &fixture("futures.rs", &[]),

@@ -257,6 +257,10 @@ impl Reader<'_> {
                 };
                 let text = scalars::enumerator(values.clone(), number);
                 let named = values.clone().any(|(name, _)| name == text);
+                if !named && type_.language == Language::Rust {
+                    let why = format!("no variant has the discriminant {number}");
+                    return Err(Unavailable::Unsupported(why));
+                }
                 let is_own = type_.language == Language::Rust && !names::is_rust_std(&type_.name);
                 Ok(View::Leaf(if named && is_own {
                     format!("{}::{text}", names::base_name(&type_.name))
