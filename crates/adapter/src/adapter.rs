@@ -297,6 +297,11 @@ impl Adapter {
             }
             return Ok(());
         }
+        let debuggee = self.debuggee()?;
+        if debuggee.is_post_mortem() {
+            debuggee.tell_end();
+            return Ok(());
+        }
         if self.stop_on_entry {
             self.phase = Phase::Stopped;
             let thread = ThreadId(self.debuggee()?.process().pid);

@@ -7,6 +7,7 @@ use crate::launch_arguments::{
 use crate::source_map::SourceMap;
 use dapple_dap::message::Raw;
 use dapple_engine::forks::FollowForks;
+use dapple_engine::postmortem::CoreOptions;
 use dapple_engine::session::stepping::SkipList;
 use dapple_engine::signals::SignalTable;
 use serde_json::Value;
@@ -45,10 +46,13 @@ pub enum Target {
     Named(String),
     /// The next of this name or path that starts.
     Next(String),
+    /// One that has ended, and left this.
+    Core(CoreOptions),
 }
 
 /// The names that are understood.
-const KNOWN: [&str; 11] = [
+const KNOWN: [&str; 12] = [
+    "coreFile",
     "pid",
     "processId",
     "name",
@@ -77,6 +81,7 @@ impl AttachArguments {
         let (mut skipped, mut source_map) = (SkipList::default(), SourceMap::default());
         let (mut follow, mut handed_over) = (FollowForks::default(), None);
         let mut table = SignalTable::default();
+        let mut core = None;
         for (argument, raw) in arguments {
             let value: &Value = &raw
                 .decode()
@@ -87,6 +92,7 @@ impl AttachArguments {
                 // In VS Code, `name` is what the configuration is called.
                 "name" => name = Some(string(argument, value)?.to_owned()),
                 "program" => program = Some(string(argument, value)?.to_owned()),
+                "coreFile" => core = Some(PathBuf::from(string(argument, value)?)),
                 "waitFor" => wait = boolean(argument, value)?,
                 "stopOnEntry" => stop_on_entry = boolean(argument, value)?,
                 "skip" => skipped = skip(argument, value)?,
@@ -99,17 +105,28 @@ impl AttachArguments {
                 unknown => warnings.push(warning("attach", unknown, &KNOWN)),
             }
         }
+        if core.is_some() && (pid.is_some() || wait) {
+            return Err(
+                "`coreFile` is of a process that has ended: give neither `pid` nor `waitFor`"
+                    .into(),
+            );
+        }
+        let core = core.map(|core| CoreOptions {
+            core,
+            program: program.clone().map(PathBuf::from),
+        });
         let named = program.or(name).filter(|name| !name.is_empty());
-        let target = match (pid, named, wait) {
-            (Some(_), _, true) => {
+        let target = match (core, pid, named, wait) {
+            (Some(core), ..) => Target::Core(core),
+            (None, Some(_), _, true) => {
                 return Err("`waitFor` waits for a name: give `program`, not `pid`".into());
             }
-            (Some(pid), _, false) => Target::Pid(pid),
-            (None, Some(name), false) => Target::Named(name),
-            (None, Some(name), true) => Target::Next(name),
-            (None, None, _) => {
+            (None, Some(pid), _, false) => Target::Pid(pid),
+            (None, None, Some(name), false) => Target::Named(name),
+            (None, None, Some(name), true) => Target::Next(name),
+            (None, None, None, _) => {
                 return Err(
-                    "which process? give `pid`, or `program`: the name or path of an executable"
+                    "which process? give `pid`, or `program`: the name or path of an executable; or a `coreFile`"
                         .into(),
                 );
             }

@@ -49,14 +49,18 @@ pub fn thread(thread: &ThreadInfo) -> Thread {
 
 /// The process that was started.
 pub fn process(process: &ProcessInfo) -> ProcessEventBody {
-    ProcessEventBody::new(process.program.display().to_string())
-        .with_system_process_id(i64::from(process.pid))
+    let body = ProcessEventBody::new(process.program.display().to_string())
         .with_is_local_process(true)
         .with_start_method(match process.start {
             Start::Launched => ProcessEventStartMethod::Launch,
-            Start::Attached => ProcessEventStartMethod::Attach,
+            Start::Attached | Start::PostMortem => ProcessEventStartMethod::Attach,
         })
-        .with_pointer_size(64)
+        .with_pointer_size(64);
+    match process.start {
+        // By now, another may have its id.
+        Start::PostMortem => body,
+        Start::Launched | Start::Attached => body.with_system_process_id(i64::from(process.pid)),
+    }
 }
 
 /// A source file. One that isn't on this machine is named all the same, but not to be opened unasked.

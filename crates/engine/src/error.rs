@@ -35,6 +35,17 @@ pub enum Error {
         /// A sentence the user can act on.
         reason: String,
     },
+    /// The core file can't be used.
+    #[error("cannot open the core file {}: {reason}", core.display())]
+    Core {
+        /// The file.
+        core: PathBuf,
+        /// A sentence the user can act on.
+        reason: String,
+    },
+    /// The command needs a live process, and there is only what one has left.
+    #[error("this needs a live process; a core file can only be looked at")]
+    PostMortem,
     /// What was asked for can't be done: why.
     #[error("{0}")]
     Refused(String),

@@ -35,6 +35,8 @@ pub(crate) struct Mapping {
     pub(crate) read: bool,
     pub(crate) write: bool,
     pub(crate) execute: bool,
+    /// Where in the file it begins, in bytes.
+    pub(crate) offset: u64,
     /// The file, `[stack]`, `[heap]` …; empty for anonymous memory.
     pub(crate) name: String,
 }

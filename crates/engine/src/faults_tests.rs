@@ -18,6 +18,7 @@ fn mapping(start: u64, end: u64, rights: &str, name: &str) -> Mapping {
         read: rights.contains('r'),
         write: rights.contains('w'),
         execute: rights.contains('x'),
+        offset: 0,
         name: name.to_owned(),
     }
 }

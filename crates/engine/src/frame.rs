@@ -36,6 +36,15 @@ pub struct PhysicalFrame {
     pub unsaved: Option<Arc<Unsaved>>,
 }
 
+impl PhysicalFrame {
+    /// The mangled name of the function that it is in.
+    pub(crate) fn symbol(&self) -> Option<String> {
+        let module = self.module.as_ref()?;
+        let symbol = module.module.symbol_at(module.to_file(self.lookup))?;
+        Some(symbol.name)
+    }
+}
+
 /// What is in registers that callees needn't save, and haven't: theirs by now, or still the caller's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsaved {

@@ -16,7 +16,6 @@ mod choosing;
 mod commands;
 mod debuginfod;
 mod deciding;
-mod declarations;
 mod exceptions;
 mod forks;
 mod frame_ends;
@@ -41,6 +40,7 @@ mod uncaught;
 mod warnings;
 mod watch_hits;
 mod watching;
+mod writing_down;
 
 use crate::breakpoints::model::Model;
 use crate::breakpoints::site::{PatchedMemory, Reason};

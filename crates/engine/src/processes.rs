@@ -149,7 +149,7 @@ fn has_memory(pid: i32) -> bool {
     !statm.starts_with("0 ") && !statm.is_empty()
 }
 
-fn command(pid: i32) -> String {
+pub(crate) fn command(pid: i32) -> String {
     let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words: Vec<_> = words
         .split(|byte| *byte == 0)

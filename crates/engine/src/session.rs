@@ -1,6 +1,7 @@
 //! The debugger's front door: a handle on the thread that owns the debuggee.
 
 pub mod assigning;
+mod core_file;
 pub mod declarations;
 mod ends;
 mod exceptions;
@@ -20,6 +21,7 @@ use crate::attach::AttachOptions;
 pub use crate::breakpoints::options::BreakpointOptions;
 use crate::eval::Completions;
 use crate::frame::{FrameId, Stack};
+use crate::inspect::Inspect;
 use crate::launch::LaunchOptions;
 use crate::modules::ModuleInfo;
 use crate::owner::Owner;
@@ -233,7 +235,7 @@ impl ProcessInfo {
         match self.start {
             Start::Launched => privileges::lost(ThreadId(self.pid), &self.program),
             // It had begun before.
-            Start::Attached => None,
+            Start::Attached | Start::PostMortem => None,
         }
     }
 }
@@ -245,6 +247,8 @@ pub enum Start {
     Launched,
     /// It ran already.
     Attached,
+    /// It has ended, and left a core file.
+    PostMortem,
 }
 
 impl Session {
@@ -333,6 +337,14 @@ impl Session {
         self.keeper.ask(command)
     }
 
+    /// Looks at threads that stand still, on the thread that keeps them.
+    fn look<R: Send + 'static>(
+        &self,
+        look: impl FnOnce(&mut dyn Inspect) -> R + Send + 'static,
+    ) -> Result<R, Error> {
+        self.keeper.look(look)
+    }
+
     /// The process.
     pub fn process(&self) -> &ProcessInfo {
         &self.process
@@ -399,42 +411,42 @@ impl Session {
     /// # Errors
     /// [`Error::Ended`].
     pub fn threads(&self) -> Result<Vec<ThreadInfo>, Error> {
-        self.ask(|owner| owner.threads())
+        self.look(|threads| threads.threads())
     }
     /// The modules. Works while running.
     ///
     /// # Errors
     /// [`Error::Ended`].
     pub fn modules(&self) -> Result<Vec<ModuleInfo>, Error> {
-        self.ask(|owner| owner.modules())
+        self.look(|threads| threads.module_infos())
     }
     /// A window of a thread's frames. Unwinds no further than asked.
     ///
     /// # Errors
     /// [`Error::NotStopped`], [`Error::NoSuchThread`], [`Error::Ended`].
     pub fn stack(&self, thread: ThreadId, window: Range<usize>) -> Result<Stack, Error> {
-        self.ask(move |owner| owner.stack(thread, window))?
+        self.look(move |threads| threads.stack(thread, window))?
     }
     /// Parameters and locals of a frame.
     ///
     /// # Errors
     /// [`Error::StaleFrame`], [`Error::NotStopped`], [`Error::Ended`].
     pub fn variables(&self, frame: FrameId) -> Result<Vec<(NamedValue, Rendered)>, Error> {
-        self.ask(move |owner| owner.variables(frame))?
+        self.look(move |threads| threads.variables(frame))?
     }
     /// Statics of the frame's unit.
     ///
     /// # Errors
     /// As [`Session::variables`].
     pub fn statics(&self, frame: FrameId) -> Result<Vec<(NamedValue, Rendered)>, Error> {
-        self.ask(move |owner| owner.statics(frame))?
+        self.look(move |threads| threads.statics(frame))?
     }
     /// The frame's registers in groups.
     ///
     /// # Errors
     /// As [`Session::variables`].
     pub fn registers(&self, frame: FrameId) -> Result<Vec<ShownRegister>, Error> {
-        self.ask(move |owner| owner.frame_registers(frame))?
+        self.look(move |threads| threads.frame_registers(frame))?
     }
     /// Children of a value, by position: named first, then indexed.
     ///
@@ -448,7 +460,7 @@ impl Session {
     ) -> Result<Vec<(NamedValue, Rendered)>, Error> {
         let value = value.clone();
         let expression = expression.map(str::to_owned);
-        self.ask(move |owner| owner.children(&value, expression.as_deref(), range))?
+        self.look(move |threads| threads.children(&value, expression.as_deref(), range))?
     }
     /// What the word at the end of `line` may become: members, variables, types, registers. In a frame, or as
     /// [`Session::evaluate`] without one.
@@ -457,7 +469,7 @@ impl Session {
     /// As [`Session::variables`].
     pub fn completions(&self, line: &str, frame: Option<FrameId>) -> Result<Completions, Error> {
         let line = line.to_owned();
-        self.ask(move |owner| owner.completions(&line, frame))?
+        self.look(move |threads| threads.completions(&line, frame))?
     }
     /// Values with their numbers, and those in them, in a format, unless they have one already.
     ///
@@ -468,7 +480,7 @@ impl Session {
         values: Vec<NamedValue>,
         format: Format,
     ) -> Result<Vec<(NamedValue, Rendered)>, Error> {
-        self.ask(move |owner| owner.shown_as(values, format))?
+        self.look(move |threads| threads.shown_as(values, format))?
     }
     /// Evaluates an expression; without a frame, in the innermost frame of the thread that stopped.
     ///
@@ -480,7 +492,7 @@ impl Session {
         frame: Option<FrameId>,
     ) -> Result<(NamedValue, Rendered), Error> {
         let text = text.to_owned();
-        self.ask(move |owner| owner.evaluate(&text, frame))?
+        self.look(move |threads| threads.evaluate(&text, frame))?
     }
     /// Asks the program to end: SIGTERM, which it may handle; it runs for that.
     ///

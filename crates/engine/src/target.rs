@@ -1,3 +1,4 @@
-//! Where a debuggee lives. For now there is one kind: a live Linux process.
+//! Where a debuggee lives: in a live Linux process, or in the core file that one has left.
 
+pub(crate) mod core;
 pub(crate) mod linux;

@@ -27,6 +27,20 @@ pub fn innermost(registers: Registers, modules: &Modules, memory: &dyn Memory) -
     complete(0, registers, pc, pc, modules, memory)
 }
 
+/// The innermost frames of a thread with these registers, `most` of them.
+pub(crate) fn frames(
+    registers: Registers,
+    modules: &Modules,
+    memory: &dyn Memory,
+    most: usize,
+) -> Vec<PhysicalFrame> {
+    let first = innermost(registers, modules, memory);
+    let next = |frame: &PhysicalFrame| caller(frame, modules, memory);
+    std::iter::successors(Some(first), next)
+        .take(most)
+        .collect()
+}
+
 /// The caller's frame; `None` at the end of the stack or where it can't be followed (never loops: the CFA must grow).
 pub fn caller(
     frame: &PhysicalFrame,

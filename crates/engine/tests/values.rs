@@ -11,8 +11,8 @@ fn check(fixture: &Fixture, stop: &str, depth: usize, expected: ExpectFile) {
     let mut debuggee = fixture.launch();
     debuggee.break_at(&[stop]);
     let (thread, _) = debuggee.run_to_breakpoint();
-    let frame = listing::innermost(debuggee.session(), thread);
-    expected.assert_eq(&listing::locals(debuggee.session(), frame, depth));
+    let text = listing::locals_live_and_post_mortem(debuggee.session(), thread, depth);
+    expected.assert_eq(&text);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Starting with a process that runs already, or will.
 
-use super::start::{begin, not_begun};
+use super::start::{begin, begin_post_mortem, not_begun};
 use crate::adapter::{Adapter, Phase, say};
 use crate::attach_arguments::{AttachArguments, Target};
 use crate::to_dap;
@@ -11,6 +11,7 @@ use dapple_dap::server::{
 };
 use dapple_dap::types::{AttachRequest, AttachRequestArguments, TerminatedEvent};
 use dapple_engine::attach::AttachOptions;
+use dapple_engine::postmortem::CoreOptions;
 use dapple_engine::processes::{self, Awaited, RunningProcess};
 use dapple_engine::{Session, session};
 use std::convert::Infallible;
@@ -56,7 +57,19 @@ pub fn attach(
             Err(failure) => fail(adapter, failure, responder, outbox),
         },
         Target::Next(name) => wait_for(adapter, name, options, responder, outbox),
+        Target::Core(core) => match open_core(adapter, &core, outbox) {
+            Ok(()) => responder.respond(Empty),
+            Err(failure) => fail(adapter, failure, responder, outbox),
+        },
     }
+}
+
+fn open_core(adapter: &mut Adapter, core: &CoreOptions, outbox: &Outbox) -> Result<(), Failure> {
+    let _progress = LateProgress::start(outbox, format!("Opening {}", core.core.display()));
+    let events = adapter.engine_events.take();
+    let events = events.ok_or_else(|| Failure::new("the session has ended; start a new one"))?;
+    let remains = Session::open_core(core, events).map_err(|error| to_dap::failure(&error))?;
+    begin_post_mortem(adapter, remains, outbox)
 }
 
 /// The one process of this name.

@@ -56,7 +56,7 @@ pub fn set_breakpoints(
     let there = adapter.source_map.in_debuggee(&file);
     let states = match debuggee.set_line_breakpoints(&there, wanted.clone()) {
         Ok(states) => states,
-        Err(error @ Error::Ended) => {
+        Err(error @ (Error::Ended | Error::PostMortem)) => {
             return Ok(SetBreakpointsResponse::new(unresolved(&error.to_string())));
         }
         Err(error) => return Err(to_dap::failure(&error)),
@@ -94,7 +94,9 @@ pub fn set_function_breakpoints(
     let _progress = LateProgress::start(context.outbox(), "Looking for functions");
     let states = match debuggee.set_function_breakpoints(wanted) {
         Ok(states) => states,
-        Err(error @ Error::Ended) => return Ok(unresolved(&error.to_string())),
+        Err(error @ (Error::Ended | Error::PostMortem)) => {
+            return Ok(unresolved(&error.to_string()));
+        }
         Err(error) => return Err(to_dap::failure(&error)),
     };
     let mut answers = Vec::with_capacity(states.len());

@@ -167,7 +167,7 @@ fn arm(adapter: &mut Adapter, wanted: &[Wanted]) -> Result<Vec<Breakpoint>, Fail
     });
     let states = match debuggee.set_data_breakpoints(good.collect()) {
         Ok(states) => states,
-        Err(error @ Error::Ended) => return pending(&error.to_string()),
+        Err(error @ (Error::Ended | Error::PostMortem)) => return pending(&error.to_string()),
         Err(error) => return Err(to_dap::failure(&error)),
     };
     let mut states = states.into_iter();

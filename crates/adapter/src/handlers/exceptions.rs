@@ -63,7 +63,7 @@ pub fn apply(adapter: &Adapter) -> Result<(), Failure> {
         .set_signals(adapter.exceptions.signals())
         .and_then(|()| debuggee.set_exception_filters(adapter.exceptions.filters()));
     match told {
-        Ok(()) | Err(Error::Ended) => Ok(()),
+        Ok(()) | Err(Error::Ended | Error::PostMortem) => Ok(()),
         Err(error) => Err(to_dap::failure(&error)),
     }
 }

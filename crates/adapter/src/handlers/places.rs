@@ -36,7 +36,7 @@ pub fn breakpoint_locations(
     let to = (last, arguments.end_column.map_or(u32::MAX, column));
     let places = match debuggee.breakpoint_places(&file, first..=last) {
         Ok(places) => places,
-        Err(Error::Ended) => return none(),
+        Err(Error::Ended | Error::PostMortem) => return none(),
         Err(error) => return Err(to_dap::failure(&error)),
     };
     let wanted = places
@@ -91,7 +91,7 @@ pub fn set_instruction_breakpoints(
     }
     match set_all(adapter, &ids, context.conventions()) {
         Ok(set) => Ok(answers(set.into())),
-        Err(error @ Error::Ended) => Ok(unresolved(&error.to_string())),
+        Err(error @ (Error::Ended | Error::PostMortem)) => Ok(unresolved(&error.to_string())),
         Err(error) => Err(to_dap::failure(&error)),
     }
 }
@@ -116,7 +116,7 @@ pub(super) fn set_listed(
         None => Err(NO_PROGRAM.to_owned()),
         Some(_) => match set_all(adapter, &ids, client) {
             Ok(set) => Ok(set),
-            Err(error @ Error::Ended) => Err(error.to_string()),
+            Err(error @ (Error::Ended | Error::PostMortem)) => Err(error.to_string()),
             Err(error) => return Err(to_dap::failure(&error)),
         },
     };

@@ -185,6 +185,22 @@ pub fn begin(
     adapter.start_when_ready(outbox)
 }
 
+/// What a process has left is there, and shown as it ended once the client has configured.
+///
+/// # Errors
+/// None that are known.
+pub fn begin_post_mortem(
+    adapter: &mut Adapter,
+    remains: Session,
+    outbox: &Outbox,
+) -> Result<(), Failure> {
+    outbox.event::<ProcessEvent>(to_dap::process(remains.process()));
+    adapter.debuggee = Some(remains);
+    adapter.phase = Phase::Held;
+    tell_initialized(adapter, outbox);
+    adapter.start_when_ready(outbox)
+}
+
 /// The system's rule, and what helps.
 fn without_privileges(lost: &str) -> String {
     format!(

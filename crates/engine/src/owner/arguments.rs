@@ -6,6 +6,7 @@
 
 use super::Owner;
 use crate::frame::Frame;
+use crate::inspect::Inspect;
 use crate::memory::Memory;
 use crate::modules::LoadedModule;
 use crate::values::Contents;

@@ -3,6 +3,7 @@
 use super::Owner;
 use crate::eval::{self, Statement};
 use crate::frame::FrameId;
+use crate::inspect::Inspect;
 use crate::memory::Memory;
 use crate::session::assigning::{Changed, Target};
 use crate::target::linux::{process, ptrace};

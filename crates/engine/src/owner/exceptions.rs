@@ -14,7 +14,9 @@ use crate::exceptions::handlers::{self, Fate};
 use crate::exceptions::pattern::{means_text, means_type};
 use crate::exceptions::thrown::Thrown;
 use crate::exceptions::{BreakMode, Exception, ExceptionFilters, Patterns, rust};
+use crate::frame::PhysicalFrame;
 use crate::frame::{Frame, StackCache};
+use crate::inspect::Inspect;
 use crate::memory::Memory;
 use crate::modules::LoadedModule;
 use crate::unwind;
@@ -316,7 +318,7 @@ impl Owner {
             return None;
         }
         let frames = self.physical_frames(thread, 2);
-        let caller = frames.get(1).and_then(super::signalled::symbol_of);
+        let caller = frames.get(1).and_then(PhysicalFrame::symbol);
         let caller = caller.unwrap_or_default();
         if GIVING_UP.iter().any(|name| caller.ends_with(name)) {
             return None;

@@ -9,6 +9,7 @@ use crate::breakpoints::site::Reason;
 use crate::event::StopReason;
 use crate::faults::Mapping;
 use crate::frame::FrameId;
+use crate::inspect::Inspect;
 use crate::session::watching::{DataTarget, FrameOnStack};
 use crate::step;
 use crate::target::linux::process;

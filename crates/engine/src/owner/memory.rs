@@ -5,54 +5,17 @@
 //! an exception: it is never writable, and whoever writes into it means to change it.
 
 use super::Owner;
-use crate::disassembly::{self, Instruction, Window};
 use crate::faults::Mapping;
+use crate::inspect::Inspect;
 use crate::memory::Memory;
-use crate::session::memory::{MOST_MEMORY, MemoryRead, PartialWrite};
+use crate::session::memory::PartialWrite;
 use crate::target::linux::process;
 use crate::{Address, Error};
-use std::ops::Range;
 
 /// Memory is mapped by pages: of one, all can be written or nothing.
 const PAGE: u64 = 4096;
-/// How many mappings are tried for where memory can be read again.
-const MOST_TRIES: usize = 64;
 
 impl Owner {
-    pub(crate) fn read_memory(&self, address: Address, length: usize) -> MemoryRead {
-        let length = length.min(MOST_MEMORY);
-        let mut bytes = vec![0; length];
-        let count = self.memory.read_some(address, &mut bytes);
-        bytes.truncate(count);
-        let unreadable = match (length - count) as u64 {
-            0 => 0,
-            rest => self.unreadable(address.0.saturating_add(count as u64), rest),
-        };
-        MemoryRead { bytes, unreadable }
-    }
-
-    pub(crate) fn disassemble(&self, window: &Window) -> Vec<Instruction> {
-        disassembly::disassemble(window, &self.modules, &self.memory)
-    }
-
-    pub(crate) fn disassemble_range(&self, range: Range<Address>) -> Vec<Instruction> {
-        disassembly::disassemble_range(range, &self.modules, &self.memory)
-    }
-
-    pub(crate) fn code_around(&self, address: Address) -> Option<Range<Address>> {
-        disassembly::code_around(address, &self.modules)
-    }
-
-    /// How many of the `length` bytes from an unreadable one on can't be read until one can.
-    fn unreadable(&self, from: u64, length: u64) -> u64 {
-        let mappings = process::mappings(self.process);
-        let behind = mappings.iter().filter(|mapping| mapping.start > from);
-        let readable = behind
-            .take(MOST_TRIES)
-            .find(|mapping| self.memory.read(Address(mapping.start), &mut [0]).is_ok());
-        readable.map_or(length, |mapping| length.min(mapping.start - from))
-    }
-
     pub(crate) fn write_memory(
         &mut self,
         address: Address,

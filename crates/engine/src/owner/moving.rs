@@ -9,6 +9,7 @@
 use super::Owner;
 use crate::event::{Stop, StopReason};
 use crate::frame::{FrameId, PhysicalFrame};
+use crate::inspect::Inspect;
 use crate::registers::{NAMES, Registers};
 use crate::session::moving::GotoTarget;
 use crate::stops::{Mode, What};

@@ -2,11 +2,9 @@
 
 use super::Owner;
 use crate::event::{Stop, StopReason};
-use crate::frame::FrameId;
 use crate::target::linux::ptrace;
 use crate::values::results::{self, ResultRegisters};
-use crate::values::{NamedValue, Rendered};
-use crate::{Address, Error, ThreadId};
+use crate::{Address, ThreadId};
 
 impl Owner {
     /// A thread has just returned from the function with code at `left`.
@@ -37,20 +35,5 @@ impl Owner {
                 .any(|stop| stop.thread == thread && stop.reason == StopReason::Step)
         };
         self.returned.take_if(|(thread, _)| !ended(*thread));
-    }
-
-    pub(crate) fn returned(
-        &mut self,
-        id: FrameId,
-    ) -> Result<Option<(NamedValue, Rendered)>, Error> {
-        self.frame(id)?;
-        let Some((thread, value)) = &self.returned else {
-            return Ok(None);
-        };
-        if *thread != id.thread || id.index != 0 {
-            return Ok(None);
-        }
-        let rendered = self.reader().render(&value.value);
-        Ok(Some((value.clone(), rendered)))
     }
 }

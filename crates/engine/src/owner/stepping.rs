@@ -5,6 +5,7 @@ use crate::breakpoints::displaced::{decode, emulate};
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
 use crate::frame::FrameId;
+use crate::inspect::Inspect;
 use crate::memory::Memory;
 use crate::registers::FS_BASE;
 use crate::session::stepping::{SkipList, StepTarget};

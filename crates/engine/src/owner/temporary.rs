@@ -3,6 +3,7 @@
 use super::Owner;
 use crate::breakpoints::temporary::Temporary;
 use crate::frame::FrameId;
+use crate::inspect::Inspect;
 use crate::session::temporary::{TemporaryBreakpoint, TemporarySet};
 use crate::session::watching::FrameOnStack;
 use crate::{Address, Error, Event, ThreadId, unwind};

@@ -4,7 +4,7 @@
 //! the stack is as it was at the throw. Where a `noexcept` function is what ends it, the destructors up to there have run; then
 //! the stack below is gone, unless there were none, and that is said.
 
-use super::{Owner, signalled};
+use super::Owner;
 use crate::event::ExceptionKind;
 use crate::exceptions::cpp::Object;
 use crate::exceptions::handlers::{self, Fate};
@@ -186,7 +186,7 @@ fn has_debug_information(frame: &PhysicalFrame) -> bool {
 }
 
 fn way_of(frame: &PhysicalFrame) -> Option<Way> {
-    let symbol = signalled::symbol_of(frame)?;
+    let symbol = frame.symbol()?;
     let name = symbol.split('@').next().unwrap_or_default();
     let is = |end: &str| name == end || (end.starts_with("17") && name.ends_with(end));
     WAYS.iter().find(|(end, _)| is(end)).map(|(_, way)| *way)

@@ -10,6 +10,7 @@ use crate::ThreadId;
 use crate::breakpoints::condition::Here;
 use crate::breakpoints::options::Act;
 use crate::event::StopReason;
+use crate::inspect::Inspect;
 use crate::session::SourcePosition;
 use crate::session::watching::{Access, DataHit, DataTarget};
 use crate::target::linux::debug_registers::{self, HITS, SINGLE_STEP};

@@ -10,6 +10,7 @@ use crate::breakpoints::watch::{SLOTS, Slot, Table, pieces};
 use crate::eval;
 use crate::event::Event;
 use crate::frame::{Frame, FrameId, PhysicalFrame};
+use crate::inspect::Inspect;
 use crate::memory::Memory;
 use crate::modules::LoadedModule;
 use crate::registers::Registers;

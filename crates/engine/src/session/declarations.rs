@@ -2,7 +2,7 @@
 
 use super::{Session, SourcePosition};
 use crate::frame::FrameId;
-use crate::owner::Owner;
+use crate::inspect::declarations;
 use crate::{Address, Error};
 
 /// A list of a frame's variables.
@@ -25,7 +25,7 @@ impl Session {
         list: VariableList,
         index: usize,
     ) -> Result<Option<SourcePosition>, Error> {
-        self.ask(move |owner: &mut Owner| owner.declaration(frame, list, index))?
+        self.look(move |threads| declarations::declaration(threads, frame, list, index))?
     }
 
     /// Where the function is declared that has code at an address, or the line of that code; `None` where no debug information
@@ -34,6 +34,6 @@ impl Session {
     /// # Errors
     /// [`Error::Ended`].
     pub fn code_position(&self, address: Address) -> Result<Option<SourcePosition>, Error> {
-        self.ask(move |owner: &mut Owner| owner.code_position(address))
+        self.look(move |threads| declarations::code_position(threads, address))
     }
 }

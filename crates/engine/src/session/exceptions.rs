@@ -27,6 +27,6 @@ impl Session {
     /// # Errors
     /// [`Error::NotStopped`], [`Error::NoSuchThread`], [`Error::Ended`].
     pub fn exception(&self, thread: ThreadId) -> Result<Option<Exception>, Error> {
-        self.ask(move |owner| owner.exception(thread))?
+        self.look(move |threads| threads.exception(thread))?
     }
 }

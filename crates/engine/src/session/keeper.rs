@@ -5,7 +5,9 @@
 //! debuggee itself, with [`Session::attend`](super::Session::attend), saves them.
 
 use crate::Error;
+use crate::inspect::Inspect;
 use crate::owner::{Command, Desk, Owner};
+use crate::postmortem::PostMortem;
 use crate::session::{Leave, ProcessInfo};
 use crate::target::linux::wait::Waker;
 use crossbeam_channel::Sender;
@@ -36,6 +38,8 @@ pub(super) enum Keeper {
         owner: Box<Mutex<Owner>>,
         thread: ThreadId,
     },
+    /// Nobody needs to: there is no process any more.
+    PostMortem(Box<Mutex<PostMortem>>),
 }
 
 impl std::fmt::Debug for Keeper {
@@ -43,6 +47,7 @@ impl std::fmt::Debug for Keeper {
         f.write_str(match self {
             Keeper::Apart { .. } => "Apart",
             Keeper::Here { .. } => "Here",
+            Keeper::PostMortem(_) => "PostMortem",
         })
     }
 }
@@ -97,13 +102,28 @@ impl Keeper {
                 answer.recv().map_err(|_| Error::Ended)
             }
             Keeper::Here { .. } => self.here(|owner| owner.obey(command))?.ok_or(Error::Ended),
+            Keeper::PostMortem(_) => Err(Error::PostMortem),
+        }
+    }
+
+    /// As [`Keeper::ask`], for what only looks, which can be done post mortem, too.
+    pub(super) fn look<R: Send + 'static>(
+        &self,
+        look: impl FnOnce(&mut dyn Inspect) -> R + Send + 'static,
+    ) -> Result<R, Error> {
+        match self {
+            Keeper::PostMortem(remains) => {
+                let mut remains = remains.lock().unwrap_or_else(PoisonError::into_inner);
+                Ok(look(&mut *remains))
+            }
+            _ => self.ask(|owner| look(owner)),
         }
     }
 
     /// Waits for the debuggee or the waker, once, and deals with it; false when there is nothing to wait for.
     pub(super) fn attend(&self) -> bool {
         match self {
-            Keeper::Apart { .. } => false,
+            Keeper::Apart { .. } | Keeper::PostMortem(_) => false,
             Keeper::Here { .. } => matches!(self.here(|owner| owner.attend()), Ok(true)),
         }
     }
@@ -111,7 +131,7 @@ impl Keeper {
     /// Whether all threads of the debuggee are held, where this thread keeps it.
     pub(super) fn is_held(&self) -> bool {
         match self {
-            Keeper::Apart { .. } => false,
+            Keeper::Apart { .. } | Keeper::PostMortem(_) => false,
             Keeper::Here { .. } => matches!(self.here(|owner| owner.is_held()), Ok(true)),
         }
     }
@@ -119,7 +139,7 @@ impl Keeper {
     /// Whether a stop is expected at once, where this thread keeps the debuggee.
     pub(super) fn stops_soon(&self) -> bool {
         match self {
-            Keeper::Apart { .. } => false,
+            Keeper::Apart { .. } | Keeper::PostMortem(_) => false,
             Keeper::Here { .. } => matches!(self.here(|owner| owner.stops_soon()), Ok(true)),
         }
     }
@@ -150,6 +170,7 @@ impl Keeper {
     pub(super) fn end(&mut self, how: Leave) {
         // An error says that the debuggee has ended by itself.
         match self {
+            Keeper::PostMortem(_) => {}
             Keeper::Here { .. } => {
                 let _ = self.ask(move |owner| owner.leave(how));
                 while self.attend() {}

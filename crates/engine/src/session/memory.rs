@@ -31,7 +31,7 @@ impl Session {
     /// # Errors
     /// [`Error::Ended`].
     pub fn read_memory(&self, address: Address, length: usize) -> Result<MemoryRead, Error> {
-        self.ask(move |owner: &mut Owner| owner.read_memory(address, length))
+        self.look(move |threads| threads.read_memory(address, length))
     }
 
     /// Writes into the debuggee's memory, under the breakpoints in it, and says how many bytes. Code may be written over, other
@@ -53,7 +53,7 @@ impl Session {
     /// # Errors
     /// [`Error::Ended`].
     pub fn disassemble(&self, window: Window) -> Result<Vec<Instruction>, Error> {
-        self.ask(move |owner: &mut Owner| owner.disassemble(&window))
+        self.look(move |threads| threads.disassemble(&window))
     }
 
     /// The instructions of a piece of code, with names; none from where memory can't be read. Works while running.
@@ -61,7 +61,7 @@ impl Session {
     /// # Errors
     /// [`Error::Ended`].
     pub fn disassemble_range(&self, range: Range<Address>) -> Result<Vec<Instruction>, Error> {
-        self.ask(move |owner: &mut Owner| owner.disassemble_range(range))
+        self.look(move |threads| threads.disassemble_range(range))
     }
 
     /// The piece of code around an address that is known to be one: a function, mostly. Works while running.
@@ -69,7 +69,7 @@ impl Session {
     /// # Errors
     /// [`Error::Ended`].
     pub fn code_around(&self, address: Address) -> Result<Option<Range<Address>>, Error> {
-        self.ask(move |owner: &mut Owner| owner.code_around(address))
+        self.look(move |threads| threads.code_around(address))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::Error;
-use crate::owner::Owner;
+
 use dapple_symbols::Module;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,7 +40,10 @@ impl Session {
     /// # Errors
     /// [`Error::Ended`].
     pub fn sources(&self) -> Result<Vec<SourcesOf>, Error> {
-        self.ask(Owner::module_sources)
+        self.look(|threads| {
+            let of = |(module, symbols)| SourcesOf { module, symbols };
+            threads.loaded_modules().into_iter().map(of).collect()
+        })
     }
 
     /// As [`Session::sources`], of one module; `None` when it isn't loaded any more.
@@ -60,13 +63,6 @@ impl Session {
     /// # Errors
     /// [`Error::Ended`].
     pub fn stop_fetching(&self) -> Result<(), Error> {
-        self.ask(Owner::stop_fetching)
-    }
-}
-
-impl Owner {
-    fn module_sources(&mut self) -> Vec<SourcesOf> {
-        let of = |(module, symbols)| SourcesOf { module, symbols };
-        self.loaded_modules().into_iter().map(of).collect()
+        self.ask(crate::owner::Owner::stop_fetching)
     }
 }

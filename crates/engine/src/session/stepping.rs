@@ -73,7 +73,7 @@ impl Session {
     /// # Errors
     /// [`Error::StaleFrame`], [`Error::NotStopped`], [`Error::Ended`].
     pub fn returned(&self, frame: FrameId) -> Result<Option<(NamedValue, Rendered)>, Error> {
-        self.ask(move |owner| owner.returned(frame))?
+        self.look(move |threads| threads.returned(frame))?
     }
 
     /// What the rest of the line calls that the innermost frame of a thread stands on, in order of execution as far as the

@@ -1,9 +1,12 @@
 //! A frame's values as text, for comparing with what is expected.
 
-use dapple_engine::Session;
 use dapple_engine::frame::FrameId;
+use dapple_engine::postmortem::CoreOptions;
 use dapple_engine::values::{NamedValue, Rendered};
+use dapple_engine::{Event, Session, ThreadId};
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The most children shown of one value.
 const MOST: u64 = 12;
@@ -28,6 +31,40 @@ pub fn locals(session: &Session, frame: FrameId, depth: usize) -> String {
         write(session, &named, &rendered, 0, depth, &mut text);
     }
     text
+}
+
+/// As [`locals`] of a thread's innermost frame, and that a core file of the same stop gives the same.
+pub fn locals_live_and_post_mortem(session: &Session, thread: ThreadId, depth: usize) -> String {
+    let live = locals(session, innermost(session, thread), depth);
+    let core = core_of(session);
+    let (remains, _) = post_mortem(&core, None);
+    let left = locals(&remains, innermost(&remains, thread), depth);
+    std::fs::remove_file(&core).expect("removed");
+    assert_eq!(left, live, "post mortem, and live");
+    live
+}
+
+/// Writes the stopped process down, into a file of its own.
+pub fn core_of(session: &Session) -> PathBuf {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("core-{}-{count}", std::process::id());
+    let core = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_file(&core);
+    session.write_core(&core).expect("a core file");
+    core
+}
+
+/// Opens a core file; with what was told meanwhile.
+pub fn post_mortem(core: &Path, program: Option<&Path>) -> (Session, Vec<Event>) {
+    let (events, told) = crossbeam_channel::unbounded();
+    let options = CoreOptions {
+        core: core.to_owned(),
+        program: program.map(Path::to_owned),
+    };
+    let remains = Session::open_core(&options, events).expect("a core file");
+    remains.tell_end();
+    (remains, told.try_iter().collect())
 }
 
 /// One expression and its children.

@@ -2,6 +2,7 @@
 
 use crate::ThreadId;
 use crate::faults::Mapping;
+use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -37,11 +38,15 @@ pub(crate) fn folder(process: ThreadId) -> PathBuf {
 
 /// Reads a process's auxiliary vector.
 pub(crate) fn auxiliary_vector(process: ThreadId) -> io::Result<AuxiliaryVector> {
-    let bytes = std::fs::read(folder(process).join("auxv"))?;
-    Ok(parse_auxiliary_vector(&bytes))
+    Ok(parse_auxiliary_vector(&auxiliary_bytes(process)?))
 }
 
-fn parse_auxiliary_vector(bytes: &[u8]) -> AuxiliaryVector {
+/// As the kernel gave it.
+pub(crate) fn auxiliary_bytes(process: ThreadId) -> io::Result<Vec<u8>> {
+    std::fs::read(folder(process).join("auxv"))
+}
+
+pub(crate) fn parse_auxiliary_vector(bytes: &[u8]) -> AuxiliaryVector {
     let mut vector = AuxiliaryVector::default();
     let word = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).unwrap_or(0);
     for entry in bytes.chunks_exact(16) {
@@ -136,8 +141,26 @@ fn parse_mapping(line: &str) -> Option<Mapping> {
         read: rights.contains('r'),
         write: rights.contains('w'),
         execute: rights.contains('x'),
-        name: fields.nth(3).unwrap_or_default().trim_start().to_owned(),
+        offset: u64::from_str_radix(fields.next()?, 16).ok()?,
+        name: fields.nth(2).unwrap_or_default().trim_start().to_owned(),
     })
+}
+
+/// Where the mappings begin that have memory of their own, be it that what is mapped of a file was written to (`/proc/PID/smaps`, proc(5)).
+pub(crate) fn own_mappings(process: ThreadId) -> io::Result<BTreeSet<u64>> {
+    let maps = std::fs::read(folder(process).join("smaps"))?;
+    let mut own = BTreeSet::new();
+    let mut start = 0;
+    for line in String::from_utf8_lossy(&maps).lines() {
+        if let Some(mapping) = parse_mapping(line) {
+            start = mapping.start;
+        } else if let Some(size) = line.strip_prefix("Anonymous:")
+            && size.trim() != "0 kB"
+        {
+            own.insert(start);
+        }
+    }
+    Ok(own)
 }
 
 /// A mapping that starts at `address`: its length.

@@ -1,0 +1,344 @@
+//! What can be asked of threads that stand still, be it in a live process or in what one has left: stacks, variables, expressions,
+//! memory, code.
+
+pub(crate) mod declarations;
+pub(crate) mod signals;
+
+use crate::disassembly::{self, Instruction, Window};
+use crate::eval::Completions;
+use crate::exceptions::Exception;
+use crate::faults::Mapping;
+use crate::frame::{Frame, FrameId, Stack, StackCache};
+use crate::memory::Memory;
+use crate::modules::{ModuleInfo, Modules};
+use crate::registers::extended::Extended;
+use crate::registers::shown::{self, Rest, ShownRegister};
+use crate::session::ThreadInfo;
+use crate::session::memory::{MOST_MEMORY, MemoryRead};
+use crate::target::linux::ptrace::UserRegisters;
+use crate::values::{Contents, Format, NamedValue, Reader, Rendered, Value};
+use crate::{Address, Error, ThreadId, eval};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How many mappings are tried for where memory can be read again.
+const MOST_TRIES: usize = 64;
+/// How many frames of a stack are told.
+const MOST_FRAMES: usize = 200;
+
+/// The stacks that somebody has looked at, and what they are followed by.
+pub(crate) struct Stacks<'a> {
+    pub(crate) followed: &'a mut FxHashMap<ThreadId, StackCache>,
+    pub(crate) modules: &'a Modules,
+    pub(crate) memory: &'a dyn Memory,
+}
+
+/// Values with what is shown of them.
+pub(crate) type Shown = Vec<(NamedValue, Rendered)>;
+
+/// Threads that stand still.
+pub(crate) trait Inspect {
+    /// The memory, as it is without breakpoints.
+    fn memory(&self) -> &dyn Memory;
+    /// What is loaded.
+    fn modules(&self) -> &Modules;
+    /// The stacks.
+    fn stacks(&mut self) -> Stacks<'_>;
+    /// A stack that nobody has looked at; `None`: the thread is gone.
+    fn new_stack(&mut self, thread: ThreadId) -> Option<StackCache>;
+    /// The number of the stop that frames belong to.
+    fn stop_number(&self) -> u64;
+    /// The thread that expressions without a frame are about.
+    fn current(&self) -> ThreadId;
+    /// All threads.
+    fn threads(&self) -> Vec<ThreadInfo>;
+    /// The memory's parts, in order.
+    fn mappings(&self) -> Vec<Mapping>;
+    /// A thread's registers as the kernel gives them, and its extended state (XSAVE).
+    fn kernel_registers(&mut self, thread: ThreadId) -> Option<(UserRegisters, Vec<u8>)>;
+    /// What a thread has stopped for, if that is an exception or a signal.
+    fn exception_of(&self, thread: ThreadId) -> Option<&Arc<Exception>>;
+    /// What a function has returned that a thread was stepped out of.
+    fn returned_value(&self) -> Option<&(ThreadId, NamedValue)>;
+    /// Some threads stand still.
+    fn require_some_stopped(&self) -> Result<(), Error>;
+    /// This one does.
+    fn require_held(&self, thread: ThreadId) -> Result<(), Error>;
+
+    // What is made of that.
+
+    /// Reads values' memory.
+    fn reader(&self) -> Reader<'_> {
+        Reader::new(self.memory(), self.modules())
+    }
+
+    /// The reader for a thread: with what it has stopped for.
+    fn reader_for(&self, thread: ThreadId) -> Reader<'_> {
+        Reader {
+            thrown: self
+                .exception_of(thread)
+                .and_then(|exception| exception.thrown.as_ref()),
+            ..self.reader()
+        }
+    }
+
+    fn module_infos(&self) -> Vec<ModuleInfo> {
+        self.modules().iter().map(|m| m.info()).collect()
+    }
+
+    /// By id.
+    fn loaded_modules(&self) -> Vec<(u64, Arc<dapple_symbols::Module>)> {
+        let modules = self.modules().iter();
+        modules.map(|m| (m.id, Arc::clone(&m.module))).collect()
+    }
+
+    /// Has a thread's stack among the followed ones.
+    fn follow(&mut self, thread: ThreadId) -> Result<(), Error> {
+        self.require_held(thread)?;
+        if !self.stacks().followed.contains_key(&thread) {
+            let stack = self.new_stack(thread);
+            let stack = stack.ok_or(Error::NoSuchThread(thread))?;
+            self.stacks().followed.insert(thread, stack);
+        }
+        Ok(())
+    }
+
+    /// Unwinds a thread as far as wanted; keeps what was found until it runs again.
+    fn stack(&mut self, thread: ThreadId, window: Range<usize>) -> Result<Stack, Error> {
+        self.follow(thread)?;
+        let stacks = self.stacks();
+        let stack = stacks.followed.get_mut(&thread);
+        let stack = stack.ok_or(Error::NoSuchThread(thread))?;
+        Ok(stack.window(stacks.modules, stacks.memory, window))
+    }
+
+    fn frame(&mut self, id: FrameId) -> Result<Frame, Error> {
+        self.require_some_stopped()?;
+        if id.stop != self.stop_number() {
+            return Err(Error::StaleFrame);
+        }
+        self.follow(id.thread)?;
+        let stacks = self.stacks();
+        let stack = stacks.followed.get_mut(&id.thread);
+        stack
+            .and_then(|stack| stack.frame(stacks.modules, stacks.memory, id.index))
+            .ok_or(Error::StaleFrame)
+    }
+
+    /// A frame, or else the innermost one of the thread that stopped.
+    fn frame_or_current(&mut self, frame: Option<FrameId>) -> Result<Frame, Error> {
+        self.require_some_stopped()?;
+        let innermost = FrameId {
+            stop: self.stop_number(),
+            thread: self.current(),
+            index: 0,
+        };
+        self.frame(frame.unwrap_or(innermost))
+    }
+
+    /// Memory or registers were changed: the stacks that somebody has looked at are followed anew, as far as they are asked for.
+    fn renew_stacks(&mut self) {
+        for thread in std::mem::take(self.stacks().followed).into_keys() {
+            if let Some(stack) = self.new_stack(thread) {
+                self.stacks().followed.insert(thread, stack);
+            }
+        }
+    }
+
+    /// A value with its frame's registers as they are now.
+    fn renewed(&mut self, value: &Value) -> Value {
+        let mut value = value.clone();
+        if let Contents::Pieces(_, frame) = &mut value.contents {
+            let stacks = self.stacks();
+            for stack in stacks.followed.values_mut() {
+                let now = stack.physical_at(frame.level, stacks.modules, stacks.memory);
+                if let Some(now) = now
+                    && now.cfa.is_some()
+                    && now.cfa == frame.cfa
+                {
+                    *frame = now;
+                    break;
+                }
+            }
+        }
+        value
+    }
+
+    fn render(&self, values: Vec<NamedValue>) -> Shown {
+        let reader = self.reader();
+        values
+            .into_iter()
+            .map(|named| {
+                let rendered = reader.render(&named.value);
+                (named, rendered)
+            })
+            .collect()
+    }
+
+    fn shown_as(&self, values: Vec<NamedValue>, format: Format) -> Result<Shown, Error> {
+        self.require_some_stopped()?;
+        let formatted = values.into_iter().map(|mut named| {
+            if named.value.format == Format::Natural {
+                named.value.format = format;
+            }
+            named
+        });
+        Ok(self.render(formatted.collect()))
+    }
+
+    fn variables(&mut self, id: FrameId) -> Result<Shown, Error> {
+        let frame = self.frame(id)?;
+        Ok(self.render(self.reader().variables(&frame)))
+    }
+
+    fn statics(&mut self, id: FrameId) -> Result<Shown, Error> {
+        let frame = self.frame(id)?;
+        Ok(self.render(self.reader().statics(&frame)))
+    }
+
+    fn frame_registers(&mut self, id: FrameId) -> Result<Vec<ShownRegister>, Error> {
+        let frame = self.frame(id)?;
+        let general = &frame.physical.registers;
+        let kernels = match frame.physical.level {
+            0 => self.kernel_registers(id.thread),
+            _ => None,
+        };
+        let Some((kernels, extended)) = kernels else {
+            return Ok(shown::groups(general, None));
+        };
+        let extended = Extended::parse(&extended);
+        let rest = Rest {
+            flags: kernels.flags(),
+            segments: kernels.segments(),
+            extended: extended.as_ref(),
+        };
+        Ok(shown::groups(general, Some(&rest)))
+    }
+
+    fn children(
+        &mut self,
+        value: &Value,
+        expression: Option<&str>,
+        range: Range<u64>,
+    ) -> Result<Shown, Error> {
+        self.require_some_stopped()?;
+        let value = self.renewed(value);
+        Ok(self.render(self.reader().children(&value, expression, range)))
+    }
+
+    fn completions(&mut self, line: &str, frame: Option<FrameId>) -> Result<Completions, Error> {
+        let frame = self.frame_or_current(frame)?;
+        let reader = self.reader_for(frame.id.thread);
+        Ok(eval::complete(line, &frame, &reader))
+    }
+
+    fn evaluate(
+        &mut self,
+        text: &str,
+        frame: Option<FrameId>,
+    ) -> Result<(NamedValue, Rendered), Error> {
+        let frame = self.frame_or_current(frame)?;
+        let reader = self.reader_for(frame.id.thread);
+        let value = eval::evaluate(text, &frame, &reader)?;
+        let rendered = self.reader().render(&value.value);
+        Ok((value, rendered))
+    }
+
+    fn returned(&mut self, id: FrameId) -> Result<Option<(NamedValue, Rendered)>, Error> {
+        self.frame(id)?;
+        let Some((thread, value)) = self.returned_value() else {
+            return Ok(None);
+        };
+        if *thread != id.thread || id.index != 0 {
+            return Ok(None);
+        }
+        let rendered = self.reader().render(&value.value);
+        Ok(Some((value.clone(), rendered)))
+    }
+
+    /// What a thread has stopped for, with its stack.
+    fn exception(&mut self, thread: ThreadId) -> Result<Option<Exception>, Error> {
+        self.require_held(thread)?;
+        let Some(exception) = self.exception_of(thread) else {
+            return Ok(None);
+        };
+        let mut exception = Exception::clone(exception);
+        let stack = self.stack(thread, 0..MOST_FRAMES)?;
+        exception.stack_trace = Some(stack_text(&stack));
+        // Its types are most likely where the user's code is.
+        let users = stack.frames.iter().find(|frame| frame.is_users());
+        if let Some(frame) = users.or(stack.frames.first()).map(|frame| frame.id) {
+            exception.expression = self.exception_expression(frame, 0);
+            for (inner, cause) in exception.inner.iter_mut().zip(1..) {
+                inner.expression = self.exception_expression(frame, cause);
+            }
+        }
+        Ok(Some(exception))
+    }
+
+    /// An expression for what a frame's thread has stopped for, where that has a value.
+    fn exception_expression(&mut self, frame: FrameId, cause: usize) -> Option<String> {
+        let expression = match cause {
+            0 => "$exception".to_owned(),
+            cause => format!("$exception{cause}"),
+        };
+        self.evaluate(&expression, Some(frame)).ok()?;
+        Some(expression)
+    }
+
+    fn read_memory(&self, address: Address, length: usize) -> MemoryRead {
+        let length = length.min(MOST_MEMORY);
+        let mut bytes = vec![0; length];
+        let count = self.memory().read_some(address, &mut bytes);
+        bytes.truncate(count);
+        let unreadable = match (length - count) as u64 {
+            0 => 0,
+            rest => self.unreadable(address.0.saturating_add(count as u64), rest),
+        };
+        MemoryRead { bytes, unreadable }
+    }
+
+    /// How many of the `length` bytes from an unreadable one on can't be read until one can.
+    fn unreadable(&self, from: u64, length: u64) -> u64 {
+        let mappings = self.mappings();
+        let behind = mappings.iter().filter(|mapping| mapping.start > from);
+        let readable = behind
+            .take(MOST_TRIES)
+            .find(|mapping| self.memory().read(Address(mapping.start), &mut [0]).is_ok());
+        readable.map_or(length, |mapping| length.min(mapping.start - from))
+    }
+
+    fn disassemble(&self, window: &Window) -> Vec<Instruction> {
+        disassembly::disassemble(window, self.modules(), self.memory())
+    }
+
+    fn disassemble_range(&self, range: Range<Address>) -> Vec<Instruction> {
+        disassembly::disassemble_range(range, self.modules(), self.memory())
+    }
+
+    fn code_around(&self, address: Address) -> Option<Range<Address>> {
+        disassembly::code_around(address, self.modules())
+    }
+}
+
+/// A thread's stack as a text, a line for each frame.
+fn stack_text(stack: &Stack) -> String {
+    let mut lines: Vec<String> = stack.frames.iter().map(frame_line).collect();
+    if stack.total != Some(lines.len()) {
+        lines.push("…".to_owned());
+    }
+    lines.join("\n")
+}
+
+fn frame_line(frame: &Frame) -> String {
+    let name = match &frame.function {
+        Some(name) => name.clone(),
+        None => frame.physical.pc.to_string(),
+    };
+    match (&frame.position, &frame.physical.module) {
+        (Some(at), _) => format!("{name} at {}:{}", at.file.display(), at.line),
+        (None, Some(module)) => format!("{name} in {}", module.module.path().display()),
+        (None, None) => name,
+    }
+}

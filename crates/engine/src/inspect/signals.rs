@@ -1,0 +1,98 @@
+//! What a signal is about that a thread is about to get, or that has ended it: see [`crate::faults`].
+
+use super::Inspect;
+use crate::faults::{self, Scene, SignalInfo};
+use crate::signals;
+use crate::target::linux::ptrace::UserRegisters;
+use crate::unwind;
+use crate::{Address, ThreadId};
+
+/// How many frames are looked at for who aborts.
+const ABORT_FRAMES: usize = 24;
+/// The longest message of the C library's that is read.
+const LONGEST_MESSAGE: usize = 2048;
+
+/// The address that was accessed, of faults, and a sentence for the user. `sender` is the name of the process that has sent it.
+pub(crate) fn explain(
+    threads: &dyn Inspect,
+    process: ThreadId,
+    registers: Option<&UserRegisters>,
+    info: SignalInfo,
+    sender: Option<String>,
+) -> (Option<Address>, String) {
+    let register = |wanted| registers.and_then(|registers| registers.get(wanted));
+    let mut code = [0; 16];
+    let length = registers.map_or(0, |registers| {
+        threads.memory().read_some(registers.pc(), &mut code)
+    });
+    let is_fault = info.code > 0 && signals::is_fault(info.number);
+    let mappings = match is_fault {
+        true => threads.mappings(),
+        false => Vec::new(),
+    };
+    let aborts = info.number == libc::SIGABRT && info.code <= 0 && info.sender == process.0;
+    let abort_message = match aborts {
+        true => abort_message(threads, registers),
+        false => None,
+    };
+    let scene = Scene {
+        info,
+        process: process.0,
+        register: &register,
+        code: &code[..length],
+        mappings: &mappings,
+        abort_message,
+        sender,
+    };
+    let fault = faults::fault_address(&scene).map(Address);
+    (fault, faults::describe(&scene))
+}
+
+/// What is known of why the program aborts: the message that the C library has for who finds the body (`__abort_msg`: failed
+/// assertions, corrupted heaps, overwritten buffers), or who has called `abort`.
+fn abort_message(threads: &dyn Inspect, registers: Option<&UserRegisters>) -> Option<String> {
+    let by = || aborting_frame(threads, registers?);
+    c_library_message(threads).or_else(|| Some(format!("the program aborts: {}", by()?)))
+}
+
+fn c_library_message(threads: &dyn Inspect) -> Option<String> {
+    // `struct abort_msg_s { unsigned int size; char msg[]; } *__abort_msg`: glibc, stdlib.h of its own.
+    let mut found = threads.modules().iter().filter_map(|module| {
+        let symbol = module.module.symbol_named("__abort_msg")?;
+        let message = threads.memory().read_u64(module.to_process(symbol.address));
+        message.ok().filter(|message| *message != 0)
+    });
+    let message = Address(found.next()?).offset(4);
+    let mut bytes = vec![0; LONGEST_MESSAGE];
+    let count = threads.memory().read_some(message, &mut bytes);
+    bytes.truncate(count);
+    let end = bytes.iter().position(|byte| *byte == 0)?;
+    let text = String::from_utf8_lossy(&bytes[..end]);
+    let text = text.trim().trim_matches('*').trim();
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!line.is_empty()).then_some(line)
+}
+
+/// Who has called `abort`, where it is somebody with a reason of his own.
+fn aborting_frame(threads: &dyn Inspect, registers: &UserRegisters) -> Option<String> {
+    const REASONS: [(&str, &str); 5] = [
+        ("__cxa_pure_virtual", "a pure virtual function was called"),
+        (
+            "__cxa_deleted_virtual",
+            "a deleted virtual function was called",
+        ),
+        (
+            "__cxa_throw_bad_array_new_length",
+            "an array's length is impossible",
+        ),
+        ("_ZSt9terminatev", "std::terminate was called"),
+        ("rust_panic", "a panic that does not unwind"),
+    ];
+    let (modules, memory) = (threads.modules(), threads.memory());
+    let frames = unwind::frames(registers.to_dwarf(), modules, memory, ABORT_FRAMES);
+    let names: Vec<String> = frames.iter().filter_map(|frame| frame.symbol()).collect();
+    let is = |name: &String, wanted: &str| name == wanted || name.ends_with(wanted);
+    let mut reasons = REASONS.iter();
+    let (_, reason) = reasons.find(|(wanted, _)| names.iter().any(|name| is(name, wanted)))?;
+    Some((*reason).to_owned())
+}

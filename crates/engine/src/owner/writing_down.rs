@@ -1,0 +1,48 @@
+//! Writing the stopped process down, as a core file.
+
+use super::Owner;
+use crate::inspect::Inspect;
+use crate::target::core::write::{WrittenProcess, WrittenThread};
+use crate::target::linux::{process, ptrace};
+use crate::{Error, ThreadId, processes};
+use std::path::Path;
+
+impl Owner {
+    pub(crate) fn write_core(&mut self, path: &Path) -> Result<(), Error> {
+        self.require_stopped()?;
+        let mut ids: Vec<ThreadId> = self.stops.live().collect();
+        // The first one is whom the file is about.
+        ids.sort_by_key(|id| *id != self.current);
+        let mut threads = Vec::new();
+        for id in ids {
+            let Some(registers) = self.registers(id) else {
+                continue;
+            };
+            let signal = self.threads.get(&id).map_or(0, |control| control.signal);
+            let info = || ptrace::signal_info(id).ok();
+            threads.push(WrittenThread {
+                id,
+                signal,
+                info: (signal != 0).then(info).flatten(),
+                registers,
+                vectors: ptrace::vectors(id).ok(),
+                extended: ptrace::extended_state(id).unwrap_or_default(),
+            });
+        }
+        let refused = |error: std::io::Error| Error::System {
+            operation: format!("cannot write {}", path.display()),
+            reason: error.to_string(),
+        };
+        let written = WrittenProcess {
+            process: self.process,
+            name: process::thread_name(self.process, self.process),
+            command: processes::command(self.process.0),
+            threads,
+            auxiliary: process::auxiliary_bytes(self.process).unwrap_or_default(),
+            mappings: self.mappings(),
+            own: process::own_mappings(self.process).map_err(refused)?,
+            memory: &self.memory,
+        };
+        written.write(path).map_err(refused)
+    }
+}

@@ -1,0 +1,383 @@
+//! What a process has left, looked at: a core file, with the program and the libraries that it ran.
+//!
+//! Responsible for putting those together: which files were loaded where, and that they are of the builds that ran. A file that is another build now
+//! would give wrong names and values, so it is left out, with a warning.
+
+use crate::event::{Stop, StopReason};
+use crate::exceptions::thrown::Thrown;
+use crate::exceptions::{BreakMode, Exception};
+use crate::faults::{self, Mapping, SignalInfo};
+use crate::frame::StackCache;
+use crate::inspect::signals::explain;
+use crate::inspect::{Inspect, Stacks};
+use crate::memory::Memory;
+use crate::modules::{LoadedModule, Modules, VDSO};
+use crate::session::{ProcessInfo, Start, ThreadInfo};
+use crate::target::core::{CoreFile, CoreThread, MappedFile, build_id};
+use crate::target::linux::process::{AuxiliaryVector, parse_auxiliary_vector};
+use crate::target::linux::ptrace::UserRegisters;
+use crate::values::NamedValue;
+use crate::{Address, Error, Event, ThreadId, signals};
+use crossbeam_channel::Sender;
+use dapple_symbols::Module;
+use rustc_hash::FxHashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What is to be looked at.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CoreOptions {
+    /// The core file.
+    pub core: PathBuf,
+    /// The program that it is of; `None`: the file says where that was.
+    pub program: Option<PathBuf>,
+}
+
+/// Frames belong to the only stop there is.
+const STOP: u64 = 1;
+/// The longest part of memory that the vDSO is in.
+const LONGEST_VDSO: u64 = 1 << 20;
+/// What is read of a loaded file's beginning for its build id: the kernel writes down that page.
+const PAGE: usize = 4096;
+
+/// What a process has left.
+pub(crate) struct PostMortem {
+    core: CoreFile,
+    modules: Modules,
+    stacks: FxHashMap<ThreadId, StackCache>,
+    /// What it has ended by.
+    exception: Option<Arc<Exception>>,
+    stop: Stop,
+    events: Sender<Event>,
+}
+
+impl PostMortem {
+    pub(crate) fn open(
+        options: &CoreOptions,
+        events: Sender<Event>,
+    ) -> Result<(PostMortem, ProcessInfo), Error> {
+        let refuse = |reason: String| Error::Core {
+            core: options.core.clone(),
+            reason,
+        };
+        let core = CoreFile::open(&options.core).map_err(refuse)?;
+        let first = core.notes.threads.first().map(|thread| thread.id);
+        let first = first.ok_or_else(|| refuse("it has no threads".into()))?;
+        let mut remains = PostMortem {
+            core,
+            modules: Modules::default(),
+            stacks: FxHashMap::default(),
+            exception: None,
+            stop: Stop {
+                thread: first,
+                address: Address(0),
+                reason: StopReason::Pause,
+            },
+            events,
+        };
+        let mut warnings = Vec::new();
+        if remains.core.is_cut {
+            warnings.push(format!(
+                "{} was cut short: some of the memory is missing",
+                options.core.display()
+            ));
+        }
+        let program = remains
+            .load(options.program.as_deref(), &mut warnings)
+            .map_err(refuse)?;
+        for module in remains.modules.iter() {
+            remains.tell(Event::ModuleLoaded(module.info()));
+        }
+        for thread in &remains.core.notes.threads {
+            remains.tell(Event::ThreadStarted(thread.id));
+        }
+        if !warnings.is_empty() {
+            remains.tell(Event::DebugInfoWarnings(warnings));
+        }
+        remains.explain_end();
+        let pid = match remains.core.notes.process {
+            0 => first.0,
+            process => process,
+        };
+        let process = ProcessInfo {
+            pid,
+            program,
+            start: Start::PostMortem,
+            of_launched: false,
+            stopped: false,
+        };
+        Ok((remains, process))
+    }
+
+    /// Finds the modules; gives the program's path.
+    fn load(
+        &mut self,
+        program: Option<&Path>,
+        warnings: &mut Vec<String>,
+    ) -> Result<PathBuf, String> {
+        let vector = parse_auxiliary_vector(&self.core.notes.auxiliary);
+        let bases = self.loaded_files();
+        let runs = |file: &&Vec<MappedFile>| {
+            let covers = |one: &MappedFile, entry| (one.start..one.end).contains(&entry);
+            vector
+                .entry
+                .is_some_and(|entry| file.iter().any(|one| covers(one, entry)))
+        };
+        let main = bases.iter().position(|file| runs(&file));
+        let main = main.or_else(|| (!bases.is_empty()).then_some(0));
+        let mut path = PathBuf::new();
+        match (main.and_then(|main| bases.get(main)), program) {
+            (Some(parts), program) => {
+                path = program.map_or_else(|| name_of(parts), Path::to_owned);
+                match (self.add(parts, &path), program) {
+                    (Err(why), Some(_)) => return Err(why),
+                    (Err(why), None) => {
+                        warnings.push(format!("{why}; say where the program is (`program`)"))
+                    }
+                    (Ok(()), _) => {}
+                }
+            }
+            (None, Some(program)) => self.add_by_entry(program, &vector)?,
+            (None, None) => {
+                return Err("it doesn't say what program it is of; name it (`program`)".into());
+            }
+        }
+        for (index, parts) in bases.iter().enumerate() {
+            if Some(index) != main
+                && let Err(why) = self.add(parts, &name_of(parts))
+            {
+                warnings.push(why);
+            }
+        }
+        if let Some(base) = vector.vdso {
+            self.add_vdso(base);
+        }
+        Ok(path)
+    }
+
+    /// The parts of each file of which code was mapped.
+    fn loaded_files(&self) -> Vec<Vec<MappedFile>> {
+        let mappings = self.core.mappings();
+        let has_code = |file: &[MappedFile]| {
+            let mut code = mappings.iter().filter(|mapping| mapping.execute);
+            code.any(|code| {
+                let is_in = |part: &MappedFile| part.start < code.end && code.start < part.end;
+                file.iter().any(is_in)
+            })
+        };
+        let mut files: Vec<Vec<MappedFile>> = Vec::new();
+        let mut places: FxHashMap<&Path, usize> = FxHashMap::default();
+        for part in &self.core.notes.files {
+            let place = *places.entry(&part.path).or_insert(files.len());
+            match files.get_mut(place) {
+                Some(file) => file.push(part.clone()),
+                None => files.push(vec![part.clone()]),
+            }
+        }
+        files.retain(|file| has_code(file));
+        files
+    }
+
+    /// Adds a file that was loaded in these parts, and is at `path` now.
+    fn add(&mut self, parts: &[MappedFile], path: &Path) -> Result<(), String> {
+        let module = Module::open(path).map_err(|error| error.to_string())?;
+        let first = parts.iter().find(|part| part.offset == 0);
+        let first = first.ok_or_else(|| {
+            format!(
+                "{}: its beginning was not in memory, so its place can't be known",
+                path.display()
+            )
+        })?;
+        let mut page = [0; PAGE];
+        let read = self.core.read_some(Address(first.start), &mut page);
+        let ran = page.get(..read).and_then(build_id);
+        if let (Some(ran), Some(is)) = (&ran, module.build_id())
+            && ran != is
+        {
+            return Err(format!(
+                "{} is another build than the one that ran: its build id is {}, and was {}",
+                path.display(),
+                hex(is),
+                hex(ran)
+            ));
+        }
+        let lowest = module.segments().iter().map(|one| one.address.0).min();
+        let base = lowest.unwrap_or(0) & !(PAGE as u64 - 1);
+        let bias = first.start.wrapping_sub(base);
+        if let Ok(file) = File::open(path) {
+            let file = Arc::new(file);
+            for part in parts {
+                self.core.stand_in(part, Arc::clone(&file));
+            }
+        }
+        self.push(module, bias);
+        Ok(())
+    }
+
+    /// Adds the program where the file doesn't say what was mapped.
+    fn add_by_entry(&mut self, path: &Path, vector: &AuxiliaryVector) -> Result<(), String> {
+        let module = Module::open(path).map_err(|error| error.to_string())?;
+        let entry = vector.entry.unwrap_or(module.entry().0);
+        let bias = entry.wrapping_sub(module.entry().0);
+        self.push(module, bias);
+        Ok(())
+    }
+
+    fn add_vdso(&mut self, base: u64) {
+        let mappings = self.core.mappings();
+        let mapping = mappings.iter().find(|mapping| mapping.start == base);
+        let length = mapping.map_or(0, |mapping| (mapping.end - base).min(LONGEST_VDSO));
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
+        if bytes.is_empty() || self.core.read(Address(base), &mut bytes).is_err() {
+            return;
+        }
+        if let Ok(module) = Module::from_bytes(VDSO, bytes) {
+            let lowest = module.segments().iter().map(|one| one.address.0).min();
+            self.push(module, base.wrapping_sub(lowest.unwrap_or(0)));
+        }
+    }
+
+    fn push(&mut self, module: Module, bias: u64) {
+        let id = self.modules.iter().count() as u64 + 1;
+        let module = LoadedModule::new(id, Arc::new(module), bias, None);
+        self.modules.push(Arc::new(module));
+    }
+
+    /// Finds out what the first thread has ended by.
+    fn explain_end(&mut self) {
+        let Some(thread) = self.core.notes.threads.first().cloned() else {
+            return;
+        };
+        self.stop.address = thread.registers.pc();
+        let number = match thread.info {
+            Some(info) if info.number != 0 => info.number,
+            _ => thread.signal,
+        };
+        if number == 0 {
+            return;
+        }
+        let info = thread.info.unwrap_or(SignalInfo {
+            number,
+            ..SignalInfo::default()
+        });
+        let process = ThreadId(self.core.notes.process);
+        let (fault, description) = explain(self, process, Some(&thread.registers), info, None);
+        self.exception = Some(Arc::new(Exception {
+            id: signals::name(number).into_owned(),
+            description: description.clone(),
+            mode: BreakMode::Unhandled,
+            message: thread.info.map(faults::facts),
+            thrown: fault.map(Thrown::Fault),
+            ..Exception::default()
+        }));
+        self.stop.reason = StopReason::Signal {
+            number,
+            fault,
+            description,
+        };
+    }
+
+    pub(crate) fn tell_end(&self) {
+        self.tell(Event::Stopped(vec![self.stop.clone()]));
+    }
+
+    /// Nobody listens any more when the session ends.
+    fn tell(&self, event: Event) {
+        let _ = self.events.send(event);
+    }
+
+    fn thread(&self, id: ThreadId) -> Option<&CoreThread> {
+        self.core
+            .notes
+            .threads
+            .iter()
+            .find(|thread| thread.id == id)
+    }
+}
+
+/// The path of a file that was mapped.
+fn name_of(parts: &[MappedFile]) -> PathBuf {
+    parts
+        .first()
+        .map(|part| part.path.clone())
+        .unwrap_or_default()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Inspect for PostMortem {
+    fn memory(&self) -> &dyn Memory {
+        &self.core
+    }
+
+    fn modules(&self) -> &Modules {
+        &self.modules
+    }
+
+    fn stacks(&mut self) -> Stacks<'_> {
+        Stacks {
+            followed: &mut self.stacks,
+            modules: &self.modules,
+            memory: &self.core,
+        }
+    }
+
+    fn new_stack(&mut self, thread: ThreadId) -> Option<StackCache> {
+        let found = self.thread(thread)?;
+        let stack = StackCache::new(thread, STOP, found.registers.to_dwarf());
+        Some(stack.with_vectors(found.vectors.clone()))
+    }
+
+    fn stop_number(&self) -> u64 {
+        STOP
+    }
+
+    fn current(&self) -> ThreadId {
+        self.stop.thread
+    }
+
+    fn threads(&self) -> Vec<ThreadInfo> {
+        // Of the threads' names only the first one's is written down.
+        let name = &self.core.notes.name;
+        let threads = self.core.notes.threads.iter();
+        threads
+            .map(|thread| ThreadInfo {
+                id: thread.id,
+                name: name.clone(),
+            })
+            .collect()
+    }
+
+    fn mappings(&self) -> Vec<Mapping> {
+        self.core.mappings()
+    }
+
+    fn kernel_registers(&mut self, thread: ThreadId) -> Option<(UserRegisters, Vec<u8>)> {
+        let found = self.thread(thread)?;
+        Some((found.registers, found.extended.clone()))
+    }
+
+    fn exception_of(&self, thread: ThreadId) -> Option<&Arc<Exception>> {
+        self.exception
+            .as_ref()
+            .filter(|_| thread == self.stop.thread)
+    }
+
+    fn returned_value(&self) -> Option<&(ThreadId, NamedValue)> {
+        None
+    }
+
+    fn require_some_stopped(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn require_held(&self, thread: ThreadId) -> Result<(), Error> {
+        match self.thread(thread) {
+            Some(_) => Ok(()),
+            None => Err(Error::NoSuchThread(thread)),
+        }
+    }
+}

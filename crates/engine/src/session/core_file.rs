@@ -1,0 +1,49 @@
+//! Sessions that look at what a process has left.
+
+use super::keeper::Keeper;
+use super::{Session, Start};
+use crate::postmortem::{CoreOptions, PostMortem};
+use crate::{Error, Event};
+use crossbeam_channel::Sender;
+use std::path::Path;
+use std::sync::Mutex;
+
+impl Session {
+    /// Opens a core file. Threads, stacks, values and memory are as they were; what needs a live process is refused
+    /// ([`Error::PostMortem`]). Events go to `events`, first of them the modules found.
+    ///
+    /// # Errors
+    /// [`Error::Core`] with a sentence the user can act on.
+    pub fn open_core(options: &CoreOptions, events: Sender<Event>) -> Result<Session, Error> {
+        let (remains, process) = PostMortem::open(options, events)?;
+        Ok(Session {
+            keeper: Keeper::PostMortem(Box::new(Mutex::new(remains))),
+            process,
+        })
+    }
+
+    /// Writes the stopped process down as a core file, which only the user can read, and that must not be there yet. What is mapped
+    /// of files and can't have been changed is left out, as the kernel does.
+    ///
+    /// # Errors
+    /// [`Error::System`] that names the file; [`Error::NotStopped`], [`Error::Ended`], [`Error::PostMortem`].
+    pub fn write_core(&self, path: &Path) -> Result<(), Error> {
+        let path = path.to_owned();
+        self.ask(move |owner| owner.write_core(&path))?
+    }
+
+    /// Whether there is only a core file.
+    pub fn is_post_mortem(&self) -> bool {
+        self.process.start == Start::PostMortem
+    }
+
+    /// Has told, as an event, why the process has ended or was written down. Nothing happens for a live one.
+    pub fn tell_end(&self) {
+        if let Keeper::PostMortem(remains) = &self.keeper {
+            let remains = remains.lock();
+            remains
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+                .tell_end();
+        }
+    }
+}
