@@ -1,6 +1,7 @@
 //! Project chores: `cargo xtask CHORE`.
 //!
 //! - `bench`: measures starting and stepping next to other debuggers.
+//! - `bench data`: measures looking at a stopped program next to other debuggers.
 //! - `bench protocol`: measures reading and writing the protocol's messages next to other crates.
 //! - `bench run`: measures running, stopping and stepping, next to other debuggers and to the system's limits.
 //! - `bench symbols`: measures the first stop in programs with much debug information, next to other debuggers.
@@ -19,6 +20,8 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask CHORE
   bench               measure starting and stepping, next to lldb-dap and gdb where they are installed
+  bench data [WORD]   measure locals, pages of containers, trees, deep stacks and evaluations, next to lldb-dap and gdb;
+                      only what has one of the words in its name
   bench protocol      measure decoding and encoding next to other crates
   bench run [WORD]    measure conditions, steps, pauses and output, next to lldb-dap, gdb and the system's limits;
                       only what has one of the words in its name
@@ -34,6 +37,7 @@ fn main() -> ExitCode {
         ["bench", ..] if cfg!(debug_assertions) => bench::in_release(&root(), &words),
         ["bench"] => bench::run(&root()),
         ["bench", "protocol"] => bench::protocol(&root()),
+        ["bench", "data", words @ ..] => bench::data(&root(), words),
         ["bench", "run", words @ ..] => bench::running(&root(), words),
         ["bench", "symbols"] => bench::symbols(&root()),
         ["codegen"] => codegen::write(&root()),

@@ -5,6 +5,7 @@
 //! does hits all of them alike. A debugger that is not installed is named as missing, not left out in silence.
 
 mod dap;
+mod data;
 mod mi;
 mod programs;
 mod run;
@@ -82,6 +83,7 @@ pub fn in_release(root: &Path, words: &[&str]) -> anyhow::Result<ExitCode> {
     )
 }
 
+pub use data::run as data;
 pub use run::run as running;
 pub use symbols::run as symbols;
 

@@ -15,9 +15,11 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A session over the protocol.
 pub struct Dap {
-    client: Wire,
+    pub(in crate::bench) client: Wire,
     source: Source,
-    thread: i64,
+    pub(in crate::bench) thread: i64,
+    /// The innermost frame's id, once it was asked for at this stop.
+    frame: Option<i64>,
     logged: usize,
     lines: usize,
 }
@@ -32,6 +34,7 @@ impl Dap {
             client: Wire::start(&mut adapter)?,
             source: Source::new().with_path(debuggee.source.to_string_lossy()),
             thread: 0,
+            frame: None,
             logged: 0,
             lines: 0,
         };
@@ -41,6 +44,9 @@ impl Dap {
         let mut argument = |name: &str, value: Raw| launch.other.insert(name.to_owned(), value);
         argument("program", Raw::new(&debuggee.program)?);
         argument("args", Raw::new(&[debuggee.argument.to_string()])?);
+        if debuggee.rust && name.contains("lldb") {
+            argument("initCommands", Raw::new(&rust_in_lldb()?)?);
+        }
         // Some answer the launch only after the configuration.
         let launched = session.client.send::<LaunchRequest>(&launch)?;
         session
@@ -60,6 +66,7 @@ impl Dap {
             .until::<StoppedEvent>()?
             .context("the program has ended")?;
         self.thread = stop.thread_id.unwrap_or(self.thread);
+        self.frame = None;
         Ok(())
     }
 
@@ -67,7 +74,17 @@ impl Dap {
     fn frame(&mut self) -> anyhow::Result<StackFrame> {
         let arguments = StackTraceArguments::new(self.thread).with_levels(1);
         let stack = self.client.request::<StackTraceRequest>(&arguments)?;
-        stack.stack_frames.into_iter().next().context("no frame")
+        let frame = stack.stack_frames.into_iter().next().context("no frame")?;
+        self.frame = Some(frame.id);
+        Ok(frame)
+    }
+
+    /// Its id.
+    pub(in crate::bench) fn frame_id(&mut self) -> anyhow::Result<i64> {
+        match self.frame {
+            Some(id) => Ok(id),
+            None => Ok(self.frame()?.id),
+        }
     }
 
     /// Looks at all events up to the next of this kind; `None` when the session ended before.
@@ -89,6 +106,19 @@ impl Dap {
             }
         }
     }
+}
+
+/// What `rust-lldb` gives lldb.
+fn rust_in_lldb() -> anyhow::Result<[String; 2]> {
+    let root = Command::new("rustc")
+        .args(["--print", "sysroot"])
+        .output()?;
+    let root = String::from_utf8(root.stdout)?;
+    let folder = format!("{}/lib/rustlib/etc", root.trim_end());
+    Ok([
+        format!("command script import \"{folder}/lldb_lookup.py\""),
+        format!("command source -s 0 \"{folder}/lldb_commands\""),
+    ])
 }
 
 impl Session for Dap {

@@ -21,6 +21,8 @@ pub struct Mi {
     lines: usize,
     /// The line of the last stop.
     line: Option<i64>,
+    /// The last result of a command, as it came.
+    result: Vec<u8>,
 }
 
 /// A record of gdb's that matters.
@@ -45,6 +47,7 @@ impl Mi {
             logged: 0,
             lines: 0,
             line: None,
+            result: Vec::new(),
         };
         session.ask("-gdb-set mi-async on")?;
         session.ask(&format!("-exec-arguments {}", debuggee.argument))?;
@@ -61,6 +64,12 @@ impl Mi {
             true => Ok(()),
             false => bail!("gdb has not answered {command}"),
         }
+    }
+
+    /// A command's result, as it came.
+    pub(in crate::bench) fn answer(&mut self, command: &str) -> anyhow::Result<String> {
+        self.ask(command)?;
+        Ok(String::from_utf8_lossy(&self.result).into_owned())
     }
 
     fn stopped(&mut self) -> anyhow::Result<()> {
@@ -82,7 +91,11 @@ impl Mi {
                 line if line.starts_with(b"^error") => {
                     bail!("gdb says {}", String::from_utf8_lossy(line).trim_end())
                 }
-                line if line.starts_with(b"^") => Record::Done,
+                done if done.starts_with(b"^") => {
+                    self.result.clear();
+                    self.result.extend_from_slice(done);
+                    Record::Done
+                }
                 line if line.starts_with(b"*stopped") => match contains(line, b"exited") {
                     true => Record::Ended,
                     false => {

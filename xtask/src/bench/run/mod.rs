@@ -5,10 +5,10 @@
 //! to be reached are ratios within one run, since machines differ.
 
 mod awake;
-mod dap;
-mod mi;
-mod programs;
-mod session;
+pub(super) mod dap;
+pub(super) mod mi;
+pub(super) mod programs;
+pub(super) mod session;
 mod wire;
 
 use std::path::Path;
@@ -31,12 +31,13 @@ const PAUSES: usize = 11;
 const LINES: (u32, u32) = (1_000_000, 100_000);
 
 /// A debugger to be measured.
-struct Contender {
-    name: String,
-    driver: Driver,
+pub(super) struct Contender {
+    pub(super) name: String,
+    pub(super) driver: Driver,
 }
 
-enum Driver {
+/// How to talk to it.
+pub(super) enum Driver {
     Dap(Vec<String>),
     Mi,
 }
@@ -159,7 +160,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<ExitCode> {
     let programs = programs::build(&root.join("target/bench/run"))?;
     let limits = programs.limits(LINES.0)?;
     let mut met = true;
-    println!("{:34}{}", "", header(&contenders));
+    println!("{:34}{}", "", header(&contenders, &["the limit"]));
     for measure in MEASURES.iter().filter(wanted) {
         let mut figures = Figures::new();
         for contender in &contenders {
@@ -178,7 +179,8 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<ExitCode> {
     })
 }
 
-fn contenders(dapple: &Path) -> Vec<Contender> {
+/// Ours and those that are installed.
+pub(super) fn contenders(dapple: &Path) -> Vec<Contender> {
     let ours = vec![dapple.to_string_lossy().into_owned(), "dap".to_owned()];
     let mut contenders = vec![Contender {
         name: "dapple dap".to_owned(),
@@ -201,9 +203,10 @@ fn contenders(dapple: &Path) -> Vec<Contender> {
     contenders
 }
 
-fn header(contenders: &[Contender]) -> String {
+/// Names above columns of figures.
+pub(super) fn header(contenders: &[Contender], others: &[&str]) -> String {
     let names = contenders.iter().map(|one| one.name.as_str());
-    let columns = names.chain(["the limit"]);
+    let columns = names.chain(others.iter().copied());
     columns.map(|name| format!("{name:>16}")).collect()
 }
 
@@ -247,7 +250,7 @@ impl Measure {
 }
 
 /// Prints a ratio and what is wanted of it; whether that is reached.
-fn verdict(what: &str, reached: f64, wanted: Option<f64>) -> bool {
+pub(super) fn verdict(what: &str, reached: f64, wanted: Option<f64>) -> bool {
     let met = wanted.is_none_or(|wanted| reached >= wanted);
     let wanted = wanted.map_or(String::new(), |wanted| {
         format!(

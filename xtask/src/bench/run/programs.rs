@@ -51,41 +51,58 @@ impl Debuggee {
 
 /// Writes and compiles them into `directory`.
 pub fn build(directory: &Path) -> anyhow::Result<Programs> {
-    std::fs::create_dir_all(directory)
-        .with_context(|| format!("can't create {}", directory.display()))?;
+    let of = |name, text, optimisation| compile(directory, Compiler::C, name, text, optimisation);
     Ok(Programs {
         body: line(HITS, "/* body */")?,
         end: line(HITS, "/* end */")?,
-        hits: compile(directory, "hits.c", HITS, "-O0")?,
-        steps: compile(directory, "steps.c", STEPS, "-O0")?,
-        threads: compile(directory, "threads.c", THREADS, "-O0")?,
-        lines: compile(directory, "lines.c", LINES, "-O0")?,
-        limit: compile(directory, "limit.c", LIMIT, "-O2")?,
+        hits: of("hits.c", HITS, "-O0")?,
+        steps: of("steps.c", STEPS, "-O0")?,
+        threads: of("threads.c", THREADS, "-O0")?,
+        lines: of("lines.c", LINES, "-O0")?,
+        limit: of("limit.c", LIMIT, "-O2")?,
     })
 }
 
-fn compile(
+/// Who compiles a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compiler {
+    C,
+    Cpp,
+    Rust,
+}
+
+/// Writes a program into `directory` and compiles it with debug information.
+pub fn compile(
     directory: &Path,
+    compiler: Compiler,
     name: &str,
     text: &str,
     optimisation: &str,
 ) -> anyhow::Result<Debuggee> {
+    std::fs::create_dir_all(directory)
+        .with_context(|| format!("can't create {}", directory.display()))?;
     let source = directory.canonicalize()?.join(name);
     let program = source.with_extension("");
     std::fs::write(&source, text).with_context(|| format!("can't write {}", source.display()))?;
-    let status = Command::new("cc")
-        .args(["-g", "-pthread", optimisation])
+    let (command, options) = match compiler {
+        Compiler::C => ("cc", ["-g", "-pthread", optimisation]),
+        Compiler::Cpp => ("c++", ["-g", "-pthread", optimisation]),
+        Compiler::Rust => ("rustc", ["-g", "--edition=2024", "-Copt-level=0"]),
+    };
+    let status = Command::new(command)
+        .args(options)
         .arg(&source)
         .arg("-o")
         .arg(&program)
         .status()
-        .context("no C compiler")?;
+        .with_context(|| format!("{command} can't be run"))?;
     if !status.success() {
         bail!("{name} did not compile");
     }
     Ok(Debuggee {
         program,
         argument: 0,
+        rust: compiler == Compiler::Rust,
         begin: line(text, "/* begin */").unwrap_or(0),
         source,
     })

@@ -23,6 +23,8 @@ pub struct Debuggee {
     pub program: PathBuf,
     /// Its only argument.
     pub argument: u32,
+    /// It is Rust's: a debugger that doesn't know that gets what rustc comes with for it.
+    pub rust: bool,
     /// Its source.
     pub source: PathBuf,
     /// The line of the first stop.

@@ -1,0 +1,289 @@
+//! `cargo xtask bench data`: how fast a stopped program is looked at, next to other debuggers on the same programs.
+//!
+//! Each figure is the median of looks after a step, since nothing that was seen before a step may be believed after it. A debugger
+//! that shows something else than is asked for (a map's own fields in place of its entries) is not measured there. What is to be reached are ratios within
+//! one run, and that nobody waits.
+
+mod dap;
+mod mi;
+mod programs;
+mod session;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::ensure;
+
+use super::run::session::Debuggee;
+use super::run::{Contender, Driver, contenders, header, verdict};
+use super::{build, median};
+use programs::Programs;
+use session::{Below, Look};
+
+/// Looks of each kind, unless the time is over first.
+const LOOKS: usize = 11;
+/// How long they take at most.
+const LOOKING: Duration = Duration::from_secs(10);
+/// How long evaluations are counted.
+const EVALUATING: Duration = Duration::from_secs(2);
+/// How deep the deep stack is.
+const DEPTH: u32 = 10_000;
+/// Nodes of the tree.
+const NODES: usize = 3000;
+/// What nothing may take longer than, in milliseconds.
+const LONGEST: f64 = 100.0;
+
+/// Elements in a page.
+const PAGE: u64 = 100;
+
+/// What is looked at, and how many times better than lldb-dap ours has to be. Twice as good as the better of all others is wanted of each.
+struct Measure {
+    name: &'static str,
+    unit: Unit,
+    take: fn(&Contender, &Programs) -> anyhow::Result<f64>,
+    better: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    /// Less is better.
+    Milliseconds,
+    /// More is.
+    PerSecond,
+}
+
+/// How much better than the better of the others.
+const BETTER_THAN_ALL: f64 = 2.0;
+
+const fn milliseconds(
+    name: &'static str,
+    take: fn(&Contender, &Programs) -> anyhow::Result<f64>,
+) -> Measure {
+    Measure {
+        name,
+        unit: Unit::Milliseconds,
+        take,
+        better: 5.0,
+    }
+}
+
+const MEASURES: [Measure; 14] = [
+    milliseconds("locals, C++", |one, programs| one.locals(&programs.cpp)),
+    milliseconds("locals, Rust", |one, programs| one.locals(&programs.rust)),
+    milliseconds("array, first 100", |one, programs| {
+        one.page(&programs.cpp, "array", Below::Elements, 0, "693")
+    }),
+    milliseconds("array, 100 from 50,000", |one, programs| {
+        one.page(&programs.cpp, "array", Below::Elements, 50_000, "350693")
+    }),
+    milliseconds("Vec, 100 from 50,000", |one, programs| {
+        one.page(&programs.rust, "vector", Below::Elements, 50_000, "350693")
+    }),
+    milliseconds("std::map, first 100", |one, programs| {
+        one.page(&programs.cpp, "map", Below::Entries, 0, "value 99")
+    }),
+    milliseconds("std::map, 100 from 50,000", |one, programs| {
+        one.page(&programs.cpp, "map", Below::Entries, 50_000, "value 50099")
+    }),
+    milliseconds("unordered_map, first 100", |one, programs| {
+        one.page(&programs.cpp, "table", Below::Entries, 0, "value ")
+    }),
+    milliseconds("unordered_map, 100 from 50,000", |one, programs| {
+        one.page(&programs.cpp, "table", Below::Entries, 50_000, "value ")
+    }),
+    milliseconds("HashMap, first 100", |one, programs| {
+        one.page(&programs.rust, "map", Below::Entries, 0, "value ")
+    }),
+    milliseconds("HashMap, 100 from 50,000", |one, programs| {
+        one.page(&programs.rust, "map", Below::Entries, 50_000, "value ")
+    }),
+    milliseconds("tree of 3,000 nodes", |one, programs| {
+        one.walk(&programs.cpp)
+    }),
+    milliseconds("stack of 10,000, first 20", |one, programs| {
+        one.stack(&programs.deep, Some(20))
+    }),
+    Measure {
+        better: 10.0,
+        ..milliseconds("stack of 10,000", |one, programs| {
+            one.stack(&programs.deep, None)
+        })
+    },
+];
+
+const EVALUATIONS: Measure = Measure {
+    name: "evaluations",
+    unit: Unit::PerSecond,
+    take: |one, programs| one.evaluations(&programs.cpp),
+    better: 20.0,
+};
+
+/// Builds, measures and prints; only the measures with one of these words in their names, where there are any.
+pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<ExitCode> {
+    let wanted = |measure: &&Measure| {
+        words.is_empty() || words.iter().any(|word| measure.name.contains(word))
+    };
+    let dapple = build(root)?;
+    let contenders = contenders(&dapple);
+    let programs = programs::build(&root.join("target/bench/data"))?;
+    let mut met = true;
+    println!("{:34}{}", "", header(&contenders, &[]));
+    for measure in MEASURES.iter().chain([&EVALUATIONS]).filter(wanted) {
+        let mut figures = Vec::new();
+        for contender in &contenders {
+            let figure = (measure.take)(contender, &programs);
+            if let Err(error) = &figure {
+                println!("  ({}: {error:#})", contender.name);
+            }
+            figures.push(figure.ok());
+        }
+        met &= measure.print(&contenders, &figures);
+    }
+    Ok(match met {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+impl Measure {
+    /// Prints the figures and what is to be reached; whether it is.
+    fn print(&self, contenders: &[Contender], figures: &[Option<f64>]) -> bool {
+        let unit = match self.unit {
+            Unit::Milliseconds => "ms",
+            Unit::PerSecond => "/s",
+        };
+        let columns: String = figures.iter().map(|figure| self.shown(*figure)).collect();
+        println!("{:34}{columns}", format!("{} ({unit})", self.name));
+        let Some(Some(ours)) = figures.first().copied() else {
+            println!("    not measured: SHORT");
+            return false;
+        };
+        let ratio = |other: f64| match self.unit {
+            Unit::Milliseconds => other / ours,
+            Unit::PerSecond => ours / other,
+        };
+        let mut met = true;
+        let mut least = None;
+        for (contender, figure) in contenders.iter().zip(figures).skip(1) {
+            let Some(other) = *figure else { continue };
+            let ratio = ratio(other);
+            let wanted = matches!(contender.driver, Driver::Dap(_)).then_some(self.better);
+            met &= verdict(&format!("times {}", contender.name), ratio, wanted);
+            least = Some(least.map_or(ratio, |least: f64| least.min(ratio)));
+        }
+        if let Some(least) = least {
+            met &= verdict("times the better", least, Some(BETTER_THAN_ALL));
+        }
+        if self.unit == Unit::Milliseconds && ours > LONGEST {
+            println!("    longer than {LONGEST} ms: SHORT");
+            met = false;
+        }
+        met
+    }
+
+    fn shown(&self, figure: Option<f64>) -> String {
+        match (figure, self.unit) {
+            (Some(figure), Unit::Milliseconds) => format!("{figure:16.3}"),
+            (Some(figure), Unit::PerSecond) => format!("{figure:16.0}"),
+            (None, _) => format!("{:>16}", "–"),
+        }
+    }
+}
+
+impl Contender {
+    fn look(&self, debuggee: &Debuggee) -> anyhow::Result<Box<dyn Look>> {
+        Ok(match &self.driver {
+            Driver::Dap(command) => Box::new(super::run::dap::Dap::start(command, debuggee)?),
+            Driver::Mi => {
+                let gdb = if debuggee.rust { "rust-gdb" } else { "gdb" };
+                Box::new(super::run::mi::Mi::start(gdb, debuggee)?)
+            }
+        })
+    }
+
+    /// Milliseconds that a look takes which comes behind a step and what has to be done for it.
+    fn looks<P>(
+        &self,
+        debuggee: &Debuggee,
+        mut prepare: impl FnMut(&mut dyn Look) -> anyhow::Result<P>,
+        mut look: impl FnMut(&mut dyn Look, P) -> anyhow::Result<()>,
+    ) -> anyhow::Result<f64> {
+        let mut session = self.look(debuggee)?;
+        let first = Instant::now();
+        let mut times = Vec::new();
+        while times.is_empty() || (times.len() < LOOKS && first.elapsed() < LOOKING) {
+            session.next()?;
+            let prepared = prepare(&mut *session)?;
+            let begin = Instant::now();
+            look(&mut *session, prepared)?;
+            times.push(begin.elapsed());
+        }
+        Ok(1000.0 * median(times).as_secs_f64())
+    }
+
+    fn locals(&self, debuggee: &Debuggee) -> anyhow::Result<f64> {
+        let look = |session: &mut dyn Look, ()| {
+            let count = session.locals()?;
+            ensure!(count >= 4, "{count} locals were shown");
+            Ok(())
+        };
+        self.looks(debuggee, |_| Ok(()), look)
+    }
+
+    /// A page of a local whose last element has this in its text.
+    fn page(
+        &self,
+        debuggee: &Debuggee,
+        local: &str,
+        below: Below,
+        start: u64,
+        text: &str,
+    ) -> anyhow::Result<f64> {
+        let look = |session: &mut dyn Look, opened: String| {
+            let page = session.page(&opened, below, start, PAGE)?;
+            let (count, last) = (page.count, page.last);
+            ensure!(
+                count == PAGE && last.contains(text),
+                "{count} elements of {local} came, the last one is {last}"
+            );
+            Ok(())
+        };
+        self.looks(debuggee, |session| session.open(local), look)
+    }
+
+    fn walk(&self, debuggee: &Debuggee) -> anyhow::Result<f64> {
+        let look = |session: &mut dyn Look, opened: String| {
+            let count = session.walk(&opened)?;
+            ensure!(count == NODES, "{count} of {NODES} nodes were found");
+            Ok(())
+        };
+        self.looks(debuggee, |session| session.open("root"), look)
+    }
+
+    fn stack(&self, debuggee: &Debuggee, most: Option<i64>) -> anyhow::Result<f64> {
+        let wanted = match most {
+            Some(most) => usize::try_from(most)?,
+            None => DEPTH as usize,
+        };
+        let look = |session: &mut dyn Look, ()| {
+            let count = session.frames(most)?;
+            ensure!(count >= wanted, "{count} frames came");
+            Ok(())
+        };
+        self.looks(&debuggee.with(DEPTH), |_| Ok(()), look)
+    }
+
+    fn evaluations(&self, debuggee: &Debuggee) -> anyhow::Result<f64> {
+        let mut session = self.look(debuggee)?;
+        session.open("root")?;
+        let begin = Instant::now();
+        let mut count = 0_u32;
+        while begin.elapsed() < EVALUATING {
+            let value = session.evaluate("array[5000] + root->left->key * 2")?;
+            ensure!(value.contains("36500"), "the value came as {value}");
+            count += 1;
+        }
+        Ok(f64::from(count) / begin.elapsed().as_secs_f64())
+    }
+}
