@@ -67,13 +67,23 @@ pub struct SourceFolders {
     pub to: String,
 }
 
-/// A process to attach to.
+/// What is debugged instead of a program that is started.
 #[derive(Debug, Clone)]
-pub struct Attach {
-    /// Its id, or the name or path of its executable.
-    pub target: String,
-    /// Wait for the next one of that name to start.
-    pub wait: bool,
+pub enum Attach {
+    /// A process that runs.
+    Process {
+        /// Its id, or the name or path of its executable.
+        target: String,
+        /// Wait for the next one of that name to start.
+        wait: bool,
+    },
+    /// What one has left.
+    Core {
+        /// The core file.
+        file: PathBuf,
+        /// Where its program is, if not where it was.
+        program: Option<PathBuf>,
+    },
 }
 
 /// Which process is debugged when the program forks.
@@ -334,14 +344,24 @@ fn launch_arguments(
 fn attach_arguments(attach: &Attach, program: &Program) -> anyhow::Result<AttachRequestArguments> {
     let mut arguments = AttachRequestArguments::new();
     let mut set = |name: &str, value: Raw| arguments.other.insert(name.to_owned(), value);
-    match attach.target.parse::<i32>() {
-        Ok(pid) if !attach.wait => set("pid", Raw::new(&pid)?),
-        _ => set("program", Raw::new(&attach.target)?),
-    };
-    if attach.wait {
-        set("waitFor", Raw::new(&true)?);
+    match attach {
+        Attach::Process { target, wait } => {
+            match target.parse::<i32>() {
+                Ok(pid) if !wait => set("pid", Raw::new(&pid)?),
+                _ => set("program", Raw::new(target)?),
+            };
+            if *wait {
+                set("waitFor", Raw::new(&true)?);
+            }
+            set("stopOnEntry", Raw::new(&true)?);
+        }
+        Attach::Core { file, program } => {
+            set("coreFile", Raw::new(file)?);
+            if let Some(program) = program {
+                set("program", Raw::new(program)?);
+            }
+        }
     }
-    set("stopOnEntry", Raw::new(&true)?);
     add_common(&mut arguments.other, program)?;
     Ok(arguments)
 }

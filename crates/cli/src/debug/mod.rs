@@ -79,11 +79,15 @@ pub struct Options {
     #[arg(long, requires = "attach")]
     pub wait: bool,
 
+    /// Look at a core file, which a program that has ended left; PROGRAM is where that is now, if not where it was
+    #[arg(long, value_name = "FILE", conflicts_with = "attach")]
+    pub core: Option<PathBuf>,
+
     /// The program to debug, or a .rs, .c or .cpp file to compile and debug; and its arguments, passed on as they are
     // One list: only so do options behind the program belong to the program.
     #[arg(
         value_names = ["PROGRAM", "ARGS"],
-        required_unless_present = "attach",
+        required_unless_present_any = ["attach", "core"],
         num_args = 1..,
         trailing_var_arg = true,
         allow_hyphen_values = true
@@ -104,7 +108,6 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
     if wait && options.attach.is_none() {
         bail!("--wait is for --attach: which program's start is to be waited for?");
     }
-    let attach = options.attach.map(|target| Attach { target, wait });
     let given = words.next().map(PathBuf::from).unwrap_or_default();
     if given.as_os_str().as_encoded_bytes().starts_with(b"-") {
         bail!(
@@ -112,9 +115,17 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
             given.display()
         );
     }
-    let mut program = match attach {
-        Some(attach) => Program {
-            path: PathBuf::from(&attach.target),
+    let core = options.core.map(|file| {
+        let program = Some(given.clone()).filter(|path| !path.as_os_str().is_empty());
+        (file.clone(), Attach::Core { file, program })
+    });
+    let process = options.attach.map(|target| {
+        let path = PathBuf::from(&target);
+        (path, Attach::Process { target, wait })
+    });
+    let mut program = match core.or(process) {
+        Some((path, attach)) => Program {
+            path,
             args: Vec::new(),
             source: None,
             language: None,
@@ -247,10 +258,15 @@ fn greeting(program: &Program, style: Style) -> String {
         .language
         .map(|language| format!(" ({})", language.name()))
         .unwrap_or_default();
-    if program.attach.is_some() {
-        let hint = "`bt` and `c` are a good start, `help` lists the commands.";
-        let hint = style.paint(Role::Aside, hint);
-        return format!("Attaching to {name}. {hint}");
+    let attaches = match program.attach {
+        None => None,
+        Some(Attach::Process { .. }) => Some(("Attaching to", "`bt` and `c`")),
+        Some(Attach::Core { .. }) => Some(("Looking at the core file", "`bt` and `locals`")),
+    };
+    if let Some((what, commands)) = attaches {
+        let hint = format!("{commands} are a good start, `help` lists the commands.");
+        let hint = style.paint(Role::Aside, &hint);
+        return format!("{what} {name}. {hint}");
     }
     let hint = "`b main` and `run` are a good start, `help` lists the commands.";
     format!(

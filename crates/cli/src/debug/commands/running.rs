@@ -8,6 +8,7 @@ use dapple_dap::types::{
 
 use super::{Argument, Command, Flow};
 use crate::debug::breakpoints::Stay;
+use crate::debug::link::Attach;
 use crate::debug::session::{Session, State};
 
 /// The unit of a step that goes by statements.
@@ -128,7 +129,10 @@ pub static COMMANDS: &[Command] = &[
 ];
 
 fn run(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
-    if session.program.attach.is_some() {
+    if let Some(attach) = &session.program.attach {
+        if let Attach::Core { .. } = attach {
+            bail!("a core file can only be looked at; `dapple debug PROGRAM` runs the program");
+        }
         if !matches!(session.state, State::Over) {
             bail!("the program runs already; `c` lets it go on");
         }

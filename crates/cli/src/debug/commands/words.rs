@@ -62,6 +62,14 @@ static WORDS: &[(&str, Meaning)] = &[
         Said("no functions of the program are called; `print` shows values"),
     ),
     (
+        "core-file",
+        Said("`dapple debug --core FILE` looks at a core file"),
+    ),
+    (
+        "core",
+        Said("`dapple debug --core FILE` looks at a core file"),
+    ),
+    (
         "attach",
         Said("`dapple debug --attach PID|NAME` attaches to a process"),
     ),

@@ -26,7 +26,7 @@ use super::commands::{self, Flow};
 use super::complete::Completer;
 use super::exceptions::Exceptions;
 use super::input::{Input, Line, Next, PROMPT};
-use super::link::{Adapter, Link, Program, Start};
+use super::link::{Adapter, Attach, Link, Program, Start};
 use super::screen::Screen;
 use super::source_view::Sources;
 use crate::debug::commands::Watch;
@@ -407,10 +407,11 @@ impl Session {
 
     /// Says what the end of the session meant for the program.
     pub fn say_how_it_was_left(&mut self) {
-        let let_go = self.program.attach.is_some() || self.lets_go;
-        self.screen.say(match let_go {
-            true => "the program was let go",
-            false => "the program was ended",
+        self.screen.say(match (&self.program.attach, self.lets_go) {
+            // Nothing has become of it.
+            (Some(Attach::Core { .. }), _) => return,
+            (Some(Attach::Process { .. }), _) | (None, true) => "the program was let go",
+            (None, false) => "the program was ended",
         });
     }
 

@@ -1,0 +1,69 @@
+//! `dapple debug --core`.
+
+mod support;
+
+use dapple_engine::launch::LaunchOptions;
+use dapple_engine::{Event, Session};
+use std::time::Duration;
+use support::Run;
+
+#[test]
+fn a_core_file_is_looked_at_and_nothing_else_can_be_done_with_it() {
+    let folder = support::scratch("core");
+    let program = folder.join(format!("faults-{}", std::process::id()));
+    support::compile("faults.c", &program);
+    let core = folder.join(format!("core-{}", std::process::id()));
+    let options = LaunchOptions {
+        program: program.clone(),
+        args: vec!["read_null".into()],
+        ..LaunchOptions::default()
+    };
+    let (events, told) = crossbeam_channel::unbounded();
+    let session = Session::launch(options, events).expect("launched");
+    session.resume().expect("it runs");
+    while !matches!(
+        told.recv_timeout(Duration::from_secs(60)).expect("a stop"),
+        Event::Stopped(_)
+    ) {}
+    session.write_core(&core).expect("a core file");
+    drop(session);
+
+    // The program may be elsewhere by now.
+    let moved = program.with_extension("moved");
+    std::fs::rename(&program, &moved).expect("renamed");
+    let commands = ["bt", "p constant[1] + 40", "quit"];
+    let commands = commands.iter().flat_map(|command| ["--ex", command]);
+    let mut command = support::dapple();
+    command.args(["debug", "--batch", "--core"]).arg(&core);
+    let run = Run::of(command.args(commands).arg(&moved));
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    for part in [
+        "stopped by SIGSEGV: read of address 0x…, a null pointer",
+        "main at fixtures/faults.c",
+        "constant[1] + 40 = 42",
+    ] {
+        assert!(run.stdout.contains(part), "{part}: {run:#?}");
+    }
+    assert!(!run.stdout.contains("the program was"), "{run:#?}");
+    for (refused, why) in [
+        (
+            "next",
+            "this needs a live process; a core file can only be looked at",
+        ),
+        (
+            "set sink = 3",
+            "this needs a live process; a core file can only be looked at",
+        ),
+        ("run", "`dapple debug PROGRAM` runs the program"),
+    ] {
+        let mut command = support::dapple();
+        command.args(["debug", "--batch", "--ex", refused, "--core"]);
+        let run = Run::of(command.arg(&core).arg(&moved));
+        assert_eq!(run.code, Some(1), "{run:#?}");
+        assert!(run.stderr.contains(why), "{run:#?}");
+    }
+    let mut command = support::dapple();
+    let run = Run::of(command.args(["debug", "--batch", "--core"]).arg(&core));
+    let text = format!("{}{}", run.stdout, run.stderr);
+    assert!(text.contains("say where the program is"), "{text}");
+}
