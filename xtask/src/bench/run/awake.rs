@@ -4,13 +4,19 @@ use std::io::{self, ErrorKind, Read};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::retry_on_intr;
 
 /// How long a client stays awake: an idle processor needs up to 20 µs to wake up, which is time of the machine
 /// and of no debugger. Too short to be in the way of one that takes a millisecond.
 const AWAKE: Duration = Duration::from_micros(100);
+
+/// How long a debugger may say nothing.
+const PATIENCE: Timespec = Timespec {
+    tv_sec: 60,
+    tv_nsec: 0,
+};
 
 /// A debugger's output, read without going to sleep at first.
 pub struct Awake<R> {
@@ -38,7 +44,13 @@ impl<R: Read + AsFd> Read for Awake<R> {
                 std::hint::spin_loop();
                 continue;
             }
-            retry_on_intr(|| poll(&mut [PollFd::new(&self.output, PollFlags::IN)], None))?;
+            let patience = Some(&PATIENCE);
+            let ready =
+                retry_on_intr(|| poll(&mut [PollFd::new(&self.output, PollFlags::IN)], patience))?;
+            if ready == 0 {
+                let what = format!("it has said nothing for {} s", PATIENCE.tv_sec);
+                return Err(io::Error::new(ErrorKind::TimedOut, what));
+            }
         }
     }
 }
