@@ -3,7 +3,7 @@
 //! Text becomes tokens (`lex`), tokens a tree (`parse`, `ir`), and the tree is run against a frame (`run`).
 //! C, C++ and Rust differ in precedence, literals and casts; what they share (members, indices, arithmetic) is one.
 //! Nothing here changes the debuggee: where only a value is wanted, what would is refused while parsing, and of assignments the
-//! [`Change`]s are made, for somebody else to write.
+//! changes are made, for somebody else to write.
 
 use crate::Error;
 use crate::frame::Frame;

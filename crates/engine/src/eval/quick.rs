@@ -2,7 +2,7 @@
 //!
 //! What remains at each visit is reading a few registers and a little memory, and computing. Only what is plain is made
 //! ready: scalars in registers and memory, members and elements of what is in memory, pointers to all of those. The rest,
-//! and everything that goes wrong on the way, is for the evaluator beside this ([`super::run`]): it has the same value to
+//! and everything that goes wrong on the way, is for the evaluator beside this (`run`): it has the same value to
 //! give, or the sentence that says why there is none.
 
 use super::Parsed;
