@@ -4,8 +4,11 @@
 
 mod support;
 
+use dapple_engine::frame::FrameId;
 use dapple_engine::session::LineBreakpoint;
-use support::{Debuggee, Fixture, clang, fixture, fixture_by};
+use dapple_engine::values::Rendered;
+use dapple_engine::{Session, ThreadId};
+use support::{Fixture, clang, fixture, fixture_by, listing};
 
 /// The function that has to be looked at, with its expressions and their values.
 struct Expected {
@@ -34,23 +37,14 @@ fn plain(text: &str) -> &str {
 }
 
 /// The frame of a function among the innermost ones.
-fn frame_of(
-    debuggee: &Debuggee,
-    thread: dapple_engine::ThreadId,
-    name: &str,
-) -> dapple_engine::frame::FrameId {
-    let stack = debuggee.session().stack(thread, 0..6).unwrap();
-    let names: Vec<_> = stack
-        .frames
-        .iter()
-        .map(|frame| frame.function.clone())
-        .collect();
-    let found = stack
-        .frames
+fn frame_of(session: &Session, thread: ThreadId, name: &str) -> FrameId {
+    let frames = session.stack(thread, 0..6).unwrap().frames;
+    let found = frames
         .iter()
         .find(|frame| frame.function.as_deref() == Some(name));
+    let names = frames.iter().map(|frame| &frame.function);
     found
-        .unwrap_or_else(|| panic!("{name} is not among {names:?}"))
+        .unwrap_or_else(|| panic!("{name} is not among {:?}", names.collect::<Vec<_>>()))
         .id
 }
 
@@ -71,15 +65,25 @@ fn missing(fixture: &Fixture) -> Vec<String> {
         let announced: Vec<Expected> = debuggee.stdout.lines().filter_map(expected).collect();
         let now = &announced[read];
         read += 1;
-        let frame = frame_of(&debuggee, thread, &now.function);
-        for (expression, value) in &now.values {
+        let look = |session: &Session, _| -> Vec<Result<Rendered, String>> {
+            let frame = frame_of(session, thread, &now.function);
+            let values = now.values.iter().map(|(expression, _)| {
+                let found = session.evaluate(expression, Some(frame));
+                found
+                    .map(|(_, rendered)| rendered)
+                    .map_err(|error| error.to_string())
+            });
+            values.collect()
+        };
+        let shown = listing::live_and_post_mortem(debuggee.session(), thread, look);
+        for ((expression, value), shown) in now.values.iter().zip(shown) {
             let what = format!("{} {expression}", now.function);
-            match debuggee.session().evaluate(expression, Some(frame)) {
-                Ok((_, rendered)) if rendered.text.starts_with('<') => {
+            match shown {
+                Ok(rendered) if rendered.text.starts_with('<') => {
                     missing.push(format!("{what}: {}", rendered.text));
                 }
-                Ok((_, rendered)) if plain(&rendered.text) == value => {}
-                Ok((_, rendered)) => wrong.push(format!("{what}: {}, not {value}", rendered.text)),
+                Ok(rendered) if plain(&rendered.text) == value => {}
+                Ok(rendered) => wrong.push(format!("{what}: {}, not {value}", rendered.text)),
                 Err(error) => missing.push(format!("{what}: {error}")),
             }
         }

@@ -2,6 +2,7 @@
 
 mod support;
 
+use dapple_engine::Session;
 use dapple_engine::session::LineBreakpoint;
 use expect_test::{ExpectFile, expect_file};
 use support::{Fixture, fixture, listing};
@@ -286,11 +287,12 @@ int main()
     let mut debuggee = fixture.launch();
     debuggee.break_at(&["main"]);
     let (thread, _) = debuggee.run_to_breakpoint();
-    let session = debuggee.session();
-    let frame = listing::innermost(session, thread);
-    let start = std::time::Instant::now();
-    let text = listing::locals(session, frame, 3);
-    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    let text = listing::live_and_post_mortem(debuggee.session(), thread, |session, frame| {
+        let start = std::time::Instant::now();
+        let text = listing::locals(session, frame, 3);
+        assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+        text
+    });
     assert!(text.len() < 100_000, "{}", text.len());
     assert!(text.contains("wild: All &") && text.contains("endless: All &"));
 }
@@ -328,11 +330,12 @@ fn main() {
     let mut debuggee = fixture.launch();
     debuggee.break_at(&["main"]);
     let (thread, _) = debuggee.run_to_breakpoint();
-    let session = debuggee.session();
-    let frame = listing::innermost(session, thread);
-    let start = std::time::Instant::now();
-    let text = listing::locals(session, frame, 4);
-    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    let text = listing::live_and_post_mortem(debuggee.session(), thread, |session, frame| {
+        let start = std::time::Instant::now();
+        let text = listing::locals(session, frame, 4);
+        assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+        text
+    });
     assert!(text.len() < 100_000, "{}", text.len());
     assert!(text.contains("ones") && text.contains("sevens"), "{text}");
 }
@@ -343,23 +346,23 @@ fn the_raw_form_is_one_expansion_away() {
     let mut debuggee = fixture.launch();
     debuggee.break_at(&["texts"]);
     let (thread, _) = debuggee.run_to_breakpoint();
-    let session = debuggee.session();
-    let frame = listing::innermost(session, thread);
-    let (owned, rendered) = session.evaluate("owned", Some(frame)).expect("owned");
-    assert_eq!((rendered.named, rendered.indexed), (1, 0));
-    let children = session
-        .children(&owned.value, Some("owned"), 0..10)
-        .expect("children");
-    let (raw, rendered) = &children[0];
-    assert_eq!(raw.name, "[raw]");
-    assert!(
-        rendered.text.starts_with("String { vec: "),
-        "{}",
-        rendered.text
-    );
-    let fields = session.children(&raw.value, None, 0..10).expect("fields");
-    assert_eq!(fields[0].0.name, "vec");
-    assert_eq!(fields[0].1.text, "len = 5 [111, 119, 110, 101, 100]");
+    listing::live_and_post_mortem(debuggee.session(), thread, |session, frame| {
+        let (owned, rendered) = session.evaluate("owned", Some(frame)).expect("owned");
+        assert_eq!((rendered.named, rendered.indexed), (1, 0));
+        let children = session
+            .children(&owned.value, Some("owned"), 0..10)
+            .expect("children");
+        let (raw, rendered) = &children[0];
+        assert_eq!(raw.name, "[raw]");
+        assert!(
+            rendered.text.starts_with("String { vec: "),
+            "{}",
+            rendered.text
+        );
+        let fields = session.children(&raw.value, None, 0..10).expect("fields");
+        assert_eq!(fields[0].0.name, "vec");
+        assert_eq!(fields[0].1.text, "len = 5 [111, 119, 110, 101, 100]");
+    });
 }
 
 #[test]
@@ -368,15 +371,14 @@ fn statics_of_the_unit_are_listed() {
     let mut debuggee = fixture.launch();
     debuggee.break_at(&["main"]);
     let (thread, _) = debuggee.run_to_breakpoint();
-    let session = debuggee.session();
-    let frame = listing::innermost(session, thread);
-    let statics = session.statics(frame).expect("statics");
-    let mut lines: Vec<String> = statics
-        .iter()
-        .map(|(named, rendered)| {
+    let look = |session: &Session, frame| {
+        let statics = session.statics(frame).expect("statics");
+        let lines = statics.iter().map(|(named, rendered)| {
             format!("{}: {} = {}", named.name, rendered.type_name, rendered.text)
-        })
-        .collect();
+        });
+        lines.collect::<Vec<String>>()
+    };
+    let mut lines = listing::live_and_post_mortem(debuggee.session(), thread, look);
     lines.sort();
     let expected = [
         "global_counter: int = 42",
@@ -410,9 +412,9 @@ fn rust_values_of_optimised_programs_are_shown() {
     for stop in stops {
         let (thread, place) = debuggee.run_to_breakpoint();
         assert_eq!(place, stop);
-        let frame = listing::innermost(debuggee.session(), thread);
         shown.push_str(&format!("// {stop}\n"));
-        for line in listing::locals(debuggee.session(), frame, 0).lines() {
+        let locals = listing::locals_live_and_post_mortem(debuggee.session(), thread, 0);
+        for line in locals.lines() {
             if !LATER.iter().any(|later| line.starts_with(later)) {
                 shown.push_str(line);
                 shown.push('\n');

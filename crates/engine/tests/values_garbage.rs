@@ -156,6 +156,9 @@ fn check(fixture: &Fixture) {
         }
     }
     assert!(shown > 0 && refused > 0, "{shown} shown, {refused} refused");
+    // The last pattern's.
+    let look = |session: &Session, frame| listing::value(session, frame, "all", 2);
+    listing::live_and_post_mortem(session, thread, look);
 }
 
 #[test]

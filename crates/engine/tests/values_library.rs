@@ -57,8 +57,7 @@ fn shown(fixture: &Fixture) -> Vec<String> {
     debuggee.break_at(&SECTIONS);
     let stop = |_| {
         let (thread, _) = debuggee.run_to_breakpoint();
-        let frame = listing::innermost(debuggee.session(), thread);
-        listing::locals(debuggee.session(), frame, 2)
+        listing::locals_live_and_post_mortem(debuggee.session(), thread, 2)
     };
     SECTIONS.map(stop).into()
 }

@@ -5,6 +5,7 @@ mod support;
 use dapple_engine::Session;
 use dapple_engine::frame::FrameId;
 use std::collections::BTreeSet;
+use std::fmt::Debug;
 use std::time::{Duration, Instant};
 use support::{Debuggee, inline, listing};
 
@@ -13,10 +14,14 @@ const MANY: u64 = 100_000;
 /// A page of 100 may take so long; a debugger that wasn't optimised takes longer.
 const PATIENCE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 5000 } else { 100 });
 
-fn stopped<'a>(debuggee: &mut Debuggee<'a>) -> FrameId {
+/// Looks at the program where it is at `// stop: main`, and at a core file of it.
+fn look<T: PartialEq + Debug>(
+    debuggee: &mut Debuggee<'_>,
+    look: impl Fn(&Session, FrameId) -> T,
+) -> T {
     debuggee.break_at(&["main"]);
     let (thread, _) = debuggee.run_to_breakpoint();
-    listing::innermost(debuggee.session(), thread)
+    listing::live_and_post_mortem(debuggee.session(), thread, look)
 }
 
 /// `[name] = text` of the elements from `start` on.
@@ -78,45 +83,46 @@ int main()
         &[],
     );
     let mut debuggee = fixture.launch();
-    let frame = stopped(&mut debuggee);
-    let session = debuggee.session();
-    for name in ["map", "set", "table", "list", "chain", "deque", "bits"] {
-        let text = session.evaluate(name, Some(frame)).expect(name).1.text;
-        assert!(text.starts_with("len = 100000 {"), "{name}: {text}");
-        for start in [0, 50_000, MANY - 100] {
-            let lines = page(session, frame, name, start, 100);
-            assert_eq!(lines.len(), 100, "{name} from {start}");
-            for (number, line) in (start..).zip(&lines) {
-                let expected = match name {
-                    "map" => format!("[{number}] = \"{number}\""),
-                    "bits" => format!("[{number}] = {}", number % 3 == 0),
-                    // Its order is its own.
-                    "table" => {
-                        let (key, value) = line.split_once("] = ").expect("a key");
-                        let number: i64 = key.trim_start_matches('[').parse().expect("a number");
-                        assert_eq!((-number).to_string(), value, "{line}");
-                        continue;
-                    }
-                    _ => format!("[{number}] = {number}"),
-                };
-                assert_eq!(*line, expected, "{name}");
+    look(&mut debuggee, |session, frame| {
+        for name in ["map", "set", "table", "list", "chain", "deque", "bits"] {
+            let text = session.evaluate(name, Some(frame)).expect(name).1.text;
+            assert!(text.starts_with("len = 100000 {"), "{name}: {text}");
+            for start in [0, 50_000, MANY - 100] {
+                let lines = page(session, frame, name, start, 100);
+                assert_eq!(lines.len(), 100, "{name} from {start}");
+                for (number, line) in (start..).zip(&lines) {
+                    let expected = match name {
+                        "map" => format!("[{number}] = \"{number}\""),
+                        "bits" => format!("[{number}] = {}", number % 3 == 0),
+                        // Its order is its own.
+                        "table" => {
+                            let (key, value) = line.split_once("] = ").expect("a key");
+                            let number: i64 =
+                                key.trim_start_matches('[').parse().expect("a number");
+                            assert_eq!((-number).to_string(), value, "{line}");
+                            continue;
+                        }
+                        _ => format!("[{number}] = {number}"),
+                    };
+                    assert_eq!(*line, expected, "{name}");
+                }
             }
+            assert_eq!(page(session, frame, name, MANY - 3, 100).len(), 3, "{name}");
         }
-        assert_eq!(page(session, frame, name, MANY - 3, 100).len(), 3, "{name}");
-    }
-    let keys: BTreeSet<String> = (0..10)
-        .flat_map(|tenth| page(session, frame, "table", tenth * 10_000, 10_000))
-        .collect();
-    assert_eq!(keys.len() as u64, MANY);
-    for (expression, text) in [("list[77777]", "77777"), ("deque[99999]", "99999")] {
-        let found = session.evaluate(expression, Some(frame)).expect(expression);
-        assert_eq!(found.1.text, text, "{expression}");
-    }
-    let wrong = session.evaluate("list[100000]", Some(frame)).unwrap_err();
-    assert!(
-        wrong.to_string().contains("`list` has 100000 elements"),
-        "{wrong}"
-    );
+        let keys: BTreeSet<String> = (0..10)
+            .flat_map(|tenth| page(session, frame, "table", tenth * 10_000, 10_000))
+            .collect();
+        assert_eq!(keys.len() as u64, MANY);
+        for (expression, text) in [("list[77777]", "77777"), ("deque[99999]", "99999")] {
+            let found = session.evaluate(expression, Some(frame)).expect(expression);
+            assert_eq!(found.1.text, text, "{expression}");
+        }
+        let wrong = session.evaluate("list[100000]", Some(frame)).unwrap_err();
+        assert!(
+            wrong.to_string().contains("`list` has 100000 elements"),
+            "{wrong}"
+        );
+    });
 }
 
 #[test]
@@ -143,23 +149,23 @@ fn main() {
         &[],
     );
     let mut debuggee = fixture.launch();
-    let frame = stopped(&mut debuggee);
-    let session = debuggee.session();
-    for start in [0, 50_000, MANY - 100] {
-        for (number, line) in (start..).zip(page(session, frame, "map", start, 100)) {
-            assert_eq!(line, format!("[{number}] = \"{number}\""));
+    look(&mut debuggee, |session, frame| {
+        for start in [0, 50_000, MANY - 100] {
+            for (number, line) in (start..).zip(page(session, frame, "map", start, 100)) {
+                assert_eq!(line, format!("[{number}] = \"{number}\""));
+            }
+            for (number, line) in (start..).zip(page(session, frame, "set", start, 100)) {
+                assert_eq!(line, format!("[{number}] = {number}"));
+            }
         }
-        for (number, line) in (start..).zip(page(session, frame, "set", start, 100)) {
-            assert_eq!(line, format!("[{number}] = {number}"));
+        for name in ["table", "seen"] {
+            let all: BTreeSet<String> = (0..10)
+                .flat_map(|tenth| page(session, frame, name, tenth * 10_000, 10_000))
+                .collect();
+            assert_eq!(all.len() as u64, MANY, "{name}");
+            assert_eq!(page(session, frame, name, MANY - 3, 100).len(), 3, "{name}");
         }
-    }
-    for name in ["table", "seen"] {
-        let all: BTreeSet<String> = (0..10)
-            .flat_map(|tenth| page(session, frame, name, tenth * 10_000, 10_000))
-            .collect();
-        assert_eq!(all.len() as u64, MANY, "{name}");
-        assert_eq!(page(session, frame, name, MANY - 3, 100).len(), 3, "{name}");
-    }
+    });
 }
 
 /// Rings and loose ends, which a program's bugs make.
@@ -202,12 +208,13 @@ int main()
         &[],
     );
     let mut debuggee = fixture.launch();
-    let frame = stopped(&mut debuggee);
-    let session = debuggee.session();
-    let mut shown = String::new();
-    for name in ["ring", "bent", "loose", "tree", "table"] {
-        shown.push_str(&listing::value(session, frame, name, 1));
-    }
+    let shown = look(&mut debuggee, |session, frame| {
+        let mut shown = String::new();
+        for name in ["ring", "bent", "loose", "tree", "table"] {
+            shown.push_str(&listing::value(session, frame, name, 1));
+        }
+        shown
+    });
     expect_test::expect_file!["values/rings.txt"].assert_eq(&shown);
 }
 
@@ -273,32 +280,33 @@ fn main() {
         &[],
     );
     let mut debuggee = fixture.launch();
-    let frame = stopped(&mut debuggee);
-    let session = debuggee.session();
-    let mut shown = String::new();
-    for name in [
-        "long_vec",
-        "long_text",
-        "bad_vec",
-        "wild_vec",
-        "bad_text",
-        "bad_ring",
-        "bad_map",
-        "odd_map",
-        "ring",
-        "bent_tree",
-    ] {
-        let before = Instant::now();
-        shown.push_str(&listing::value(session, frame, name, 1));
-        let taken = before.elapsed();
-        assert!(taken < PATIENCE, "{name}: {taken:?}");
-    }
+    let shown = look(&mut debuggee, |session, frame| {
+        let mut shown = String::new();
+        for name in [
+            "long_vec",
+            "long_text",
+            "bad_vec",
+            "wild_vec",
+            "bad_text",
+            "bad_ring",
+            "bad_map",
+            "odd_map",
+            "ring",
+            "bent_tree",
+        ] {
+            let before = Instant::now();
+            shown.push_str(&listing::value(session, frame, name, 1));
+            let taken = before.elapsed();
+            assert!(taken < PATIENCE, "{name}: {taken:?}");
+        }
+        // What stands there now is the allocator's.
+        let freed = listing::value(session, frame, "freed", 1);
+        let reason = "freed: Rc<i32> = <not initialised or corrupt: ";
+        assert!(freed.starts_with(reason), "{freed}");
+        let page = page(session, frame, "long_vec", 9_999_990, 100);
+        assert_eq!(page.len(), 10);
+        assert_eq!(page[9], "[9999999] = 7");
+        shown
+    });
     expect_test::expect_file!["values/rust_damaged.txt"].assert_eq(&shown);
-    // What stands there now is the allocator's.
-    let freed = listing::value(session, frame, "freed", 1);
-    let reason = "freed: Rc<i32> = <not initialised or corrupt: ";
-    assert!(freed.starts_with(reason), "{freed}");
-    let page = page(session, frame, "long_vec", 9_999_990, 100);
-    assert_eq!(page.len(), 10);
-    assert_eq!(page[9], "[9999999] = 7");
 }

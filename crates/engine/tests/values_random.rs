@@ -533,18 +533,19 @@ fn check(seed: u64) {
     let mut debuggee = fixture.launch();
     debuggee.break_at(&["main"]);
     let (thread, _) = debuggee.run_to_breakpoint();
-    let session = debuggee.session();
-    let frame = listing::innermost(session, thread);
-    let variables = session.variables(frame).expect("variables");
-    assert_eq!(variables.len(), VALUES);
-    let shown: Vec<(String, String)> = variables
-        .iter()
-        .zip(&kinds)
-        .map(|((named, rendered), kind)| {
-            let text = rendered.text.clone();
-            (debug(session, named, rendered, kind), text)
-        })
-        .collect();
+    let look = |session: &Session, frame| -> Vec<(String, String)> {
+        let variables = session.variables(frame).expect("variables");
+        assert_eq!(variables.len(), VALUES);
+        let shown = variables
+            .iter()
+            .zip(&kinds)
+            .map(|((named, rendered), kind)| {
+                let text = rendered.text.clone();
+                (debug(session, named, rendered, kind), text)
+            });
+        shown.collect()
+    };
+    let shown = listing::live_and_post_mortem(debuggee.session(), thread, look);
     debuggee.resume();
     debuggee.expect_exit();
     let printed: Vec<&str> = debuggee.stdout.lines().collect();

@@ -42,17 +42,18 @@ fn check(fixture: &Fixture) {
         .set_line_breakpoints(&fixture.source, vec![line])
         .unwrap();
     let (thread, _) = debuggee.run_to_breakpoint();
-    let frame = listing::innermost(debuggee.session(), thread);
-    let shown = |expression: &str| {
-        let found = debuggee.session().evaluate(expression, Some(frame));
-        found.map_or_else(|error| error.to_string(), |(_, rendered)| rendered.text)
-    };
-    assert_eq!(shown("squares"), "{0, 1, 4}");
-    assert_eq!(shown("grid"), "{{0, 0}, {1, 10}, {2, 20}}");
-    assert_eq!(shown("grid[2]"), "{2, 20}");
-    assert_eq!(shown("grid[2][1]"), "20");
-    assert_eq!(shown("text"), "\"300.\"");
-    assert!(shown("squares[3]").contains("3"), "{}", shown("squares[3]"));
+    listing::live_and_post_mortem(debuggee.session(), thread, |session, frame| {
+        let shown = |expression: &str| {
+            let found = session.evaluate(expression, Some(frame));
+            found.map_or_else(|error| error.to_string(), |(_, rendered)| rendered.text)
+        };
+        assert_eq!(shown("squares"), "{0, 1, 4}");
+        assert_eq!(shown("grid"), "{{0, 0}, {1, 10}, {2, 20}}");
+        assert_eq!(shown("grid[2]"), "{2, 20}");
+        assert_eq!(shown("grid[2][1]"), "20");
+        assert_eq!(shown("text"), "\"300.\"");
+        assert!(shown("squares[3]").contains("3"), "{}", shown("squares[3]"));
+    });
 }
 
 #[test]

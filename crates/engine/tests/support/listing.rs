@@ -4,7 +4,7 @@ use dapple_engine::frame::FrameId;
 use dapple_engine::postmortem::CoreOptions;
 use dapple_engine::values::{NamedValue, Rendered};
 use dapple_engine::{Event, Session, ThreadId};
-use std::fmt::Write;
+use std::fmt::{Debug, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -33,15 +33,38 @@ pub fn locals(session: &Session, frame: FrameId, depth: usize) -> String {
     text
 }
 
-/// As [`locals`] of a thread's innermost frame, and that a core file of the same stop gives the same.
+/// As [`locals`] of a thread's innermost frame, live and post mortem.
 pub fn locals_live_and_post_mortem(session: &Session, thread: ThreadId, depth: usize) -> String {
-    let live = locals(session, innermost(session, thread), depth);
+    live_and_post_mortem(session, thread, |session, frame| {
+        locals(session, frame, depth)
+    })
+}
+
+/// What `look` sees in a thread's innermost frame; in a core file of the same stop it has to see the same.
+pub fn live_and_post_mortem<T: PartialEq + Debug>(
+    session: &Session,
+    thread: ThreadId,
+    look: impl Fn(&Session, FrameId) -> T,
+) -> T {
+    let live = look(session, innermost(session, thread));
     let core = core_of(session);
     let (remains, _) = post_mortem(&core, None);
-    let left = locals(&remains, innermost(&remains, thread), depth);
+    // It stays as long as it is open.
     std::fs::remove_file(&core).expect("removed");
+    let left = look(&remains, same_frame(&remains, session, thread));
     assert_eq!(left, live, "post mortem, and live");
     live
+}
+
+/// The frame of a core file that is a live thread's innermost one. A breakpoint's thread is shown before the inlined calls that begin
+/// where it stands; a core file, which knows of no breakpoint, has it in them.
+fn same_frame(remains: &Session, live: &Session, thread: ThreadId) -> FrameId {
+    let frames = |session: &Session| session.stack(thread, 0..1000).expect("a stack").frames;
+    let (left, was) = (frames(remains), frames(live));
+    let further = left.len() - was.len();
+    assert_eq!(left[further].physical.pc, left[0].physical.pc);
+    assert_eq!(left[further].function, was[0].function);
+    left[further].id
 }
 
 /// Writes the stopped process down, into a file of its own.
