@@ -44,7 +44,11 @@ pub fn not_stopped() -> Failure {
 
 /// A thread.
 pub fn thread(thread: &ThreadInfo) -> Thread {
-    Thread::new(i64::from(thread.id.0), thread.name.clone())
+    let name = match thread.name.as_str() {
+        "" => format!("thread {}", thread.id),
+        name => name.to_owned(),
+    };
+    Thread::new(i64::from(thread.id.0), name)
 }
 
 /// The process that was started.

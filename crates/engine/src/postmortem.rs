@@ -3,6 +3,9 @@
 //! Responsible for putting those together: which files were loaded where, and that they are of the builds that ran. A file that is another build now
 //! would give wrong names and values, so it is left out, with a warning.
 
+mod programs;
+
+use self::programs::{Proof, Sought};
 use crate::event::{Stop, StopReason};
 use crate::exceptions::thrown::Thrown;
 use crate::exceptions::{BreakMode, Exception};
@@ -21,7 +24,9 @@ use crate::{Address, Error, Event, ThreadId, signals};
 use crossbeam_channel::Sender;
 use dapple_symbols::Module;
 use rustc_hash::FxHashMap;
+use std::ffi::OsString;
 use std::fs::File;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,7 +35,8 @@ use std::sync::Arc;
 pub struct CoreOptions {
     /// The core file.
     pub core: PathBuf,
-    /// The program that it is of; `None`: the file says where that was.
+    /// The program that it is of: its path, or its name alone, by which it is looked for where it was, beside the core file and in
+    /// `PATH`; `None`: the file says where that was.
     pub program: Option<PathBuf>,
 }
 
@@ -83,9 +89,7 @@ impl PostMortem {
                 options.core.display()
             ));
         }
-        let program = remains
-            .load(options.program.as_deref(), &mut warnings)
-            .map_err(refuse)?;
+        let program = remains.load(options, &mut warnings).map_err(refuse)?;
         for module in remains.modules.iter() {
             remains.tell(Event::ModuleLoaded(module.info()));
         }
@@ -113,7 +117,7 @@ impl PostMortem {
     /// Finds the modules; gives the program's path.
     fn load(
         &mut self,
-        program: Option<&Path>,
+        options: &CoreOptions,
         warnings: &mut Vec<String>,
     ) -> Result<PathBuf, String> {
         let vector = parse_auxiliary_vector(&self.core.notes.auxiliary);
@@ -126,34 +130,50 @@ impl PostMortem {
         };
         let main = bases.iter().position(|file| runs(&file));
         let main = main.or_else(|| (!bases.is_empty()).then_some(0));
-        let mut path = PathBuf::new();
-        match (main.and_then(|main| bases.get(main)), program) {
-            (Some(parts), program) => {
-                path = program.map_or_else(|| name_of(parts), Path::to_owned);
-                match (self.add(parts, &path), program) {
-                    (Err(why), Some(_)) => return Err(why),
-                    (Err(why), None) => {
-                        warnings.push(format!("{why}; say where the program is (`program`)"))
-                    }
-                    (Ok(()), _) => {}
-                }
-            }
-            (None, Some(program)) => self.add_by_entry(program, &vector)?,
-            (None, None) => {
-                return Err("it doesn't say what program it is of; name it (`program`)".into());
-            }
-        }
-        for (index, parts) in bases.iter().enumerate() {
-            if Some(index) != main
-                && let Err(why) = self.add(parts, &name_of(parts))
-            {
+        let parts = main.and_then(|main| bases.get(main));
+        let was = match (parts, vector.file_name) {
+            (Some(parts), _) => Some(name_of(parts)),
+            (None, Some(at)) => self.text_at(Address(at)),
+            (None, None) => None,
+        };
+        let sought = Sought {
+            given: options.program.as_deref(),
+            was: was.as_deref(),
+            core: &options.core,
+        };
+        let mut add = |path: &Path, proof| match parts {
+            Some(parts) => self.add(parts, path, proof),
+            None => self.add_by_entry(path, &vector, proof),
+        };
+        let path = match sought.find(&mut add) {
+            Ok(path) => path,
+            Err(why) if options.program.is_some() || parts.is_none() => return Err(why),
+            Err(why) => {
                 warnings.push(why);
+                was.unwrap_or_default()
+            }
+        };
+        for (index, parts) in bases.iter().enumerate() {
+            if Some(index) != main {
+                let mut add = |path: &Path, proof| self.add(parts, path, proof);
+                if let Err(why) = programs::as_it_was(&name_of(parts), &mut add) {
+                    warnings.push(why);
+                }
             }
         }
         if let Some(base) = vector.vdso {
             self.add_vdso(base);
         }
         Ok(path)
+    }
+
+    /// A path that the process had in its memory.
+    fn text_at(&self, at: Address) -> Option<PathBuf> {
+        let mut bytes = vec![0; libc::PATH_MAX as usize];
+        let read = self.core.read_some(at, &mut bytes);
+        let end = bytes.get(..read)?.iter().position(|byte| *byte == 0)?;
+        bytes.truncate(end);
+        (end > 0).then(|| PathBuf::from(OsString::from_vec(bytes)))
     }
 
     /// The parts of each file of which code was mapped.
@@ -180,7 +200,7 @@ impl PostMortem {
     }
 
     /// Adds a file that was loaded in these parts, and is at `path` now.
-    fn add(&mut self, parts: &[MappedFile], path: &Path) -> Result<(), String> {
+    fn add(&mut self, parts: &[MappedFile], path: &Path, proof: Proof) -> Result<(), String> {
         let module = Module::open(path).map_err(|error| error.to_string())?;
         let first = parts.iter().find(|part| part.offset == 0);
         let first = first.ok_or_else(|| {
@@ -192,15 +212,20 @@ impl PostMortem {
         let mut page = [0; PAGE];
         let read = self.core.read_some(Address(first.start), &mut page);
         let ran = page.get(..read).and_then(build_id);
-        if let (Some(ran), Some(is)) = (&ran, module.build_id())
-            && ran != is
-        {
-            return Err(format!(
-                "{} is another build than the one that ran: its build id is {}, and was {}",
-                path.display(),
-                hex(is),
-                hex(ran)
-            ));
+        match (&ran, module.build_id()) {
+            (Some(ran), Some(is)) if ran != is => {
+                return Err(format!(
+                    "{} is another build than the one that ran: its build id is {}, and was {}",
+                    path.display(),
+                    hex(is),
+                    hex(ran)
+                ));
+            }
+            (Some(_), Some(_)) => {}
+            _ if proof == Proof::Needed => {
+                return Err(unproven(path));
+            }
+            _ => {}
         }
         let lowest = module.segments().iter().map(|one| one.address.0).min();
         let base = lowest.unwrap_or(0) & !(PAGE as u64 - 1);
@@ -216,7 +241,15 @@ impl PostMortem {
     }
 
     /// Adds the program where the file doesn't say what was mapped.
-    fn add_by_entry(&mut self, path: &Path, vector: &AuxiliaryVector) -> Result<(), String> {
+    fn add_by_entry(
+        &mut self,
+        path: &Path,
+        vector: &AuxiliaryVector,
+        proof: Proof,
+    ) -> Result<(), String> {
+        if proof == Proof::Needed {
+            return Err(unproven(path));
+        }
         let module = Module::open(path).map_err(|error| error.to_string())?;
         let entry = vector.entry.unwrap_or(module.entry().0);
         let bias = entry.wrapping_sub(module.entry().0);
@@ -304,6 +337,13 @@ fn name_of(parts: &[MappedFile]) -> PathBuf {
         .unwrap_or_default()
 }
 
+fn unproven(path: &Path) -> String {
+    format!(
+        "{}: nothing tells that it is the build that ran",
+        path.display()
+    )
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -340,13 +380,18 @@ impl Inspect for PostMortem {
     }
 
     fn threads(&self) -> Vec<ThreadInfo> {
-        // Of the threads' names only the first one's is written down.
-        let name = &self.core.notes.name;
-        let threads = self.core.notes.threads.iter();
+        let notes = &self.core.notes;
+        // The kernel writes down what the process is called, and that is its first thread.
+        let of_process = |id: ThreadId| (id.0 == notes.process).then(|| notes.name.clone());
+        let threads = notes.threads.iter();
         threads
             .map(|thread| ThreadInfo {
                 id: thread.id,
-                name: name.clone(),
+                name: thread
+                    .name
+                    .clone()
+                    .or_else(|| of_process(thread.id))
+                    .unwrap_or_default(),
             })
             .collect()
     }

@@ -198,7 +198,7 @@ pub struct StepOptions {
 pub struct ThreadInfo {
     /// Its id.
     pub id: ThreadId,
-    /// Its name (`/proc/PID/task/TID/comm`).
+    /// Its name (`/proc/PID/task/TID/comm`); empty where that isn't known, as of most threads of a core file.
     pub name: String,
 }
 

@@ -8,6 +8,7 @@ use dapple_engine::session::memory::PartialWrite;
 use dapple_engine::session::{LineBreakpoint, StepKind};
 use dapple_engine::{Error, Event, Session, ThreadId};
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::{Fixture, Outcome, fixture, listing};
@@ -137,6 +138,24 @@ fn all_threads_have_their_stacks_and_their_own_variables() {
 }
 
 #[test]
+fn threads_keep_their_names() {
+    let fixture = fixture("named.c", &[]);
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["begun"]);
+    debuggee.run_to_breakpoint();
+    let live = debuggee.session();
+    let (remains, _) = listing::post_mortem(&listing::core_of(live), None);
+    let names = |session: &Session| -> BTreeSet<(i32, String)> {
+        let threads = session.threads().expect("threads");
+        let pairs = threads.into_iter().map(|thread| (thread.id.0, thread.name));
+        pairs.collect()
+    };
+    let was = names(live);
+    assert!(was.iter().any(|(_, name)| name == "worker 1"), "{was:?}");
+    assert_eq!(names(&remains), was);
+}
+
+#[test]
 fn what_needs_a_live_process_is_refused() {
     let fixture = fixture("values.c", &[]);
     let mut debuggee = fixture.launch();
@@ -186,6 +205,15 @@ fn a_core_file_of_another_build_is_not_read_with_this_one() {
     );
     let said = refusal(&core, Some(Path::new("/nowhere/at/all")));
     assert!(said.contains("/nowhere/at/all"), "{said}");
+    // By its name alone it is found where it was.
+    let name = Path::new(fixture.binary.file_name().expect("a name"));
+    let (remains, _) = listing::post_mortem(&core, Some(name));
+    assert_eq!(remains.process().program, fixture.binary);
+    let said = refusal(&core, Some(Path::new("no-such-program")));
+    assert!(
+        said.contains("no program `no-such-program` is here"),
+        "{said}"
+    );
     // A copy of the program is as good as the program.
     let copy = folder("core-copy").join("elsewhere");
     std::fs::copy(&fixture.binary, &copy).expect("a copy");
@@ -196,6 +224,52 @@ fn a_core_file_of_another_build_is_not_read_with_this_one() {
         "{:?}",
         stacks(&remains)
     );
+}
+
+/// Programs are built anew while their core files are looked at, and sent elsewhere together with them.
+#[test]
+fn a_program_that_is_no_longer_where_it_was_is_found_by_its_build() {
+    let fixture = fixture("faults.c", &[]);
+    let folder = folder("core-moved");
+    let (binary, core) = (folder.join("moved"), folder.join("core"));
+    std::fs::copy(&fixture.binary, &binary).expect("a copy");
+    let copy = Fixture::of(binary.clone());
+    let mut debuggee = copy.launch_with(&["wild"]);
+    debuggee.resume();
+    debuggee.expect_stop();
+    // From now on the kernel calls it deleted.
+    std::fs::remove_file(&binary).expect("removed");
+    debuggee.session().write_core(&core).expect("a core file");
+    let found = |core: &Path| {
+        let (remains, told) = listing::post_mortem(core, None);
+        let (thread, _) = reason(&told);
+        let stack = remains.stack(thread, 0..1).expect("a stack");
+        let function = stack.frames[0].function.clone();
+        let warned = told.into_iter().find_map(|event| match event {
+            Event::DebugInfoWarnings(said) => Some(said.join("\n")),
+            _ => None,
+        });
+        let program = remains.process().program.clone();
+        (program, function.as_deref() == Some("wild"), warned)
+    };
+    let (_, is_known, warned) = found(&core);
+    let warned = warned.expect("a warning");
+    assert!(!is_known && warned.contains("(`program`)"), "{warned}");
+    // The same build stands there again.
+    std::fs::copy(&fixture.binary, &binary).expect("a copy");
+    assert_eq!(found(&core), (binary.clone(), true, None));
+    // Another one does.
+    let other = support::inline("other.c", "int main(void) { return 0; }\n", &[]);
+    std::fs::copy(&other.binary, &binary).expect("a copy");
+    let (_, is_known, warned) = found(&core);
+    let warned = warned.expect("a warning");
+    assert!(!is_known && warned.contains("another build"), "{warned}");
+    // The one that ran lies beside the core file.
+    let sent = folder.join("sent");
+    std::fs::create_dir(&sent).expect("a folder");
+    std::fs::copy(&core, sent.join("core")).expect("a copy");
+    std::fs::copy(&fixture.binary, sent.join("moved")).expect("a copy");
+    assert_eq!(found(&sent.join("core")), (sent.join("moved"), true, None));
 }
 
 #[test]

@@ -27,6 +27,7 @@ impl Owner {
                 registers,
                 vectors: ptrace::vectors(id).ok(),
                 extended: ptrace::extended_state(id).unwrap_or_default(),
+                name: process::thread_name(self.process, id),
             });
         }
         let refused = |error: std::io::Error| Error::System {

@@ -16,11 +16,16 @@ pub(super) const NT_AUXV: u32 = 6;
 pub(super) const NT_FILE: u32 = 0x4649_4c45;
 pub(super) const NT_X86_XSTATE: u32 = 0x202;
 pub(super) const NT_SIGINFO: u32 = 0x5349_4749;
+/// Our own, of the name "DAPPLE": what the thread is called. The kernel keeps only what the first one of the process is.
+pub(super) const NT_THREAD_NAME: u32 = 1;
 
 /// More threads than a process has: where a broken file is given up.
 const MOST_THREADS: usize = 100_000;
 /// More mapped files than a process has (`vm.max_map_count` is 65,530 by default).
 const MOST_FILES: usize = 1 << 20;
+
+/// More bytes than a thread's name has (prctl(2), `PR_SET_NAME`).
+const LONGEST_NAME: usize = 64;
 
 /// A thread as it was.
 #[derive(Debug, Clone)]
@@ -34,6 +39,8 @@ pub(crate) struct CoreThread {
     /// The extended state (XSAVE).
     pub(crate) extended: Vec<u8>,
     pub(crate) info: Option<SignalInfo>,
+    /// What it was called, where that was written down.
+    pub(crate) name: Option<String>,
 }
 
 /// A part of a file in memory.
@@ -54,7 +61,7 @@ pub(crate) struct Notes {
     pub(crate) files: Vec<MappedFile>,
     /// The auxiliary vector as the kernel wrote it.
     pub(crate) auxiliary: Vec<u8>,
-    /// The name of the program, cut to 15 bytes, and its command line, cut to 79.
+    /// What the first thread of the process was called, and its command line, cut to 79 bytes.
     pub(crate) name: String,
     pub(crate) command: String,
     pub(crate) process: i32,
@@ -80,6 +87,11 @@ impl Notes {
             (b"CORE", NT_SIGINFO) => {
                 if let Some(thread) = self.threads.last_mut() {
                     thread.info = signal_info(bytes);
+                }
+            }
+            (b"DAPPLE", NT_THREAD_NAME) => {
+                if let Some(thread) = self.threads.last_mut() {
+                    thread.name = Some(text(bytes.get(..bytes.len().min(LONGEST_NAME))));
                 }
             }
             (b"CORE", NT_PRPSINFO) => {
@@ -126,6 +138,7 @@ fn thread(bytes: &[u8]) -> Option<CoreThread> {
         vectors: None,
         extended: Vec::new(),
         info: None,
+        name: None,
     })
 }
 

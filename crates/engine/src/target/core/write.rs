@@ -1,7 +1,8 @@
 //! Writing a core file, in the form that the kernel gives it (core(5), elf(5)).
 
 use super::notes::{
-    NT_AUXV, NT_FILE, NT_FPREGSET, NT_PRPSINFO, NT_PRSTATUS, NT_SIGINFO, NT_X86_XSTATE,
+    NT_AUXV, NT_FILE, NT_FPREGSET, NT_PRPSINFO, NT_PRSTATUS, NT_SIGINFO, NT_THREAD_NAME,
+    NT_X86_XSTATE,
 };
 use crate::faults::{Mapping, SignalInfo};
 use crate::memory::Memory;
@@ -33,6 +34,7 @@ pub(crate) struct WrittenThread {
     /// The extended state (XSAVE).
     pub(crate) extended: Vec<u8>,
     pub(crate) info: Option<SignalInfo>,
+    pub(crate) name: String,
 }
 
 /// A process to be written down, the thread that matters first.
@@ -157,6 +159,8 @@ impl WrittenProcess<'_> {
                 note(&mut notes, NT_FPREGSET, &area(vectors));
             }
             note_of(&mut notes, b"LINUX\0\0\0", NT_X86_XSTATE, &thread.extended);
+            let name = thread.name.as_bytes();
+            note_of(&mut notes, b"DAPPLE\0\0", NT_THREAD_NAME, name);
         }
         notes
     }

@@ -16,6 +16,8 @@ pub(crate) struct AuxiliaryVector {
     pub(crate) interpreter: Option<u64>,
     /// `AT_SYSINFO_EHDR`: where the vDSO is mapped.
     pub(crate) vdso: Option<u64>,
+    /// `AT_EXECFN`: where the name is by which the program was started.
+    pub(crate) file_name: Option<u64>,
 }
 
 /// The folder of `/proc` that shows a process's memory, mappings and executable: of its first thread, or of another where that has
@@ -56,6 +58,7 @@ pub(crate) fn parse_auxiliary_vector(bytes: &[u8]) -> AuxiliaryVector {
             libc::AT_ENTRY => vector.entry = value,
             libc::AT_BASE => vector.interpreter = value.filter(|&base| base != 0),
             libc::AT_SYSINFO_EHDR => vector.vdso = value,
+            libc::AT_EXECFN => vector.file_name = value,
             _ => {}
         }
     }
@@ -210,6 +213,7 @@ mod tests {
             entry: Some(0x401000),
             interpreter: None,
             vdso: Some(0x7fff),
+            file_name: None,
         };
         assert_eq!(parse_auxiliary_vector(&bytes), expected);
         let cut = parse_auxiliary_vector(&bytes[..20]);

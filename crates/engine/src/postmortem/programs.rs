@@ -1,0 +1,106 @@
+//! Where the files are now that a core file's process had in memory.
+//!
+//! Responsible for the order in which places are tried. Whether what is there is the build that ran is for who opens it to tell, and a place that is only guessed
+//! is taken for nothing less.
+
+use std::path::{Path, PathBuf};
+
+/// What the kernel adds to the path of a file that is no longer there.
+const DELETED: &str = " (deleted)";
+
+/// What must be known of a file before it stands for the one that ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Proof {
+    /// That it is the same build, by its id.
+    Needed,
+    /// That it is not known to be another: somebody, or the core file, says that it is this.
+    Said,
+}
+
+/// The program that is looked for.
+pub(super) struct Sought<'a> {
+    /// What the user calls it.
+    pub(super) given: Option<&'a Path>,
+    /// Where it was when it ran.
+    pub(super) was: Option<&'a Path>,
+    pub(super) core: &'a Path,
+}
+
+/// Opens a file as one that ran; the reason why it isn't.
+type Open<'a> = dyn FnMut(&Path, Proof) -> Result<(), String> + 'a;
+
+impl Sought<'_> {
+    /// Where it is now.
+    pub(super) fn find(&self, open: &mut Open<'_>) -> Result<PathBuf, String> {
+        match (self.given, self.was) {
+            (Some(given), _) if is_name(given) => self.find_by_name(given, open),
+            (Some(given), _) => open(given, Proof::Said).map(|()| given.to_owned()),
+            (None, Some(was)) => {
+                let why = match as_it_was(was, open) {
+                    Ok(path) => return Ok(path),
+                    Err(why) => why,
+                };
+                // Core files are sent together with their program.
+                let name = without_deleted(was).file_name().map(PathBuf::from);
+                let beside = name.map(|name| self.beside(&name));
+                match beside {
+                    Some(beside) if open(&beside, Proof::Needed).is_ok() => Ok(beside),
+                    _ => Err(format!("{why}; say where the program is (`program`)")),
+                }
+            }
+            (None, None) => Err("it doesn't say what program it is of; name it (`program`)".into()),
+        }
+    }
+
+    /// The first of this name that is the build that ran; else the reason of the first that is there.
+    fn find_by_name(&self, name: &Path, open: &mut Open<'_>) -> Result<PathBuf, String> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut places = vec![name.to_owned()];
+        let is_called = |was: &&Path| without_deleted(was).file_name() == name.file_name();
+        places.extend(self.was.filter(is_called).map(without_deleted));
+        places.push(self.beside(name));
+        places.extend(std::env::split_paths(&path).map(|folder| folder.join(name)));
+        let mut first = None;
+        for place in places.into_iter().filter(|place| place.is_file()) {
+            match open(&place, Proof::Said) {
+                Ok(()) => return Ok(place),
+                Err(why) => {
+                    first.get_or_insert(why);
+                }
+            }
+        }
+        Err(first.unwrap_or_else(|| {
+            format!(
+                "no program `{}` is here, where it was when it ran, beside the core file or in PATH; give its path",
+                name.display()
+            )
+        }))
+    }
+
+    fn beside(&self, name: &Path) -> PathBuf {
+        self.core.parent().unwrap_or(Path::new("")).join(name)
+    }
+}
+
+/// Opens a file where it was, or what stands there now if it is the same build.
+pub(super) fn as_it_was(was: &Path, open: &mut Open<'_>) -> Result<PathBuf, String> {
+    let why = match open(was, Proof::Said) {
+        Ok(()) => return Ok(was.to_owned()),
+        Err(why) => why,
+    };
+    let now = without_deleted(was);
+    if now == was {
+        return Err(why);
+    }
+    open(&now, Proof::Needed).map(|()| now)
+}
+
+/// A name to be looked for, no path.
+fn is_name(path: &Path) -> bool {
+    path.components().count() == 1 && path.file_name() == Some(path.as_os_str())
+}
+
+fn without_deleted(path: &Path) -> PathBuf {
+    let text = path.to_str().and_then(|text| text.strip_suffix(DELETED));
+    text.map_or_else(|| path.to_owned(), PathBuf::from)
+}
