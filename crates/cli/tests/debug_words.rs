@@ -48,7 +48,7 @@ fn what_there_is_not_is_answered_with_what_there_is() {
     let lines = [
         "locls",
         "x/4q $rsp",
-        "p/x 12",
+        "p/x",
         "breakpoint set --name add",
         "ignore 1 5",
         "tbraek add",
@@ -59,7 +59,7 @@ fn what_there_is_not_is_answered_with_what_there_is() {
     let expected = "\
 dapple: there is no command `locls`; did you mean `info locals`?
 dapple: `x` has no format `q`: b, h, w, g, s, i, x
-dapple: `print` has no formats such as `/x`: values are shown by their types
+dapple: print what? `p/x flags`
 dapple: there is no command `breakpoint set`: `break LINE`, `break FILE:LINE` or `break FUNCTION` sets a breakpoint
 dapple: there is no command `ignore`: `hits N >= COUNT` has breakpoint N stop from that hit on
 dapple: there is no command `tbraek`; did you mean `tbreak`?
@@ -67,6 +67,40 @@ dapple: there is no info about `brekpoints`; did you mean `info breakpoints`?
 dapple: there is no command `zzz`; `help` lists them
 ";
     assert_eq!(run.stderr, expected, "{run:#?}");
+}
+
+const SHOP: &str = "#include <map>\n#include <string>\n#include <vector>\nstruct Item { std::string name; double price; };\nint main()\n{\n    \
+    std::map<int, Item> items{{1, {\"pear\", 2.5}}, {2, {\"a plum that has a long name, so that the line is too long\", 1.5}}};\n    \
+    std::vector<int> many(1000, 7);\n    return 12;\n}\n";
+
+#[test]
+fn values_are_opened_up_with_their_raw_form_last_and_numbers_and_types_as_gdb_has_them() {
+    let source = write("opened.cpp", SHOP);
+    let source = source.to_str().expect("a plain path");
+    let lines = [
+        "b 9",
+        "run",
+        "p items",
+        "p many",
+        "p/x many[3]",
+        "p/t 5",
+        "ptype items[1]",
+        "whatis many",
+    ];
+    let run = typed(&[source], &lines);
+    for said in [
+        "items = len = 2\n  [1] = {name = \"pear\", price = 2.5}\n  [2] = {name = \"a plum",
+        "price = 1.5}\n  [raw] = {_M_t = {",
+        "many = len = 1000\n  [0] = 7\n",
+        "  [63] = 7\n  … 936 more\n  [raw] = {",
+        "many[3],x = 0x…\n",
+        "5,b = 0b101\n",
+        "Item\n  name: std::string\n  price: double\n",
+        "std::vector<int>\n",
+    ] {
+        assert_eq!(run.stdout.matches(said).count(), 1, "{said}: {run:#?}");
+    }
+    assert_eq!(run.stderr, "", "{run:#?}");
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Lexical scopes and the variables in them: DWARF 5 §3.5, §4.1.
 
-use crate::blocks::{BlockKind, Blocks};
+use crate::blocks::{Block, BlockKind, Blocks};
 use crate::dwarf::{Dwarf, Unit};
 use crate::functions::{FunctionId, Language, SourcePosition};
+use crate::lines::Row;
 use crate::name_index::{EntryKind, EntryPlace};
 use crate::names::{NamePattern, base_of};
 use crate::types::TypeId;
@@ -76,6 +77,10 @@ impl<'a> Dwarf<'a> {
             unit: unit.index,
             offset: function.offset,
         };
+        let bound_later = |variable: &Variable, block: u32| {
+            let block = &blocks.blocks[block as usize];
+            unit.language() == Language::Rust && self.bound_later(unit, block, variable, address)
+        };
         let mut variables = Vec::new();
         for (depth, &block) in frame.iter().enumerate() {
             for variable in blocks
@@ -93,12 +98,48 @@ impl<'a> Dwarf<'a> {
                 else {
                     continue;
                 };
-                if !declared_later(&variable, here.as_ref(), unit.language()) {
+                let language = unit.language();
+                if !declared_later(&variable, here.as_ref(), language)
+                    && !bound_later(&variable, block)
+                {
                     variables.push(variable);
                 }
             }
         }
         variables
+    }
+
+    /// Whether a pattern's variable has yet to be bound: rustc opens the block of `if let Some(x) = f()` before the call of `f`. What
+    /// is matched stands behind the pattern in the line, and is computed first; a `let` opens its block when it is through.
+    fn bound_later(
+        &self,
+        unit: &Unit<'a>,
+        block: &Block,
+        variable: &Variable,
+        address: u64,
+    ) -> bool {
+        let (Some(start), Some(declaration)) = (block.ranges.first(), &variable.declaration) else {
+            return false;
+        };
+        let lines = self.lines(unit);
+        let (Some(first), Some(here)) = (lines.row_at(start.start), lines.row_at(address)) else {
+            return false;
+        };
+        let Some(rows) = lines.rows.get(first..=here) else {
+            return false;
+        };
+        let (column, line) = (rows[0].column, declaration.line);
+        let code = |row: &&Row| row.line != 0;
+        // Where the line has begun before the block, the block is behind what is matched, or of another kind.
+        let begins = lines.rows[..first].iter().rev().find(code);
+        // Optimised code has a list of where it is when.
+        let place = self.entry(unit, UnitOffset(variable.offset));
+        let place = place.and_then(|entry| entry.attr_value(dw::DW_AT_location));
+        variable.kind == VariableKind::Local
+            && block.kind == BlockKind::Lexical
+            && matches!(place, Some(AttributeValue::Exprloc(_)))
+            && begins.is_none_or(|row| row.line != line || row.file != rows[0].file)
+            && (rows.iter().filter(code)).all(|row| row.line == line && row.column >= column)
     }
 
     /// The line an address belongs to.
@@ -266,7 +307,8 @@ fn declared_later(variable: &Variable, here: Option<&Here>, language: Language) 
 impl Module {
     /// Parameters and locals visible at `address`, outer blocks first, in declaration order: of the function itself
     /// (`inline_depth` 0), or of the n-th inlined call from outside that covers the address (`inline_depth` n).
-    /// Locals declared after the row's line (for outer frames: the call's) in the same block are left out.
+    /// Locals declared after the row's line (for outer frames: the call's) in the same block are left out, and those of a Rust pattern
+    /// while what it is matched with is being computed.
     pub fn variables_at(&self, address: FileAddress, inline_depth: usize) -> Vec<Variable> {
         self.dwarf(|dwarf| dwarf.variables_at(address.0, inline_depth))
     }

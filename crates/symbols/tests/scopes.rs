@@ -372,7 +372,19 @@ impl std::fmt::Display for Area {
         write!(f, "{}", self.width) // stop: trait
     }
 }
+#[inline(never)]
+fn bind(words: &mut Vec<String>) -> usize {
+    let mut total = 0;
+    if let Some(word) = words.first() { // stop: match
+        total += word.len(); // stop: bound
+    }
+    if let Some(word) = words.get(total).map(String::len) { total += word; } // stop: one line
+    while let Some(word) = words.pop() { total += word.len(); } // stop: loop
+    let one = total; let two = one + 1; // stop: both
+    one + two
+}
 fn main() {
+    bind(&mut vec!["one".to_owned()]);
     let value = 1;
     let value = value + 1; // stop: shadow
     let add = |x: i32| x + value; // stop: closure
@@ -391,6 +403,24 @@ fn rust_variables_and_names_are_rusts() {
         assert_eq!(names(&visible)[..4], ["value", "value", "add", "area"]);
         let shadow = module.variables_at(fixture.address(&module, "shadow"), 0);
         assert_eq!(names(&shadow), ["value"]);
+        let at = |address| names(&module.variables_at(address, 0)).join(" ");
+        let first = |marker| at(fixture.address(&module, marker));
+        // From the line's first row to its last in the function's order.
+        let last = |marker| {
+            let function = module
+                .function_at(fixture.address(&module, marker))
+                .unwrap();
+            let rows = module.rows_in(function.ranges[0].clone());
+            let line = fixture.line(marker);
+            let rows = rows.iter().filter(|row| row.line == line);
+            at(rows.last().unwrap().range.start)
+        };
+        assert_eq!(first("match"), "words total");
+        assert_eq!(first("bound"), "words total word");
+        assert_eq!(first("one line"), "words total");
+        assert_eq!(last("one line"), "words total word");
+        assert_eq!(first("loop"), "words total");
+        assert_eq!(last("both"), "words total one");
         let method = fixture.address(&module, "method");
         assert_eq!(
             module.function_at(method).unwrap().name,

@@ -3,7 +3,10 @@
 //! The adapter's one-line text is taken if it is short and whole. Opening is bounded in depth, in children and in lines,
 //! whatever the debuggee holds; what is left out says so.
 
-use dapple_dap::types::{Variable, VariablesArguments, VariablesRequest};
+use dapple_dap::types::{
+    EvaluateResponse, SetExpressionResponse, Variable, VariablesArguments,
+    VariablesArgumentsFilter, VariablesRequest,
+};
 
 use super::render::assignment;
 use super::screen::printable;
@@ -18,6 +21,8 @@ const DEPTH: usize = 4;
 const CHILDREN: usize = 64;
 /// How many lines a value may take in all.
 const LINES: usize = 300;
+/// What debuggers call the part that shows a value without its presentation.
+const RAW: &str = "[raw]";
 
 /// A value as the adapter gave it.
 #[derive(Debug, Clone)]
@@ -26,14 +31,39 @@ pub struct Value {
     pub text: String,
     /// Where to ask for its parts; 0 if it has none.
     pub reference: i64,
+    /// How many of its parts have names, and how many are elements, where the adapter tells.
+    counts: Option<(i64, i64)>,
+}
+
+impl Value {
+    fn new(text: &str, reference: i64, named: Option<i64>, indexed: Option<i64>) -> Value {
+        Value {
+            text: text.to_owned(),
+            reference,
+            counts: indexed.map(|indexed| (named.unwrap_or(0), indexed)),
+        }
+    }
 }
 
 impl From<&Variable> for Value {
-    fn from(variable: &Variable) -> Self {
-        Self {
-            text: variable.value.clone(),
-            reference: variable.variables_reference,
-        }
+    fn from(it: &Variable) -> Self {
+        let (named, indexed) = (it.named_variables, it.indexed_variables);
+        Value::new(&it.value, it.variables_reference, named, indexed)
+    }
+}
+
+impl From<&EvaluateResponse> for Value {
+    fn from(it: &EvaluateResponse) -> Self {
+        let (named, indexed) = (it.named_variables, it.indexed_variables);
+        Value::new(&it.result, it.variables_reference, named, indexed)
+    }
+}
+
+impl From<&SetExpressionResponse> for Value {
+    fn from(it: &SetExpressionResponse) -> Self {
+        let (named, indexed) = (it.named_variables, it.indexed_variables);
+        let reference = it.variables_reference.unwrap_or(0);
+        Value::new(&it.value, reference, named, indexed)
     }
 }
 
@@ -80,26 +110,55 @@ fn push(session: &Session, name: &str, value: &Value, depth: usize, lines: &mut 
         lines.push(indent + &line(session, name, value));
         return;
     }
-    let parts = session.request::<VariablesRequest>(VariablesArguments::new(value.reference));
-    let parts = match parts {
-        Ok(answer) if !answer.variables.is_empty() => answer.variables,
-        _ => {
-            lines.push(indent + &line(session, name, value));
-            return;
-        }
-    };
+    let (parts, count) = parts(session, value);
+    if parts.is_empty() {
+        lines.push(indent + &line(session, name, value));
+        return;
+    }
     lines.push(format!(
         "{indent}{}",
         assignment(name, &heading(&value.text), style)
     ));
-    for part in parts.iter().take(CHILDREN) {
-        push(session, &part.name, &Value::from(part), depth + 1, lines);
+    // How a library lays its type out is looked at last, and only in part.
+    let (raw, plain): (Vec<&Variable>, Vec<&Variable>) =
+        parts.iter().partition(|part| part.name == RAW);
+    for part in plain.iter().take(CHILDREN) {
+        push(session, &part.name, &Value::from(*part), depth + 1, lines);
     }
-    if parts.len() > CHILDREN {
-        lines.push(style.paint(
-            Role::Aside,
-            &format!("{indent}  … {} more", parts.len() - CHILDREN),
-        ));
+    let left = count.saturating_sub(raw.len() + plain.len().min(CHILDREN));
+    if left > 0 {
+        lines.push(style.paint(Role::Aside, &format!("{indent}  … {left} more")));
+    }
+    for part in raw {
+        let text = line(session, &part.name, &Value::from(part));
+        lines.push(style.paint(Role::Aside, &format!("{indent}  {text}")));
+    }
+}
+
+/// The first parts of a value, and how many it has.
+fn parts(session: &Session, value: &Value) -> (Vec<Variable>, usize) {
+    let ask = |arguments| {
+        let answer = session.request::<VariablesRequest>(arguments);
+        answer.map_or_else(|_| Vec::new(), |answer| answer.variables)
+    };
+    let all = VariablesArguments::new(value.reference);
+    match value.counts {
+        Some((named, indexed)) if indexed > CHILDREN as i64 => {
+            let of = |filter| all.clone().with_filter(filter);
+            let mut parts = match named {
+                0 => Vec::new(),
+                _ => ask(of(VariablesArgumentsFilter::Named)),
+            };
+            let page = of(VariablesArgumentsFilter::Indexed).with_start(0);
+            parts.extend(ask(page.with_count(CHILDREN as i64)));
+            let count = named.saturating_add(indexed);
+            (parts, usize::try_from(count).unwrap_or(usize::MAX))
+        }
+        _ => {
+            let parts = ask(all);
+            let count = parts.len();
+            (parts, count)
+        }
     }
 }
 

@@ -182,6 +182,7 @@ impl<'a> Reader<'a> {
 
 impl Reader<'_> {
     /// Parameters and locals visible in the frame, in declaration order; a shadowed one is followed by the one that shadows it.
+    /// What the compiler has made for itself, as a `for` loop's `__for_begin`, is left out; expressions find it by its name.
     pub fn variables(&self, frame: &Frame) -> Vec<NamedValue> {
         let Some(loaded) = &frame.physical.module else {
             return Vec::new();
@@ -191,6 +192,7 @@ impl Reader<'_> {
             .module
             .variables_at(lookup, frame.inline_depth)
             .iter()
+            .filter(|variable| !variable.artificial || variable.kind != VariableKind::Local)
             .map(|variable| self.variable(variable, loaded, frame))
             .collect()
     }

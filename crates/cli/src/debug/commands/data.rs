@@ -4,11 +4,13 @@ use anyhow::{Context, bail};
 use dapple_dap::types::{
     EvaluateArguments, EvaluateArgumentsContext, EvaluateRequest, ModulesArguments, ModulesRequest,
     Scope, ScopePresentationHint, ScopesArguments, ScopesRequest, SetExpressionArguments,
-    SetExpressionRequest, StackFrame, Variable, VariablesArguments, VariablesRequest,
+    SetExpressionRequest, StackFrame, Variable, VariablesArguments, VariablesArgumentsFilter,
+    VariablesRequest,
 };
 
 use super::{Argument, Command, Flow};
 use crate::debug::render;
+use crate::debug::screen::printable;
 use crate::debug::session::Session;
 use crate::debug::style::Role;
 use crate::debug::value_tree;
@@ -30,10 +32,20 @@ pub static COMMANDS: &[Command] = &[
         aliases: &["p"],
         usage: "EXPRESSION",
         summary: "show a value",
-        details: "Such as `p order.items[0]` or `p *next`. What does not fit on a line is opened up.",
+        details: "Such as `p order.items[0]` or `p *next`. What does not fit on a line is opened up. `p/x flags` shows numbers in hexadecimal.",
         argument: Argument::Expression,
         repeats: false,
         run: print,
+    },
+    Command {
+        name: "type",
+        aliases: &["ptype", "whatis"],
+        usage: "EXPRESSION",
+        summary: "show the type of a value, and of its fields",
+        details: "Such as `type order.items`.",
+        argument: Argument::Expression,
+        repeats: false,
+        run: type_of,
     },
     Command {
         name: "set",
@@ -62,8 +74,8 @@ fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
         bail!("print what? `p order.items[0]`");
     }
     if let Some(format) = expression.strip_prefix('/') {
-        let format = format.split_whitespace().next().unwrap_or_default();
-        bail!("`print` has no formats such as `/{format}`: values are shown by their types");
+        let expression = with_format(session, format)?;
+        return print(session, &expression);
     }
     if let Some(at) = assigns(expression) {
         return assign(session, expression, at);
@@ -74,12 +86,55 @@ fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     // In foreign adapters `repl` takes the adapter's own commands, and `p x` is one of lldb's.
     arguments.context = Some(EvaluateArgumentsContext::Watch);
     let answer = session.request::<EvaluateRequest>(arguments)?;
-    let value = value_tree::Value {
-        text: answer.result,
-        reference: answer.variables_reference,
-    };
+    let value = value_tree::Value::from(&answer);
     let text = value_tree::open(session, expression, &value);
     session.screen.say(&text);
+    Ok(Flow::Go)
+}
+
+/// `/x flags`, as gdb and lldb write it, is our `flags,x`.
+fn with_format(session: &Session, format: &str) -> anyhow::Result<String> {
+    let (letter, expression) = format
+        .split_once(char::is_whitespace)
+        .context("print what? `p/x flags`")?;
+    if !session.is_own_adapter() {
+        bail!(
+            "whether this adapter knows the format `/{letter}` can't be told; see its own notation"
+        );
+    }
+    // An address is a number like others, and what gdb counts by twos is binary.
+    let letter = match letter {
+        "a" => "x",
+        "t" => "b",
+        letter => letter,
+    };
+    Ok(format!("{},{letter}", expression.trim()))
+}
+
+/// A value's type, and those of its fields.
+fn type_of(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
+    if expression.is_empty() {
+        bail!("the type of what? `type order.items`");
+    }
+    let mut arguments = EvaluateArguments::new(expression.to_owned());
+    arguments.frame_id = session.stop()?.frame().map(|frame| frame.id);
+    arguments.context = Some(EvaluateArgumentsContext::Watch);
+    let answer = session.request::<EvaluateRequest>(arguments)?;
+    let Some(type_name) = answer.r#type.filter(|name| !name.is_empty()) else {
+        bail!("the type of `{expression}` is not known");
+    };
+    let mut lines = vec![type_name];
+    if answer.variables_reference > 0 && answer.named_variables != Some(0) {
+        let fields = VariablesArguments::new(answer.variables_reference)
+            .with_filter(VariablesArgumentsFilter::Named);
+        let fields = session.request::<VariablesRequest>(fields)?.variables;
+        let fields = fields.iter().filter(|field| !field.name.starts_with('['));
+        lines.extend(fields.filter_map(|field| {
+            let of = field.r#type.as_ref().filter(|name| !name.is_empty())?;
+            Some(format!("  {}: {of}", field.name))
+        }));
+    }
+    session.screen.say(&printable(&lines.join("\n")));
     Ok(Flow::Go)
 }
 
@@ -129,21 +184,19 @@ fn assign(session: &mut Session, assignment: &str, at: usize) -> anyhow::Result<
     let place = head.trim_end_matches('=').trim();
     let is_plain = !place.ends_with(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>']);
     // Only ours is known to take an assignment for one.
-    let (name, text, reference) = if is_plain && !session.is_own_adapter() {
+    let (name, value) = if is_plain && !session.is_own_adapter() {
         let mut arguments = SetExpressionArguments::new(place, value.trim());
         arguments.frame_id = frame;
         let answer = session.request::<SetExpressionRequest>(arguments)?;
-        let reference = answer.variables_reference.unwrap_or(0);
-        (place, answer.value, reference)
+        (place, value_tree::Value::from(&answer))
     } else {
         let mut arguments = EvaluateArguments::new(assignment.to_owned());
         arguments.frame_id = frame;
         arguments.context = Some(EvaluateArgumentsContext::Repl);
         let answer = session.request::<EvaluateRequest>(arguments)?;
         let place = place.trim_end_matches(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>']);
-        (place.trim(), answer.result, answer.variables_reference)
+        (place.trim(), value_tree::Value::from(&answer))
     };
-    let value = value_tree::Value { text, reference };
     let text = value_tree::open(session, name, &value);
     session.screen.say(&text);
     Ok(Flow::Go)
@@ -265,10 +318,7 @@ fn variables(
         .filter(|scope| wanted(scope))
     {
         for variable in children(session, scope.variables_reference)? {
-            let value = value_tree::Value {
-                text: variable.value,
-                reference: variable.variables_reference,
-            };
+            let value = value_tree::Value::from(&variable);
             lines.push(value_tree::line(session, &variable.name, &value));
         }
     }

@@ -94,10 +94,7 @@ pub(super) fn registers(session: &mut Session, wanted: &str) -> anyhow::Result<F
             if is_wanted {
                 lines.push(line(&inner));
             } else if inner.name == wanted {
-                let value = value_tree::Value {
-                    text: inner.value,
-                    reference: inner.variables_reference,
-                };
+                let value = value_tree::Value::from(&inner);
                 lines.push(value_tree::open(session, wanted, &value));
             }
         }
