@@ -412,8 +412,8 @@ fn rust_variables_and_names_are_rusts() {
                 .unwrap();
             let rows = module.rows_in(function.ranges[0].clone());
             let line = fixture.line(marker);
-            let rows = rows.iter().filter(|row| row.line == line);
-            at(rows.last().unwrap().range.start)
+            let mut rows = rows.iter().filter(|row| row.line == line);
+            at(rows.next_back().unwrap().range.start)
         };
         assert_eq!(first("match"), "words total");
         assert_eq!(first("bound"), "words total word");

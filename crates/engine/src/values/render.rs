@@ -349,6 +349,13 @@ impl Reader<'_> {
         let is_rust = self.is_rust(value);
         let name = record.name.as_deref().unwrap_or_default();
         line.text.push_str(name);
+        if let Some(whole) = &record.whole
+            && let View::Record(of_whole) = self.view(whole, SHORT)
+            && of_whole.whole.is_none()
+        {
+            self.write_record(&of_whole, whole, depth, line);
+            return;
+        }
         let fields: Vec<_> = record
             .fields
             .iter()

@@ -126,6 +126,7 @@ fn empty() -> Record {
         fields: Vec::new(),
         raw: false,
         reachable: false,
+        whole: None,
     }
 }
 

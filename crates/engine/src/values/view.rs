@@ -76,6 +76,8 @@ pub(crate) struct Record {
     pub raw: bool,
     /// Whether a field can be named in an expression.
     pub reachable: bool,
+    /// The object that this is a base of, which is shown in its place.
+    pub whole: Option<Value>,
 }
 
 /// How fields are written.
@@ -490,8 +492,10 @@ impl Reader<'_> {
         if is_lambda {
             cpp::name_captures(&mut fields);
         }
+        let mut whole = None;
         if let Some(field) = cpp::most_derived(self, value, aggregate).filter(|_| !is_rust) {
             name = Some(format!("<{}> ", field.name.trim_matches(['[', ']'])));
+            whole = Some(field.value.clone());
             fields.push(field);
         }
         Record {
@@ -500,6 +504,7 @@ impl Reader<'_> {
             raw: closure.is_some() && !fields.is_empty(),
             reachable: closure.is_none() && !is_lambda,
             fields,
+            whole,
         }
     }
 

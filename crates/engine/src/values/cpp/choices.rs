@@ -105,6 +105,7 @@ pub(super) fn tuple(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -
             .collect(),
         raw: true,
         reachable: false,
+        whole: None,
     }))
 }
 

@@ -32,6 +32,7 @@ pub(super) fn holding(
         }],
         raw: true,
         reachable: style == Style::Named,
+        whole: None,
     })
 }
 
