@@ -6,12 +6,15 @@ mod support;
 use dapple_engine::session::memory::PartialWrite;
 use dapple_engine::values::{NamedValue, Rendered};
 use dapple_engine::{Address, Session};
-use std::time::{Duration, Instant};
+use std::ops::Range;
+use std::time::Duration;
+use support::spent::{Longest, timed};
 use support::{Fixture, clang, fixture, fixture_by, has_libcxx, listing};
 
-/// How long an answer may take; from a debugger that wasn't optimised, longer.
-const PATIENCE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 300 } else { 50 });
-/// Patterns tried. The full number is for whoever changes how values are read: `DAPPLE_PATTERNS=10000`.
+/// How long may be worked on an answer, also by a debugger that wasn't optimised.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// Patterns tried. More are for whoever changes how values are read, some minutes' work:
+/// `DAPPLE_PATTERNS=10000 cargo test --release -p dapple-engine --test values_garbage --test values_any_bytes -- --nocapture`
 const PATTERNS: u64 = 40;
 /// Bytes of `ground`.
 const GROUND: u64 = 1 << 16;
@@ -72,20 +75,6 @@ impl Places {
     }
 }
 
-/// The time that something takes when nothing else does: of three tries, where the first was slow.
-fn timed<T>(what: &str, mut ask: impl FnMut() -> T) -> T {
-    let mut best = Duration::MAX;
-    for _ in 0..3 {
-        let start = Instant::now();
-        let answer = ask();
-        best = best.min(start.elapsed());
-        if best < PATIENCE {
-            return answer;
-        }
-    }
-    panic!("{what} takes {best:?}");
-}
-
 fn address_of(session: &Session, frame: dapple_engine::frame::FrameId, what: &str) -> u64 {
     let (_, rendered) = session.evaluate(what, Some(frame)).expect(what);
     rendered.memory.expect("an address").0
@@ -94,7 +83,7 @@ fn address_of(session: &Session, frame: dapple_engine::frame::FrameId, what: &st
 fn check(fixture: &Fixture) {
     let patterns = std::env::var("DAPPLE_PATTERNS").ok();
     let patterns = patterns.map_or(PATTERNS, |count| count.parse().expect("a number"));
-    let mut debuggee = fixture.launch();
+    let mut debuggee = fixture.launch_here();
     debuggee.break_at(&["main"]);
     let (thread, _) = debuggee.run_to_breakpoint();
     let session = debuggee.session();
@@ -111,7 +100,7 @@ fn check(fixture: &Fixture) {
         code: address_of(session, frame, "main"),
     };
     let mut random = Random(0x2545_f491_4f6c_dd1d);
-    let (mut shown, mut refused) = (0, 0);
+    let (mut shown, mut refused, mut longest) = (0, 0, Longest::default());
     for pattern in 0..patterns {
         let write = |at: u64, bytes: Vec<u8>| {
             let written = session.write_memory(Address(at), bytes, PartialWrite::Refused);
@@ -120,12 +109,19 @@ fn check(fixture: &Fixture) {
         write(places.storage, places.words(&mut random, places.size / 8));
         let part = random.below(GROUND / 4096 - 1) * 4096;
         write(places.ground + part, places.words(&mut random, 512));
-        let ask = |value: &NamedValue, range: std::ops::Range<u64>, what: &str| {
-            timed(&format!("{what} in pattern {pattern}"), || {
+        let mut ask = |value: &NamedValue, range: Range<u64>, what: &str| {
+            let children = || {
                 session
-                    .children(&value.value, None, range.clone())
+                    .children(&value.value, None, range)
                     .expect("children")
-            })
+            };
+            let (children, taken) = timed(children);
+            longest.note(what, pattern, taken);
+            assert!(
+                taken < PATIENCE,
+                "{what} in pattern {pattern} takes {taken:?}"
+            );
+            children
         };
         for position in 0..members {
             let member = ask(&all, position..position + 1, &format!("member {position}"));
@@ -156,6 +152,7 @@ fn check(fixture: &Fixture) {
         }
     }
     assert!(shown > 0 && refused > 0, "{shown} shown, {refused} refused");
+    println!("the slowest:{}", longest.shown());
     // The last pattern's.
     let look = |session: &Session, frame| listing::value(session, frame, "all", 2);
     listing::live_and_post_mortem(session, thread, look);

@@ -6,7 +6,8 @@ use dapple_engine::Session;
 use dapple_engine::frame::FrameId;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use support::spent::timed;
 use support::{Debuggee, inline, listing};
 
 const MANY: u64 = 100_000;
@@ -29,11 +30,11 @@ fn page(session: &Session, frame: FrameId, name: &str, start: u64, count: u64) -
     let (value, rendered) = session.evaluate(name, Some(frame)).expect(name);
     assert!(rendered.indexed >= MANY, "{name}: {}", rendered.text);
     let first = rendered.named + start;
-    let before = Instant::now();
-    let children = session
-        .children(&value.value, Some(name), first..first + count)
-        .expect("children");
-    let taken = before.elapsed();
+    let children = || {
+        let children = session.children(&value.value, Some(name), first..first + count);
+        children.expect("children")
+    };
+    let (children, taken) = timed(children);
     assert!(
         taken < PATIENCE || count > 100,
         "{name} from {start}: {taken:?}"
@@ -82,7 +83,7 @@ int main()
 "#,
         &[],
     );
-    let mut debuggee = fixture.launch();
+    let mut debuggee = fixture.launch_here();
     look(&mut debuggee, |session, frame| {
         for name in ["map", "set", "table", "list", "chain", "deque", "bits"] {
             let text = session.evaluate(name, Some(frame)).expect(name).1.text;
@@ -148,7 +149,7 @@ fn main() {
 "#,
         &[],
     );
-    let mut debuggee = fixture.launch();
+    let mut debuggee = fixture.launch_here();
     look(&mut debuggee, |session, frame| {
         for start in [0, 50_000, MANY - 100] {
             for (number, line) in (start..).zip(page(session, frame, "map", start, 100)) {
@@ -207,7 +208,7 @@ int main()
 "#,
         &[],
     );
-    let mut debuggee = fixture.launch();
+    let mut debuggee = fixture.launch_here();
     let shown = look(&mut debuggee, |session, frame| {
         let mut shown = String::new();
         for name in ["ring", "bent", "loose", "tree", "table"] {
@@ -279,7 +280,7 @@ fn main() {
 "#,
         &[],
     );
-    let mut debuggee = fixture.launch();
+    let mut debuggee = fixture.launch_here();
     let shown = look(&mut debuggee, |session, frame| {
         let mut shown = String::new();
         for name in [
@@ -294,9 +295,8 @@ fn main() {
             "ring",
             "bent_tree",
         ] {
-            let before = Instant::now();
-            shown.push_str(&listing::value(session, frame, name, 1));
-            let taken = before.elapsed();
+            let (text, taken) = timed(|| listing::value(session, frame, name, 1));
+            shown.push_str(&text);
             assert!(taken < PATIENCE, "{name}: {taken:?}");
         }
         // What stands there now is the allocator's.

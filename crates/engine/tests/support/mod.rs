@@ -4,16 +4,18 @@
 
 pub mod listing;
 pub mod running;
+pub mod spent;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use dapple_engine::attach::AttachOptions;
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::launch::LaunchOptions;
-use dapple_engine::session::{BreakpointState, LineBreakpoint, Resolution, StepKind};
+use dapple_engine::session::{BreakpointState, Keep, LineBreakpoint, Resolution, StepKind};
 use dapple_engine::{Address, Error, Event, Session, ThreadId};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -200,6 +202,16 @@ impl Fixture {
         self.launch_options(options)
     }
 
+    /// By the calling thread, which then does all the work that it asks for.
+    pub fn launch_here(&self) -> Debuggee<'_> {
+        let options = LaunchOptions {
+            program: self.binary.clone(),
+            ..LaunchOptions::default()
+        };
+        let keep = Keep::Here(Arc::default());
+        self.debuggee(|events| Session::launch_kept(options, events, keep))
+    }
+
     pub fn launch_options(&self, options: LaunchOptions) -> Debuggee<'_> {
         self.debuggee(|events| Session::launch(options, events))
     }
@@ -267,9 +279,14 @@ impl Debuggee<'_> {
     /// The next event, output collected.
     pub fn next_event(&mut self) -> Event {
         loop {
-            let event = match self.events.recv_timeout(PATIENCE) {
+            let event = match self.events.try_recv() {
                 Ok(event) => event,
-                Err(e) => panic!("no event: {e}; so far {:?}", self.seen),
+                // Kept by this thread, it does something only here.
+                Err(_) if self.session.as_ref().is_some_and(Session::attend) => continue,
+                Err(_) => match self.events.recv_timeout(PATIENCE) {
+                    Ok(event) => event,
+                    Err(e) => panic!("no event: {e}; so far {:?}", self.seen),
+                },
             };
             if let Event::Output { stream, bytes } = &event {
                 let text = String::from_utf8_lossy(bytes);
