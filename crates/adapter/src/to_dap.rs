@@ -13,7 +13,7 @@ use dapple_dap::types::{
     InitializeRequestArguments, Module, OutputEventCategory, ProcessEventBody,
     ProcessEventStartMethod, Source, SourcePresentationHint, StackFrame,
     StackFramePresentationHint, StepInTarget, StoppedEventBody, StoppedEventReason, Thread,
-    Variable,
+    Variable, VariablePresentationHint, VariablePresentationHintAttributes,
 };
 use dapple_engine::Error;
 use dapple_engine::disassembly::Instruction;
@@ -25,7 +25,7 @@ use dapple_engine::registers::shown::ShownRegister;
 use dapple_engine::session::stepping::StepTarget;
 use dapple_engine::session::watching::{Access, DataBreakpointState, DataHit, DataRefusal};
 use dapple_engine::session::{Asked, BreakpointState, ProcessInfo, Resolution, Start, ThreadInfo};
-use dapple_engine::values::{NamedValue, Rendered};
+use dapple_engine::values::{NamedValue, Rendered, VariableKind};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -454,6 +454,11 @@ pub fn variable(
     }
     if let Some(expression) = &named.expression {
         shown = shown.with_evaluate_name(expression.clone());
+    }
+    if named.kind == Some(VariableKind::Static) {
+        let attributes = vec![VariablePresentationHintAttributes::Static];
+        let hint = VariablePresentationHint::new().with_attributes(attributes);
+        shown = shown.with_presentation_hint(hint);
     }
     if let Some(address) = rendered.memory {
         shown = shown.with_memory_reference(address.to_string());

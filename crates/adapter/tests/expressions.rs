@@ -181,3 +181,43 @@ fn what_is_under_the_pointer_is_read_off_the_source() {
     );
     session.disconnect();
 }
+
+#[test]
+fn static_members_are_marked_and_can_be_set() {
+    let fixture = Fixture::new("statics.cpp");
+    let session = Session::started(&fixture, json!({}), &["statics"]);
+    let stop = session.stopped_at(&fixture, "statics", StoppedEventReason::Breakpoint);
+    let main = session
+        .ok::<StackTraceRequest>(StackTraceArguments::new(stop.thread))
+        .stack_frames
+        .swap_remove(0);
+    let evaluate = EvaluateArguments::new("other").with_frame_id(main.id);
+    let other = session.ok::<EvaluateRequest>(evaluate);
+    assert_eq!(other.result, "{Base = {own = 1}, item = 0}");
+    let children = session.variables(other.variables_reference);
+    let is_static = |name: &str| {
+        let hint = named(&children, name).presentation_hint.clone();
+        hint.and_then(|hint| hint.attributes) == Some(vec!["static".into()])
+    };
+    assert!(is_static("shared") && is_static("Counted::alive"));
+    assert!(!is_static("item") && !is_static("Base"));
+    assert_eq!(
+        named(&children, "shared").evaluate_name.as_deref(),
+        Some("other.shared")
+    );
+    let set = SetVariableArguments::new(other.variables_reference, "shared", "41");
+    assert_eq!(session.ok::<SetVariableRequest>(set).value, "41");
+    let base = named(&children, "Base").variables_reference;
+    let set = SetVariableArguments::new(base, "made", "30");
+    assert_eq!(session.ok::<SetVariableRequest>(set).value, "30");
+    let constant = SetVariableArguments::new(base, "limit", "1");
+    let refused = session.request::<SetVariableRequest>(constant);
+    let refused = refused.expect_err("a constant").to_string();
+    assert!(refused.contains("no place in the program"), "{refused}");
+    session.set_breakpoints(&fixture, &[]);
+    session.ok::<ContinueRequest>(ContinueArguments::new(stop.thread));
+    assert_eq!(session.exit_code(), 0);
+    let written = session.output(OutputEventCategory::Stdout);
+    assert!(written.contains("made 30 shared 41\n"), "{written}");
+    session.disconnect();
+}

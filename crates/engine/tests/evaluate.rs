@@ -410,3 +410,66 @@ int main(void)
         ],
     );
 }
+
+#[test]
+fn static_members_have_values_by_their_class_and_by_objects() {
+    let expected = [
+        ("box", "{Base = {own = 1}, item = 0}"),
+        ("Base::made", "3"),
+        ("Base::limit", "40"),
+        ("Box<int>::shared", "5"),
+        ("Box<short>::shared", "6"),
+        ("Box<int>::shared + Box<short>::shared < 12", "true"),
+        ("Box<int>::label", "0x… \"box\""),
+        ("Box<int>::made", "3"),
+        ("Box<int>::per_thread", "9"),
+        ("box.per_thread", "9"),
+        ("to_box->shared", "5"),
+        ("box.plain * 2", "24"),
+        ("box.made", "3"),
+        ("box.Base::limit", "40"),
+        ("box.Base::own", "1"),
+        ("box.alive", "1"),
+        ("ns::Inner::first", "{value = 9}"),
+        ("inner.first.value", "9"),
+        ("inner.letters", "\"abc\""),
+        ("Only::count", "1"),
+        ("count", "5"),
+        ("::count", "77"),
+        ("::Only::count + ::count", "78"),
+        ("sizeof(::Only)", "1"),
+        (
+            "box.sharde",
+            "error: column 5: `box` has no member `sharde`; did you mean `shared`?",
+        ),
+        (
+            "::inner",
+            "error: no variable `::inner` here; did you mean `inner`?",
+        ),
+    ];
+    let in_method = [("shared", "5"), ("made", "3"), ("this->label[0]", "98 'b'")];
+    for fixture in cpp_by_all("statics.cpp") {
+        check(&fixture, "statics", &expected);
+        check(&fixture, "method", &in_method);
+    }
+}
+
+/// A C++ program by both compilers, with the debug information of both versions.
+fn cpp_by_all(name: &str) -> Vec<Fixture> {
+    let clang = support::clang().map(|clang| clang.replace("clang", "clang++"));
+    if clang.is_none() {
+        println!("there is no clang here");
+    }
+    let compilers = ["c++".to_owned()].into_iter().chain(clang);
+    let mut programs = Vec::new();
+    for compiler in compilers {
+        for version in ["-gdwarf-4", "-gdwarf-5"] {
+            programs.push(support::fixture_by(
+                &compiler,
+                name,
+                &["-std=c++17", version],
+            ));
+        }
+    }
+    programs
+}

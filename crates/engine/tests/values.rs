@@ -482,3 +482,22 @@ fn optimized_programs_have_values_or_reasons() {
         assert!(values > 5, "{source}: only {values} values");
     }
 }
+
+#[test]
+fn cpp_static_members_are_below_their_objects() {
+    check(
+        &fixture("statics.cpp", &["-std=c++17"]),
+        "statics",
+        2,
+        expect_file!["values/cpp_statics.txt"],
+    );
+    let Some(clang) = support::clang().map(|clang| clang.replace("clang", "clang++")) else {
+        return println!("there is no clang here");
+    };
+    check(
+        &support::fixture_by(&clang, "statics.cpp", &["-std=c++17", "-gdwarf-4"]),
+        "statics",
+        2,
+        expect_file!["values/cpp_statics_by_clang.txt"],
+    );
+}

@@ -23,6 +23,8 @@ pub(crate) struct Index<'a> {
     /// Offsets of structs, classes, unions and enums that are not just declared.
     complete_types: Vec<usize>,
     definitions: OnceLock<FxHashMap<&'a [u8], Vec<usize>>>,
+    /// Statics by the entries, unit and offset, that declare them in a class.
+    defined_statics: OnceLock<FxHashMap<(u32, usize), usize>>,
 }
 
 /// A function with code.
@@ -106,6 +108,25 @@ impl<'a> Index<'a> {
             definitions
         });
         definitions.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The offset of the static that a class declares at another entry: `DW_AT_specification`, looked at the first time.
+    pub fn defined_static(
+        &self,
+        dwarf: &Dwarf<'a>,
+        unit: &Unit<'a>,
+        (declared_in, declaration): (u32, usize),
+    ) -> Option<usize> {
+        let defined = self.defined_statics.get_or_init(|| {
+            let declared = |&offset: &usize| {
+                let entry = dwarf.entry(unit, gimli::UnitOffset(offset))?;
+                let declaration = entry.attr_value(dw::DW_AT_specification)?;
+                let (unit, declaration) = dwarf.resolve(unit, declaration)?;
+                Some(((unit.index, declaration.0), offset))
+            };
+            self.statics.iter().filter_map(declared).collect()
+        });
+        defined.get(&(declared_in, declaration)).copied()
     }
 
     /// The function whose entry is at `offset`.

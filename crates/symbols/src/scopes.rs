@@ -2,11 +2,12 @@
 
 use crate::blocks::{Block, BlockKind, Blocks};
 use crate::dwarf::{Dwarf, Unit};
+use crate::entries::Chain;
 use crate::functions::{FunctionId, Language, SourcePosition};
 use crate::lines::Row;
 use crate::name_index::{EntryKind, EntryPlace};
 use crate::names::{NamePattern, base_of};
-use crate::types::TypeId;
+use crate::types::{StaticMember, TypeId};
 use crate::{FileAddress, Module};
 use gimli::{AttributeValue, UnitOffset, constants as dw};
 use rustc_hash::FxHashSet;
@@ -183,9 +184,20 @@ impl<'a> Dwarf<'a> {
         if own.attr_value(dw::DW_AT_declaration) == Some(AttributeValue::Flag(true)) {
             return None;
         }
+        self.variable_of(&chain, (unit.index, offset), kind, depth, function)
+    }
+
+    fn variable_of(
+        &self,
+        chain: &Chain<'_, 'a>,
+        (unit, offset): (u32, usize),
+        kind: VariableKind,
+        depth: u32,
+        function: Option<FunctionId>,
+    ) -> Option<Variable> {
         let name = match kind {
-            VariableKind::Static => self.qualified_name(&chain)?,
-            _ => String::from_utf8_lossy(self.chain_text(&chain, dw::DW_AT_name)?).into_owned(),
+            VariableKind::Static => self.qualified_name(chain)?,
+            _ => String::from_utf8_lossy(self.chain_text(chain, dw::DW_AT_name)?).into_owned(),
         };
         let artificial = chain.flag(dw::DW_AT_artificial)
             || name.ends_with("{vtable}")
@@ -195,10 +207,10 @@ impl<'a> Dwarf<'a> {
                 .attribute(dw::DW_AT_type)
                 .and_then(|(unit, value)| self.type_id(unit, value)),
             kind,
-            declaration: self.declaration(&chain),
+            declaration: self.declaration(chain),
             depth,
             artificial,
-            unit: unit.index,
+            unit,
             offset,
             function,
             name,
@@ -246,6 +258,24 @@ impl<'a> Dwarf<'a> {
             }
         }
         units
+    }
+
+    /// The static that a class declares: defined in the class's unit, a constant in the class itself, or defined in another unit.
+    fn static_member(&self, member: &StaticMember) -> Option<Variable> {
+        let unit = self.unit(member.entry.unit)?;
+        let declaration = member.entry.offset;
+        let kind = VariableKind::Static;
+        let here = (unit.index, declaration);
+        if let Some(defined) = self.index(unit).defined_static(self, unit, here) {
+            return self.variable(unit, defined, kind, 0, None);
+        }
+        let chain = self.chain(unit, UnitOffset(declaration));
+        if chain.attribute(dw::DW_AT_const_value).is_some() {
+            return self.variable_of(&chain, here, kind, 0, None);
+        }
+        let name = self.qualified_name(&chain)?;
+        let found = self.statics_named(&format!("::{name}"));
+        found.into_iter().find(|found| found.name == name)
     }
 
     fn statics_named(&self, name: &str) -> Vec<Variable> {
@@ -320,6 +350,19 @@ impl Module {
                 .units_at(address.0)
                 .flat_map(|unit| dwarf.statics_of(unit))
                 .collect()
+        })
+    }
+
+    /// Where the value of a static member is; `None`: this module has no definition of it.
+    pub fn static_member(&self, member: &StaticMember) -> Option<Variable> {
+        self.dwarf(|dwarf| dwarf.static_member(member))
+    }
+
+    /// A static member's name with its class and namespaces.
+    pub fn static_member_name(&self, member: &StaticMember) -> Option<String> {
+        self.dwarf(|dwarf| {
+            let unit = dwarf.unit(member.entry.unit)?;
+            dwarf.qualified_name(&dwarf.chain(unit, UnitOffset(member.entry.offset)))
         })
     }
 

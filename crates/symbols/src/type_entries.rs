@@ -6,8 +6,8 @@ use crate::entries::{Entry, signed, unsigned};
 use crate::name_index::EntryKind;
 use crate::names::base_of;
 use crate::types::{
-    Aggregate, AggregateKind, AliasKind, Encoding, Member, PointerKind, Type, TypeId, TypeKind,
-    Variant, VariantPart,
+    Aggregate, AggregateKind, AliasKind, Encoding, Member, PointerKind, StaticMember, Type, TypeId,
+    TypeKind, Variant, VariantPart,
 };
 use gimli::{AttributeValue, UnitOffset, constants as dw};
 use std::sync::{Arc, PoisonError};
@@ -377,10 +377,14 @@ impl<'a> Dwarf<'a> {
         kind: AggregateKind,
     ) -> Result<TypeKind, Error> {
         let mut members = Vec::new();
+        let mut statics = Vec::new();
         let mut variants = None;
         let mut type_arguments = Vec::new();
         for child in self.children(unit, entry) {
             match child.tag() {
+                dw::DW_TAG_member | dw::DW_TAG_variable if is_static(&child) => {
+                    statics.extend(self.static_declaration(unit, &child));
+                }
                 dw::DW_TAG_member | dw::DW_TAG_inheritance => {
                     members.extend(self.member(unit, &child))
                 }
@@ -402,6 +406,7 @@ impl<'a> Dwarf<'a> {
         Ok(TypeKind::Aggregate(Aggregate {
             kind,
             members,
+            statics,
             variants,
             type_arguments,
             declaration,
@@ -423,11 +428,23 @@ impl<'a> Dwarf<'a> {
         )
     }
 
-    /// A data member or base; `None` for static members (members of that kind in DWARF 4, variables in 5).
-    fn member(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Option<Member> {
-        if flag(entry, dw::DW_AT_external) || is_declaration(entry) {
+    /// A static member; `None` for the compiler's own, such as clang's `_vtable$`.
+    fn static_declaration(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Option<StaticMember> {
+        if flag(entry, dw::DW_AT_artificial) {
             return None;
         }
+        Some(StaticMember {
+            name: self.own_name(unit, entry)?,
+            type_id: self.type_id(unit, entry.attr_value(dw::DW_AT_type)?)?,
+            entry: TypeId {
+                unit: unit.index,
+                offset: entry.offset().0,
+            },
+        })
+    }
+
+    /// A data member or base.
+    fn member(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Option<Member> {
         let type_id = self.type_id(unit, entry.attr_value(dw::DW_AT_type)?)?;
         let base = entry.tag() == dw::DW_TAG_inheritance;
         let virtual_base = base
@@ -594,6 +611,11 @@ fn flag(entry: &Entry<'_>, name: gimli::DwAt) -> bool {
 
 fn is_declaration(entry: &Entry<'_>) -> bool {
     flag(entry, dw::DW_AT_declaration)
+}
+
+/// Whether a class's entry is a static member: a member of that kind in DWARF 4, a variable in 5 (§5.7.7).
+fn is_static(entry: &Entry<'_>) -> bool {
+    entry.tag() == dw::DW_TAG_variable || flag(entry, dw::DW_AT_external) || is_declaration(entry)
 }
 
 /// DWARF 2's way to say a constant: `DW_OP_plus_uconst N`. A virtual base's is longer, and no constant.

@@ -136,6 +136,8 @@ pub struct Aggregate {
     pub kind: AggregateKind,
     /// Data members and base classes, in order.
     pub members: Vec<Member>,
+    /// Static members of C++ classes, in order. They are no part of an object.
+    pub statics: Vec<StaticMember>,
     /// A Rust enum's variants.
     pub variants: Option<VariantPart>,
     /// Template and generic type arguments: name, type.
@@ -163,6 +165,17 @@ pub struct Member {
     pub expression: Option<Arc<[u8]>>,
     /// The compiler's own, such as a vtable pointer.
     pub artificial: bool,
+}
+
+/// A static member of a class, as it is declared there. Where its value is: [`Module::static_member`].
+#[derive(Debug, Clone)]
+pub struct StaticMember {
+    /// Its name, without the class.
+    pub name: Arc<str>,
+    /// Its type.
+    pub type_id: TypeId,
+    /// Its entry in the class.
+    pub(crate) entry: TypeId,
 }
 
 /// The variants of a Rust enum (`DW_TAG_variant_part`).

@@ -415,3 +415,52 @@ fn rust_types_have_rustcs_names_and_variants() {
         );
     }
 }
+
+#[test]
+fn static_members_lead_to_their_definitions() {
+    const STATICS: &str = r#"
+struct Base { static int made; static const int limit = 40; int own; };
+int Base::made = 3;
+template <typename T> struct Box { T item; static T shared; };
+template <typename T> T Box<T>::shared = T(5);
+struct Only { static int gone; static int count; };
+int Only::count = 1;
+Base base; Box<short> box; Only only;
+int main() { return Base::limit + Base::made + Box<short>::shared + sizeof(&Only::gone); }
+"#;
+    for flags in C_VARIANTS {
+        let module = compile("statics.cpp", STATICS, flags).open();
+        let statics = |name: &str| -> Vec<String> {
+            let found = global(&module, name);
+            let members = aggregate(&found).members.len();
+            let all = &aggregate(&found).statics;
+            assert!(members <= 1, "{name}: {members}");
+            let describe = |one: &dapple_symbols::types::StaticMember| {
+                let type_name = &module.type_of(one.type_id).unwrap().name;
+                let found = module.static_member(one).map(|found| found.name);
+                format!("{}: {type_name} is {found:?}", one.name)
+            };
+            all.iter().map(describe).collect()
+        };
+        assert_eq!(
+            statics("base"),
+            [
+                "made: int is Some(\"Base::made\")",
+                "limit: const int is Some(\"Base::limit\")"
+            ],
+            "{flags:?}"
+        );
+        let shared = statics("box");
+        assert!(
+            shared.len() == 1 && shared[0].contains("is Some(\"Box<short"),
+            "{shared:?}"
+        );
+        let only = statics("only");
+        assert_eq!(only.last().unwrap(), "count: int is Some(\"Only::count\")");
+        // Of version 5, gcc leaves out what isn't used.
+        assert!(
+            only.len() == 1 || only[0] == "gone: int is None",
+            "{only:?}"
+        );
+    }
+}

@@ -173,6 +173,13 @@ impl List<'_> {
                             reader.type_name(&field.value)
                         });
                     }
+                    for one in &record.statics {
+                        let type_name = || {
+                            let nowhere = crate::values::Contents::Memory(crate::Address(0));
+                            reader.type_name(&value.sibling(Some(one.member.type_id), nowhere))
+                        };
+                        self.add(&one.name, CompletionKind::Member, type_name);
+                    }
                     // What a base has is the object's own, too.
                     let Some(deeper) = bases.checked_sub(1) else {
                         continue;

@@ -145,6 +145,11 @@ fn is_name_part(c: char) -> bool {
 fn name(rest: &str) -> (TokenKind, usize) {
     let mut length = if rest.starts_with("r#") { 2 } else { 0 };
     let mut path = String::new();
+    // Of the global scope, or behind a template's arguments.
+    if rest.starts_with("::") {
+        length = 2;
+        path.push_str("::");
+    }
     loop {
         let tail = &rest[length..];
         let part = tail.find(|c| !is_name_part(c)).unwrap_or(tail.len());
@@ -162,9 +167,7 @@ fn name(rest: &str) -> (TokenKind, usize) {
         if !tail.starts_with(is_name_start) {
             break;
         }
-        if !path.is_empty() {
-            path.push_str("::");
-        }
+        path.push_str("::");
         length += 2;
     }
     (TokenKind::Name(path), length.max(1))
@@ -460,7 +463,7 @@ mod tests {
             one("outer::inner::counter"),
             TokenKind::Name("outer::inner::counter".into())
         );
-        assert_eq!(one("::counter"), TokenKind::Name("counter".into()));
+        assert_eq!(one("::counter"), TokenKind::Name("::counter".into()));
         assert_eq!(one("r#type"), TokenKind::Name("type".into()));
     }
 

@@ -332,6 +332,7 @@ impl Parser {
                 if let Some(kind) = self.keyword(&name)? {
                     return Ok(self.make(at, kind));
                 }
+                let name = self.path_through_arguments(name);
                 match literal(&name) {
                     Some(number) => Kind::Literal {
                         number,

@@ -182,6 +182,8 @@ impl Runner<'_> {
 
     fn name(&self, name: &str, at: usize) -> Result<Value, Fault> {
         let locals = self.locals();
+        // `::counter` is the one outside all namespaces.
+        let global = name.strip_prefix("::");
         if let Some(local) = locals.iter().rev().find(|local| local.name == name) {
             return Ok(self.variable(local, &self.module));
         }
@@ -202,7 +204,7 @@ impl Runner<'_> {
         };
         let found = statics
             .iter()
-            .find(|variable| variable.name == name)
+            .find(|variable| variable.name == global.unwrap_or(name))
             .or_else(|| statics.iter().find(is_named));
         if let Some(found) = found {
             return Ok(self.variable(found, &self.module));
@@ -215,7 +217,9 @@ impl Runner<'_> {
             return Ok(self.computed(number));
         }
         for module in self.reader.modules.iter() {
-            if let Some(found) = module.module.statics_named(name).first() {
+            let found = module.module.statics_named(name);
+            let is_meant = |found: &&Variable| global.is_none_or(|name| found.name == name);
+            if let Some(found) = found.iter().find(is_meant) {
                 return Ok(self.variable(found, module));
             }
         }
@@ -229,6 +233,9 @@ impl Runner<'_> {
             }
         }
         if let Some(value) = self.enumeration_constant(name) {
+            return Ok(value);
+        }
+        if let Some(value) = self.static_of_class(name) {
             return Ok(value);
         }
         let known = locals

@@ -91,6 +91,10 @@ impl Reader<'_> {
             let mut children: Vec<NamedValue> = fields
                 .map(|field| field_child(field, record, expression, access))
                 .collect();
+            let prefix = expression
+                .filter(|_| record.reachable)
+                .map(|e| format!("{}{access}", operand(e)));
+            children.extend(self.static_children(value, record, prefix.as_deref()));
             children.extend(record.raw.then(|| raw(value)));
             children
         };

@@ -32,6 +32,22 @@ impl Contents {
         }
     }
 
+    /// As [`Contents::of_pieces`], of what is the same in all frames.
+    pub(super) fn of_static(pieces: Vec<Piece>) -> Contents {
+        let only = match <[Piece; 1]>::try_from(pieces) {
+            Ok([only]) => only.place,
+            Err(_) => Place::Unavailable(Unavailable::OptimizedOut),
+        };
+        match only {
+            Place::Memory(address) => Contents::Memory(Address(address)),
+            Place::Bytes(bytes) => Contents::Bytes(bytes.into()),
+            Place::Unavailable(reason) => Contents::Unavailable(reason),
+            Place::Register { .. } | Place::ImplicitPointer { .. } => {
+                Contents::Unavailable(Unavailable::OptimizedOut)
+            }
+        }
+    }
+
     /// Where it is, when it is all in memory.
     pub fn address(&self) -> Option<Address> {
         match self {

@@ -5,21 +5,41 @@ use super::{Bits, Contents, Reader, Value, contents, cpp};
 use crate::memory::Memory;
 use dapple_symbols::location::{LocationContext, Unavailable, evaluate_cfi};
 use dapple_symbols::types::{Member, PointerKind, Type, TypeKind};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// Members looked at in one search.
 const MAX_VISITS: usize = 2000;
 
-/// What the place of a virtual base is computed from.
-struct MemoryContext<'a>(&'a dyn Memory);
+/// What the place is computed from of what no frame has: virtual bases, statics.
+pub(super) struct Elsewhere<'a> {
+    memory: &'a dyn Memory,
+    bias: u64,
+    wants_thread: Cell<bool>,
+}
 
-impl LocationContext for MemoryContext<'_> {
+impl<'a> Elsewhere<'a> {
+    pub(super) fn new(memory: &'a dyn Memory, bias: u64) -> Elsewhere<'a> {
+        Elsewhere {
+            memory,
+            bias,
+            wants_thread: Cell::new(false),
+        }
+    }
+
+    /// Whether a thread was asked for, which there is none of.
+    pub(super) fn wants_thread(&self) -> bool {
+        self.wants_thread.get()
+    }
+}
+
+impl LocationContext for Elsewhere<'_> {
     fn register(&self, _register: u16) -> Option<u64> {
         None
     }
 
     fn read(&self, address: u64, buffer: &mut [u8]) -> Result<(), u64> {
-        self.0
+        self.memory
             .read(crate::Address(address), buffer)
             .map_err(|at| at.0)
     }
@@ -29,10 +49,11 @@ impl LocationContext for MemoryContext<'_> {
     }
 
     fn load_bias(&self) -> u64 {
-        0
+        self.bias
     }
 
     fn thread_local(&self, _offset: u64) -> Option<u64> {
+        self.wants_thread.set(true);
         None
     }
 }
@@ -154,7 +175,7 @@ impl Reader<'_> {
             let why = "a virtual base of an object that is not in memory";
             return unavailable(Unavailable::Unsupported(why.to_owned()));
         };
-        let context = MemoryContext(self.memory);
+        let context = Elsewhere::new(self.memory, 0);
         match evaluate_cfi(expression, Some(address.0), &context) {
             Ok(address) => Contents::Memory(crate::Address(address)),
             Err(reason) => unavailable(reason),

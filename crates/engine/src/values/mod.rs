@@ -35,6 +35,7 @@ pub(crate) mod results;
 mod room;
 pub(crate) mod rust;
 mod scalars;
+mod statics;
 pub(crate) mod storing;
 pub(crate) mod view;
 

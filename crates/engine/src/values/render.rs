@@ -434,6 +434,6 @@ impl View {
 impl Record {
     /// How many children it has, the raw form among them.
     pub(super) fn children(&self) -> u64 {
-        self.fields.len() as u64 + u64::from(self.raw)
+        (self.fields.len() + self.statics.len()) as u64 + u64::from(self.raw)
     }
 }

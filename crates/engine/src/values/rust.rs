@@ -125,6 +125,7 @@ fn empty() -> Record {
         style: Style::Named,
         fields: Vec::new(),
         raw: false,
+        statics: Vec::new(),
         reachable: false,
         whole: None,
     }

@@ -1,6 +1,7 @@
 //! What a value is to its reader: the one form from which both its text and its children are made.
 
 use super::entries::Entries;
+use super::statics::{self, Static};
 use super::{Contents, Reader, Value, c, contents, cpp, names, rust, scalars};
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
@@ -72,6 +73,8 @@ pub(crate) struct Record {
     pub name: Option<String>,
     pub style: Style,
     pub fields: Vec<Field>,
+    /// A class's static members, which no summary shows.
+    pub statics: Vec<Static>,
     /// Whether the raw form is offered as a child.
     pub raw: bool,
     /// Whether a field can be named in an expression.
@@ -467,8 +470,15 @@ impl Reader<'_> {
     /// The plain fields of a struct, class or union.
     pub(crate) fn record(&self, value: &Value, type_: &Type, aggregate: &Aggregate) -> Record {
         let mut fields = Vec::new();
+        let mut statics: Vec<Static> = statics::own(aggregate).collect();
         let mut visits = 0;
-        self.collect_fields(value, aggregate, 0, &mut fields, &mut visits);
+        self.collect_fields(
+            value,
+            aggregate,
+            0,
+            (&mut fields, &mut statics),
+            &mut visits,
+        );
         let is_rust = type_.language == Language::Rust;
         let is_tuple = is_rust
             && !fields.is_empty()
@@ -505,6 +515,7 @@ impl Reader<'_> {
             reachable: closure.is_none() && !is_lambda,
             fields,
             whole,
+            statics,
         }
     }
 
@@ -513,7 +524,7 @@ impl Reader<'_> {
         value: &Value,
         aggregate: &Aggregate,
         depth: usize,
-        fields: &mut Vec<Field>,
+        (fields, statics): (&mut Vec<Field>, &mut Vec<Static>),
         visits: &mut usize,
     ) {
         for member in &aggregate.members {
@@ -524,6 +535,7 @@ impl Reader<'_> {
             let mut field = self.member(value, member);
             field.base = member.base;
             if member.base && self.is_empty_base(member, value, 0) {
+                self.statics_of_base(&field, 0, statics);
                 continue;
             }
             if member.name.is_none()
@@ -532,7 +544,7 @@ impl Reader<'_> {
                 && let Some(resolved) = self.resolve(&field)
                 && let TypeKind::Aggregate(inner) = &resolved.type_.kind
             {
-                self.collect_fields(&field, inner, depth + 1, fields, visits);
+                self.collect_fields(&field, inner, depth + 1, (fields, statics), visits);
                 continue;
             }
             let name = match &member.name {

@@ -52,6 +52,26 @@ impl Parser {
         }
     }
 
+    /// A path that goes on behind a template's arguments, `Box<int>::shared`, from its first name on; the name itself where `<` compares.
+    pub(super) fn path_through_arguments(&mut self, name: String) -> String {
+        let mut path = name;
+        while self.language != Language::Rust && matches!(self.peek(), TokenKind::Operator("<")) {
+            let begin = self.next;
+            let arguments = self.type_arguments();
+            match (arguments, self.peek()) {
+                (Ok(arguments), TokenKind::Name(rest)) if rest.starts_with("::") => {
+                    path = format!("{path}{arguments}{rest}");
+                    self.next += 1;
+                }
+                _ => {
+                    self.next = begin;
+                    break;
+                }
+            }
+        }
+        path
+    }
+
     fn kind_at(&self, index: usize) -> &TokenKind {
         let token = self.tokens.get(index);
         token.map_or(&TokenKind::End, |token| &token.kind)
@@ -146,8 +166,14 @@ impl Parser {
         }
         let scalar = scalar(&words);
         let mut name = words.join(" ");
-        if matches!(self.peek(), TokenKind::Operator("<")) && scalar.is_none() {
+        while matches!(self.peek(), TokenKind::Operator("<")) && scalar.is_none() {
             name.push_str(&self.type_arguments()?);
+            if let TokenKind::Name(rest) = self.peek()
+                && rest.starts_with("::")
+            {
+                name.push_str(rest);
+                self.next += 1;
+            }
         }
         let mut pointers = 0;
         while !is_rust && (self.accept("*") || self.accept_name("const")) {

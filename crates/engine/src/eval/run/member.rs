@@ -2,8 +2,8 @@
 
 use super::{Fault, MAX_STEPS, Runner, nearest};
 use crate::eval::ir::Expression;
-use crate::values::Value;
 use crate::values::view::{LONG, View};
+use crate::values::{Value, names};
 use dapple_symbols::types::TypeKind;
 
 /// How deep bases and anonymous members are searched.
@@ -135,8 +135,25 @@ impl Runner<'_> {
                 _ => inner.push(member),
             }
         }
+        if let Some(found) = aggregate.statics.iter().find(|one| *one.name == *name) {
+            return Some(self.reader.static_member(value, found, Some(self.frame)));
+        }
         if depth >= MAX_BASES {
             return None;
+        }
+        // `object.Base::member`.
+        if let Some((base, last)) = name.split_once("::") {
+            let is_meant = |part: &Value| {
+                let type_ = self.reader.resolve(part).map(|resolved| resolved.type_);
+                type_.is_some_and(|type_| names::base_name(&type_.name) == base)
+            };
+            let mut parts = inner
+                .into_iter()
+                .map(|base| self.reader.member(value, base));
+            return parts.find_map(|part| {
+                let name = if is_meant(&part) { last } else { name };
+                self.declared_member(&part, name, depth + 1, visits)
+            });
         }
         inner.into_iter().find_map(|member| {
             let part = self.reader.member(value, member);
@@ -149,12 +166,13 @@ impl Runner<'_> {
         raw.raw = true;
         for value in [value, &raw] {
             if let View::Record(record) = self.reader.view(value, LONG) {
+                let statics = record.statics.into_iter().map(|one| one.name);
                 let fields = record
                     .fields
                     .into_iter()
                     .filter(|f| !f.artificial && !f.base);
                 let new = fields.map(|field| field.name);
-                names.extend(new.take(64));
+                names.extend(new.take(64).chain(statics.take(64)));
                 names.dedup();
                 return;
             }

@@ -6,6 +6,7 @@ use crate::modules::LoadedModule;
 use crate::values::view::{LONG, View};
 use crate::values::{Contents, Number, Value, names};
 use dapple_symbols::functions::Language;
+use dapple_symbols::location::Unavailable;
 use dapple_symbols::names::NamePattern;
 use dapple_symbols::queries::FoundType;
 use dapple_symbols::types::{Encoding, PointerKind, Type, TypeId, TypeKind};
@@ -20,7 +21,10 @@ impl Runner<'_> {
     /// A type by its name, with arguments as compilers or as people write them.
     fn type_named(&self, name: &str) -> Option<(Arc<LoadedModule>, TypeId)> {
         self.type_meant(name, name).or_else(|| {
-            let (base, _) = name.split_once('<')?;
+            let (base, arguments) = name.split_once('<')?;
+            // What is in a template's instance has a name behind the arguments.
+            let (_, last) = arguments.rsplit_once(">::").unwrap_or_default();
+            let base = if last.is_empty() { base } else { last };
             self.type_meant(name, base)
         })
     }
@@ -34,7 +38,7 @@ impl Runner<'_> {
             !by_base
                 || [&found.short_name, &short]
                     .iter()
-                    .any(|known| plain(known) == plain(name))
+                    .any(|known| plain(known) == plain(name.trim_start_matches("::")))
         };
         let pattern = NamePattern::new(pattern);
         let is_rust = self.frame.language == Language::Rust;
@@ -286,6 +290,33 @@ impl Runner<'_> {
         bytes.truncate(size);
         let contents = Contents::Bytes(bytes.into());
         Some(Value::new(module, Some(id), self.frame.language, contents))
+    }
+}
+
+impl Runner<'_> {
+    /// A static member by its class, which may have it from a base: `Base::alive`, `Box<int>::shared`.
+    pub(super) fn static_of_class(&self, name: &str) -> Option<Value> {
+        let (class, last) = name.rsplit_once("::")?;
+        let (module, id) = self.type_named(class)?;
+        let nowhere = Contents::Unavailable(Unavailable::OptimizedOut);
+        let object = Value::new(module, Some(id), self.frame.language, nowhere);
+        self.static_of(&object, last, 0)
+    }
+
+    fn static_of(&self, object: &Value, name: &str, depth: usize) -> Option<Value> {
+        let type_ = self.reader.resolve(object)?.type_;
+        let TypeKind::Aggregate(aggregate) = &type_.kind else {
+            return None;
+        };
+        if let Some(found) = aggregate.statics.iter().find(|one| *one.name == *name) {
+            let frame = Some(self.frame);
+            return Some(self.reader.static_member(object, found, frame));
+        }
+        let mut bases = aggregate.members.iter().filter(|member| member.base);
+        bases.find_map(|base| {
+            let base = object.sibling(Some(base.type_id), object.contents.clone());
+            (depth < MAX_BASES).then(|| self.static_of(&base, name, depth + 1))?
+        })
     }
 }
 

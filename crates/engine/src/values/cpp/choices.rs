@@ -104,6 +104,7 @@ pub(super) fn tuple(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -
             })
             .collect(),
         raw: true,
+        statics: Vec::new(),
         reachable: false,
         whole: None,
     }))

@@ -31,6 +31,7 @@ pub(super) fn holding(
             artificial: false,
         }],
         raw: true,
+        statics: Vec::new(),
         reachable: style == Style::Named,
         whole: None,
     })

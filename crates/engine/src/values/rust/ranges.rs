@@ -31,6 +31,7 @@ pub(super) fn range(reader: &Reader<'_>, value: &Value, path: &str) -> Result<Vi
         },
         fields: parts.iter().map(field).collect::<Result<_, _>>()?,
         raw: kind == "RangeInclusive",
+        statics: Vec::new(),
         reachable: true,
         whole: None,
     }))
