@@ -303,6 +303,8 @@ fn cpp_paths_and_arithmetic() {
             ("PlainOne + 1", "2"),
             ("sizeof(Buffer<short, 3> *)", "8"),
             ("sizeof(outer::Point)", "8"),
+            // Its constructor has the same name.
+            ("sizeof(Derived) == sizeof derived", "true"),
             ("number > 3 ? reference : 0", "5"),
         ],
     );

@@ -76,6 +76,14 @@ fn runner<'a>(
     })
 }
 
+/// Whether a function is a class's constructor that was found by the class's name.
+fn is_hidden(path: &str, name: &str) -> bool {
+    let class = path
+        .strip_suffix(name)
+        .and_then(|path| path.strip_suffix("::"));
+    class.is_some_and(|class| class == name || class.ends_with(&format!("::{name}")))
+}
+
 struct Runner<'a> {
     text: &'a str,
     frame: &'a Frame,
@@ -224,7 +232,8 @@ impl Runner<'_> {
             }
         }
         for module in self.reader.modules.iter() {
-            if let Some(function) = module.module.functions_named(name).first() {
+            let functions = module.module.functions_named(name);
+            if let Some(function) = functions.iter().find(|it| !is_hidden(&it.name, name)) {
                 let address = module.to_process(function.entry).0;
                 return Ok(self.computed(Number::Pointer {
                     address,
