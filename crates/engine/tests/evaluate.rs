@@ -216,6 +216,32 @@ fn rust_paths_and_arithmetic() {
 }
 
 #[test]
+fn rust_cells_and_locks_are_seen_through() {
+    check(
+        &fixture("values_std.rs", &[]),
+        "owners",
+        &[
+            ("taken[0]", "11"),
+            ("root.children[0].children.value.len()", "0"),
+            ("root.children[0].parent", "RefCell { value: (Weak) }"),
+            (
+                "root.children[7]",
+                "error: column 15: index 7 is out of bounds: `root.children` has elements 0 to 0",
+            ),
+            (
+                "mutex[0]",
+                "error: `mutex` has no elements, it is a `Mutex<i32>`",
+            ),
+        ],
+    );
+    check(
+        &fixture("values_std.rs", &[]),
+        "containers",
+        &[("nested.0[0].1[7].x", "5")],
+    );
+}
+
+#[test]
 fn rust_collections_are_indexed() {
     check(
         &fixture("values.rs", &[]),

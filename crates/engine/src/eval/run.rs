@@ -76,6 +76,15 @@ fn runner<'a>(
     })
 }
 
+/// What elements and members are looked for in, where a value has none of its own: behind a reference, in a cell or lock.
+fn seen_through(view: View) -> Option<Value> {
+    match view {
+        View::Alias(target) => Some(target),
+        View::Record(record) => record.inside().cloned(),
+        _ => None,
+    }
+}
+
 /// Whether a function is a class's constructor that was found by the class's name.
 fn is_hidden(path: &str, name: &str) -> bool {
     let class = path
@@ -357,12 +366,11 @@ impl Runner<'_> {
             Number::Char(value) if self.frame.language != Language::Rust => i128::from(value),
             _ => return Err(self.fault(index, "is no index: it is not an integer")),
         };
-        let mut value = value;
+        let (whole, mut value) = (value.clone(), value);
         let wanted = u64::try_from(position).unwrap_or(u64::MAX);
         let limit = ALL.page(wanted, wanted.saturating_add(1));
         for _ in 0..MAX_STEPS {
             match self.reader.view(&value, limit) {
-                View::Alias(target) => value = target,
                 View::Sequence(sequence) => {
                     let has_bounds = sequence.container || self.has_bounds(&value);
                     let index_value = u64::try_from(position).ok();
@@ -408,7 +416,10 @@ impl Runner<'_> {
                     target: Some(target),
                     ..
                 } => return self.behind_pointer(address, target, position, base),
-                _ => break,
+                view => match seen_through(view) {
+                    Some(inside) => value = inside,
+                    None => break,
+                },
             }
         }
         if let Some(units) = self.reader.find(&value, "_M_p")
@@ -423,7 +434,7 @@ impl Runner<'_> {
         self.check_available(&value, base)?;
         Err(self.fault(
             base,
-            &format!("has no elements, it is a `{}`", self.type_of(&value)),
+            &format!("has no elements, it is a `{}`", self.type_of(&whole)),
         ))
     }
 

@@ -432,6 +432,25 @@ impl View {
 }
 
 impl Record {
+    /// What a cell or lock of Rust's library is there for.
+    pub(crate) fn inside(&self) -> Option<&Value> {
+        const CELLS: [&str; 8] = [
+            "Cell", "RefCell", "OnceCell", "LazyCell", "Mutex", "RwLock", "OnceLock", "LazyLock",
+        ];
+        match self.fields.as_slice() {
+            [only]
+                if self.raw
+                    && self
+                        .name
+                        .as_deref()
+                        .is_some_and(|name| CELLS.contains(&name)) =>
+            {
+                Some(&only.value)
+            }
+            _ => None,
+        }
+    }
+
     /// How many children it has, the raw form among them.
     pub(super) fn children(&self) -> u64 {
         (self.fields.len() + self.statics.len()) as u64 + u64::from(self.raw)

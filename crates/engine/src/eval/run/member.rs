@@ -1,6 +1,6 @@
 //! Members: through references, pointers, bases, anonymous parts and the active variant.
 
-use super::{Fault, MAX_STEPS, Runner, nearest};
+use super::{Fault, MAX_STEPS, Runner, nearest, seen_through};
 use crate::eval::ir::Expression;
 use crate::values::view::{LONG, View};
 use crate::values::{Value, names};
@@ -47,7 +47,10 @@ impl Runner<'_> {
                     followed = true;
                     value = target;
                 }
-                _ => break,
+                view => match seen_through(view) {
+                    Some(inside) => value = inside,
+                    None => break,
+                },
             }
         }
         if names.is_empty() {

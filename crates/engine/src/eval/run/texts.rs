@@ -1,7 +1,7 @@
 //! Texts: comparing them, looking elements up by them, and asking containers how much they hold.
 
 use super::arithmetic::ordered;
-use super::{Fault, MAX_STEPS, Runner};
+use super::{Fault, MAX_STEPS, Runner, seen_through};
 use crate::eval::ir::{Binary, Expression, Kind};
 use crate::eval::lex::unquoted;
 use crate::values::view::{ALL, LONG, Limit, View};
@@ -88,12 +88,14 @@ impl Runner<'_> {
         let mut found = None;
         for _ in 0..MAX_STEPS {
             match self.reader.view(&value, ALL.page(0, 1)) {
-                View::Alias(target) => value = target,
                 View::Entries(entries) if entries.has_keys => {
                     found = Some(self.reader.view(&value, ALL));
                     break;
                 }
-                _ => return Ok(None),
+                view => match seen_through(view) {
+                    Some(inside) => value = inside,
+                    None => return Ok(None),
+                },
             }
         }
         let Some(View::Entries(entries)) = found else {
