@@ -179,6 +179,8 @@ struct Control {
     registers: Option<UserRegisters>,
     /// These are not the ones that the kernel has.
     unwritten: bool,
+    /// What its SIGTRAP was, where that was found out before the stop was told of.
+    trap: Option<trap::Trap>,
     /// The site at its instruction pointer that has been accounted for.
     passed: Option<Address>,
     /// The site and stack pointer that it will come back to from a signal handler.
@@ -321,7 +323,7 @@ impl Owner {
     /// Waits for an event of the debuggee or to be woken, and deals with it; false when there is nothing to wait for but commands.
     pub(crate) fn attend(&mut self) -> bool {
         let one = self.gathering.next(&self.stops);
-        match wait::wait(&self.waker, one) {
+        match self.next_status(one) {
             Ok(Waited::Status(thread, status)) => {
                 let event = wait::decode(thread, status);
                 tracing::trace!(?event, "debuggee");
@@ -418,6 +420,7 @@ impl Owner {
                     let to_call = self.hold_for_run(thread, how);
                     if let Some(control) = self.threads.get_mut(&thread) {
                         control.registers = None;
+                        control.trap = None;
                         control.exception = None;
                     }
                     self.memory.put_back_all();

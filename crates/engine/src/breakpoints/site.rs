@@ -313,10 +313,6 @@ impl PatchedMemory {
                 let is_long = instruction.is_some_and(|i| i.len() > 1);
                 if let Some(site) = self.sites.get_mut(&address) {
                     site.is_long = Some(is_long);
-                    if let (true, Some(guardian), Some(note)) = (is_long, &self.guardian, site.note)
-                    {
-                        guardian.is_long(note);
-                    }
                 }
                 is_long
             }
@@ -412,8 +408,6 @@ impl PatchedMemory {
             site.note = guardian
                 .as_mut()
                 .and_then(|guardian| guardian.note(*address, site.original));
-            // Whoever asks notes it for this guardian.
-            site.is_long = None;
         }
         self.needs_no_guardian();
         self.guardian = guardian;

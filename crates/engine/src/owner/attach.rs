@@ -126,7 +126,7 @@ impl Owner {
             })
             .map_err(failed)?;
         while self.stops.mode() != Mode::Stopped {
-            match wait::wait(&self.waker, None).map_err(failed)? {
+            match self.next_status(None).map_err(failed)? {
                 Waited::Status(thread, status) => {
                     self.stops
                         .handle(wait::decode(thread, status), &mut self.actions);

@@ -5,10 +5,12 @@
 
 use super::Owner;
 use crate::ThreadId;
-use crate::stops::How;
+use crate::stops::{How, WaitEvent};
 use crate::target::linux::guardian::Guardian;
 use crate::target::linux::memory::ProcessMemory;
-use crate::target::linux::{ptrace, wait};
+use crate::target::linux::ptrace;
+use crate::target::linux::wait::{self, Waited};
+use std::io;
 
 /// Somebody who watches over a process; without one a debugger that is killed does harm, but it works.
 pub(super) fn guardian_of(process: ThreadId, memory: &ProcessMemory) -> Option<Guardian> {
@@ -18,6 +20,46 @@ pub(super) fn guardian_of(process: ThreadId, memory: &ProcessMemory) -> Option<G
 }
 
 impl Owner {
+    /// The next status of any thread, or of `one`.
+    pub(super) fn next_status(&mut self, one: Option<ThreadId>) -> io::Result<Waited> {
+        if self.of_launched {
+            return wait::wait(&self.waker, one);
+        }
+        loop {
+            match wait::look(&self.waker, one)? {
+                Waited::Status(thread, seen) => {
+                    self.make_right(thread, seen);
+                    if let Some(status) = wait::take(thread) {
+                        return Ok(Waited::Status(thread, status));
+                    }
+                }
+                other => return Ok(other),
+            }
+        }
+    }
+
+    /// The next status of one thread, while the others are stopped; `None` when it is gone.
+    pub(super) fn next_of(&mut self, thread: ThreadId) -> Option<WaitEvent> {
+        if !self.of_launched {
+            let seen = wait::look_at(thread)?;
+            self.make_right(thread, seen);
+        }
+        wait::next_of(thread)
+    }
+
+    /// Puts a thread where it has to be without a debugger, before its status is taken. Once that is, the kernel forgets the trap: from
+    /// behind an inserted byte the thread would go on in the middle of an instruction if the debugger were killed.
+    fn make_right(&mut self, thread: ThreadId, seen: i32) {
+        if !wait::is_trap(seen) {
+            return;
+        }
+        let control = self.control(thread);
+        (control.registers, control.trap) = (None, None);
+        let trap = self.trap(thread);
+        self.write_back(thread);
+        self.control(thread).trap = trap;
+    }
+
     /// For another program, in the same process or in a child that takes its place.
     pub(super) fn guardian_of(
         &self,
@@ -53,7 +95,7 @@ impl Owner {
         if ptrace::cont(thread, 0).is_err() {
             return;
         }
-        if let Some(event) = wait::next_of(thread) {
+        if let Some(event) = self.next_of(thread) {
             self.stops.stepped_aside(event, &mut self.actions);
         }
     }

@@ -5,9 +5,6 @@ use crate::ThreadId;
 use crate::stops::What;
 use crate::target::linux::{ptrace, wait};
 
-/// `si_code` of an `int3` that was executed.
-const SI_KERNEL: i32 = 0x80;
-
 impl Owner {
     /// Stops those that run; each with the signal that it is to be given when it is let go.
     pub(super) fn stop_guests(&mut self) -> Vec<(ThreadId, i32)> {
@@ -16,7 +13,7 @@ impl Owner {
             if ptrace::interrupt(guest).is_err() {
                 continue;
             }
-            while let Some(event) = wait::next_of(guest) {
+            while let Some(event) = self.next_of(guest) {
                 let signal = match event.what {
                     What::Interrupted { trap_pending: true } => {
                         // What comes next tells where it has trapped.
@@ -31,7 +28,7 @@ impl Owner {
                         stopped.push((guest, 0));
                         break;
                     }
-                    What::Signal(libc::SIGTRAP) if self.guest_ran_into(guest) => 0,
+                    What::Signal(libc::SIGTRAP) if self.ran_into_site(guest) => 0,
                     What::Signal(signal) => signal,
                     What::NewThread(child) | What::NewProcess { child, .. } => {
                         if wait::until_stopped(child) {
@@ -47,22 +44,5 @@ impl Owner {
             }
         }
         stopped
-    }
-
-    /// Whether a guest has trapped on what was inserted, not on a trap of its own; then it is put back.
-    fn guest_ran_into(&mut self, guest: ThreadId) -> bool {
-        if !ptrace::signal_info(guest).is_ok_and(|info| info.code == SI_KERNEL) {
-            return false;
-        }
-        let Some(mut registers) = self.registers(guest) else {
-            return false;
-        };
-        let at = registers.pc().offset(-1);
-        if self.memory.site(at).is_none() && self.memory.traps_at(at) {
-            return false;
-        }
-        registers.set_pc(at);
-        self.set_registers(guest, registers);
-        true
     }
 }

@@ -13,7 +13,7 @@ use crate::inspect::Inspect;
 use crate::registers::{NAMES, Registers};
 use crate::session::moving::GotoTarget;
 use crate::stops::{Mode, What};
-use crate::target::linux::{ptrace, wait};
+use crate::target::linux::ptrace;
 use crate::{Address, Error, ThreadId, unwind};
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::lines::LineLookup;
@@ -279,7 +279,7 @@ impl Owner {
                 if ptrace::cont(thread, 0).is_err() {
                     break;
                 }
-                match wait::next_of(thread) {
+                match self.next_of(thread) {
                     Some(event) if matches!(event.what, What::Exiting | What::Exited(_)) => {
                         self.stops.handle(event, &mut self.actions);
                         break;

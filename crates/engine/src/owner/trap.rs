@@ -5,15 +5,24 @@ use crate::breakpoints::displaced::{EmulatedMemory, decode, emulate};
 use crate::breakpoints::site::{PatchedMemory, Reason};
 use crate::event::StopReason;
 use crate::exceptions::Exception;
+use crate::faults::SignalInfo;
 use crate::memory::Memory;
 use crate::stops::{How, What};
 use crate::target::linux::ptrace::{self, UserRegisters};
-use crate::target::linux::wait;
 use crate::{Address, ThreadId};
 use std::sync::Arc;
 
 /// `si_code` of an `int3` that was executed.
 const SI_KERNEL: i32 = 0x80;
+
+/// What a SIGTRAP was.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Trap {
+    /// The thread has run into this site, which may have been taken out since.
+    Site(Address),
+    /// Anything else.
+    Other(SignalInfo),
+}
 
 /// How a thread got past a site.
 pub(super) enum Past {
@@ -46,43 +55,54 @@ impl Owner {
     }
 
     fn trapped(&mut self, thread: ThreadId) {
-        if let Some(at) = self.ran_into(thread) {
-            return self.hit(thread, at);
-        }
-        // Unanswered: it has died, which is told next.
-        let Ok(info) = ptrace::signal_info(thread) else {
-            return;
+        let info = match self.trap(thread) {
+            // It is told next.
+            None => return,
+            Some(Trap::Site(at)) if self.memory.site(at).is_some() => return self.hit(thread, at),
+            Some(Trap::Site(_)) => return self.release(thread),
+            Some(Trap::Other(info)) => info,
         };
         if info.code > 0 && info.code != SI_KERNEL && self.accessed(thread) {
             return;
         }
-        let Some(mut registers) = self.registers(thread) else {
-            return;
-        };
         if info.code <= 0 {
             // Sent by a program.
             return self.signalled(thread, libc::SIGTRAP);
         }
+        if info.code != SI_KERNEL && self.stops.last_run(thread) == How::Step {
+            self.one_step_done(thread);
+        } else {
+            self.own_trap(thread);
+        }
+    }
+
+    /// What a thread's SIGTRAP was, which this alone decides: before the stop is told of ([`Owner::next_status`]), or when it is
+    /// looked at. One that has run into a site is moved back to it. `None` when it has died.
+    pub(super) fn trap(&mut self, thread: ThreadId) -> Option<Trap> {
+        if let Some(known) = self.control(thread).trap.take() {
+            return Some(known);
+        }
+        if let Some(at) = self.ran_into(thread) {
+            return Some(Trap::Site(at));
+        }
+        let info = ptrace::signal_info(thread).ok()?;
         if info.code != SI_KERNEL {
-            return if self.stops.last_run(thread) == How::Step {
-                self.one_step_done(thread);
-            } else {
-                self.own_trap(thread);
-            };
+            return Some(Trap::Other(info));
         }
+        let mut registers = self.registers(thread)?;
         let at = registers.pc().offset(-1);
-        if self.memory.site(at).is_some() {
-            registers.set_pc(at);
-            self.set_registers(thread, registers);
-            return self.hit(thread, at);
+        let is_own = || self.memory.caves.original(at).is_some() || self.memory.traps_at(at);
+        if self.memory.site(at).is_none() && is_own() {
+            return Some(Trap::Other(info));
         }
-        if self.memory.caves.original(at).is_some() || self.memory.traps_at(at) {
-            return self.own_trap(thread);
-        }
-        // The site was taken out after the thread had run into it.
         registers.set_pc(at);
         self.set_registers(thread, registers);
-        self.release(thread);
+        Some(Trap::Site(at))
+    }
+
+    /// Whether a thread has trapped at a site, not on its own; then it is there again.
+    pub(super) fn ran_into_site(&mut self, thread: ThreadId) -> bool {
+        matches!(self.trap(thread), Some(Trap::Site(_)))
     }
 
     /// The program's own trap instruction, or trap flag.
@@ -202,7 +222,7 @@ impl Owner {
             self.control(thread).registers = None;
             let status = ptrace::step(thread, 0)
                 .ok()
-                .and_then(|()| wait::next_of(thread));
+                .and_then(|()| self.next_of(thread));
             self.memory.put_back(site);
             let Some(event) = status else { continue };
             let done = event.what == What::Signal(libc::SIGTRAP)

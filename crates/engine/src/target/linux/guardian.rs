@@ -41,14 +41,11 @@ const MOST_COPIES: usize = 1 << 13;
 /// How long a copy is at most.
 pub(crate) const COPY: usize = 32;
 
-/// Noted beside an inserted byte's original: the instruction under it has more than one byte.
-const LONG: u64 = 1 << 8;
-
 /// An inserted byte; the address is 0 where the entry is free.
 #[repr(C)]
 struct Inserted {
     address: AtomicU64,
-    /// The original byte, and [`LONG`].
+    /// The original byte.
     original: AtomicU64,
 }
 
@@ -157,13 +154,6 @@ impl Guardian {
     pub(crate) fn change(&self, note: Note, original: u8) {
         if let Some(entry) = self.entry(note) {
             entry.original.store(original.into(), Ordering::Release);
-        }
-    }
-
-    /// The instruction under the inserted byte has more bytes: a thread that is one byte behind its start has run into it.
-    pub(crate) fn is_long(&self, note: Note) {
-        if let Some(entry) = self.entry(note) {
-            entry.original.fetch_or(LONG, Ordering::Release);
         }
     }
 

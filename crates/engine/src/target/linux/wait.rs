@@ -1,7 +1,8 @@
 //! The one place that waits for the debuggee, and how a command gets the owner thread out of there.
 //!
 //! The owner thread blocks in `wait4(-1, __WALL | __WNOTHREAD)`: all threads of its own debuggee, nobody else's; or, where many are to
-//! stop, one of them.
+//! stop, one of them. For a debuggee that has to survive the debugger it looks at a status first (waitid(2) with WNOWAIT) and takes it
+//! only when the thread is where it has to be without one: with the status taken, nothing tells the kernel that it has trapped.
 //! A command sets a flag and sends the thread SIGURG, whose handler is installed without SA_RESTART, so the call
 //! returns EINTR. The gap between looking at the flag and entering the kernel is closed as in musl's cancellation
 //! points: the handler sees by the interrupted instruction pointer that the thread is in the gap, and moves it to the
@@ -34,19 +35,24 @@ std::arch::global_asm!(
     ".globl dapple_wait_abort",
     ".globl dapple_wait_end",
     ".type dapple_wait,@function",
-    // rdi: the flag; rsi: where the status goes; edx: options; rcx: the thread's flag; r8: whom to wait for; r9: set meanwhile.
+    // rdi: the flag; rsi: the thread's flag; rdx: set meanwhile; rcx: the system call's number and five arguments.
     "dapple_wait:",
+    "mov r9, rdx",
     "mov byte ptr [r9], 1",
     "mov r11, rdi",
-    "mov rdi, r8",
-    "mov r8, rcx",
-    "xor r10d, r10d",
+    "mov rax, rsi",
+    "mov rdi, [rcx + 8]",
+    "mov rsi, [rcx + 16]",
+    "mov rdx, [rcx + 24]",
+    "mov r10, [rcx + 32]",
+    "mov r8, [rcx + 40]",
+    "xchg rax, rcx",
+    "mov rax, [rax]",
     "dapple_wait_gap:",
     "cmp byte ptr [r11], 0",
     "jne dapple_wait_abort",
-    "cmp byte ptr [r8], 0",
+    "cmp byte ptr [rcx], 0",
     "jne dapple_wait_abort",
-    "mov eax, 61",
     "syscall",
     "dapple_wait_entered:",
     "mov byte ptr [r9], 0",
@@ -60,16 +66,12 @@ std::arch::global_asm!(
     ".popsection",
 );
 
+/// A system call: its number and arguments.
+type Call = [i64; 6];
+
 // SAFETY: declared as defined in the assembly above; the statics are labels, of which only addresses are taken.
 unsafe extern "C" {
-    fn dapple_wait(
-        flag: *const u8,
-        status: *mut i32,
-        options: i32,
-        noted: *const u8,
-        whom: i64,
-        waiting: *mut u8,
-    ) -> i64;
+    fn dapple_wait(flag: *const u8, noted: *const u8, waiting: *mut u8, call: *const Call) -> i64;
     static dapple_wait_gap: u8;
     static dapple_wait_entered: u8;
     static dapple_wait_abort: u8;
@@ -190,21 +192,117 @@ pub(crate) enum Waited {
 /// Waits for the next status of any thread of this thread's debuggee, or of a certain one, or to be woken.
 pub(crate) fn wait(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited> {
     let mut status = 0;
+    let whom = thread.map_or(-1, |thread| i64::from(thread.0));
+    let call = [
+        libc::SYS_wait4,
+        whom,
+        &raw mut status as i64,
+        TRACED.into(),
+        0,
+        0,
+    ];
+    // SAFETY: the kernel writes a status; there's room for one.
+    match unsafe { make(waker, &call) } {
+        r @ 1.. => Ok(Waited::Status(ThreadId(r as i32), status)),
+        r => in_vain(r),
+    }
+}
+
+/// As [`wait`], but the kernel keeps the status until [`take`] is called: what [`Waited::Status`] has is only the beginning of it.
+pub(crate) fn look(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited> {
+    let mut info = no_info();
+    let (kind, whom) = match thread {
+        Some(thread) => (libc::P_PID, i64::from(thread.0)),
+        None => (libc::P_ALL, 0),
+    };
+    let call = [
+        libc::SYS_waitid,
+        kind.into(),
+        whom,
+        &raw mut info as i64,
+        LOOK.into(),
+        0,
+    ];
+    // SAFETY: the kernel writes a siginfo_t; there's room for one.
+    match unsafe { make(waker, &call) } {
+        0 => {
+            let (thread, status) = seen(&info);
+            Ok(Waited::Status(thread, status))
+        }
+        r => in_vain(r),
+    }
+}
+
+/// Takes the status of a thread that has been looked at; `None` where it has none any more: it was killed in its stop.
+pub(crate) fn take(thread: ThreadId) -> Option<i32> {
+    let mut status = 0;
+    // SAFETY: asks about what this thread traces; the kernel writes the status.
+    let result = unsafe { libc::waitpid(thread.0, &mut status, TRACED | libc::WNOHANG) };
+    (result == thread.0).then_some(status)
+}
+
+/// Waits until a thread has a status, and leaves it there: the beginning of it, as of [`look`]. `None` when it is gone.
+pub(crate) fn look_at(thread: ThreadId) -> Option<i32> {
+    loop {
+        let mut info = no_info();
+        // SAFETY: the kernel writes a siginfo_t; there's room for one.
+        let result =
+            unsafe { libc::waitid(libc::P_PID, thread.0.cast_unsigned(), &raw mut info, LOOK) };
+        if result == 0 {
+            return Some(seen(&info).1);
+        }
+        if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return None;
+        }
+    }
+}
+
+/// What is waited for: all that is traced, by this thread.
+const TRACED: i32 = libc::__WALL | libc::__WNOTHREAD;
+/// The same for waitid(2), without taking it. Stops of what is traced are told in any case.
+const LOOK: i32 = TRACED | libc::WEXITED | libc::WNOWAIT;
+
+/// Whether a status is that of a thread that stands before the delivery of SIGTRAP.
+pub(crate) fn is_trap(status: i32) -> bool {
+    status == libc::SIGTRAP << 8 | 0x7f
+}
+
+fn no_info() -> libc::siginfo_t {
+    // SAFETY: numbers only; any bit pattern is valid.
+    unsafe { std::mem::zeroed() }
+}
+
+/// Whose status waitid(2) has told of, and what it looks like from wait4(2); of an end only that it is one.
+fn seen(info: &libc::siginfo_t) -> (ThreadId, i32) {
+    // SAFETY: the kernel has written these words, and any bit pattern is valid.
+    let (thread, status) = unsafe { (info.si_pid(), info.si_status()) };
+    let status = match info.si_code {
+        libc::CLD_TRAPPED | libc::CLD_STOPPED => status << 8 | 0x7f,
+        _ => 0,
+    };
+    (ThreadId(thread), status)
+}
+
+/// Enters the kernel unless woken; what it answers.
+///
+/// # Safety
+/// The call is wait4(2) or waitid(2), and what its arguments point to is there for it.
+unsafe fn make(waker: &Waker, call: &Call) -> i64 {
     let (noted, waiting) = (NOTED.with(Cell::as_ptr), WAITING.with(Cell::as_ptr));
-    // SAFETY: the flags outlive the call and are one byte each (AtomicBool; bools of this thread's, for its handler), the status is
-    // written by the kernel, and the function follows the C calling convention: it clobbers rax, rcx, rdi, r8 to r11 only.
-    let result = unsafe {
+    // SAFETY: the flags outlive the call and are one byte each (AtomicBool; bools of this thread's, for its handler), the rest is the
+    // caller's to see to, and the function follows the C calling convention: it clobbers what a function may.
+    unsafe {
         dapple_wait(
             waker.asked.as_ptr().cast(),
-            &mut status,
-            libc::__WALL | libc::__WNOTHREAD,
             noted.cast(),
-            thread.map_or(-1, |thread| i64::from(thread.0)),
             waiting.cast(),
+            call,
         )
-    };
+    }
+}
+
+fn in_vain(result: i64) -> io::Result<Waited> {
     match result {
-        1.. => Ok(Waited::Status(ThreadId(result as i32), status)),
         r if r == -i64::from(libc::EINTR) => Ok(Waited::Woken),
         r if r == -i64::from(libc::ECHILD) => Ok(Waited::NoChildren),
         r => Err(io::Error::from_raw_os_error(-r as i32)),

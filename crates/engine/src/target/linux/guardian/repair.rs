@@ -2,10 +2,10 @@
 //!
 //! This runs in the child of a fork of a process with many threads: no allocation, no lock, nothing of the standard library but
 //! what is a system call. It goes from the most urgent on. First the bytes: each that is still ours gets its original. Then the threads: as soon as the kernel
-//! has let go of them they are seized and stopped, and one that has run into what was inserted, or was left in the middle of what the
-//! debugger did with it, is put back. Then, when no thread is in one, the copies of instructions are taken out.
+//! has let go of them they are seized and stopped, and one that has run into what was inserted, or is in a copy of an instruction,
+//! is put back. Then, when no thread is in one, the copies of instructions are taken out.
 
-use super::{COPY, Copied, Kept, LONG, MOST_BYTES, MOST_COPIES, Shared};
+use super::{COPY, Copied, Kept, MOST_BYTES, MOST_COPIES, Shared};
 use crate::breakpoints::site::TRAP;
 use crate::target::linux::inherited::stand_alone;
 use crate::target::linux::{debug_registers, ptrace, wait};
@@ -407,8 +407,7 @@ impl Repair<'_> {
         let Ok(mut registers) = ptrace::registers(thread) else {
             return;
         };
-        let pc = registers.pc();
-        let Some(right) = self.left_copy(pc).or_else(|| self.before_trap(pc)) else {
+        let Some(right) = self.left_copy(registers.pc()) else {
             return;
         };
         registers.set_pc(right);
@@ -432,19 +431,6 @@ impl Repair<'_> {
                 original.wrapping_add(length)
             }))
         })
-    }
-
-    /// The site that a thread has run into whose stop was told of, but which was not moved back to it.
-    fn before_trap(&self, pc: Address) -> Option<Address> {
-        let at = pc.0.wrapping_sub(1);
-        let used = self.shared.bytes.load(Ordering::Acquire) as usize;
-        self.shared.inserted[..used.min(MOST_BYTES)]
-            .iter()
-            .any(|entry| {
-                entry.address.load(Ordering::Acquire) == at
-                    && entry.original.load(Ordering::Acquire) & LONG != 0
-            })
-            .then_some(Address(at))
     }
 
     fn copies(&self) -> impl Iterator<Item = &Copied> {
