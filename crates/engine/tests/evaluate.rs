@@ -242,6 +242,41 @@ fn rust_cells_and_locks_are_seen_through() {
 }
 
 #[test]
+fn entries_are_named_by_their_keys_or_positions_where_that_says_which() {
+    let fixture = fixture("values_std.rs", &[]);
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["containers"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let session = debuggee.session();
+    let frame = listing::innermost(session, thread);
+    let children = |expression: &str| -> Vec<Option<String>> {
+        let (named, shown) = session
+            .evaluate(expression, Some(frame))
+            .expect("it is there");
+        let children = session
+            .children(
+                &named.value,
+                named.expression.as_deref(),
+                0..shown.named + shown.indexed,
+            )
+            .expect("children");
+        let children = children
+            .into_iter()
+            .filter(|(child, _)| child.name != "[raw]");
+        children
+            .map(|(child, _)| child.expression)
+            .take(2)
+            .collect()
+    };
+    let given = |expression: &str| Some(expression.to_owned());
+    assert_eq!(children("deep"), [given("deep[0]"), given("deep[1]")]);
+    assert_eq!(children("text_keys"), [None, given("text_keys[\"short\"]")]);
+    assert_eq!(children("map"), [None]);
+    assert_eq!(children("list"), [given("list[0]"), given("list[1]")]);
+    assert_eq!(children("tree"), [given("tree[0]"), given("tree[1]")]);
+}
+
+#[test]
 fn rust_collections_are_indexed() {
     check(
         &fixture("values.rs", &[]),

@@ -3,7 +3,7 @@
 use super::entries::Entry;
 use super::render::ALIASES;
 use super::view::{ALL, Field, Limit, Record, View};
-use super::{Contents, NamedValue, Reader, Value, cpp, rust};
+use super::{Contents, NamedValue, Reader, Value, cpp, names, rust};
 use dapple_symbols::functions::Language;
 use std::ops::Range;
 
@@ -141,26 +141,42 @@ impl Reader<'_> {
                 kind: None,
             }),
             View::Entries(entries) => {
-                let (name, value) = match (entries.at(index), &entries.broken) {
-                    (Some(Entry { key, value }), _) => {
+                let (name, subscript, value) = match (entries.at(index), &entries.broken) {
+                    (Some(Entry { key, value: entry }), _) => {
                         let name = key.as_ref().map(|key| self.label(key));
-                        (name, value.clone())
+                        let subscript = match &name {
+                            Some(key) if is_literal(key) && !self.repeats_keys(value) => {
+                                Some(key.clone())
+                            }
+                            Some(_) => None,
+                            None => Some(index.to_string()),
+                        };
+                        (name, subscript, entry.clone())
                     }
                     (None, Some(reason)) => {
                         let reason = Contents::Unavailable(reason.clone());
-                        (None, value.sibling(None, reason))
+                        (None, None, value.sibling(None, reason))
                     }
                     (None, None) => return None,
                 };
+                let expression = expression.zip(subscript);
                 Some(NamedValue {
                     name: format!("[{}]", name.unwrap_or_else(|| index.to_string())),
                     value,
-                    expression: None,
+                    expression: expression.map(|(e, at)| format!("{}[{at}]", operand(e))),
                     kind: None,
                 })
             }
             _ => None,
         }
+    }
+}
+
+impl Reader<'_> {
+    /// Whether a container may have a key more than once, so that it names no entry.
+    fn repeats_keys(&self, container: &Value) -> bool {
+        let type_ = self.resolve(container).map(|resolved| resolved.type_);
+        type_.is_none_or(|type_| names::base_name(&type_.name).contains("multi"))
     }
 }
 
@@ -190,6 +206,12 @@ fn raw(value: &Value) -> NamedValue {
         expression: None,
         kind: None,
     }
+}
+
+/// Whether a key's text can stand in an expression: a number, or a text that is all there.
+fn is_literal(key: &str) -> bool {
+    let is_text = key.len() > 1 && key.starts_with('"') && key.ends_with('"');
+    is_text && !key.contains('…') || key.parse::<i128>().is_ok()
 }
 
 /// Whether an expression can name a field so.
