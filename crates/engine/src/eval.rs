@@ -8,10 +8,11 @@
 use crate::Error;
 use crate::frame::Frame;
 use crate::values::storing::Change;
-use crate::values::{Format, NamedValue, Number, Reader, Value};
+use crate::values::{NamedValue, Number, Reader, Value};
 use dapple_symbols::functions::Language;
 use ir::{Binary, Expression};
 use run::assign;
+use shown::Shown;
 use std::sync::Arc;
 
 mod completion;
@@ -20,6 +21,7 @@ mod lex;
 mod parse;
 pub mod quick;
 mod run;
+mod shown;
 mod suggest;
 mod under;
 
@@ -46,33 +48,6 @@ pub struct Parsed {
     shown: Shown,
 }
 
-/// What is written behind an expression's last comma: how its value is to be shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Shown {
-    format: Format,
-    /// As many elements from there on.
-    count: Option<u64>,
-}
-
-/// The most elements that can be asked for from a pointer on.
-const MOST_ELEMENTS: u64 = 1_000_000;
-
-/// Cuts `,x` or `,10` off an expression; no language has a comma there.
-fn split_shown(text: &str) -> (&str, Shown) {
-    let mut shown = Shown::default();
-    let mut rest = text;
-    while let Some((head, tail)) = rest.rsplit_once(',') {
-        let tail = tail.trim();
-        match (Format::named(tail), tail.parse()) {
-            (Some(format), _) => shown.format = format,
-            (None, Ok(count @ 1..=MOST_ELEMENTS)) => shown.count = Some(count),
-            _ => break,
-        }
-        rest = head.trim_end();
-    }
-    (rest, shown)
-}
-
 impl Parsed {
     /// Reads `text` as an expression of `language`.
     ///
@@ -80,7 +55,7 @@ impl Parsed {
     /// As [`evaluate`].
     pub fn new(text: &str, language: Language) -> Result<Parsed, Error> {
         let name = text.trim();
-        let (text, shown) = split_shown(name);
+        let (text, shown) = Shown::split(name, language);
         let tree = lex::tokens(text).and_then(|tokens| parse::parse(tokens, language));
         Ok(Parsed {
             tree: tree.map_err(|fault| Error::Expression(fault.sentence(text)))?,
@@ -95,12 +70,15 @@ impl Parsed {
     /// # Errors
     /// As [`evaluate`].
     pub fn value(&self, frame: &Frame, reader: &Reader<'_>) -> Result<NamedValue, Error> {
-        let value = match self.shown.count {
+        let value = match &self.shown.count {
             None => run::run(&self.tree, &self.text, frame, reader),
-            Some(count) => run::repeated(&self.tree, &self.text, count, frame, reader),
+            Some(count) => count
+                .number(frame, reader)
+                .and_then(|count| run::repeated(&self.tree, &self.text, count, frame, reader)),
         };
         let mut value = value.map_err(|fault| self.error(&fault))?;
         value.format = self.shown.format;
+        value.raw |= self.shown.raw;
         Ok(NamedValue {
             name: self.name.to_string(),
             value,
@@ -144,7 +122,7 @@ impl Statement {
     /// As [`evaluate`].
     pub(crate) fn new(text: &str, language: Language) -> Result<Statement, Error> {
         let name = text.trim();
-        let (text, shown) = split_shown(name);
+        let (text, shown) = Shown::split(name, language);
         let statement = lex::tokens(text).and_then(|tokens| parse::statement(tokens, language));
         let statement = statement.map_err(|fault| Error::Expression(fault.sentence(text)))?;
         let text: Arc<str> = text.into();

@@ -536,3 +536,155 @@ fn cpp_by_all(name: &str) -> Vec<Fixture> {
     }
     programs
 }
+
+#[test]
+fn pointers_are_cast_to_what_compilers_take() {
+    let program = inline(
+        "casts.c",
+        r#"
+#include <stdio.h>
+struct point { int x, y; };
+typedef unsigned short port;
+int main(void)
+{
+    int numbers[6] = { 1, 2, 3, 4, 5, 6 };
+    int *to_number = numbers;
+    int **to_pointer = &to_number;
+    int rows[2][3] = { { 1, 2, 3 }, { 4, 5, 6 } };
+    int (*to_row)[3] = rows;
+    struct point points[2] = { { 1, 2 }, { 3, 4 } };
+    struct point *to_points[2] = { points, points + 1 };
+    port ports[2] = { 80, 443 };
+    void *anything = to_points;
+    const char *word = "word";
+    const char **words = &word;
+    printf("%p %p %p %p %p\n", (void *)to_pointer, (void *)to_row, anything, (void *)words, (void *)ports); // stop: main
+    return 0;
+}
+"#,
+        &[],
+    );
+    check(
+        &program,
+        "main",
+        &[
+            ("**(int **)to_pointer", "1"),
+            ("((int **)&to_number)[0][2]", "3"),
+            ("(*(struct point **)anything)->y", "2"),
+            ("((struct point **)anything)[1]->x", "3"),
+            ("*(char **)words", "0x… \"word\""),
+            ("(*(int (*)[3])numbers)[2]", "3"),
+            ("((int (*)[3])numbers)[1]", "{4, 5, 6}"),
+            ("*(int *const)numbers", "1"),
+            ("(unsigned long long)-1", "18446744073709551615"),
+            ("(unsigned long long int)3 + 1", "4"),
+            ("((port *)ports)[1]", "443"),
+            ("(void **)anything == (void **)to_points", "true"),
+            (
+                "(double **)anything",
+                "error: column 2: the program has no type `double *`, which this would point to",
+            ),
+            (
+                "(struct point ***)anything == 0",
+                "error: column 9: the program has no type `point **`, which this would point to",
+            ),
+            (
+                "(int (*)[4])numbers",
+                "error: column 2: the program has no type `int [4]`, which this would point to",
+            ),
+        ],
+    );
+    let expected = [
+        ("static_cast<Derived *>(base)->weight", "2.5"),
+        ("reinterpret_cast<Base **>(0x10)", "0x10"),
+        ("dynamic_cast<Derived *>(base)->weight", "2.5"),
+        ("dynamic_cast<Mixin *>(base) == &derived", "false"),
+        ("dynamic_cast<Mixin *>(base)->weight", "2.5"),
+        ("dynamic_cast<Base *>(&mixin)->id_", "7"),
+        ("dynamic_cast<Diamond *>(base)", "0x0"),
+        ("dynamic_cast<void *>(&mixin) == &derived", "true"),
+        ("static_cast<Base &>(derived).id_", "7"),
+        ("((Mixin &)derived).weight", "2.5"),
+        ("static_cast<const Base &>(derived).id_ + 1", "8"),
+        ("int(2.75) + double(1) / 2", "2.5"),
+        ("unsigned(-1) > 5", "true"),
+        (
+            "dynamic_cast<Base *>(&number)",
+            "error: column 22: `&number` points to no object with virtual functions, which would tell what it is",
+        ),
+    ];
+    for program in cpp_by_all("values.cpp") {
+        check(&program, "language", &expected);
+    }
+    check(
+        &fixture("values.rs", &[]),
+        "structures",
+        &[
+            ("**(&raw as *const *const Point)", "Point { x: 18, y: -19 }"),
+            (
+                "(*(&generic as *const Generic<Generic<u8>>)).inside.inside",
+                "20",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn formats_show_values_otherwise() {
+    check(
+        &fixture("values.c", &[]),
+        "aggregates",
+        &[
+            ("-2,u", "4294967294"),
+            ("-2,d", "-2"),
+            ("1.5,e", "1.5e0"),
+            ("1e20,f", "100000000000000000000.0"),
+            ("0x3fc00000,f", "1.5"),
+            ("halves[0],f", "0.5"),
+            ("&corner,!", "0x…"),
+            ("numbers,[numbers[1] + 1]", "{1, 2, 3}"),
+            ("numbers,[2],x", "{0x1, 0x2}"),
+            ("4096,p", "0x1000"),
+            ("(unsigned char *)edge.label,s", "\"edge\""),
+            ("(long)main,p", "0x… <main>"),
+            ("(long)main + 4,p", "0x… <main+4>"),
+            (
+                "numbers,q",
+                "error: column 9: `q` is no format; there are `x` or `h`, `d`, `u`, `o`, `b` or `t`, `c`, `s` (text), `p` (address), `f`, `e`, `!` (raw), or a number of elements: `10`, `[n]`",
+            ),
+            (
+                "numbers,[0]",
+                "error: `0` is 0: as many elements can't be shown, only 1 to 1000000",
+            ),
+        ],
+    );
+    let program = inline(
+        "bytes.rs",
+        r#"
+fn main() {
+    let bytes = [112u8, 111, 116, 0];
+    let owned = vec![102u8, 111, 111];
+    let slice = &owned[1..];
+    let pointer = bytes.as_ptr();
+    let wide = 300u16;
+    println!("{bytes:?} {owned:?} {slice:?} {pointer:?} {wide}"); // stop: main
+}
+"#,
+        &[],
+    );
+    check(
+        &program,
+        "main",
+        &[
+            ("bytes,s", "\"pot\""),
+            ("owned,s", "\"foo\""),
+            ("slice,s", "\"oo\""),
+            ("pointer,s", "\"pot\""),
+            (
+                "owned,!",
+                "Vec { buf: RawVec { inner: RawVecInner { ptr: 0x…, cap: UsizeNoHighBit(3), alloc: Global } }, len: 3 }",
+            ),
+            ("wide,b", "0b100101100"),
+        ],
+    );
+}

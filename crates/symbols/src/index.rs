@@ -9,6 +9,9 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+/// Offsets by what the entries there are made of: its unit and offset, or nothing.
+type MadeOf = FxHashMap<Option<(u32, usize)>, Vec<usize>>;
+
 /// A unit's contents by offset and by address.
 #[derive(Debug, Default)]
 pub(crate) struct Index<'a> {
@@ -23,6 +26,8 @@ pub(crate) struct Index<'a> {
     /// Offsets of structs, classes, unions and enums that are not just declared.
     complete_types: Vec<usize>,
     definitions: OnceLock<FxHashMap<&'a [u8], Vec<usize>>>,
+    /// Pointers, arrays and qualified types by what they are made of, unit and offset; `None`: of nothing, as `void *`.
+    made_of: OnceLock<MadeOf>,
     /// Statics by the entries, unit and offset, that declare them in a class.
     defined_statics: OnceLock<FxHashMap<(u32, usize), usize>>,
 }
@@ -108,6 +113,42 @@ impl<'a> Index<'a> {
             definitions
         });
         definitions.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The offsets of pointers, arrays and qualified types that are made of a type. All entries are looked at the first time.
+    pub fn made_of(
+        &self,
+        dwarf: &Dwarf<'a>,
+        unit: &Unit<'a>,
+        part: Option<(u32, usize)>,
+    ) -> &[usize] {
+        let made_of = self.made_of.get_or_init(|| {
+            let mut found = MadeOf::default();
+            let mut entries = unit.dw().entries();
+            // What is behind an entry that can't be read is as if it weren't there.
+            while let Ok(Some(entry)) = entries.next_dfs() {
+                let is_made = matches!(
+                    entry.tag(),
+                    dw::DW_TAG_pointer_type
+                        | dw::DW_TAG_array_type
+                        | dw::DW_TAG_const_type
+                        | dw::DW_TAG_volatile_type
+                );
+                if !is_made {
+                    continue;
+                }
+                let part = match entry.attr_value(dw::DW_AT_type) {
+                    None => None,
+                    Some(value) => match dwarf.resolve(unit, value) {
+                        Some((unit, offset)) => Some((unit.index, offset.0)),
+                        None => continue,
+                    },
+                };
+                found.entry(part).or_default().push(entry.offset().0);
+            }
+            found
+        });
+        made_of.get(&part).map_or(&[], Vec::as_slice)
     }
 
     /// The offset of the static that a class declares at another entry: `DW_AT_specification`, looked at the first time.

@@ -1,7 +1,7 @@
 //! Types of C, C++ and Rust: DWARF 5 §5. What they are; how they are read from the entries is next door.
 
 use crate::functions::{Language, SourcePosition};
-use crate::{Error, Module};
+use crate::{Error, FileAddress, Module};
 use std::sync::Arc;
 
 /// Identifies a type in its module.
@@ -207,6 +207,25 @@ impl Module {
     /// [`Error::Malformed`] where the entry contradicts itself.
     pub fn type_of(&self, id: TypeId) -> Result<Arc<Type>, Error> {
         self.dwarf(|dwarf| dwarf.type_of(id))
+    }
+
+    /// The pointers, arrays and qualified types that are made of a type, or of nothing, as `void *`: those of its unit, and of the one
+    /// that covers `beside`.
+    pub fn types_made_of(&self, part: Option<TypeId>, beside: FileAddress) -> Vec<TypeId> {
+        self.dwarf(|dwarf| {
+            let own = part.and_then(|part| dwarf.unit(part.unit));
+            let mut units: Vec<_> = own.into_iter().chain(dwarf.units_at(beside.0)).collect();
+            units.dedup_by_key(|unit| unit.index);
+            let part = part.map(|part| (part.unit, part.offset));
+            let found = units.into_iter().flat_map(|unit| {
+                let made = dwarf.index(unit).made_of(dwarf, unit, part).iter();
+                made.map(|&offset| TypeId {
+                    unit: unit.index,
+                    offset,
+                })
+            });
+            found.collect()
+        })
     }
 
     /// The type with typedefs and qualifiers removed; `None`: void.

@@ -97,12 +97,26 @@ pub(super) struct TypeName {
     pub scalar: Option<Scalar>,
     /// How many times it is pointed to.
     pub pointers: usize,
+    pub form: Form,
+}
+
+/// What else is said of a type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Plain,
+    /// `T &`.
+    Reference,
+    /// The innermost pointer is one to an array of so many: `T (*)[3]`.
+    Array(u64),
+    /// What `dynamic_cast` asks for.
+    Checked,
 }
 
 impl TypeName {
     /// The scalar, where it is one itself.
     pub fn plain_scalar(&self) -> Option<Scalar> {
-        self.scalar.filter(|_| self.pointers == 0)
+        self.scalar
+            .filter(|_| self.pointers == 0 && self.form == Form::Plain)
     }
 }
 

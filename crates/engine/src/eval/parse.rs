@@ -3,7 +3,7 @@
 use super::Fault;
 use super::ir::{Binary, Expression, Kind, Statement, Unary};
 use super::lex::{Token, TokenKind};
-use crate::values::Number;
+use crate::values::{FORMATS, Number};
 use dapple_symbols::functions::Language;
 
 mod types;
@@ -98,6 +98,18 @@ impl Parser {
 
     /// A fault where anything follows.
     fn end_here(&self) -> Result<(), Fault> {
+        if let (TokenKind::Operator(","), Some(behind)) =
+            (self.peek(), self.tokens.get(self.next + 1))
+        {
+            let what = match &behind.kind {
+                TokenKind::Name(name) => format!("`{name}` is no format"),
+                _ => "a comma stands in front of a format only".to_owned(),
+            };
+            return Err(Fault::new(
+                behind.at,
+                format!("{what}; there are {FORMATS}"),
+            ));
+        }
         Err(self.fault(match self.peek() {
             TokenKind::End => return Ok(()),
             TokenKind::Operator("(") => "functions can't be called here",

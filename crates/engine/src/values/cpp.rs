@@ -307,3 +307,29 @@ pub(crate) fn most_derived(
         artificial: true,
     })
 }
+
+impl Reader<'_> {
+    /// The whole object that a class's part is of, by its table of virtual functions; `None`: it has none, or it can't be read.
+    pub(crate) fn whole_object(&self, part: &Value, aggregate: &Aggregate) -> Option<Value> {
+        let whole = most_derived(self, part, aggregate).map(|field| field.value);
+        whole.or_else(|| self.has_table(part, aggregate, 0).then(|| part.clone()))
+    }
+
+    fn has_table(&self, value: &Value, aggregate: &Aggregate, depth: usize) -> bool {
+        aggregate.members.iter().any(|member| {
+            let is_table = || {
+                let name = member.name.as_deref();
+                member.artificial && name.is_some_and(|name| name.starts_with("_vptr"))
+            };
+            if !member.base {
+                return is_table();
+            }
+            let base = value.sibling(Some(member.type_id), value.contents.clone());
+            let type_ = self.resolve(&base).map(|resolved| resolved.type_);
+            type_.is_some_and(|type_| match &type_.kind {
+                TypeKind::Aggregate(inner) if depth < 16 => self.has_table(&base, inner, depth + 1),
+                _ => false,
+            })
+        })
+    }
+}

@@ -1,8 +1,11 @@
-//! Numbers in another form than their types have: hexadecimal, octal, binary, as a character.
+//! Values in another form than their types have: numbers in hexadecimal, octal, binary, as characters; bytes as texts.
 
-use super::view::{Sequence, View};
-use super::{Contents, Number, Reader, Value, number_of};
-use dapple_symbols::types::TypeKind;
+use super::render::ALIASES;
+use super::scalars::quote;
+use super::view::{Limit, Sequence, View};
+use super::{Contents, Number, Reader, Value, c, number_of};
+use crate::Address;
+use dapple_symbols::types::{Encoding, TypeKind};
 
 /// How numbers are shown, in a value and all that is in it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -20,14 +23,32 @@ pub enum Format {
     Binary,
     /// `'*'`.
     Character,
+    /// `42`; negative ones by their bits.
+    Unsigned,
+    /// `0x401136 <main+4>`.
+    Address,
+    /// `"text"`, of what bytes point to, or are: up to the first zero, or as many as there are.
+    Text,
+    /// `1500.0`, without an exponent; integers of a float's size by their bits.
+    Fixed,
+    /// `1.5e3`.
+    Scientific,
 }
+
+/// All that may be asked for, as a message lists it.
+pub(crate) const FORMATS: &str = "`x` or `h`, `d`, `u`, `o`, `b` or `t`, `c`, `s` (text), `p` (address), `f`, `e`, `!` (raw), or a number of elements: `10`, `[n]`";
 
 impl Format {
     /// By its letter behind a comma; `None`: it is none.
     pub fn named(letter: &str) -> Option<Format> {
         Some(match letter {
             "x" | "h" | "X" | "H" => Format::Hexadecimal,
-            "d" | "i" | "u" => Format::Decimal,
+            "d" | "i" => Format::Decimal,
+            "u" => Format::Unsigned,
+            "p" | "a" => Format::Address,
+            "s" => Format::Text,
+            "f" => Format::Fixed,
+            "e" => Format::Scientific,
             "o" => Format::Octal,
             "b" | "t" => Format::Binary,
             "c" => Format::Character,
@@ -39,6 +60,11 @@ impl Format {
         let (value, size) = match number {
             Number::Integer { value, size, .. } => (value, size),
             Number::Char(code) => (code.into(), 4),
+            // Longer ones are more than can be told in another form.
+            Number::Float {
+                value,
+                size: size @ (4 | 8),
+            } => return self.of_float(value, size),
             _ => return None,
         };
         let bits = value.cast_unsigned() << (128 - 8 * u32::from(size.clamp(1, 16)));
@@ -54,7 +80,34 @@ impl Format {
             Format::Octal => format!("0{bits:o}"),
             Format::Binary => format!("{bits:#b}"),
             Format::Character => Number::Char(u32::try_from(bits).ok()?).text(),
+            Format::Unsigned => bits.to_string(),
+            Format::Address => format!("{bits:#x}"),
+            Format::Text => return None,
+            Format::Fixed | Format::Scientific => {
+                let value = match size {
+                    4 => f32::from_bits(bits as u32).into(),
+                    8 => f64::from_bits(bits as u64),
+                    _ => return None,
+                };
+                return self.of_float(value, size);
+            }
         })
+    }
+
+    fn of_float(self, value: f64, size: u8) -> Option<String> {
+        if !value.is_finite() {
+            return None;
+        }
+        let short = value as f32;
+        let digits = match (self, size) {
+            (Format::Fixed, 4) => format!("{short}"),
+            (Format::Fixed, _) => format!("{value}"),
+            (Format::Scientific, 4) => format!("{short:e}"),
+            (Format::Scientific, _) => format!("{value:e}"),
+            _ => return None,
+        };
+        let is_whole = self == Format::Fixed && !digits.contains('.');
+        Some(if is_whole { digits + ".0" } else { digits })
     }
 }
 
@@ -65,8 +118,20 @@ impl Reader<'_> {
             return None;
         }
         let is_rust = value.language == dapple_symbols::functions::Language::Rust;
+        let shown = |number| {
+            let text = value.format.of(number, is_rust)?;
+            Some(match (value.format, number) {
+                (Format::Address, Number::Integer { value, .. }) => {
+                    match u64::try_from(value).ok().and_then(|at| self.place_at(at)) {
+                        Some(place) => format!("{text} {place}"),
+                        None => text,
+                    }
+                }
+                _ => text,
+            })
+        };
         if let Contents::Number(number) = value.contents {
-            return value.format.of(number, is_rust);
+            return shown(number);
         }
         let type_ = self.resolve(value)?.type_;
         if !matches!(type_.kind, TypeKind::Base(_) | TypeKind::Enumeration { .. }) {
@@ -74,7 +139,88 @@ impl Reader<'_> {
         }
         let size = type_.size.filter(|size| (1..=16).contains(size))?;
         let bytes = self.bytes(&value.contents, size).ok()?;
-        value.format.of(number_of(&type_, &bytes)?, is_rust)
+        shown(number_of(&type_, &bytes)?)
+    }
+
+    /// What is at an address of the program: `<main+4>`, `<counter>`.
+    fn place_at(&self, address: u64) -> Option<String> {
+        let address = Address(address);
+        let module = self.modules.at(address)?;
+        let symbol = module.module.symbol_at(module.to_file(address))?;
+        let name = dapple_symbols::module::demangle(&symbol.name);
+        Some(
+            match module.to_file(address).0.checked_sub(symbol.address.0)? {
+                0 => format!("<{name}>"),
+                distance => format!("<{name}+{distance}>"),
+            },
+        )
+    }
+
+    /// As a text, where that is asked for and bytes are pointed to or in a row; `None`: its own form will do.
+    pub(super) fn as_text(&self, value: &Value, limit: Limit) -> Option<View> {
+        if value.format != Format::Text {
+            return None;
+        }
+        let mut value = value.clone();
+        value.format = Format::Natural;
+        for _ in 0..ALIASES {
+            let (address, length) = match self.view(&value, limit) {
+                View::Alias(target) => {
+                    value = target;
+                    continue;
+                }
+                View::Pointer {
+                    address,
+                    target: Some(target),
+                    ..
+                } if address != 0 && self.is_byte(&target) => (address, None),
+                View::Sequence(sequence)
+                    if sequence.stride == 1
+                        && sequence.ring.is_none()
+                        && self.is_byte(&sequence.element) =>
+                {
+                    (
+                        sequence.element.contents.address()?.0,
+                        Some(sequence.length),
+                    )
+                }
+                _ => return None,
+            };
+            let most = length.map_or(limit.text + 1, |length| {
+                usize::try_from(length).map_or(limit.text + 1, |it| it.min(limit.text + 1))
+            });
+            let bytes = c::read_available(self, address, most);
+            if bytes.is_empty() && most > 0 {
+                return None;
+            }
+            let is_whole = length == Some(bytes.len() as u64);
+            let end = bytes.iter().position(|byte| *byte == 0);
+            let is_cut = end.is_none() && !is_whole;
+            let shown = &bytes[..end.unwrap_or(bytes.len()).min(limit.text)];
+            let mark = if is_cut { "…" } else { "" };
+            return Some(View::Text {
+                text: format!("{}{mark}", quote(shown)),
+                address: Some(address),
+            });
+        }
+        None
+    }
+
+    fn is_byte(&self, value: &Value) -> bool {
+        let type_ = self.resolve(value).map(|resolved| resolved.type_);
+        type_.is_some_and(|type_| {
+            type_.size == Some(1)
+                && matches!(
+                    type_.kind,
+                    TypeKind::Base(
+                        Encoding::Signed
+                            | Encoding::Unsigned
+                            | Encoding::SignedChar
+                            | Encoding::UnsignedChar
+                            | Encoding::Utf
+                    )
+                )
+        })
     }
 
     /// Several values of one type that lie one after another, from the first on.

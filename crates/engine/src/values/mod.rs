@@ -40,6 +40,7 @@ pub(crate) mod storing;
 pub(crate) mod view;
 
 pub(crate) use contents::extract_bits;
+pub(crate) use formats::FORMATS;
 pub use formats::Format;
 pub use scalars::Number;
 pub(crate) use scalars::{from_extended, number_of};

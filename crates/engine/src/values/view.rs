@@ -198,6 +198,9 @@ impl Reader<'_> {
         if let Some(length) = value.repeated {
             return self.repeated(value, length);
         }
+        if let Some(text) = self.as_text(value, limit) {
+            return text;
+        }
         if let Some(text) = self.formatted(value) {
             return View::Leaf(text);
         }

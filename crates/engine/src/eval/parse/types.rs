@@ -2,7 +2,8 @@
 
 use super::{Parser, TokenKind};
 use crate::eval::Fault;
-use crate::eval::ir::{Kind, Scalar, TypeName};
+use crate::eval::ir::{Form, Kind, Scalar, TypeName};
+use crate::values::Number;
 use dapple_symbols::functions::Language;
 
 /// What may stand before or behind a type's name and says nothing of where it is found.
@@ -28,9 +29,29 @@ impl Parser {
             }
             "static_cast" | "reinterpret_cast" | "const_cast" | "dynamic_cast" if !is_rust => {
                 self.expect("<")?;
-                let target = self.type_name()?;
+                let mut target = self.type_name()?;
+                if name == "dynamic_cast" && target.form == Form::Plain {
+                    target.form = Form::Checked;
+                }
                 self.expect(">")?;
                 self.expect("(")?;
+                let operand = Box::new(self.nested(Self::expression)?);
+                self.expect(")")?;
+                Ok(Some(Kind::Cast { operand, target }))
+            }
+            // `int(x)`.
+            _ if !is_rust
+                && matches!(self.peek(), TokenKind::Operator("("))
+                && scalar(&[name.to_owned()]).is_some() =>
+            {
+                let target = TypeName {
+                    at: self.tokens[self.next - 1].at,
+                    name: name.to_owned(),
+                    scalar: scalar(&[name.to_owned()]),
+                    pointers: 0,
+                    form: Form::Plain,
+                };
+                self.next += 1;
                 let operand = Box::new(self.nested(Self::expression)?);
                 self.expect(")")?;
                 Ok(Some(Kind::Cast { operand, target }))
@@ -82,6 +103,14 @@ impl Parser {
         let known = |name: &str| is_type_word(name) || QUALIFIERS.contains(&name);
         matches!(self.kind_at(index), TokenKind::Name(name) if known(name))
             || self.is_pointer_at(index)
+            || (matches!(self.kind_at(index), TokenKind::Name(_))
+                && self.are_operators_at(index + 1, &["(", "*", ")", "["]))
+    }
+
+    fn are_operators_at(&self, index: usize, wanted: &[&str]) -> bool {
+        (index..).zip(wanted).all(|(at, wanted)| {
+            matches!(self.kind_at(at), TokenKind::Operator(operator) if operator == wanted)
+        })
     }
 
     /// Whether a type that is pointed to is at a token, in front of a closing bracket.
@@ -129,7 +158,31 @@ impl Parser {
 
     /// Reads a type.
     pub(super) fn type_name(&mut self) -> Result<TypeName, Fault> {
-        self.nested(Self::type_inside)
+        let mut target = self.nested(Self::type_inside)?;
+        if self.language == Language::Rust {
+            return Ok(target);
+        }
+        if self.accept("&") || self.accept("&&") {
+            target.form = Form::Reference;
+        } else if target.pointers == 0 && self.are_operators_at(self.next, &["(", "*"]) {
+            self.next += 1;
+            while self.accept("*") {
+                target.pointers += 1;
+            }
+            self.expect(")")?;
+            self.expect("[")?;
+            let TokenKind::Number {
+                number: Number::Integer { value, .. },
+                ..
+            } = *self.peek()
+            else {
+                return Err(self.fault("a number of elements was expected here"));
+            };
+            self.next += 1;
+            self.expect("]")?;
+            target.form = Form::Array(u64::try_from(value).unwrap_or(u64::MAX));
+        }
+        Ok(target)
     }
 
     fn type_inside(&mut self) -> Result<TypeName, Fault> {
@@ -185,6 +238,7 @@ impl Parser {
             name,
             scalar,
             pointers,
+            form: Form::Plain,
         })
     }
 

@@ -1,7 +1,7 @@
 //! Types by their names: casts, sizes, and the constants of enumerations.
 
 use super::{Fault, MAX_STEPS, Runner, cast};
-use crate::eval::ir::{Expression, Kind, Scalar, TypeName};
+use crate::eval::ir::{Expression, Form, Kind, Scalar, TypeName};
 use crate::modules::LoadedModule;
 use crate::values::view::{LONG, View};
 use crate::values::{Contents, Number, Value, names};
@@ -9,7 +9,7 @@ use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::names::NamePattern;
 use dapple_symbols::queries::FoundType;
-use dapple_symbols::types::{Encoding, PointerKind, Type, TypeId, TypeKind};
+use dapple_symbols::types::{AliasKind, Encoding, PointerKind, Type, TypeId, TypeKind};
 use std::sync::Arc;
 
 /// How deep bases are searched for another.
@@ -39,6 +39,7 @@ impl Runner<'_> {
                 || [&found.short_name, &short]
                     .iter()
                     .any(|known| plain(known) == plain(name.trim_start_matches("::")))
+                || (!name.contains("::") && plain(&without_paths(&short)) == plain(name))
         };
         let pattern = NamePattern::new(pattern);
         let is_rust = self.frame.language == Language::Rust;
@@ -92,12 +93,30 @@ impl Runner<'_> {
         let (module, id) = self.find_type(target)?;
         let language = self.frame.language;
         if target.pointers > 0 {
-            if target.pointers > 1 {
-                let why = "a cast to a pointer to a pointer is not supported";
+            let id = self.pointee(target, &module, id)?;
+            if target.form == Form::Reference {
+                let why = "a cast to a reference to a pointer is not supported; cast its address";
                 return Err(Fault::new(target.at, why));
             }
-            let number = self.pointed(operand, &module, id)?;
+            let number = match target.form {
+                Form::Checked => self.checked(operand, &module, id)?,
+                _ => self.pointed(operand, &module, id)?,
+            };
             return Ok(Value::new(module, None, language, Contents::Number(number)));
+        }
+        if target.form == Form::Reference {
+            let address = self.address_of(self.value(operand)?, operand)?;
+            let Number::Pointer { address, .. } =
+                self.pointed_value(address, operand, &module, id)?
+            else {
+                return Err(self.fault(operand, "is not in memory"));
+            };
+            let contents = Contents::Memory(crate::Address(address));
+            return Ok(Value::new(module, id, language, contents));
+        }
+        if target.form == Form::Checked {
+            let why = "a `dynamic_cast` is to a pointer";
+            return Err(Fault::new(target.at, why));
         }
         let type_ = id.and_then(|id| module.module.strip_aliases(id).ok().flatten());
         let type_ = type_.ok_or_else(|| self.no_type(target))?;
@@ -130,7 +149,17 @@ impl Runner<'_> {
         module: &Arc<LoadedModule>,
         target: Option<TypeId>,
     ) -> Result<Number, Fault> {
-        let value = self.value(operand)?;
+        self.pointed_value(self.value(operand)?, operand, module, target)
+    }
+
+    /// As [`Runner::pointed`], of an operand's value.
+    fn pointed_value(
+        &self,
+        value: Value,
+        operand: &Expression,
+        module: &Arc<LoadedModule>,
+        target: Option<TypeId>,
+    ) -> Result<Number, Fault> {
         let is_pointer = self.is_pointer(&value);
         let number = match value.contents {
             Contents::Number(number) => number,
@@ -166,6 +195,98 @@ impl Runner<'_> {
         Ok(Number::Pointer {
             address: moved,
             target,
+        })
+    }
+
+    /// What a pointer of a written type points to: for `T **`, `T *`, which the program has to have.
+    fn pointee(
+        &self,
+        target: &TypeName,
+        module: &Arc<LoadedModule>,
+        id: Option<TypeId>,
+    ) -> Result<Option<TypeId>, Fault> {
+        let place = self.module.to_file(self.frame.physical.lookup);
+        let made_of = |part| module.module.types_made_of(part, place);
+        let type_of = |id: &TypeId| module.module.type_of(*id).ok();
+        let first = |part, is_meant: &dyn Fn(&Type) -> bool| {
+            let found: Vec<TypeId> = made_of(part)
+                .into_iter()
+                .filter(|id| type_of(id).is_some_and(|type_| is_meant(&type_)))
+                .collect();
+            // Of Rust's, a pointer is meant before a reference.
+            let is_named = |id: &&TypeId| type_of(id).is_some_and(|it| it.name.starts_with('*'));
+            found.iter().find(is_named).or(found.first()).copied()
+        };
+        let made = |part: Option<TypeId>, is_meant: &dyn Fn(&Type) -> bool| {
+            first(part, is_meant).or_else(|| {
+                let is_constant =
+                    |type_: &Type| matches!(type_.kind, TypeKind::Alias(AliasKind::Const, _));
+                first(Some(first(part, &is_constant)?), is_meant)
+            })
+        };
+        let missing = |name: String| {
+            let why = format!("the program has no type `{name}`, which this would point to");
+            Fault::new(target.at, why)
+        };
+        let mut part = id;
+        if let Form::Array(wanted) = target.form {
+            let is_meant = |type_: &Type| matches!(&type_.kind, TypeKind::Array { dimensions, .. } if dimensions[..] == [Some(wanted)]);
+            let found = made(part, &is_meant);
+            part = Some(found.ok_or_else(|| missing(format!("{} [{wanted}]", target.name)))?);
+        }
+        for level in 1..target.pointers {
+            let is_meant =
+                |type_: &Type| matches!(type_.kind, TypeKind::Pointer(PointerKind::Pointer, _));
+            let found = made(part, &is_meant);
+            let name = || match self.frame.language {
+                Language::Rust => format!("{}{}", "*const ".repeat(level), target.name),
+                _ => format!("{} {}", target.name, "*".repeat(level)),
+            };
+            part = Some(found.ok_or_else(|| missing(name()))?);
+        }
+        Ok(part)
+    }
+
+    /// A pointer to the object's part of a class as its own table has it (`dynamic_cast`); null where it has none.
+    fn checked(
+        &self,
+        operand: &Expression,
+        module: &Arc<LoadedModule>,
+        target: Option<TypeId>,
+    ) -> Result<Number, Fault> {
+        let pointer = self.value(operand)?;
+        let null = Number::Pointer { address: 0, target };
+        let mut object = match self.reader.view(&pointer, LONG) {
+            View::Pointer { address: 0, .. } => return Ok(null),
+            View::Pointer {
+                target: Some(object),
+                ..
+            } => object,
+            _ => return Err(self.fault(operand, "is no pointer to an object")),
+        };
+        object.raw = false;
+        let type_ = self.reader.resolve(&object).map(|resolved| resolved.type_);
+        let whole = type_.and_then(|type_| match &type_.kind {
+            TypeKind::Aggregate(aggregate) => self.reader.whole_object(&object, aggregate),
+            _ => None,
+        });
+        let whole = whole.ok_or_else(|| {
+            let why = "points to no object with virtual functions, which would tell what it is";
+            self.fault(operand, why)
+        })?;
+        let (Some(address), Some(own)) = (whole.contents.address(), whole.type_id) else {
+            return Ok(null);
+        };
+        let Some(part) = target else {
+            let address = address.0;
+            return Ok(Number::Pointer { address, target });
+        };
+        Ok(match base_offset(module, own, part, 0) {
+            Some(offset) if whole.module.id == module.id => Number::Pointer {
+                address: address.0.wrapping_add(offset),
+                target,
+            },
+            _ => null,
         })
     }
 
@@ -209,6 +330,7 @@ impl Runner<'_> {
                     name: name.clone(),
                     scalar: None,
                     pointers: 0,
+                    form: Form::Plain,
                 };
                 return self.size_of_type(&target).map_err(|_| fault);
             }
@@ -318,6 +440,17 @@ impl Runner<'_> {
             (depth < MAX_BASES).then(|| self.static_of(&base, name, depth + 1))?
         })
     }
+}
+
+/// A type's name without modules and namespaces, of its arguments, too: `a::Pair<b::Point, u8>` → `Pair<Point, u8>`.
+fn without_paths(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    for part in name.split("::") {
+        let path = text.rfind(|c: char| !(c.is_alphanumeric() || c == '_'));
+        text.truncate(path.map_or(0, |at| at + 1));
+        text.push_str(part);
+    }
+    text
 }
 
 fn constant_of(module: &LoadedModule, id: TypeId, name: &str) -> Option<(i128, usize)> {

@@ -1,0 +1,79 @@
+//! What is written behind an expression's last comma: how its value is to be shown.
+
+use super::ir::Expression;
+use super::{Fault, lex, parse, run};
+use crate::frame::Frame;
+use crate::values::{Format, Number, Reader};
+use dapple_symbols::functions::Language;
+use std::sync::Arc;
+
+/// The most elements that can be asked for from a pointer on.
+const MOST_ELEMENTS: u64 = 1_000_000;
+
+/// How an expression's value is to be shown.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Shown {
+    pub format: Format,
+    /// As it is laid out, not as its library means it.
+    pub raw: bool,
+    /// As many elements from there on.
+    pub count: Option<Count>,
+}
+
+/// How many elements.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Count {
+    Fixed(u64),
+    /// `[n]`: an expression, and its text.
+    Of(Box<Expression>, Arc<str>),
+}
+
+impl Shown {
+    /// Cuts `,x`, `,10` or `,[n]` off an expression; no language has a comma there.
+    pub(super) fn split(text: &str, language: Language) -> (&str, Shown) {
+        let mut shown = Shown::default();
+        let mut rest = text;
+        while let Some((head, tail)) = rest.rsplit_once(',') {
+            let tail = tail.trim();
+            match (Format::named(tail), tail.parse()) {
+                _ if tail == "!" => shown.raw = true,
+                (Some(format), _) => shown.format = format,
+                (None, Ok(count @ 1..=MOST_ELEMENTS)) => shown.count = Some(Count::Fixed(count)),
+                _ => match in_brackets(tail, language) {
+                    Some(count) => shown.count = Some(count),
+                    None => break,
+                },
+            }
+            rest = head.trim_end();
+        }
+        (rest, shown)
+    }
+}
+
+fn in_brackets(tail: &str, language: Language) -> Option<Count> {
+    let text = tail.strip_prefix('[')?.strip_suffix(']')?;
+    let tree = parse::parse(lex::tokens(text).ok()?, language).ok()?;
+    Some(Count::Of(Box::new(tree), text.into()))
+}
+
+impl Count {
+    /// How many there are in a frame.
+    pub(super) fn number(&self, frame: &Frame, reader: &Reader<'_>) -> Result<u64, Fault> {
+        let (tree, text) = match self {
+            Count::Fixed(count) => return Ok(*count),
+            Count::Of(tree, text) => (tree, text),
+        };
+        // What is wrong in it is told without a place: that is another text's.
+        let fault = |message: String| Fault::new(0, message);
+        let number = run::number(tree, text, frame, reader);
+        match number.map_err(|fault_| fault(fault_.message))? {
+            Number::Integer { value, .. } if (1..=i128::from(MOST_ELEMENTS)).contains(&value) => {
+                Ok(value as u64)
+            }
+            number => Err(fault(format!(
+                "`{text}` is {}: as many elements can't be shown, only 1 to {MOST_ELEMENTS}",
+                number.text()
+            ))),
+        }
+    }
+}
