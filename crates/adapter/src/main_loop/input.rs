@@ -30,6 +30,11 @@ pub(super) struct Input<'a> {
     looked: Instant,
 }
 
+/// Whether it is to be looked for a message again, for this long after the last time, though a stop is about to follow.
+fn is_due(since: Duration) -> bool {
+    since >= OFTEN
+}
+
 /// Whether this thread reads.
 enum Own {
     /// The connection's does.
@@ -59,7 +64,7 @@ impl<'a> Input<'a> {
             return false;
         }
         let stops_soon = debuggee.stops_soon();
-        if stops_soon && self.looked.elapsed() < OFTEN {
+        if stops_soon && !is_due(self.looked.elapsed()) {
             return false;
         }
         let come = self.has_come()
@@ -141,5 +146,26 @@ impl<'a> Input<'a> {
         if matches!(self.own, Own::Reads(_)) {
             self.own = Own::No;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_due;
+    use std::time::Duration;
+
+    /// A message is looked for now and then, not at each stop: that costs a system call.
+    #[test]
+    fn a_message_is_found_soon_however_fast_stops_follow_each_other() {
+        let (stop, second) = (Duration::from_micros(10), Duration::from_secs(1));
+        let (mut since, mut time, mut looks) = (Duration::ZERO, Duration::ZERO, 0);
+        while time < second {
+            (since, time) = (since + stop, time + stop);
+            if is_due(since) {
+                (since, looks) = (Duration::ZERO, looks + 1);
+            }
+        }
+        // Each 2 ms at least, and at one stop of ten at most.
+        assert!((500..=10_000).contains(&looks), "{looks} times in a second");
     }
 }
