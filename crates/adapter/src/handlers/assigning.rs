@@ -7,9 +7,11 @@ use crate::to_dap;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{
     SetExpressionArguments, SetExpressionResponse, SetVariableArguments, SetVariableResponse,
+    ValueFormat,
 };
+use dapple_engine::frame::FrameId;
 use dapple_engine::session::assigning::Target;
-use dapple_engine::values::Rendered;
+use dapple_engine::values::{NamedValue, Rendered};
 
 /// Gives a child of a container another value. The answer has what is there afterwards.
 pub fn set_variable(
@@ -41,22 +43,20 @@ pub fn set_variable(
         }
         (Child::Register, None) => return Ok(SetVariableResponse::new(arguments.value)),
     };
-    let shown = (named, rendered);
-    let (named, rendered) = inspect::formatted_one(adapter, shown, arguments.format.as_ref())?;
-    let reference = adapter.reference(&named, &rendered, frame)?;
+    let afterwards = (named, rendered);
+    let after = shown(
+        adapter,
+        afterwards,
+        frame,
+        arguments.format.as_ref(),
+        context,
+    )?;
     let mut response =
-        SetVariableResponse::new(rendered.text.clone()).with_variables_reference(reference);
-    if let Some(type_name) = shown_type(&rendered, context) {
-        response = response.with_type(type_name);
-    }
-    if let Some((named, indexed)) = to_dap::counts(&rendered) {
-        response = response
-            .with_named_variables(named)
-            .with_indexed_variables(indexed);
-    }
-    if let Some(address) = rendered.memory {
-        response = response.with_memory_reference(address.to_string());
-    }
+        SetVariableResponse::new(after.text).with_variables_reference(after.reference);
+    response.r#type = after.type_name;
+    response.named_variables = after.named;
+    response.indexed_variables = after.indexed;
+    response.memory_reference = after.memory;
     Ok(response)
 }
 
@@ -76,30 +76,53 @@ pub fn set_expression(
         .assign(target, &arguments.value, frame)
         .map_err(|error| to_dap::failure(&error))?;
     adapter.assigned(&changed, context);
-    let (named, rendered) = adapter
+    let afterwards = adapter
         .partly_stopped()?
         .evaluate(&arguments.expression, frame)
         .map_err(|error| to_dap::failure(&error))?;
-    let shown = (named, rendered);
-    let (named, rendered) = inspect::formatted_one(adapter, shown, arguments.format.as_ref())?;
-    let reference = adapter.reference(&named, &rendered, frame)?;
+    let after = shown(
+        adapter,
+        afterwards,
+        frame,
+        arguments.format.as_ref(),
+        context,
+    )?;
     let mut response =
-        SetExpressionResponse::new(rendered.text.clone()).with_variables_reference(reference);
-    if let Some(type_name) = shown_type(&rendered, context) {
-        response = response.with_type(type_name);
-    }
-    if let Some((named, indexed)) = to_dap::counts(&rendered) {
-        response = response
-            .with_named_variables(named)
-            .with_indexed_variables(indexed);
-    }
-    if let Some(address) = rendered.memory {
-        response = response.with_memory_reference(address.to_string());
-    }
+        SetExpressionResponse::new(after.text).with_variables_reference(after.reference);
+    response.r#type = after.type_name;
+    response.named_variables = after.named;
+    response.indexed_variables = after.indexed;
+    response.memory_reference = after.memory;
     Ok(response)
 }
 
-fn shown_type(rendered: &Rendered, context: &Context) -> Option<String> {
-    let wanted = context.client().supports_variable_type == Some(true);
-    (wanted && !rendered.type_name.is_empty()).then(|| rendered.type_name.clone())
+/// What is there after an assignment, as the client is shown it.
+struct Shown {
+    text: String,
+    reference: i64,
+    type_name: Option<String>,
+    named: Option<i64>,
+    indexed: Option<i64>,
+    memory: Option<String>,
+}
+
+fn shown(
+    adapter: &mut Adapter,
+    afterwards: (NamedValue, Rendered),
+    frame: Option<FrameId>,
+    format: Option<&ValueFormat>,
+    context: &Context,
+) -> Result<Shown, Failure> {
+    let (named, rendered) = inspect::formatted_one(adapter, afterwards, format)?;
+    let reference = adapter.reference(&named, &rendered, frame)?;
+    let counts = to_dap::counts(&rendered);
+    let has_type = context.client().supports_variable_type == Some(true);
+    Ok(Shown {
+        reference,
+        named: counts.map(|(named, _)| named),
+        indexed: counts.map(|(_, indexed)| indexed),
+        memory: rendered.memory.map(|address| address.to_string()),
+        type_name: (has_type && !rendered.type_name.is_empty()).then_some(rendered.type_name),
+        text: rendered.text,
+    })
 }
