@@ -34,31 +34,52 @@ pub fn path(source: &Source, client: &ClientConventions) -> Option<PathBuf> {
     Some(client.path_from_client(text))
 }
 
-/// The wanted breakpoints, in the client's order. A line that can't be becomes 0 or the greatest number, which no code has,
-/// so that the answer keeps its count.
+/// The greatest number of a line; clients count them with 32 bits.
+const LAST_LINE: i64 = i32::MAX as i64;
+
+/// A line of the client's.
+///
+/// # Errors
+/// A sentence about a number that no line has.
+pub fn line(line: i64, client: &ClientConventions) -> Result<u32, String> {
+    let ours = client.line_from_client(line);
+    u32::try_from(ours)
+        .ok()
+        .filter(|line| (1..=LAST_LINE).contains(&i64::from(*line)))
+        .ok_or_else(|| {
+            let (first, last) = (client.line_to_client(1), client.line_to_client(LAST_LINE));
+            format!("{line} is not the number of a line: those go from {first} to {last}")
+        })
+}
+
+/// A breakpoint that can't be: its line as the client has sent it, and why.
+pub type BadLine = (i64, String);
+
+/// The wanted breakpoints, in the client's order.
 pub fn line_breakpoints(
     arguments: &SetBreakpointsArguments,
     client: &ClientConventions,
-) -> Vec<LineBreakpoint> {
-    let number = |line: i64| {
-        let line = client.line_from_client(line).max(0);
-        u32::try_from(line).unwrap_or(u32::MAX)
+) -> Vec<Result<LineBreakpoint, BadLine>> {
+    let number = |sent: i64| line(sent, client).map_err(|why| (sent, why));
+    let wanted = |wanted: &SourceBreakpoint| {
+        Ok(LineBreakpoint {
+            line: number(wanted.line)?,
+            column: wanted.column.and_then(|column| {
+                let column = client.column_from_client(column);
+                u32::try_from(column).ok().filter(|column| *column > 0)
+            }),
+            options: BreakpointOptions {
+                condition: wanted.condition.clone(),
+                hits: wanted.hit_condition.clone(),
+                log: wanted.log_message.clone(),
+            },
+        })
     };
-    let wanted = |wanted: &SourceBreakpoint| LineBreakpoint {
-        line: number(wanted.line),
-        column: wanted.column.and_then(|column| {
-            let column = client.column_from_client(column);
-            u32::try_from(column).ok().filter(|column| *column > 0)
-        }),
-        options: BreakpointOptions {
-            condition: wanted.condition.clone(),
-            hits: wanted.hit_condition.clone(),
-            log: wanted.log_message.clone(),
-        },
-    };
-    let bare = |line: &i64| LineBreakpoint {
-        line: number(*line),
-        ..LineBreakpoint::default()
+    let bare = |line: &i64| {
+        Ok(LineBreakpoint {
+            line: number(*line)?,
+            ..LineBreakpoint::default()
+        })
     };
     match (&arguments.breakpoints, &arguments.lines) {
         (Some(breakpoints), _) => breakpoints.iter().map(wanted).collect(),
@@ -189,4 +210,29 @@ fn at_most(count: Option<i64>) -> u64 {
 
 fn clamp(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_counted_as_the_client_does_and_bad_ones_are_told_as_they_came() {
+        let mut client = ClientConventions::default();
+        let refused = |sent: i64, range: &str| {
+            Err(format!(
+                "{sent} is not the number of a line: those go from {range}"
+            ))
+        };
+        assert_eq!(line(1, &client), Ok(1));
+        assert_eq!(line(i64::from(i32::MAX), &client), Ok(i32::MAX as u32));
+        for sent in [0, -7, 1 << 31, i64::from(u32::MAX), i64::MAX, i64::MIN] {
+            assert_eq!(line(sent, &client), refused(sent, "1 to 2147483647"));
+        }
+        client.lines_start_at_1 = false;
+        assert_eq!(line(0, &client), Ok(1));
+        for sent in [-1, i64::from(i32::MAX), i64::MAX, i64::MIN] {
+            assert_eq!(line(sent, &client), refused(sent, "0 to 2147483646"));
+        }
+    }
 }

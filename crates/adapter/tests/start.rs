@@ -308,6 +308,51 @@ fn a_client_that_counts_from_zero_and_speaks_in_uris_is_understood() {
 }
 
 #[test]
+fn numbers_that_no_line_has_are_refused_as_they_were_sent() {
+    let fixture = Fixture::new("exit.c");
+    for (from_one, range) in [(true, "1 to 2147483647"), (false, "0 to 2147483646")] {
+        let arguments = support::initialize_arguments().with_lines_start_at1(from_one);
+        let session = Session::serving(ServeOptions::default(), arguments);
+        session.launch(&fixture, json!({}));
+        let good = fixture.line("main") - i64::from(!from_one);
+        let behind = (1 << 31) - i64::from(!from_one);
+        let mut bad = vec![behind, i64::from(u32::MAX), (1 << 53) - 1];
+        if from_one {
+            bad.push(0);
+        }
+        let refusal =
+            |line: i64| format!("{line} is not the number of a line: those go from {range}");
+        let mut lines = bad.clone();
+        lines.insert(1, good);
+        let set = session.set_lines(&fixture.path(), &lines);
+        for (line, set) in lines.iter().zip(&set) {
+            let message = (*line != good).then(|| refusal(*line));
+            assert_eq!((set.line, &set.message), (Some(*line), &message));
+            assert_eq!(set.verified, *line == good, "{set:?}");
+        }
+        assert_eq!(set.len(), lines.len());
+        session.configured();
+        assert_eq!(
+            session.stopped(StoppedEventReason::Breakpoint).top.line,
+            good
+        );
+        let targets = |line: i64| {
+            let source = Source::new().with_path(fixture.path());
+            let arguments = GotoTargetsArguments::new(source, line);
+            session.refused::<GotoTargetsRequest>(arguments).sentence
+        };
+        for line in bad {
+            assert_eq!(targets(line), refusal(line));
+        }
+        assert_eq!(
+            targets(5000),
+            format!("no code on line 5000 of {} to go to", fixture.path())
+        );
+        session.disconnect();
+    }
+}
+
+#[test]
 fn the_process_is_told_and_lives() {
     let fixture = Fixture::new("exit.c");
     let session = Session::new();

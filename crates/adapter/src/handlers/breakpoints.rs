@@ -7,9 +7,10 @@ use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure, LateProgress};
 use dapple_dap::types::{
     Breakpoint, BreakpointReason, SetBreakpointsArguments, SetBreakpointsResponse,
-    SetFunctionBreakpointsArguments, SetFunctionBreakpointsResponse,
+    SetFunctionBreakpointsArguments, SetFunctionBreakpointsResponse, Source,
 };
 use dapple_engine::Error;
+use dapple_engine::session::LineBreakpoint;
 
 pub(super) const NO_PROGRAM: &str = "no program is running";
 
@@ -19,19 +20,39 @@ pub fn set_breakpoints(
     arguments: SetBreakpointsArguments,
     context: &mut Context,
 ) -> Result<SetBreakpointsResponse, Failure> {
+    let asked = from_dap::line_breakpoints(&arguments, context.conventions());
+    let wanted = asked.iter().flatten().cloned().collect();
+    let mut set = set_lines(adapter, &arguments.source, wanted, context)?.into_iter();
+    let answer = |asked: Result<_, from_dap::BadLine>| match asked {
+        Ok(_) => set.next(),
+        Err((line, why)) => {
+            let mut answer = to_dap::unverified(&why, BreakpointReason::Failed);
+            // The protocol has no place for one below 0.
+            answer.line = Some(line).filter(|line| *line >= 0);
+            Some(answer)
+        }
+    };
+    let answers = asked.into_iter().filter_map(answer).collect();
+    Ok(SetBreakpointsResponse::new(answers))
+}
+
+/// Replaces a source's breakpoints by these; what became of each.
+fn set_lines(
+    adapter: &mut Adapter,
+    source: &Source,
+    wanted: Vec<LineBreakpoint>,
+    context: &mut Context,
+) -> Result<Vec<Breakpoint>, Failure> {
     let client = context.conventions();
-    let wanted = from_dap::line_breakpoints(&arguments, client);
-    if let Some(reference @ 1..) = arguments.source.source_reference
+    if let Some(reference @ 1..) = source.source_reference
         && !adapter.no_debug
     {
-        let set = set_listed(adapter, reference, wanted, context)?;
-        return Ok(SetBreakpointsResponse::new(set));
+        return set_listed(adapter, reference, wanted, context);
     }
-    let Some(file) = from_dap::path(&arguments.source, client) else {
+    let Some(file) = from_dap::path(source, client) else {
         let answer = to_dap::unverified("the source has no path", BreakpointReason::Failed);
-        return Ok(SetBreakpointsResponse::new(vec![answer; wanted.len()]));
+        return Ok(vec![answer; wanted.len()]);
     };
-    let source = arguments.source.clone();
     let ids = adapter
         .breakpoints
         .replace(&file, source.clone(), wanted.clone());
@@ -47,17 +68,17 @@ pub fn set_breakpoints(
             .collect()
     };
     if adapter.no_debug {
-        return Ok(SetBreakpointsResponse::new(unresolved(NO_DEBUG)));
+        return Ok(unresolved(NO_DEBUG));
     }
     let Some(debuggee) = &adapter.debuggee else {
-        return Ok(SetBreakpointsResponse::new(unresolved(NO_PROGRAM)));
+        return Ok(unresolved(NO_PROGRAM));
     };
     let _progress = LateProgress::start(context.outbox(), "Looking for breakpoints");
     let there = adapter.source_map.in_debuggee(&file);
     let states = match debuggee.set_line_breakpoints(&there, wanted.clone()) {
         Ok(states) => states,
         Err(error @ (Error::Ended | Error::PostMortem)) => {
-            return Ok(SetBreakpointsResponse::new(unresolved(&error.to_string())));
+            return Ok(unresolved(&error.to_string()));
         }
         Err(error) => return Err(to_dap::failure(&error)),
     };
@@ -66,7 +87,7 @@ pub fn set_breakpoints(
         adapter.breakpoints.bind(state.id, *id);
         answers.push(to_dap::breakpoint(state, *id, Some(source.clone()), client));
     }
-    Ok(SetBreakpointsResponse::new(answers))
+    Ok(answers)
 }
 
 /// Replaces the breakpoints on functions.

@@ -19,7 +19,7 @@ pub fn goto_targets(
     let file = from_dap::path(&arguments.source, client)
         .ok_or_else(|| Failure::new("the source has no path"))?;
     let file = adapter.source_map.in_debuggee(&file);
-    let line = u32::try_from(client.line_from_client(arguments.line)).unwrap_or(0);
+    let line = from_dap::line(arguments.line, client).map_err(Failure::new)?;
     let targets = adapter
         .partly_stopped()?
         .goto_targets(&file, line)
@@ -27,7 +27,8 @@ pub fn goto_targets(
     if targets.is_empty() {
         let file = file.display();
         return Err(Failure::new(format!(
-            "no code on line {line} of {file} to go to"
+            "no code on line {} of {file} to go to",
+            arguments.line
         )));
     }
     let mut shown = Vec::with_capacity(targets.len());
