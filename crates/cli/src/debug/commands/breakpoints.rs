@@ -373,7 +373,7 @@ fn delete(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     }
     let numbers: Vec<u32> = if argument == "all" {
         let breakpoints = session.breakpoints.iter().map(|b| b.number);
-        let watches = session.watches.iter().map(|watch| watch.number);
+        let watches = session.process.watches.iter().map(|watch| watch.number);
         breakpoints.chain(watches).collect()
     } else {
         argument

@@ -81,7 +81,7 @@ fn names(command: &Command) -> String {
 }
 
 fn quit(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
-    if matches!(session.state, State::Stopped(_) | State::Running) {
+    if matches!(session.process.state, State::Stopped(_) | State::Running) {
         session.disconnect()?;
         session.say_how_it_was_left();
     }

@@ -23,12 +23,16 @@ pub static COMMANDS: &[Command] = &[Command {
 }];
 
 fn list(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
-    let current = match &session.state {
+    let current = match &session.process.state {
         State::Stopped(stop) => stop.frame().and_then(render::source_of),
         _ => None,
     };
     let (file, first) = if argument.is_empty() {
-        match (session.listed.clone(), &current, &session.program.source) {
+        match (
+            session.process.listed.clone(),
+            &current,
+            &session.program.source,
+        ) {
             (Some((file, last)), _, _) => (file, last + 1),
             (None, Some((file, line)), _) => (file.clone(), line.saturating_sub(LINES / 2).max(1)),
             (None, None, Some(file)) => (file.clone(), 1),

@@ -133,20 +133,20 @@ fn run(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
         if let Attach::Core { .. } = attach {
             bail!("a core file can only be looked at; `dapple debug PROGRAM` runs the program");
         }
-        if !matches!(session.state, State::Over) {
+        if !matches!(session.process.state, State::Over) {
             bail!("the program runs already; `c` lets it go on");
         }
         session.sources.clear();
         session.start()?;
         return Ok(Flow::Go);
     }
-    if matches!(session.state, State::Stopped(_) | State::Running) {
+    if matches!(session.process.state, State::Stopped(_) | State::Running) {
         session.disconnect()?;
         session
             .screen
             .say("the program was ended to start it again");
     }
-    if matches!(session.state, State::Over) {
+    if matches!(session.process.state, State::Over) {
         session.sources.clear();
         session.start()?;
     }
@@ -205,7 +205,7 @@ fn finish(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     let thread = session.stop()?.thread;
     session.request::<StepOutRequest>(StepOutArguments::new(thread))?;
     session.resumed();
-    session.finishing = true;
+    session.process.finishing = true;
     Ok(Flow::Go)
 }
 
@@ -241,7 +241,7 @@ fn until(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
 }
 
 fn kill(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
-    if matches!(session.state, State::Over) {
+    if matches!(session.process.state, State::Over) {
         bail!("the program is not running");
     }
     session.disconnect()?;
@@ -250,7 +250,7 @@ fn kill(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
 }
 
 fn detach(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
-    if !matches!(session.state, State::Stopped(_) | State::Running) {
+    if !matches!(session.process.state, State::Stopped(_) | State::Running) {
         bail!("the program is not running");
     }
     session.let_go()?;

@@ -86,7 +86,7 @@ fn watch(
         bail!("{}", info.description);
     };
     let number = session.breakpoints.take_number();
-    session.watches.push(Watch {
+    session.process.watches.push(Watch {
         number,
         expression: expression.to_owned(),
         data,
@@ -94,7 +94,7 @@ fn watch(
         id: None,
     });
     if let Err(error) = tell(session) {
-        session.watches.pop();
+        session.process.watches.pop();
         session.breakpoints.give_number_back(number);
         // The adapter has to forget it as well.
         tell(session)?;
@@ -108,6 +108,7 @@ fn watch(
 
 fn tell(session: &mut Session) -> anyhow::Result<()> {
     let wanted = session
+        .process
         .watches
         .iter()
         .map(|watch| DataBreakpoint::new(watch.data.clone()).with_access_type(watch.access));
@@ -115,12 +116,12 @@ fn tell(session: &mut Session) -> anyhow::Result<()> {
     let answers = session
         .request::<SetDataBreakpointsRequest>(arguments)?
         .breakpoints;
-    for (watch, answer) in session.watches.iter_mut().zip(&answers) {
+    for (watch, answer) in session.process.watches.iter_mut().zip(&answers) {
         watch.id = answer.id;
     }
     match answers
         .iter()
-        .zip(&session.watches)
+        .zip(&session.process.watches)
         .find(|(answer, _)| !answer.verified)
     {
         Some((answer, watch)) => match &answer.message {
@@ -134,13 +135,14 @@ fn tell(session: &mut Session) -> anyhow::Result<()> {
 fn unwatch(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     match expression {
         "" => bail!("watch what no more? `unwatch EXPRESSION`, or `unwatch all`"),
-        "all" => session.watches.clear(),
+        "all" => session.process.watches.clear(),
         _ => {
-            let count = session.watches.len();
+            let count = session.process.watches.len();
             session
+                .process
                 .watches
                 .retain(|watch| watch.expression != expression);
-            if session.watches.len() == count {
+            if session.process.watches.len() == count {
                 bail!("`{expression}` is not watched; `watch` lists what is");
             }
         }
@@ -153,9 +155,12 @@ fn unwatch(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
 
 /// Watches what has a number no more; false where nothing has it.
 pub fn delete(session: &mut Session, number: u32) -> anyhow::Result<bool> {
-    let count = session.watches.len();
-    session.watches.retain(|watch| watch.number != number);
-    if session.watches.len() == count {
+    let count = session.process.watches.len();
+    session
+        .process
+        .watches
+        .retain(|watch| watch.number != number);
+    if session.process.watches.len() == count {
         return Ok(false);
     }
     if session.link().is_ok() {
@@ -165,7 +170,7 @@ pub fn delete(session: &mut Session, number: u32) -> anyhow::Result<bool> {
 }
 
 fn list(session: &mut Session) {
-    if session.watches.is_empty() {
+    if session.process.watches.is_empty() {
         session.screen.say("nothing is watched");
     }
     for line in lines(session) {
@@ -186,5 +191,5 @@ pub fn lines(session: &Session) -> Vec<String> {
         } = watch;
         format!("watch {number}: {expression}, where it is {when}")
     };
-    session.watches.iter().map(line).collect()
+    session.process.watches.iter().map(line).collect()
 }

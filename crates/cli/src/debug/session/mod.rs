@@ -10,7 +10,6 @@ mod processes;
 mod stops;
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -29,10 +28,9 @@ use super::input::{Input, Line, Next, PROMPT};
 use super::link::{Adapter, Attach, Link, Program, Start};
 use super::screen::Screen;
 use super::source_view::Sources;
-use crate::debug::commands::Watch;
 use crate::wire_log::WireLog;
 
-use processes::Process;
+pub use processes::Process;
 pub use stops::Stop;
 
 /// How long a program that we launched may take to stop by the terminal's own SIGINT.
@@ -85,22 +83,12 @@ pub struct Session {
     pub breakpoints: Breakpoints,
     /// At which exceptions and signals.
     pub exceptions: Exceptions,
-    /// Which data it watches.
-    pub watches: Vec<Watch>,
     /// Which code steps don't enter.
     pub skip: Vec<String>,
-    /// A step out is under way: what is returned will be shown.
-    pub finishing: bool,
-    /// Where the program is in its life.
-    pub state: State,
-    /// The file and last line shown, from where `list` goes on.
-    pub listed: Option<(PathBuf, usize)>,
+    /// The process that the user looks at.
+    pub process: Process,
     /// How the program ended; `None` as long as it has not.
     pub exit_code: Option<i64>,
-    /// The number of the process that the user looks at, from 1.
-    number: u32,
-    /// Its id, if that is known.
-    process_id: Option<i64>,
     others: Vec<Process>,
     /// The program is let go, not ended.
     lets_go: bool,
@@ -109,10 +97,7 @@ pub struct Session {
     last_number: u32,
     adapter: Adapter,
     log: WireLog,
-    link: Option<Link>,
-    run: u32,
     last_run: u32,
-    launch: Result<(), String>,
     input: Input,
     completer: Completer,
     asked: bool,
@@ -142,24 +127,16 @@ impl Session {
             program,
             breakpoints: Breakpoints::default(),
             exceptions: Exceptions::default(),
-            watches: Vec::new(),
             skip: vec!["std".to_owned()],
-            finishing: false,
-            state: State::Over,
-            listed: None,
+            process: Process::new(1, None, 0, State::Over),
             exit_code: None,
-            number: 1,
-            process_id: None,
             others: Vec::new(),
             lets_go: false,
             aside: false,
             last_number: 1,
             adapter,
             log,
-            link: None,
-            run: 0,
             last_run: 0,
-            launch: Ok(()),
             input,
             completer,
             asked: false,
@@ -193,7 +170,7 @@ impl Session {
                     return Ok(());
                 }
             }
-            if !matches!(self.state, State::Running | State::Starting) && !self.asked {
+            if !matches!(self.process.state, State::Running | State::Starting) && !self.asked {
                 match self.input.next() {
                     Next::Scripted(line) => {
                         self.screen.say(&format!("{PROMPT}{line}"));
@@ -246,10 +223,10 @@ impl Session {
     }
 
     fn adapter_gone(&mut self) -> anyhow::Result<()> {
-        if self.link.take().is_none() {
+        if self.process.link.take().is_none() {
             return Ok(());
         }
-        self.state = State::Over;
+        self.process.state = State::Over;
         if self.has_children() {
             let process = self.this_process();
             let text = format!("the debug adapter of {process} ended unexpectedly");
@@ -285,7 +262,8 @@ impl Session {
 
     /// The link to the adapter, for requests.
     pub fn link(&self) -> anyhow::Result<&Link> {
-        self.link
+        self.process
+            .link
             .as_ref()
             .context("the program is not running; `run` starts it")
     }
@@ -303,22 +281,22 @@ impl Session {
     /// Starts an adapter and has it load the program, which is then ready to run with all breakpoints in place.
     pub fn start(&mut self) -> anyhow::Result<()> {
         // What was watched was of the process before.
-        self.watches.clear();
+        self.process.watches.clear();
         self.last_run += 1;
-        self.run = self.last_run;
-        (self.number, self.last_number, self.process_id) = (1, 1, None);
+        self.process.run = self.last_run;
+        (self.process.number, self.last_number, self.process.id) = (1, 1, None);
         self.exit_code = None;
-        self.launch = Ok(());
+        self.process.launch = Ok(());
         let link = Link::open(
             &self.adapter,
-            self.log.options(self.run.into()),
+            self.log.options(self.process.run.into()),
             Start::Program(&self.program, &self.skip),
             self.program.follow_forks,
             self.input.program_stdin(),
-            self.run,
+            self.process.run,
             &self.sender,
         )?;
-        self.link = Some(link);
+        self.process.link = Some(link);
         // `initialized` says that breakpoints can be set, but an adapter that can't launch never sends it: its answer to
         // the launch says why then, also where `terminated` comes first.
         loop {
@@ -327,12 +305,12 @@ impl Session {
                 None => self.events.recv().context(NO_INPUT)?,
             };
             match event {
-                Event::Adapter(run, event) if run == self.run => match *event {
+                Event::Adapter(run, event) if run == self.process.run => match *event {
                     AnyEvent::Initialized(_) => break,
                     AnyEvent::Terminated(_) => {}
                     event => self.adapter_event(event),
                 },
-                Event::Launched(run, Err(message)) if run == self.run => {
+                Event::Launched(run, Err(message)) if run == self.process.run => {
                     // What is left of the adapter has nothing more to say than this.
                     let _ = self.disconnect();
                     bail!(message);
@@ -343,7 +321,7 @@ impl Session {
                 }
             }
         }
-        self.state = State::Ready;
+        self.process.state = State::Ready;
         for file in self.breakpoints.files() {
             self.tell_breakpoints(&file)?;
         }
@@ -358,9 +336,9 @@ impl Session {
 
     /// The program was told to go on.
     pub fn resumed(&mut self) {
-        self.state = State::Running;
-        self.finishing = false;
-        self.listed = None;
+        self.process.state = State::Running;
+        self.process.finishing = false;
+        self.process.listed = None;
         if self.input.is_interactive() {
             self.screen.share();
         }
@@ -370,15 +348,15 @@ impl Session {
     pub fn let_run(&mut self) -> anyhow::Result<()> {
         self.resumed();
         self.request::<ConfigurationDoneRequest>(types::ConfigurationDoneArguments::default())?;
-        self.launch.clone().map_err(anyhow::Error::msg)
+        self.process.launch.clone().map_err(anyhow::Error::msg)
     }
 
     /// Ends the process that the user looks at, or lets it go, and its adapter.
     fn close_link(&mut self) -> anyhow::Result<()> {
-        let Some(link) = self.link.take() else {
+        let Some(link) = self.process.link.take() else {
             return Ok(());
         };
-        self.state = State::Over;
+        self.process.state = State::Over;
         self.breakpoints.forget_answers();
         let ends = self.program.attach.is_none() && !self.lets_go;
         let arguments = DisconnectArguments::new().with_terminate_debuggee(ends);
@@ -390,16 +368,16 @@ impl Session {
             .chain(self.events.try_iter().collect::<Vec<_>>())
         {
             match event {
-                Event::Adapter(run, event) if run == self.run => {
+                Event::Adapter(run, event) if run == self.process.run => {
                     if let AnyEvent::Output(output) = *event {
                         self.output(&output);
                     }
                 }
-                Event::Launched(run, _) | Event::Gone(run) if run == self.run => {}
+                Event::Launched(run, _) | Event::Gone(run) if run == self.process.run => {}
                 event => self.waiting.push_back(event),
             }
         }
-        self.run = 0;
+        self.process.run = 0;
         answer
             .map(|_| ())
             .context("the adapter did not end in order")
@@ -446,7 +424,7 @@ impl Session {
     /// stops by itself; a pause on top would be a second stop for one key. So that comes only if nothing else does, or
     /// at the second key.
     fn interrupt(&mut self) {
-        if !matches!(self.state, State::Running) {
+        if !matches!(self.process.state, State::Running) {
             return;
         }
         let has_key = self.program.attach.is_none();
@@ -460,7 +438,9 @@ impl Session {
 
     fn pause(&mut self) {
         self.pause_at = None;
-        let Some(link) = &self.link else { return };
+        let Some(link) = &self.process.link else {
+            return;
+        };
         // Asking for the threads first would wait, in some adapters, for the stop that is asked for here.
         let thread = link.known_thread().unwrap_or_default();
         // That there is none any more, or that it has stopped by itself, is told by events.

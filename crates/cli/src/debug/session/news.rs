@@ -15,12 +15,12 @@ impl Session {
             AnyEvent::Output(output) => self.output(&output),
             AnyEvent::Stopped(stop) => self.stopped(&stop),
             AnyEvent::Continued(_) => {
-                if matches!(self.state, State::Stopped(_)) {
-                    self.state = State::Running;
+                if matches!(self.process.state, State::Stopped(_)) {
+                    self.process.state = State::Running;
                 }
             }
             AnyEvent::Exited(exit) => {
-                if self.number == 1 {
+                if self.process.number == 1 {
                     self.exit_code = Some(exit.exit_code);
                 }
                 let who = match self.has_children() {
@@ -32,7 +32,7 @@ impl Session {
                 self.screen.say(&text);
             }
             AnyEvent::Terminated(_) => {
-                self.state = State::Over;
+                self.process.state = State::Over;
                 if let Err(error) = self.close_link() {
                     self.screen.complain(&format!("{error:#}"));
                 }
@@ -43,10 +43,10 @@ impl Session {
             AnyEvent::Process(process) => {
                 if let Some(id) = process.system_process_id {
                     self.note_thread(id);
-                    self.process_id = Some(id);
+                    self.process.id = Some(id);
                 }
             }
-            AnyEvent::Initialized(_) if matches!(self.state, State::Starting) => {
+            AnyEvent::Initialized(_) if matches!(self.process.state, State::Starting) => {
                 if let Err(error) = self.configure_child() {
                     self.screen.complain(&format!("{error:#}"));
                 }
@@ -59,18 +59,18 @@ impl Session {
     pub(super) fn launched(&mut self, outcome: Result<(), String>) {
         if let Err(message) = &outcome {
             self.screen.complain(message);
-            if self.number > 1 {
+            if self.process.number > 1 {
                 // What is left of its adapter has nothing more to say.
                 let _ = self.close_link();
             }
-            self.state = State::Over;
+            self.process.state = State::Over;
         }
-        self.launch = outcome;
+        self.process.launch = outcome;
     }
 
     /// The first thread known: on Linux the main one has the process's id.
     pub(super) fn note_thread(&self, id: i64) {
-        if let Some(link) = &self.link
+        if let Some(link) = &self.process.link
             && link.known_thread().is_none()
         {
             link.set_known_thread(id);
@@ -99,7 +99,7 @@ impl Session {
     pub(super) fn breakpoint_changed(&mut self, changed: types::BreakpointEventBody) {
         if changed.reason == BreakpointEventReason::Removed && changed.breakpoint.id.is_some() {
             let gone = changed.breakpoint.id;
-            self.watches.retain(|watch| watch.id != gone);
+            self.process.watches.retain(|watch| watch.id != gone);
         }
         let Some(breakpoint) = changed
             .breakpoint

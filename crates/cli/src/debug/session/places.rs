@@ -26,7 +26,7 @@ impl Session {
     /// The file with the main function of a program that has yet to run, by the adapter's word: for a moment, a breakpoint is
     /// there.
     pub fn file_of_main(&mut self) -> Option<PathBuf> {
-        if !matches!(self.state, State::Ready) {
+        if !matches!(self.process.state, State::Ready) {
             return None;
         }
         let mut wanted = self.breakpoints.functions();
@@ -47,7 +47,7 @@ impl Session {
     }
 
     pub(super) fn tell_breakpoints_here(&mut self, file: &Path) -> anyhow::Result<()> {
-        if self.link.is_none() {
+        if self.process.link.is_none() {
             return Ok(());
         }
         let name = file
@@ -63,7 +63,7 @@ impl Session {
     }
 
     pub(super) fn tell_function_breakpoints_here(&mut self) -> anyhow::Result<()> {
-        let Some(link) = &self.link else {
+        let Some(link) = &self.process.link else {
             return Ok(());
         };
         if link.capabilities().supports_function_breakpoints != Some(true) {
@@ -76,7 +76,7 @@ impl Session {
     }
 
     pub(super) fn tell_exceptions_here(&mut self) -> anyhow::Result<()> {
-        let Some(link) = &self.link else {
+        let Some(link) = &self.process.link else {
             return Ok(());
         };
         let capabilities = link.capabilities();
@@ -109,7 +109,7 @@ impl Session {
     }
 
     pub(super) fn tell_skip_here(&mut self) -> anyhow::Result<()> {
-        if self.link.is_some() {
+        if self.process.link.is_some() {
             let skip = self.skip.clone();
             self.request::<SetSkipRequest>(SetSkipArguments { skip })?;
         }

@@ -1,7 +1,7 @@
 //! The processes of a program that has children (`--follow-forks both`), each in a session of its own with an adapter.
 //!
-//! What is known of the one that the user looks at is in the session itself, that of the others is kept here; it takes its
-//! place there for as long as something is about it. Whatever stops while the user looks at nothing is looked at.
+//! The one that the user looks at is the session's; another one takes its place for as long as something is about it. Whatever stops
+//! while the user looks at nothing is looked at.
 
 use std::mem::swap;
 use std::path::PathBuf;
@@ -18,33 +18,52 @@ use crate::debug::link::{Link, Start};
 use crate::debug::render;
 use crate::debug::style::Role;
 
-/// A process that the user doesn't look at.
+/// What is known of one process.
 pub struct Process {
-    number: u32,
-    id: Option<i64>,
-    run: u32,
-    link: Option<Link>,
-    launch: Result<(), String>,
-    state: State,
-    finishing: bool,
-    listed: Option<(PathBuf, usize)>,
-    watches: Vec<Watch>,
+    /// Its number, from 1.
+    pub(super) number: u32,
+    /// Its id, if that is known.
+    pub(super) id: Option<i64>,
+    /// The number of its adapter's run.
+    pub(super) run: u32,
+    pub(super) link: Option<Link>,
+    pub(super) launch: Result<(), String>,
+    /// Where it is in its life.
+    pub state: State,
+    /// A step out is under way: what is returned will be shown.
+    pub finishing: bool,
+    /// The file and last line shown, from where `list` goes on.
+    pub listed: Option<(PathBuf, usize)>,
+    /// Which data is watched in it.
+    pub watches: Vec<Watch>,
+    /// What its adapter has said of breakpoints, while the user looks at another one.
     answers: Vec<(u32, Answer)>,
+}
+
+impl Process {
+    /// One of which nothing else is known yet.
+    pub(super) fn new(number: u32, id: Option<i64>, run: u32, state: State) -> Self {
+        Self {
+            number,
+            id,
+            run,
+            link: None,
+            launch: Ok(()),
+            state,
+            finishing: false,
+            listed: None,
+            watches: Vec::new(),
+            answers: Vec::new(),
+        }
+    }
 }
 
 impl Session {
     /// Has the process that the user looks at and another one change places.
     fn exchange(&mut self, index: usize) {
         let other = &mut self.others[index];
-        swap(&mut self.number, &mut other.number);
-        swap(&mut self.process_id, &mut other.id);
-        swap(&mut self.run, &mut other.run);
-        swap(&mut self.link, &mut other.link);
-        swap(&mut self.launch, &mut other.launch);
-        swap(&mut self.state, &mut other.state);
-        swap(&mut self.finishing, &mut other.finishing);
-        swap(&mut self.listed, &mut other.listed);
-        swap(&mut self.watches, &mut other.watches);
+        swap(&mut self.process, other);
+        swap(&mut self.process.answers, &mut other.answers);
         self.breakpoints.exchange_answers(&mut other.answers);
     }
 
@@ -55,7 +74,7 @@ impl Session {
 
     /// Whether a session is one of these processes'.
     pub(super) fn has_session(&self, run: u32) -> bool {
-        self.run == run || self.others.iter().any(|other| other.run == run)
+        self.process.run == run || self.others.iter().any(|other| other.run == run)
     }
 
     /// Does something with the process that an adapter's message is about. Where that has it stop, and the user looks at
@@ -65,13 +84,13 @@ impl Session {
         run: u32,
         act: impl FnOnce(&mut Session) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let outcome = if run == self.run {
+        let outcome = if run == self.process.run {
             act(self)
         } else if let Some(index) = self.others.iter().position(|other| other.run == run) {
-            self.aside = matches!(self.state, State::Stopped(_));
+            self.aside = matches!(self.process.state, State::Stopped(_));
             self.exchange(index);
             let outcome = act(self);
-            if std::mem::take(&mut self.aside) || !matches!(self.state, State::Stopped(_)) {
+            if std::mem::take(&mut self.aside) || !matches!(self.process.state, State::Stopped(_)) {
                 self.exchange(index);
             }
             outcome
@@ -90,7 +109,7 @@ impl Session {
         let mut outcome = act(self);
         for index in 0..self.others.len() {
             self.exchange(index);
-            if !matches!(self.state, State::Starting) {
+            if !matches!(self.process.state, State::Starting) {
                 outcome = outcome.and(act(self));
             }
             self.exchange(index);
@@ -101,7 +120,7 @@ impl Session {
     /// What has ended is no process any more. The last one stays, as the program that can be run again.
     fn forget_ended(&mut self) {
         let is_over = |state: &State| matches!(state, State::Over);
-        if is_over(&self.state) && !self.others.is_empty() {
+        if is_over(&self.process.state) && !self.others.is_empty() {
             let stopped = |other: &Process| matches!(other.state, State::Stopped(_));
             let next = self.others.iter().position(stopped).unwrap_or(0);
             self.exchange(next);
@@ -134,18 +153,9 @@ impl Session {
             }
         };
         self.last_number += 1;
-        self.others.push(Process {
-            number: self.last_number,
-            id,
-            run,
-            link: Some(link),
-            launch: Ok(()),
-            state: State::Starting,
-            finishing: false,
-            listed: None,
-            watches: Vec::new(),
-            answers: Vec::new(),
-        });
+        let mut child = Process::new(self.last_number, id, run, State::Starting);
+        child.link = Some(link);
+        self.others.push(child);
         let name = process_name(self.last_number, id);
         let text = format!("{name} was begun by a fork");
         let text = self.screen.style.paint(Role::Aside, &text);
@@ -154,7 +164,7 @@ impl Session {
 
     /// A child's adapter takes breakpoints: gives it all there are, and lets the child run.
     pub(super) fn configure_child(&mut self) -> anyhow::Result<()> {
-        self.state = State::Running;
+        self.process.state = State::Running;
         for file in self.breakpoints.files() {
             self.tell_breakpoints_here(&file)?;
         }
@@ -181,14 +191,14 @@ impl Session {
     /// # Errors
     /// There is none.
     pub fn select_process(&mut self, number: u32) -> anyhow::Result<()> {
-        if number != self.number {
+        if number != self.process.number {
             let index = self.others.iter().position(|other| other.number == number);
             let index = index.with_context(|| {
                 format!("there is no process {number}; `info processes` lists them")
             })?;
             self.exchange(index);
         }
-        if matches!(self.state, State::Over) {
+        if matches!(self.process.state, State::Over) {
             bail!("the program is not running; `run` starts it");
         }
         self.show_again();
@@ -197,8 +207,8 @@ impl Session {
 
     /// Shows where the process is that the user looks at from now on.
     fn show_again(&mut self) {
-        let mut text = process_name(self.number, self.process_id);
-        match &self.state {
+        let mut text = process_name(self.process.number, self.process.id);
+        match &self.process.state {
             State::Stopped(_) => {
                 text += " is stopped";
                 self.screen.say(&text);
@@ -221,7 +231,7 @@ impl Session {
 
     /// `process 2`, with its id where that is known.
     pub(super) fn this_process(&self) -> String {
-        process_name(self.number, self.process_id)
+        process_name(self.process.number, self.process.id)
     }
 
     /// A line for each process, by their numbers.
@@ -244,9 +254,9 @@ impl Session {
             ));
         };
         add(
-            self.number,
-            self.process_id,
-            &self.state,
+            self.process.number,
+            self.process.id,
+            &self.process.state,
             style.paint(Role::Current, "→"),
         );
         for other in &self.others {

@@ -42,7 +42,7 @@ impl Stop {
 
 impl Session {
     pub(super) fn stopped(&mut self, body: &StoppedEventBody) {
-        if let (State::Stopped(stop), Some(thread)) = (&self.state, body.thread_id)
+        if let (State::Stopped(stop), Some(thread)) = (&self.process.state, body.thread_id)
             && stop.thread != thread
         {
             let text = format!("thread {thread} also {}", render::stop_reason(body, &[]));
@@ -66,8 +66,8 @@ impl Session {
             .thread_id
             .or_else(|| threads.first().map(|thread| thread.id))
             .unwrap_or_default();
-        let previous = self.link.as_ref().and_then(Link::known_thread);
-        if let Some(link) = &self.link {
+        let previous = self.process.link.as_ref().and_then(Link::known_thread);
+        if let Some(link) = &self.process.link {
             link.set_known_thread(id);
         }
         let stop = Stop {
@@ -76,7 +76,7 @@ impl Session {
             complete: false,
             selected: 0,
         };
-        self.state = State::Stopped(Box::new(stop));
+        self.process.state = State::Stopped(Box::new(stop));
         // That a step stopped where it was asked to stop is not news.
         let expected = body.reason == StoppedEventReason::Step
             && previous.is_none_or(|thread| thread == id)
@@ -94,7 +94,7 @@ impl Session {
                 (false, _) => format!("{reason}, {thread}"),
                 (true, false) => format!("{reason}, {}, {thread}", self.this_process()),
                 (true, true) => {
-                    let number = self.number;
+                    let number = self.process.number;
                     format!(
                         "{} also {reason}, {thread}; `process {number}` looks at it",
                         self.this_process()
@@ -109,7 +109,7 @@ impl Session {
             }
         }
         if self.aside {
-            self.finishing = false;
+            self.process.finishing = false;
             return;
         }
         let looked = match expected {
@@ -119,7 +119,7 @@ impl Session {
         if let Err(error) = looked.and_then(|()| self.show_selected()) {
             self.screen.complain(&format!("{error:#}"));
         }
-        if std::mem::take(&mut self.finishing)
+        if std::mem::take(&mut self.process.finishing)
             && expected
             && let Err(error) = commands::returned(self)
         {
@@ -155,7 +155,7 @@ impl Session {
 
     /// The stop, or a sentence that says why there is none.
     pub fn stop(&self) -> anyhow::Result<&Stop> {
-        match &self.state {
+        match &self.process.state {
             State::Stopped(stop) => Ok(stop),
             State::Ready => bail!("the program has not been started yet; `run` starts it"),
             State::Running | State::Starting => bail!("the program is running"),
@@ -166,7 +166,7 @@ impl Session {
     /// The same, to change what is selected.
     pub fn stop_mut(&mut self) -> anyhow::Result<&mut Stop> {
         self.stop()?;
-        match &mut self.state {
+        match &mut self.process.state {
             State::Stopped(stop) => Ok(stop),
             _ => bail!("the program is not stopped"),
         }
@@ -249,7 +249,7 @@ impl Session {
             Ok(lines) => {
                 let text = source_view::window(&lines, first, last, current, self.screen.style);
                 self.screen.say(&text);
-                self.listed = Some((path.to_owned(), last));
+                self.process.listed = Some((path.to_owned(), last));
             }
             Err(error) => {
                 let text = self.screen.style.paint(Role::Aside, &format!("{error:#}"));
@@ -281,7 +281,7 @@ impl Session {
 
     /// The file that a bare line number means: the selected frame's, else the program's own source.
     pub fn current_file(&self) -> Option<PathBuf> {
-        let frame = match &self.state {
+        let frame = match &self.process.state {
             State::Stopped(stop) => stop.frame().and_then(render::source_of),
             _ => None,
         };
@@ -293,7 +293,7 @@ impl Session {
     /// The source files that mean something by now, the one in view first.
     pub fn known_files(&self) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> = self.current_file().into_iter().collect();
-        let frames = match &self.state {
+        let frames = match &self.process.state {
             State::Stopped(stop) => &stop.frames[..],
             _ => &[],
         };
