@@ -109,7 +109,8 @@ impl<'a> Naming<'_, 'a> {
         }
     }
 
-    /// Whether it is what C++ makes of a lambda: a class without a name that can be called.
+    /// Whether it is what C++ makes of a lambda: a class without a name that can be called. Clang leaves out the operator that nothing
+    /// calls, or whose calls are all inlined; but a class of a person's own without a name has something that isn't private.
     fn is_closure(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> bool {
         let is_class = matches!(
             entry.tag(),
@@ -118,11 +119,19 @@ impl<'a> Naming<'_, 'a> {
         let is_unnamed = is_class
             && unit.language() == Language::Cpp
             && entry.attr_value(dw::DW_AT_name).is_none();
-        is_unnamed
-            && self.dwarf.children(unit, entry).iter().any(|child| {
-                child.tag() == dw::DW_TAG_subprogram
-                    && self.dwarf.own_name(unit, child).as_deref() == Some("operator()")
-            })
+        if !is_unnamed {
+            return false;
+        }
+        let children = self.dwarf.children(unit, entry);
+        let is_operator = |child: &Entry<'a>| {
+            child.tag() == dw::DW_TAG_subprogram
+                && self.dwarf.own_name(unit, child).as_deref() == Some("operator()")
+        };
+        let is_private_data = |child: &Entry<'a>| {
+            child.tag() == dw::DW_TAG_member && child.attr_value(dw::DW_AT_accessibility).is_none()
+        };
+        children.iter().any(is_operator)
+            || (entry.tag() == dw::DW_TAG_class_type && children.iter().all(is_private_data))
     }
 
     /// The name an entry has itself, with its namespace; in C with its `struct`, as the language writes it.

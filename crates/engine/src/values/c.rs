@@ -1,7 +1,7 @@
 //! C's texts: what a `char` pointer or array holds.
 
 use super::Reader;
-use super::scalars::quote;
+use super::scalars::{is_wide_character, quote};
 use super::view::{Limit, Resolved, Sequence};
 use crate::Address;
 use dapple_symbols::functions::Language;
@@ -61,8 +61,8 @@ pub(crate) fn text_of(target: &Resolved, bytes: &[u8], limit: Limit) -> Option<S
 fn wide_unit(target: &Resolved) -> Option<u64> {
     let is_wide = target.type_.language != Language::Rust
         && (matches!(target.type_.kind, TypeKind::Base(Encoding::Utf))
-            || &*target.type_.name == "wchar_t"
-            || &*target.alias == "wchar_t");
+            || is_wide_character(&target.type_.name)
+            || is_wide_character(&target.alias));
     target
         .type_
         .size

@@ -60,7 +60,7 @@ impl Reader<'_> {
                         !names::is_small_integer(&element.alias)
                     }
                     TypeKind::Base(Encoding::Utf) => true,
-                    _ => &*element.alias == "wchar_t",
+                    _ => super::scalars::is_wide_character(&element.alias),
                 };
                 is_character.then_some(Room {
                     units: sequence.element.contents,

@@ -235,7 +235,7 @@ pub(crate) fn text(encoding: Encoding, bytes: &[u8], base: &Type, alias: &str) -
         // The types made for small numbers are characters to the compiler only.
         Encoding::SignedChar | Encoding::UnsignedChar => !names::is_small_integer(alias),
         Encoding::Utf => true,
-        _ => alias == "wchar_t",
+        _ => is_wide_character(alias),
     };
     match number {
         Number::Integer { value, size, .. } if is_character => {
@@ -251,6 +251,11 @@ pub(crate) fn text(encoding: Encoding, bytes: &[u8], base: &Type, alias: &str) -
         }
         _ => number.text(),
     }
+}
+
+/// Whether C's name of an integer type says that it is a character.
+pub(super) fn is_wide_character(alias: &str) -> bool {
+    matches!(alias, "wchar_t" | "char16_t" | "char32_t")
 }
 
 /// A floating-point number's text: the fewest digits that tell it from others of its size.

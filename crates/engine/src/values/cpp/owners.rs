@@ -121,7 +121,7 @@ fn counts(reader: &Reader<'_>, value: &Value) -> Option<(i64, i64)> {
 /// `function`: what it calls. libstdc++'s keeps a function that knows the type, libc++'s an object with a table.
 pub(super) fn function(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let empty = || Some(View::Leaf("empty".to_owned()));
-    let (callable, at) = match word(reader, value, &["_M_invoker"]) {
+    let (callable, target) = match word(reader, value, &["_M_invoker"]) {
         Some(invoker) => {
             if word(reader, value, &["_M_manager"])? == 0 {
                 return empty();
@@ -129,7 +129,7 @@ pub(super) fn function(reader: &Reader<'_>, value: &Value) -> Option<View> {
             let name = reader.function_name(invoker)?;
             let arguments = names::arguments(name.split_once("_Function_handler")?.1);
             let functor = reader.find(value, "_M_functor")?;
-            (arguments.get(1)?.clone(), functor.contents.address()?.0)
+            (arguments.get(1)?.clone(), functor.contents)
         }
         None => {
             let holder = reader.find(value, "__f_")?;
@@ -143,11 +143,12 @@ pub(super) fn function(reader: &Reader<'_>, value: &Value) -> Option<View> {
             let [table] = reader.words(object).ok()?;
             let name = reader.symbol_name(table)?;
             let arguments = names::arguments(name.split_once("__function::__func")?.1);
-            (arguments.first()?.clone(), object.checked_add(8)?)
+            let target = Contents::Memory(Address(object.checked_add(8)?));
+            (arguments.first()?.clone(), target)
         }
     };
     if callable.contains("(*)") {
-        let [target] = reader.words(at).ok()?;
+        let target = reader.word(&target).ok()?;
         let name = reader.function_name(target)?;
         return Some(View::Leaf(format!("{target:#x} <{name}>")));
     }
@@ -185,13 +186,12 @@ pub(super) fn any(reader: &Reader<'_>, value: &Value) -> Option<View> {
     })?;
     let held = names::arguments(rest).first()?.clone();
     let storage = super::find(reader, value, &["_M_storage", "__s_", "__s"])?;
-    let at = match is_inside {
-        true => storage.contents.address()?,
-        false => Address(reader.word(&storage.contents).ok()?),
+    let contents = match is_inside {
+        true => storage.contents,
+        false => Contents::Memory(Address(reader.word(&storage.contents).ok()?)),
     };
     match reader.type_named(&held, Language::Cpp, &value.module) {
         Some((module, type_id)) => {
-            let contents = Contents::Memory(at);
             let held = Value::new(module, Some(type_id), value.language, contents);
             Some(View::Alias(held))
         }

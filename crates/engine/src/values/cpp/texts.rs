@@ -13,7 +13,7 @@ const MAX_OBJECT: u64 = i64::MAX as u64;
 
 /// What a string says of itself.
 struct Text {
-    data: u64,
+    data: Contents,
     /// In code units, as all lengths here.
     length: u64,
     capacity: u64,
@@ -36,7 +36,7 @@ fn of_libstdcxx(reader: &Reader<'_>, value: &Value) -> Option<Text> {
     let unit = unit_size(reader, &data)?;
     let address = reader.word(&data.contents).ok()?;
     Some(Text {
-        data: address,
+        data: at(address),
         length: word(reader, value, &["_M_string_length"])?,
         capacity: if local.contents.address() == Some(Address(address)) {
             16 / unit - 1
@@ -56,14 +56,14 @@ fn of_libcxx(reader: &Reader<'_>, representation: &Value) -> Option<Text> {
     if integer(reader, &reader.find(&short, "__is_long_")?)? == 0 {
         let buffer = reader.field(&short, "__data_")?;
         return Some(Text {
-            data: buffer.contents.address()?.0,
             length: integer(reader, &reader.find(&short, "__size_")?)?,
             capacity: reader.size_of(&buffer)? / unit - 1,
+            data: buffer.contents,
             unit,
         });
     }
     Some(Text {
-        data: reader.word(&data.contents).ok()?,
+        data: at(reader.word(&data.contents).ok()?),
         length: integer(reader, &reader.find(&long, "__size_")?)?,
         // Kept by halves.
         capacity: integer(reader, &reader.find(&long, "__cap_")?)?.checked_mul(2)?,
@@ -85,14 +85,14 @@ pub(super) fn declared(
         let [first, length, data] = reader.words(own).ok()?;
         if first & 1 == 0 {
             Text {
-                data: own.checked_add(unit)?,
+                data: at(own.checked_add(unit)?),
                 length: (first & 0xff) >> 1,
                 capacity: 24 / unit - 2,
                 unit,
             }
         } else {
             Text {
-                data,
+                data: at(data),
                 length,
                 capacity: first - 1,
                 unit,
@@ -102,7 +102,7 @@ pub(super) fn declared(
         let [data, length, capacity] = reader.words(own).ok()?;
         let is_local = Some(data) == own.checked_add(16);
         Text {
-            data,
+            data: at(data),
             length,
             capacity: if is_local { 16 / unit - 1 } else { capacity },
             unit,
@@ -136,7 +136,7 @@ pub(super) fn string_view(reader: &Reader<'_>, value: &Value, limit: Limit) -> O
     let data = find(reader, value, &["_M_str", "__data_"])?;
     let text = Text {
         length: word(reader, value, &["_M_len", "__size_"])?,
-        data: reader.word(&data.contents).ok()?,
+        data: at(reader.word(&data.contents).ok()?),
         capacity: MAX_OBJECT,
         unit: unit_size(reader, &data)?,
     };
@@ -161,10 +161,10 @@ fn unit_size(reader: &Reader<'_>, pointer: &Value) -> Option<u64> {
 /// A string's text, if it can be one: not longer than its room, and with a zero behind it.
 fn checked(reader: &Reader<'_>, text: &Text, limit: Limit) -> View {
     let Text {
-        data,
         length,
         capacity,
         unit,
+        ..
     } = *text;
     if length > capacity {
         return nonsense(&format!(
@@ -174,28 +174,27 @@ fn checked(reader: &Reader<'_>, text: &Text, limit: Limit) -> View {
     let end = length
         .checked_mul(unit)
         .filter(|bytes| *bytes <= MAX_OBJECT)
-        .and_then(|bytes| data.checked_add(bytes));
-    let mut zero = [0; 4];
-    let zero = &mut zero[..unit.min(4) as usize];
-    match end {
-        Some(end) => match reader.memory.read(Address(end), zero) {
-            Ok(()) if zero.iter().all(|byte| *byte == 0) => shown(reader, text, limit),
-            Ok(()) => nonsense("no zero is behind it"),
-            Err(at) => nonsense(&format!("its end at {:#x} cannot be read", at.0)),
-        },
-        None => nonsense(&format!("its length would be {length}")),
+        .filter(|bytes| match text.data.address() {
+            Some(data) => data.0.checked_add(*bytes).is_some(),
+            None => true,
+        });
+    let Some(end) = end else {
+        return nonsense(&format!("its length would be {length}"));
+    };
+    match reader.bytes(&text.data.part(end, unit), unit) {
+        Ok(zero) if zero.iter().any(|byte| *byte != 0) => nonsense("no zero is behind it"),
+        Err(Unavailable::Unreadable(at)) => nonsense(&format!("its end at {at:#x} cannot be read")),
+        // The optimiser needn't have kept the zero.
+        Ok(_) | Err(_) => shown(reader, text, limit),
     }
 }
 
 /// Code units, quoted and cut at the limit, not inside a character.
 fn shown(reader: &Reader<'_>, text: &Text, limit: Limit) -> View {
     let count = text.length.min(limit.text as u64);
-    let contents = Contents::Memory(Address(text.data));
-    let mut bytes = match reader.bytes(&contents, count * text.unit) {
+    let mut bytes = match reader.bytes(&text.data, count * text.unit) {
         Ok(bytes) => bytes,
-        Err(reason @ Unavailable::Unreadable(_)) if count > 0 => {
-            return View::Broken(reader.reason(&reason));
-        }
+        Err(reason) if count > 0 => return View::Broken(reader.reason(&reason)),
         Err(_) => Vec::new(),
     };
     let is_cut = count < text.length;
@@ -218,6 +217,10 @@ fn shown(reader: &Reader<'_>, text: &Text, limit: Limit) -> View {
     }
     View::Text {
         text: line,
-        address: Some(text.data),
+        address: text.data.address().map(|data| data.0),
     }
+}
+
+fn at(address: u64) -> Contents {
+    Contents::Memory(Address(address))
 }
