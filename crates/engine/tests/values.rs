@@ -3,7 +3,6 @@
 mod support;
 
 use dapple_engine::Session;
-use dapple_engine::session::LineBreakpoint;
 use expect_test::{ExpectFile, expect_file};
 use support::{Fixture, fixture, listing};
 
@@ -422,65 +421,6 @@ fn rust_values_of_optimised_programs_are_shown() {
         }
     }
     expect_file!["values/rust_optimised.txt"].assert_eq(&shown);
-}
-
-/// Whatever the optimizer left, every variable has a text, and one without a value a reason.
-#[test]
-fn optimized_programs_have_values_or_reasons() {
-    for (source, flags, stops) in [
-        (
-            "values.c",
-            "-O2",
-            ["scalars", "pointers", "aggregates", "innermost", "main"],
-        ),
-        (
-            "values.cpp",
-            "-O2",
-            ["language", "strings", "containers", "owners", "main"],
-        ),
-        (
-            "values.rs",
-            "-O",
-            ["scalars", "texts", "sequences", "choices", "shared"],
-        ),
-    ] {
-        let fixture = fixture(source, &[flags]);
-        let mut debuggee = fixture.launch();
-        // Some of the lines may be gone.
-        let lines = stops.iter().map(|stop| LineBreakpoint {
-            line: fixture.line(stop),
-            ..LineBreakpoint::default()
-        });
-        let set = debuggee
-            .session()
-            .set_line_breakpoints(&fixture.source, lines.collect());
-        assert_eq!(set.expect("breakpoints").len(), stops.len());
-        let mut values = 0;
-        for _ in 0..5 {
-            debuggee.resume();
-            let support::Outcome::Stopped(reasons) = debuggee.wait() else {
-                break;
-            };
-            let session = debuggee.session();
-            let frame = listing::innermost(session, reasons[0].thread);
-            for (named, rendered) in session.variables(frame).expect("variables") {
-                assert!(!rendered.text.is_empty(), "{source}: {}", named.name);
-                assert!(
-                    !rendered.text.contains("malformed"),
-                    "{source}: {}: {}",
-                    named.name,
-                    rendered.text
-                );
-                let count = (rendered.named + rendered.indexed).min(20);
-                let children = session
-                    .children(&named.value, None, 0..count)
-                    .expect("children");
-                assert_eq!(children.len() as u64, count, "{source}: {}", named.name);
-                values += usize::from(!rendered.text.starts_with('<'));
-            }
-        }
-        assert!(values > 5, "{source}: only {values} values");
-    }
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub fn locals(session: &Session, frame: FrameId, depth: usize) -> String {
         if UNSET.contains(&named.name.as_str()) {
             continue;
         }
-        write(session, &named, &rendered, 0, depth, &mut text);
+        write((session, frame), &named, &rendered, 0, depth, &mut text);
     }
     text
 }
@@ -94,7 +94,7 @@ pub fn post_mortem(core: &Path, program: Option<&Path>) -> (Session, Vec<Event>)
 pub fn value(session: &Session, frame: FrameId, expression: &str, depth: usize) -> String {
     let mut text = String::new();
     match session.evaluate(expression, Some(frame)) {
-        Ok((named, rendered)) => write(session, &named, &rendered, 0, depth, &mut text),
+        Ok((named, rendered)) => write((session, frame), &named, &rendered, 0, depth, &mut text),
         Err(error) => {
             let _ = writeln!(text, "{expression}: error: {error}");
         }
@@ -103,7 +103,7 @@ pub fn value(session: &Session, frame: FrameId, expression: &str, depth: usize) 
 }
 
 fn write(
-    session: &Session,
+    (session, frame): (&Session, FrameId),
     named: &NamedValue,
     rendered: &Rendered,
     level: usize,
@@ -141,11 +141,11 @@ fn write(
         // What each thread has for itself is known in a frame only.
         let is_known = !rendered.text.starts_with("<each thread");
         if let Some(expression) = child.expression.as_ref().filter(|_| is_known) {
-            let again = session.evaluate(expression, None);
+            let again = session.evaluate(expression, Some(frame));
             let again = again.unwrap_or_else(|e| panic!("{expression}: {e}")).1;
             assert_eq!(again.text, rendered.text, "{expression}");
         }
-        write(session, child, rendered, level + 1, depth, text);
+        write((session, frame), child, rendered, level + 1, depth, text);
     }
     if count > MOST {
         let _ = writeln!(text, "{indent}  … {count} in all");

@@ -3,6 +3,7 @@
 #![allow(dead_code, missing_docs)]
 
 pub mod listing;
+pub mod optimised;
 pub mod running;
 pub mod spent;
 
