@@ -5,6 +5,7 @@
 
 use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
+use crate::pages::Pages;
 use crate::registers::Registers;
 use crate::{Address, ThreadId, step, unwind};
 use dapple_symbols::functions::{Language, SourcePosition};
@@ -98,6 +99,9 @@ pub struct Stack {
     /// How many there are in all; `None` when unwinding hasn't reached the end.
     pub total: Option<usize>,
 }
+
+/// Frames that are found by reading what each needs.
+const FEW: usize = 4;
 
 /// What is shown for a frame that the kernel made to run a signal handler.
 const SIGNAL_FRAME: &str = "<signal handler called>";
@@ -215,6 +219,15 @@ impl StackCache {
     }
 
     fn reach(&mut self, modules: &Modules, memory: &dyn Memory, count: usize) {
+        if count.saturating_sub(self.count) > FEW {
+            // Frames lie close together, and their code, too.
+            self.walk(modules, &Pages::new(memory), count);
+        } else {
+            self.walk(modules, memory, count);
+        }
+    }
+
+    fn walk(&mut self, modules: &Modules, memory: &dyn Memory, count: usize) {
         while !self.complete && self.count < count {
             let next = match self.physical.last() {
                 None => Some(PhysicalFrame {

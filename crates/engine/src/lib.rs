@@ -21,6 +21,7 @@ pub mod launcher;
 pub mod memory;
 pub mod modules;
 mod owner;
+mod pages;
 pub mod postmortem;
 pub mod processes;
 pub mod registers;

@@ -17,7 +17,8 @@ use dapple_engine::frame::FrameId;
 use dapple_engine::session::declarations::VariableList;
 use dapple_engine::untraced::Untraced;
 use dapple_engine::values::{Format, NamedValue, Rendered, VariableKind};
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The live threads; none where there is no program, which is no error to clients that ask at any time.
@@ -58,8 +59,17 @@ pub fn stack_trace(
     let total = stack.total.unwrap_or(seen.saturating_add(1));
     let mut frames = Vec::with_capacity(stack.frames.len());
     let source_map = Arc::clone(&adapter.source_map);
+    // Most frames are in a few files.
+    let mut located: HashMap<PathBuf, (PathBuf, bool)> = HashMap::new();
     for frame in stack.frames {
-        let locate = |file: &Path| source_map.locate(file);
+        let locate = |file: &Path| match located.get(file) {
+            Some(known) => known.clone(),
+            None => {
+                let found = source_map.locate(file);
+                located.insert(file.to_owned(), found.clone());
+                found
+            }
+        };
         let mut shown = to_dap::frame(&frame, 0, locate, context.conventions());
         if shown.source.is_none()
             && let Some((source, line)) = adapter.disassembled(&frame)?

@@ -29,7 +29,6 @@ mod implicit;
 mod layout;
 mod named;
 pub(crate) mod names;
-mod pages;
 mod render;
 pub(crate) mod results;
 mod room;

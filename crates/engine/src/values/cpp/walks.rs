@@ -3,8 +3,8 @@
 //! They end in any memory: each node of a tree and of a doubly linked list is asked whether it points back to where the
 //! walk came from, which no node that is met a second time does, and a single list that goes round is noticed.
 
+use crate::pages::Pages;
 use crate::values::entries::{Entry, Page};
-use crate::values::pages::Pages;
 use crate::values::{Reader, view::Reason};
 
 /// A tree with more levels has more nodes than there are addresses.

@@ -2,8 +2,8 @@
 
 use super::{Flaw, Known, argument, broken, held};
 use crate::Address;
+use crate::pages::Pages;
 use crate::values::entries::{Entries, Entry, Page};
-use crate::values::pages::Pages;
 use crate::values::view::{Limit, SHORT, View};
 use crate::values::{Contents, Reader, Value};
 use dapple_symbols::types::{TypeId, TypeKind};

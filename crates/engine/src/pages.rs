@@ -1,9 +1,9 @@
-//! The debuggee's memory as a walk through lists and trees reads it: by pages, each read once.
+//! The debuggee's memory as a walk through lists, trees and stacks reads it: by pages, each read once.
 
 use crate::Address;
 use crate::memory::Memory;
+use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 
 const PAGE: u64 = 4096;
 /// Pages kept at a time, 64 MiB.
@@ -15,7 +15,7 @@ const MOST: u32 = 1 << 17;
 pub(crate) struct Pages<'a> {
     memory: &'a dyn Memory,
     /// `None`: not all of it can be read.
-    pages: RefCell<HashMap<u64, Option<Box<[u8; PAGE as usize]>>>>,
+    pages: RefCell<FxHashMap<u64, Option<Box<[u8; PAGE as usize]>>>>,
     left: Cell<u32>,
 }
 
@@ -23,7 +23,7 @@ impl<'a> Pages<'a> {
     pub(crate) fn new(memory: &'a dyn Memory) -> Pages<'a> {
         Pages {
             memory,
-            pages: RefCell::new(HashMap::new()),
+            pages: RefCell::new(FxHashMap::default()),
             left: Cell::new(MOST),
         }
     }
