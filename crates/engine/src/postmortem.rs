@@ -176,15 +176,22 @@ impl PostMortem {
         (end > 0).then(|| PathBuf::from(OsString::from_vec(bytes)))
     }
 
-    /// The parts of each file of which code was mapped.
+    /// The parts of each file of which code was mapped. Where the core file leaves out mappings, as gdb's do that are as in their file, it is
+    /// taken to have been one that can have code: an ELF file.
     fn loaded_files(&self) -> Vec<Vec<MappedFile>> {
         let mappings = self.core.mappings();
+        let overlaps =
+            |part: &MappedFile, one: &Mapping| part.start < one.end && one.start < part.end;
+        let is_elf = |part: &MappedFile| {
+            let mut magic = [0; 4];
+            let read = self.core.read(Address(part.start), &mut magic);
+            part.offset == 0 && read.is_ok() && magic == *b"\x7fELF"
+        };
         let has_code = |file: &[MappedFile]| {
             let mut code = mappings.iter().filter(|mapping| mapping.execute);
-            code.any(|code| {
-                let is_in = |part: &MappedFile| part.start < code.end && code.start < part.end;
-                file.iter().any(is_in)
-            })
+            let is_left_out = |part: &MappedFile| !mappings.iter().any(|one| overlaps(part, one));
+            code.any(|code| file.iter().any(|part| overlaps(part, code)))
+                || (file.iter().any(is_left_out) && file.iter().any(is_elf))
         };
         let mut files: Vec<Vec<MappedFile>> = Vec::new();
         let mut places: FxHashMap<&Path, usize> = FxHashMap::default();

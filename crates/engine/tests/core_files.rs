@@ -343,53 +343,127 @@ fn a_file_that_was_cut_short_or_damaged_gives_what_it_has_and_never_fails() {
 }
 
 /// The kernel writes core files where it is told to: it can be looked at only where that is the program's folder.
-fn kernel_writes_files() -> bool {
+fn kernels_core(fixture: &Fixture, argument: &str) -> Option<PathBuf> {
     let pattern = std::fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();
-    !pattern.trim().is_empty() && !pattern.starts_with(['|', '/', '@'])
+    if pattern.trim().is_empty() || pattern.starts_with(['|', '/', '@']) {
+        eprintln!("the kernel gives core files to another program here");
+        return None;
+    }
+    let folder = folder("kernels-core");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -c unlimited; exec \"$0\" \"$1\""]);
+    shell
+        .arg(&fixture.binary)
+        .arg(argument)
+        .current_dir(&folder);
+    shell.status().expect("it runs");
+    let mut files = std::fs::read_dir(&folder).expect("a folder");
+    Some(files.next().expect("a core file").expect("an entry").path())
 }
 
-#[test]
-fn the_kernels_own_core_files_are_read() {
-    if !kernel_writes_files() {
-        eprintln!("the kernel gives core files to another program here: ours alone are read");
-        return;
+/// Has gdb run a program, until it gets a signal or is at a line, and write it down. `None` where there is no gdb.
+fn gdbs_core(
+    fixture: &Fixture,
+    name: &str,
+    line: Option<u32>,
+    arguments: &[&str],
+) -> Option<PathBuf> {
+    let core = folder(&format!("gdbs-core-{name}")).join("core");
+    let mut gdb = Command::new("gdb");
+    gdb.args(["-nx", "-batch", "-iex", "set debuginfod enabled off"]);
+    if let Some(line) = line {
+        let file = fixture
+            .source
+            .file_name()
+            .expect("a name")
+            .to_string_lossy();
+        gdb.args(["-ex", &format!("tbreak {file}:{line}")]);
     }
+    let write = format!("generate-core-file {}", core.display());
+    gdb.args(["-ex", "run", "-ex", &write, "-ex", "kill", "--args"]);
+    let output = gdb.arg(&fixture.binary).args(arguments).output();
+    let output = match output {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+        output => output.expect("it runs"),
+    };
+    assert!(
+        core.exists(),
+        "gdb has written nothing: {}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Some(core)
+}
+
+/// The core files that others write, of which at least one has to be there.
+#[test]
+fn core_files_of_the_kernel_and_of_gdb_are_read() {
     let fixture = fixture("faults.c", &[]);
     let mut debuggee = fixture.launch_with(&["wild"]);
     debuggee.resume();
     let Outcome::Stopped(stops) = debuggee.wait() else {
         panic!("it has not stopped");
     };
-    let folder = folder("kernels-core");
-    let mut shell = Command::new("sh");
-    shell.args(["-c", "ulimit -c unlimited; exec \"$0\" wild"]);
-    shell.arg(&fixture.binary).current_dir(&folder);
-    shell.status().expect("it runs");
-    let mut files = std::fs::read_dir(&folder).expect("a folder");
-    let core = files.next().expect("a core file").expect("an entry").path();
-    let (remains, told) = listing::post_mortem(&core, None);
-    let (thread, why) = reason(&told);
-    assert_eq!(why, stops[0].reason);
-    let frame = listing::innermost(&remains, thread);
-    assert_eq!(
-        listing::value(&remains, frame, "constant", 1),
-        listing::value(
-            debuggee.session(),
-            listing::innermost(debuggee.session(), stops[0].thread),
-            "constant",
-            1
-        )
+    let cores = [
+        kernels_core(&fixture, "wild"),
+        gdbs_core(&fixture, "fault", None, &["wild"]),
+    ];
+    let cores: Vec<PathBuf> = cores.into_iter().flatten().collect();
+    assert!(
+        !cores.is_empty(),
+        "nobody writes core files here: install gdb, or write `core` into /proc/sys/kernel/core_pattern"
     );
-    let names = |session: &Session, thread| -> Vec<_> {
-        let stack = session.stack(thread, 0..20).expect("a stack");
-        stack
-            .frames
-            .into_iter()
-            .map(|frame| frame.function)
-            .collect()
-    };
-    assert_eq!(
-        names(&remains, thread),
-        names(debuggee.session(), stops[0].thread)
-    );
+    let live = debuggee.session();
+    for core in cores {
+        let (remains, told) = listing::post_mortem(&core, None);
+        let (thread, why) = reason(&told);
+        assert_eq!(why, stops[0].reason, "{}", core.display());
+        let look = |session: &Session, thread| -> (Vec<_>, String) {
+            let frames = session.stack(thread, 0..20).expect("a stack").frames;
+            let value = listing::value(session, frames[0].id, "constant", 1);
+            let lines = frames.into_iter().map(|frame| {
+                let line = frame.position.map(|at| at.line);
+                (frame.function, line)
+            });
+            (lines.collect(), value)
+        };
+        let was = look(live, stops[0].thread);
+        assert_eq!(look(&remains, thread), was, "{}", core.display());
+    }
+}
+
+/// What is expected of the values of live processes is what others' core files of them show.
+#[test]
+fn values_in_core_files_of_gdb_are_as_live() {
+    let cases = [
+        (
+            "values.c",
+            "aggregates",
+            2,
+            include_str!("values/c_aggregates.txt"),
+        ),
+        (
+            "values.cpp",
+            "containers",
+            1,
+            include_str!("values/cpp_containers.txt"),
+        ),
+        (
+            "values.rs",
+            "shared",
+            1,
+            include_str!("values/rust_shared_values.txt"),
+        ),
+    ];
+    for (source, stop, depth, expected) in cases {
+        let fixture = fixture(source, &[]);
+        let name = source.replace('.', "-");
+        let Some(core) = gdbs_core(&fixture, &name, Some(fixture.line(stop)), &[]) else {
+            return println!("there is no gdb here");
+        };
+        let (remains, told) = listing::post_mortem(&core, None);
+        let frame = listing::innermost(&remains, reason(&told).0);
+        let shown = listing::locals(&remains, frame, depth);
+        assert_eq!(shown, expected, "{source}");
+    }
 }

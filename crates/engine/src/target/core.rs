@@ -4,6 +4,8 @@
 //! from those files, once it is known that they are of the build that ran.
 
 mod notes;
+#[cfg(test)]
+mod tests;
 pub(crate) mod write;
 
 use crate::Address;
@@ -11,7 +13,7 @@ use crate::faults::Mapping;
 use crate::memory::Memory;
 pub(crate) use notes::{CoreThread, MappedFile, Notes};
 use object::elf::{self, FileHeader64};
-use object::read::elf::{FileHeader, ProgramHeader};
+use object::read::elf::{FileHeader, NoteIterator, ProgramHeader};
 use object::{Endianness, ReadCache, ReadRef};
 use std::fs::File;
 use std::io;
@@ -218,7 +220,14 @@ fn read_notes<'a>(
     cache: impl ReadRef<'a>,
     notes: &mut Notes,
 ) {
-    let Ok(Some(mut each)) = header.notes(endian, cache) else {
+    let start = header.p_offset(endian);
+    let there = cache.len().unwrap_or(0).saturating_sub(start);
+    let size = header.p_filesz(endian).min(there);
+    let Ok(bytes) = cache.read_bytes_at(start, size) else {
+        return;
+    };
+    let Ok(mut each) = NoteIterator::<FileHeader64<_>>::new(endian, header.p_align(endian), bytes)
+    else {
         return;
     };
     while let Ok(Some(note)) = each.next() {
