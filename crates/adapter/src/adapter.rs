@@ -36,7 +36,7 @@ use dapple_engine::values::{NamedValue, Rendered, Value};
 use dapple_engine::{Address, Error, Session, ThreadId};
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -154,6 +154,8 @@ pub struct Adapter {
     /// Code that steps don't enter.
     pub skip: SkipList,
     pub source_map: Arc<SourceMap>,
+    /// Files that say how the user's types are shown.
+    pub visualizers: Vec<PathBuf>,
     pub no_debug: bool,
     pub leave: Leave,
     pub breakpoints: Breakpoints<Source>,
@@ -207,6 +209,7 @@ impl Adapter {
             stop_on_entry: false,
             skip: SkipList::default(),
             source_map: Arc::default(),
+            visualizers: Vec::new(),
             no_debug: false,
             leave: Leave::Kill,
             breakpoints: Breakpoints::default(),
@@ -441,7 +444,7 @@ impl Adapter {
                 description,
                 ..
             } => say(outbox, &format!("thread {thread}: {description}")),
-            Event::DebugInfoWarnings(warnings) => {
+            Event::DebugInfoWarnings(warnings) | Event::PresentationWarnings(warnings) => {
                 for warning in warnings {
                     say(outbox, &format!("warning: {warning}"));
                 }

@@ -2,7 +2,7 @@
 
 use crate::handlers::forks::HANDED_OVER;
 use crate::launch_arguments::{
-    CLIENTS_OWN, boolean, follow_forks, signals, skip, string, warning, wrong,
+    CLIENTS_OWN, boolean, files, follow_forks, signals, skip, string, warning, wrong,
 };
 use crate::source_map::SourceMap;
 use dapple_dap::message::Raw;
@@ -27,6 +27,8 @@ pub struct AttachArguments {
     pub skip: SkipList,
     /// Where the sources are.
     pub source_map: SourceMap,
+    /// The user's own presentation of types: Natvis files.
+    pub visualizers: Vec<PathBuf>,
     /// What becomes of signals, before the client's filters say more.
     pub signals: SignalTable,
     /// What becomes of its children.
@@ -51,7 +53,7 @@ pub enum Target {
 }
 
 /// The names that are understood.
-const KNOWN: [&str; 12] = [
+const KNOWN: [&str; 13] = [
     "coreFile",
     "pid",
     "processId",
@@ -64,6 +66,7 @@ const KNOWN: [&str; 12] = [
     "sourceMap",
     "followForks",
     "signals",
+    "visualizerFile",
 ];
 
 impl AttachArguments {
@@ -81,7 +84,7 @@ impl AttachArguments {
         let (mut skipped, mut source_map) = (SkipList::default(), SourceMap::default());
         let (mut follow, mut handed_over) = (FollowForks::default(), None);
         let mut table = SignalTable::default();
-        let mut core = None;
+        let (mut core, mut visualizers) = (None, Vec::new());
         for (argument, raw) in arguments {
             let value: &Value = &raw
                 .decode()
@@ -97,6 +100,7 @@ impl AttachArguments {
                 "stopOnEntry" => stop_on_entry = boolean(argument, value)?,
                 "skip" => skipped = skip(argument, value)?,
                 "sourceMap" => source_map = SourceMap::read(argument, value)?,
+                "visualizerFile" => visualizers = files(argument, value)?,
                 "signals" => table = signals(argument, value)?,
                 "followForks" => follow = follow_forks(argument, value)?,
                 HANDED_OVER => handed_over = Some(PathBuf::from(string(argument, value)?)),
@@ -137,6 +141,7 @@ impl AttachArguments {
             debuginfod,
             skip: skipped,
             source_map,
+            visualizers,
             signals: table,
             follow_forks: follow,
             handed_over,

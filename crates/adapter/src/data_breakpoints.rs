@@ -163,7 +163,7 @@ impl DataBreakpoints {
                 let mode = Mode::named(Some(part()?))?;
                 let length = part()?.parse().map_err(|_| unknown())?;
                 let address = part()?;
-                let data = WatchedData::Target(DataTarget {
+                let data = WatchedData::Target(Box::new(DataTarget {
                     name: address.to_owned(),
                     address: number(address).map(Address).ok_or_else(unknown)?,
                     length,
@@ -172,7 +172,7 @@ impl DataBreakpoints {
                     frame: None,
                     moves: false,
                     persistent: None,
-                });
+                }));
                 Ok((data, mode.access(access)))
             }
             "target" => {
@@ -183,7 +183,7 @@ impl DataBreakpoints {
                     return Err("the data was in a process that is no more".to_owned());
                 }
                 let target = self.targets.get(number).ok_or_else(unknown)?.clone();
-                Ok((WatchedData::Target(target), mode.access(access)))
+                Ok((WatchedData::Target(Box::new(target)), mode.access(access)))
             }
             _ => Err(unknown()),
         }

@@ -30,6 +30,8 @@ pub struct LaunchArguments {
     pub skip: SkipList,
     /// Where the sources are.
     pub source_map: SourceMap,
+    /// The user's own presentation of types: Natvis files.
+    pub visualizers: Vec<PathBuf>,
     /// Sentences for the user: what was not understood and is ignored.
     pub warnings: Vec<String>,
 }
@@ -47,7 +49,7 @@ pub enum Console {
 }
 
 /// The names that are understood.
-const KNOWN: [&str; 18] = [
+const KNOWN: [&str; 19] = [
     "console",
     "program",
     "args",
@@ -66,6 +68,7 @@ const KNOWN: [&str; 18] = [
     "skip",
     "sourceMap",
     "followForks",
+    "visualizerFile",
 ];
 
 /// What editors add for themselves: in VS Code's `launch.json` these stand beside the adapter's own.
@@ -130,6 +133,7 @@ impl LaunchArguments {
                 "pty" => launch.options.terminal = boolean(name, value)?,
                 "skip" => launch.skip = skip(name, value)?,
                 "sourceMap" => launch.source_map = SourceMap::read(name, value)?,
+                "visualizerFile" => launch.visualizers = files(name, value)?,
                 "followForks" => launch.options.follow_forks = follow_forks(name, value)?,
                 "signals" => launch.signals = signals(name, value)?,
                 "debuginfod" => launch.options.debuginfod = boolean(name, value)?,
@@ -156,6 +160,7 @@ fn of_others(name: &str) -> Option<&'static str> {
         "environment" => "`env` here",
         "workingDirectory" => "`cwd` here",
         "externalConsole" => "`console` here: \"externalTerminal\"",
+        "natvis" | "natvisFile" | "visualizerFiles" => "`visualizerFile` here",
         "terminal" => "`console` here: \"integratedTerminal\"",
         "pid" | "processId" => "for \"request\": \"attach\"",
         _ => return None,
@@ -240,6 +245,21 @@ pub fn follow_forks(name: &str, value: &Value) -> Result<FollowForks, String> {
             "`{name}` must be \"parent\", \"child\" or \"both\", not {other:?}"
         )),
     }
+}
+
+/// `"FILE"`, or a list of files.
+pub fn files(name: &str, value: &Value) -> Result<Vec<PathBuf>, String> {
+    let files = match value {
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .map(|(index, item)| string(&format!("{name}[{index}]"), item))
+            .collect::<Result<Vec<&str>, String>>()?,
+        Value::String(_) => vec![string(name, value)?],
+        other => return Err(wrong(name, "a file's path or a list of them", other)),
+    };
+    let named = files.into_iter().filter(|file| !file.is_empty());
+    Ok(named.map(PathBuf::from).collect())
 }
 
 fn strings(name: &str, value: &Value) -> Result<Vec<OsString>, String> {

@@ -155,6 +155,37 @@ fn sources_that_were_elsewhere_are_shown_and_broken_at_where_they_are() {
 }
 
 #[test]
+fn values_are_shown_as_a_natvis_file_says() {
+    let root = scratch("natvis").join(std::process::id().to_string());
+    let _ = std::fs::remove_dir_all(&root);
+    std::fs::create_dir_all(&root).expect("a folder");
+    let source = "struct point { int x, y; };
+int main(void)
+{
+    struct point p = {3, 4};
+    return p.x;
+}
+";
+    std::fs::write(root.join("point.c"), source).expect("a source");
+    let natvis = "<AutoVisualizer><Type Name='point'><DisplayString>{x} over {y}</DisplayString>
+        <Expand><Item Name='[sum]'>x + y</Item></Expand></Type></AutoVisualizer>";
+    std::fs::write(root.join("point.natvis"), natvis).expect("a file");
+    let mut command = dapple();
+    command.args([
+        "debug",
+        "--batch",
+        "--natvis",
+        "point.natvis",
+        "--ex",
+        "b point.c:5",
+    ]);
+    command.args(["--ex", "run", "--ex", "p p", "--ex", "c"]);
+    command.arg("point.c").current_dir(&root);
+    let run = Run::of(&mut command);
+    assert!(run.stdout.contains("3 over 4"), "{run:#?}");
+}
+
+#[test]
 fn a_program_is_started_stepped_by_instructions_and_let_go() {
     let source = write(
         "leaves_word.c",

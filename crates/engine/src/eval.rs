@@ -21,6 +21,7 @@ mod lex;
 mod parse;
 pub mod quick;
 mod run;
+pub(crate) mod scope;
 mod shown;
 mod suggest;
 mod under;
@@ -219,6 +220,8 @@ struct Fault {
     /// The byte of the text.
     at: usize,
     message: String,
+    /// Something is named that there isn't, whatever the program's data are.
+    is_unknown: bool,
 }
 
 impl Fault {
@@ -226,6 +229,15 @@ impl Fault {
         Fault {
             at,
             message: message.into(),
+            is_unknown: false,
+        }
+    }
+
+    /// As [`Fault::new`], of a name that stands for nothing.
+    fn unknown(at: usize, message: impl Into<String>) -> Fault {
+        Fault {
+            is_unknown: true,
+            ..Fault::new(at, message)
         }
     }
 

@@ -49,6 +49,9 @@ pub enum Event {
     /// Some debug information can't be used: sentences that name the file and say what is left out. Each comes once, when
     /// what it is about was first needed.
     DebugInfoWarnings(Vec<String>),
+    /// What the user has said of how types are shown can't be used as it is: sentences that name the file and the line. Each comes
+    /// once.
+    PresentationWarnings(Vec<String>),
     /// An index of a large module is being made, beside the session.
     Indexing {
         /// The module.

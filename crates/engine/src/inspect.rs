@@ -70,6 +70,7 @@ pub(crate) trait Inspect {
 
     /// Reads values' memory.
     fn reader(&self) -> Reader<'_> {
+        self.modules().presentation().begin();
         Reader::new(self.memory(), self.modules())
     }
 

@@ -20,6 +20,7 @@ pub mod launch;
 pub mod launcher;
 pub mod memory;
 pub mod modules;
+mod natvis;
 mod owner;
 mod pages;
 pub mod postmortem;

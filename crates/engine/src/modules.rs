@@ -1,6 +1,7 @@
 //! The modules mapped into the debuggee.
 
 use crate::Address;
+use crate::natvis::Presentation;
 pub use dapple_symbols::module::DebugInfo;
 use dapple_symbols::module::ModuleKind;
 use dapple_symbols::{FileAddress, Module};
@@ -178,6 +179,7 @@ impl LoadedModule {
 pub struct Modules {
     loaded: Vec<Arc<LoadedModule>>,
     version: u64,
+    presentation: Arc<Presentation>,
 }
 
 /// Where [`Modules::version`] comes from.
@@ -192,6 +194,11 @@ impl Modules {
     /// All of them, the program first.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<LoadedModule>> {
         self.loaded.iter()
+    }
+
+    /// How the user wants their types shown.
+    pub(crate) fn presentation(&self) -> &Presentation {
+        &self.presentation
     }
 
     /// Adds a module.

@@ -322,6 +322,14 @@ impl PostMortem {
         self.tell(Event::Stopped(vec![self.stop.clone()]));
     }
 
+    /// Tells what is wrong with the user's own presentation of types.
+    pub(crate) fn tell_presentation(&self) {
+        let problems = self.modules.presentation().take_problems();
+        if !problems.is_empty() {
+            self.tell(Event::PresentationWarnings(problems));
+        }
+    }
+
     /// Nobody listens any more when the session ends.
     fn tell(&self, event: Event) {
         let _ = self.events.send(event);

@@ -10,6 +10,7 @@ mod keeper;
 pub mod memory;
 pub mod moving;
 mod places;
+mod presentation;
 pub mod readable;
 mod running;
 mod sources;

@@ -231,7 +231,7 @@ fn watch(debuggee: &mut Debuggee<'_>, condition: &str) {
     let target = debuggee.session().data_target(place, None).unwrap();
     let condition = (!condition.is_empty()).then(|| condition.to_owned());
     let wanted = DataBreakpoint {
-        data: WatchedData::Target(target),
+        data: WatchedData::Target(Box::new(target)),
         access: Access::Write,
         options: BreakpointOptions {
             condition,

@@ -41,6 +41,7 @@ pub fn attach(
     adapter.stop_on_entry = attach.stop_on_entry;
     adapter.skip = attach.skip;
     adapter.source_map = Arc::new(attach.source_map);
+    adapter.visualizers = attach.visualizers;
     adapter.exceptions.set_launch_signals(attach.signals);
     adapter.follow_forks(attach.follow_forks, &arguments.other, context);
     let options = AttachOptions {

@@ -47,7 +47,13 @@ enum Outcome {
 }
 
 /// Arguments that are for all processes of a program.
-const INHERITED: [&str; 4] = ["debuginfod", "skip", "sourceMap", "signals"];
+const INHERITED: [&str; 5] = [
+    "debuginfod",
+    "skip",
+    "sourceMap",
+    "signals",
+    "visualizerFile",
+];
 
 impl Adapter {
     /// Notes what is needed for children that are followed.

@@ -106,6 +106,7 @@ fn prepare(
     adapter.stop_on_entry = launch.stop_on_entry;
     adapter.skip = launch.skip;
     adapter.source_map = Arc::new(launch.source_map);
+    adapter.visualizers = launch.visualizers;
     adapter.exceptions.set_launch_signals(launch.signals);
     adapter.no_debug = arguments.no_debug.unwrap_or(false);
     if adapter.no_debug {
@@ -177,6 +178,9 @@ pub fn begin(
     debuggee
         .set_skip(adapter.skip.clone())
         .map_err(|error| to_dap::failure(&error))?;
+    debuggee
+        .set_presentation(adapter.visualizers.clone())
+        .map_err(|error| to_dap::failure(&error))?;
     adapter.debuggee = Some(debuggee);
     adapter.phase = Phase::Held;
     exceptions::apply(adapter)?;
@@ -195,6 +199,9 @@ pub fn begin_post_mortem(
     outbox: &Outbox,
 ) -> Result<(), Failure> {
     outbox.event::<ProcessEvent>(to_dap::process(remains.process()));
+    remains
+        .set_presentation(adapter.visualizers.clone())
+        .map_err(|error| to_dap::failure(&error))?;
     adapter.debuggee = Some(remains);
     adapter.phase = Phase::Held;
     tell_initialized(adapter, outbox);

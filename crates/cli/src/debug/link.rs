@@ -52,6 +52,8 @@ pub struct Program {
     pub debuginfod: bool,
     /// Where its sources are.
     pub source_map: Vec<SourceFolders>,
+    /// Natvis files, absolute.
+    pub visualizers: Vec<PathBuf>,
     /// Which process is debugged when it forks.
     pub follow_forks: FollowForks,
     /// It runs already, or will.
@@ -376,6 +378,11 @@ fn add_common(arguments: &mut BTreeMap<String, Raw>, program: &Program) -> anyho
         let folders = program.source_map.iter();
         let folders: Vec<_> = folders.map(|map| [&map.from, &map.to]).collect();
         set("sourceMap", Raw::new(&folders)?);
+    }
+    if !program.visualizers.is_empty() {
+        let files = program.visualizers.iter().map(|file| text_of(file));
+        let files = files.collect::<anyhow::Result<Vec<&str>>>()?;
+        set("visualizerFile", Raw::new(&files)?);
     }
     let follow = match program.follow_forks {
         FollowForks::Parent => None,

@@ -71,6 +71,10 @@ pub struct Options {
     #[arg(long, value_name = "FROM=TO", value_parser = source_folders)]
     pub source_map: Vec<SourceFolders>,
 
+    /// Show values of your types as this Natvis file says; may be given again
+    #[arg(long, value_name = "FILE")]
+    pub natvis: Vec<PathBuf>,
+
     /// Debug a process that runs: its id, or the name or path of its program; leaving lets it go on
     #[arg(long, value_name = "PID|NAME", conflicts_with = "program")]
     pub attach: Option<String>,
@@ -131,6 +135,7 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
             language: None,
             debuginfod: false,
             source_map: Vec::new(),
+            visualizers: Vec::new(),
             follow_forks: FollowForks::default(),
             attach: Some(attach),
         },
@@ -138,6 +143,7 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
     };
     program.debuginfod = options.debuginfod;
     program.source_map = options.source_map;
+    program.visualizers = absolute(&options.natvis)?;
     program.follow_forks = options.follow_forks;
     let adapter = options.adapter.map_or(Adapter::Own, Adapter::Command);
     let log = WireLog::open_if(options.log.as_deref(), Side::Client)?;
@@ -168,6 +174,14 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
         .exit_code
         .filter(|_| options.batch)
         .map_or(0, exit_code))
+}
+
+/// The adapter may be somewhere else.
+fn absolute(files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let absolute = |file: &PathBuf| {
+        std::path::absolute(file).with_context(|| format!("--natvis {}", file.display()))
+    };
+    files.iter().map(absolute).collect()
 }
 
 /// Reads `FROM=TO`. TO may be relative to where we are; FROM is what the compiler was told, whatever that is.
@@ -214,6 +228,7 @@ fn find_program(given: &Path, args: Vec<OsString>, screen: &mut Screen) -> anyho
             language: Some(compiled.language),
             debuginfod: false,
             source_map: Vec::new(),
+            visualizers: Vec::new(),
             follow_forks: FollowForks::default(),
             attach: None,
         });
@@ -228,6 +243,7 @@ fn find_program(given: &Path, args: Vec<OsString>, screen: &mut Screen) -> anyho
         language: None,
         debuginfod: false,
         source_map: Vec::new(),
+        visualizers: Vec::new(),
         follow_forks: FollowForks::default(),
         attach: None,
     })

@@ -37,6 +37,7 @@ impl Here<'_> {
     }
 
     pub(crate) fn reader(&self) -> Reader<'_> {
+        self.modules.presentation().begin();
         Reader::new(self.memory, self.modules)
     }
 

@@ -2,10 +2,12 @@
 
 use super::Fault;
 use super::ir::{Expression, Kind, Scalar, Unary};
+use super::scope::Scope;
 use super::suggest::nearest;
 use crate::Address;
 use crate::frame::Frame;
 use crate::modules::LoadedModule;
+use crate::natvis;
 use crate::values::view::{ALL, LONG, View};
 use crate::values::{Contents, Number, Reader, Value, number_of};
 use dapple_symbols::functions::Language;
@@ -18,12 +20,15 @@ pub(super) mod assign;
 mod convert;
 mod member;
 mod registers;
+mod scoped;
 mod slices;
 mod texts;
 mod types;
 
 /// How many references, boxes and pointers a member or index is looked for behind.
 const MAX_STEPS: usize = 16;
+
+pub(super) use scoped::{changed_within, number_within, value_within};
 
 pub(super) fn run(
     tree: &Expression,
@@ -73,6 +78,7 @@ fn runner<'a>(
         reader,
         module,
         wanted: None,
+        scope: None,
     })
 }
 
@@ -100,6 +106,8 @@ struct Runner<'a> {
     module: Arc<LoadedModule>,
     /// What the value is for: its names are known, as in `colour = RED`.
     wanted: Option<Arc<Type>>,
+    /// It is evaluated inside a value, not in a frame.
+    scope: Option<&'a Scope<'a>>,
 }
 
 impl Runner<'_> {
@@ -198,6 +206,9 @@ impl Runner<'_> {
     // Names
 
     fn name(&self, name: &str, at: usize) -> Result<Value, Fault> {
+        if let Some(scope) = self.scope {
+            return self.name_in(scope, name, at);
+        }
         let locals = self.locals();
         // `::counter` is the one outside all namespaces.
         let global = name.strip_prefix("::");
@@ -261,7 +272,7 @@ impl Runner<'_> {
             .rev()
             .chain(&statics)
             .map(|known| known.name.as_str());
-        Err(Fault::new(
+        Err(Fault::unknown(
             at,
             match nearest(name, known) {
                 Some(near) => format!("no variable `{name}` here; did you mean `{near}`?"),
@@ -296,6 +307,9 @@ impl Runner<'_> {
     }
 
     fn register(&self, name: &str, at: usize) -> Result<Value, Fault> {
+        if let Some(scope) = self.scope {
+            return self.macro_in(scope, name, at);
+        }
         if let Some(value) = self.exception(name, at) {
             return value;
         }
@@ -324,7 +338,10 @@ impl Runner<'_> {
                 {
                     return Ok(sequence.at(0));
                 }
-                _ => break,
+                _ => match natvis::pointer_in(self.reader, &value) {
+                    Some(pointer) => value = pointer,
+                    None => break,
+                },
             }
         }
         self.check_available(&value, operand)?;
@@ -416,6 +433,15 @@ impl Runner<'_> {
                     target: Some(target),
                     ..
                 } => return self.behind_pointer(address, target, position, base),
+                View::Presented(presented) => {
+                    if let Some(found) = self.reader.element_of(&presented, wanted) {
+                        return Ok(found);
+                    }
+                    match natvis::pointer_in(self.reader, &value) {
+                        Some(pointer) => value = pointer,
+                        None => break,
+                    }
+                }
                 view => match seen_through(view) {
                     Some(inside) => value = inside,
                     None => break,

@@ -38,6 +38,7 @@ impl Told {
 impl Owner {
     /// Tells what the modules have met since the last time.
     pub(super) fn tell_warnings(&mut self) {
+        self.tell_presentation();
         for loaded in self.modules.iter() {
             let count = loaded.module.warning_count();
             if loaded.warnings_seen(count) {
@@ -49,6 +50,14 @@ impl Owner {
             if !warnings.is_empty() {
                 self.tell(Event::DebugInfoWarnings(warnings));
             }
+        }
+    }
+
+    /// Tells what is wrong with the user's own presentation of types.
+    fn tell_presentation(&mut self) {
+        let problems = self.modules.presentation().take_problems();
+        if !problems.is_empty() {
+            self.tell(Event::PresentationWarnings(problems));
         }
     }
 

@@ -59,7 +59,8 @@ pub(super) struct Watch {
 impl Watch {
     pub(super) fn name(&self) -> &str {
         match (&self.found, &self.wanted.data) {
-            (Some(target), _) | (None, WatchedData::Target(target)) => &target.name,
+            (Some(target), _) => &target.name,
+            (None, WatchedData::Target(target)) => &target.name,
             (None, WatchedData::Static { name, .. }) => name,
         }
     }
@@ -353,7 +354,7 @@ impl Owner {
                         "`{name}` is no more: its function has returned"
                     )));
                 } else {
-                    watch.found = Some(target.clone());
+                    watch.found = Some(DataTarget::clone(target));
                 }
             }
         }

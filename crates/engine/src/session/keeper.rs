@@ -114,7 +114,9 @@ impl Keeper {
         match self {
             Keeper::PostMortem(remains) => {
                 let mut remains = remains.lock().unwrap_or_else(PoisonError::into_inner);
-                Ok(look(&mut *remains))
+                let result = look(&mut *remains);
+                remains.tell_presentation();
+                Ok(result)
             }
             _ => self.ask(|owner| look(owner)),
         }

@@ -81,7 +81,7 @@ pub struct DataBreakpoint {
 #[derive(Debug, Clone)]
 pub enum WatchedData {
     /// What [`Session::data_target`] has found.
-    Target(DataTarget),
+    Target(Box<DataTarget>),
     /// A static, wherever the modules that are loaded have it.
     Static {
         /// The expression.

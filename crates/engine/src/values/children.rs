@@ -1,9 +1,10 @@
 //! The children of a value, by position, and the expressions that give them again.
 
-use super::entries::Entry;
+use super::entries::{Entries, Entry};
 use super::render::ALIASES;
 use super::view::{ALL, Field, Limit, Record, View};
 use super::{Contents, NamedValue, Reader, Value, cpp, names, rust};
+use crate::natvis::{Elements, Parts, Presented};
 use dapple_symbols::functions::Language;
 use std::ops::Range;
 
@@ -33,6 +34,9 @@ impl Reader<'_> {
         };
         let limit = most.page(range.start.saturating_sub(FEW), end);
         let (value, view, extras) = self.seen_through(value, limit);
+        if let View::Presented(presented) = view {
+            return self.presented_children(&value, *presented, most, range.start..end);
+        }
         let mut named = self.named_children(&value, &view, expression);
         if !extras.is_empty() {
             named.retain(|child| child.name != RAW);
@@ -46,6 +50,80 @@ impl Reader<'_> {
             Some(index) => self.indexed_child(&value, &view, expression, index),
         };
         (range.start..end).filter_map(child).collect()
+    }
+
+    /// What the user's own presentation has for children.
+    fn presented_children(
+        &self,
+        value: &Value,
+        mut presented: Presented,
+        most: Limit,
+        range: Range<u64>,
+    ) -> Vec<NamedValue> {
+        let named_of = |parts: &Parts| parts.fields.len() as u64 + u64::from(parts.raw);
+        let mut parts = self.parts(&presented);
+        let count = named_of(&parts);
+        if count > FEW {
+            presented.limit = most.page(range.start.saturating_sub(count), range.end);
+            parts = self.parts(&presented);
+        }
+        let child = |name: String, value: &Value| NamedValue {
+            name,
+            value: value.clone(),
+            expression: None,
+            kind: None,
+        };
+        let fields = parts.fields.iter();
+        let mut named: Vec<NamedValue> = fields
+            .map(|field| child(field.name.clone(), &field.value))
+            .collect();
+        named.extend(parts.raw.then(|| raw(value)));
+        let count = named.len() as u64;
+        let end = range.end.min(count.saturating_add(parts.elements()));
+        let at = |position: u64| {
+            let Some(index) = position.checked_sub(count) else {
+                return named.get(usize::try_from(position).ok()?).cloned();
+            };
+            let (group, index) = parts.group_of(index)?;
+            let label = || group.index(index);
+            let (name, value) = match &group.elements {
+                Elements::Together(sequence) => (label(), sequence.at(index)),
+                Elements::Apart(entries) => self.entry(entries, index, value, &label)?,
+            };
+            Some(child(format!("[{name}]"), &value))
+        };
+        (range.start..end).filter_map(at).collect()
+    }
+
+    /// An element of a value that the user's own presentation shows, where its view's limit has it.
+    pub(crate) fn element_of(&self, presented: &Presented, index: u64) -> Option<Value> {
+        let parts = self.parts(presented);
+        let (group, index) = parts.group_of(index)?;
+        match &group.elements {
+            Elements::Together(sequence) => Some(sequence.at(index)),
+            Elements::Apart(entries) => entries.at(index).map(|entry| entry.value.clone()),
+        }
+    }
+
+    /// An element that lies apart, with its label; or why there is none.
+    fn entry(
+        &self,
+        entries: &Entries,
+        index: u64,
+        value: &Value,
+        label: &dyn Fn() -> String,
+    ) -> Option<(String, Value)> {
+        match (entries.at(index), &entries.broken) {
+            (Some(Entry { key, value }), _) => {
+                let name = key.as_ref().map(|key| self.label(key));
+                Some((name.unwrap_or_else(label), value.clone()))
+            }
+            (None, Some(reason)) => {
+                let reason = Contents::Unavailable(reason.clone());
+                Some((label(), value.sibling(None, reason)))
+            }
+            (None, None) => None,
+        }
     }
 
     /// What a reference's children are taken from: both languages see through it, and so do expressions. Last, what an
@@ -105,6 +183,8 @@ impl Reader<'_> {
                 vec![raw(value)]
             }
             View::Record(record) => fields(value, record, expression, "."),
+            // Its children are made of its parts.
+            View::Presented(_) => Vec::new(),
             View::Pointer { address: 0, .. } | View::Pointer { target: None, .. } => Vec::new(),
             View::Pointer {
                 target: Some(target),

@@ -9,6 +9,7 @@ use crate::exceptions::thrown::Thrown;
 use crate::frame::{Frame, PhysicalFrame};
 use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
+use crate::natvis::Wanted;
 use crate::registers;
 use crate::unwind::FrameContext;
 use dapple_symbols::functions::Language;
@@ -22,7 +23,7 @@ mod c;
 mod children;
 mod contents;
 mod cpp;
-mod entries;
+pub(crate) mod entries;
 mod extended;
 mod formats;
 mod implicit;
@@ -38,11 +39,12 @@ mod statics;
 pub(crate) mod storing;
 pub(crate) mod view;
 
+pub(crate) use c::decode;
 pub(crate) use contents::extract_bits;
 pub(crate) use formats::FORMATS;
 pub use formats::Format;
 pub use scalars::Number;
-pub(crate) use scalars::{from_extended, number_of};
+pub(crate) use scalars::{from_extended, number_of, quote};
 
 /// A value: its type and where it is. Cloneable, reads nothing until asked.
 #[derive(Debug, Clone)]
@@ -69,6 +71,8 @@ pub struct Value {
     pub bits: Option<Arc<Bits>>,
     /// A base class of an object that is shown itself.
     pub base: bool,
+    /// How the user's own presentation wants it shown.
+    pub(crate) wanted: Option<Arc<Wanted>>,
 }
 
 /// The bits of a bit-field.
@@ -102,6 +106,7 @@ impl Value {
             repeated: None,
             bits: None,
             base: false,
+            wanted: None,
         }
     }
 
@@ -168,6 +173,10 @@ pub struct Reader<'a> {
     pub modules: &'a Modules,
     /// What the thread that is looked at has stopped for, if that was thrown or is a fault: `$exception`.
     pub(crate) thrown: Option<&'a Thrown>,
+    /// How many values are told by the text of another, from outside.
+    pub(crate) nesting: u8,
+    /// Without the user's own presentation.
+    pub(crate) is_plain: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -177,6 +186,32 @@ impl<'a> Reader<'a> {
             memory,
             modules,
             thrown: None,
+            nesting: 0,
+            is_plain: false,
+        }
+    }
+
+    /// As this one, from another memory.
+    pub(crate) fn over<'b>(&self, memory: &'b dyn Memory) -> Reader<'b>
+    where
+        'a: 'b,
+    {
+        Reader { memory, ..*self }
+    }
+
+    /// As this one, without the user's own presentation.
+    pub(crate) fn plain(&self) -> Reader<'a> {
+        Reader {
+            is_plain: true,
+            ..*self
+        }
+    }
+
+    /// As this one, for what is told by another value's text.
+    pub(crate) fn deeper(&self) -> Reader<'a> {
+        Reader {
+            nesting: self.nesting.saturating_add(1),
+            ..*self
         }
     }
 }

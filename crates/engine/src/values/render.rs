@@ -4,6 +4,7 @@ use super::entries::Entries;
 use super::view::{LONG, Limit, Record, SHORT, Sequence, Shows, Style, View};
 use super::{Contents, Reader, Rendered, Value, names, rust, scalars::Number};
 use crate::Address;
+use crate::natvis::{Elements, Parts, Wanted};
 use dapple_symbols::functions::Language;
 
 /// Where a summary is cut, in bytes of text.
@@ -69,7 +70,7 @@ impl Reader<'_> {
     }
 
     /// A value as the name of what it is the key of: shorter, and without what is said of values that stand alone.
-    pub(super) fn label(&self, key: &Value) -> String {
+    pub(crate) fn label(&self, key: &Value) -> String {
         let mut line = Line {
             text: String::new(),
             values: 0,
@@ -107,6 +108,9 @@ impl Reader<'_> {
                 }
                 number => number.type_name(value.language).to_owned(),
             };
+        }
+        if let Some(Wanted::Synthetic(..)) = value.wanted.as_deref() {
+            return String::new();
         }
         let Some(id) = value.type_id else {
             return String::new();
@@ -171,6 +175,11 @@ impl Reader<'_> {
             View::Sequence(sequence) => (u64::from(sequence.container), sequence.length),
             View::Entries(entries) => (1, entries.length),
             View::Record(record) => (record.children(), 0),
+            View::Presented(presented) => {
+                let parts = self.parts(presented);
+                let named = parts.fields.len() as u64 + u64::from(parts.raw);
+                (named, parts.elements())
+            }
         }
     }
 
@@ -251,6 +260,10 @@ impl Reader<'_> {
             View::Sequence(sequence) => self.write_sequence(sequence, value, depth, line),
             View::Entries(entries) => self.write_entries(entries, value, depth, line),
             View::Record(record) => self.write_record(record, value, depth, line),
+            View::Presented(presented) => match &presented.text {
+                Some(text) => line.text.push_str(text),
+                None => self.write_parts(&self.parts(presented), value, depth, line),
+            },
         }
         if let Some(note) = rust::note(self, value, view, depth == 0) {
             line.text.push(' ');
@@ -397,6 +410,46 @@ impl Reader<'_> {
         line.text.push_str(close);
     }
 
+    /// What the user's own presentation has for children, where it has no text.
+    fn write_parts(&self, parts: &Parts, value: &Value, depth: usize, line: &mut Line) {
+        if let ([], [group]) = (&parts.fields[..], &parts.groups[..]) {
+            return match &group.elements {
+                Elements::Together(sequence) => self.write_sequence(sequence, value, depth, line),
+                Elements::Apart(entries) => self.write_entries(entries, value, depth, line),
+            };
+        }
+        let sign = if self.is_rust(value) { ": " } else { " = " };
+        line.text.push('{');
+        for (position, field) in parts.fields.iter().enumerate() {
+            if position > 0 {
+                line.text.push_str(", ");
+            }
+            if line.is_full() || depth >= DEPTH {
+                line.cut();
+                break;
+            }
+            line.text.push_str(&field.name);
+            line.text.push_str(sign);
+            self.write_child(&field.value, depth, line, SHORT);
+        }
+        for (position, group) in parts.groups.iter().enumerate() {
+            if position > 0 || !parts.fields.is_empty() {
+                line.text.push_str(", ");
+            }
+            if line.is_full() || depth >= DEPTH {
+                line.cut();
+                break;
+            }
+            match &group.elements {
+                Elements::Together(sequence) => {
+                    self.write_sequence(sequence, value, depth + 1, line);
+                }
+                Elements::Apart(entries) => self.write_entries(entries, value, depth + 1, line),
+            }
+        }
+        line.text.push('}');
+    }
+
     fn write_range(&self, record: &Record, depth: usize, line: &mut Line) {
         let end = |name: &str| record.fields.iter().find(|field| field.name == name);
         if let Some(start) = end("start") {
@@ -423,7 +476,7 @@ impl View {
     /// Whether its children include the raw form.
     fn has_raw_form(&self) -> bool {
         match self {
-            View::Text { .. } | View::Broken(_) | View::Entries(_) => true,
+            View::Text { .. } | View::Broken(_) | View::Entries(_) | View::Presented(_) => true,
             View::Sequence(sequence) => sequence.container,
             View::Record(record) => record.raw,
             View::Leaf(_) | View::Alias(_) | View::Pointer { .. } => false,

@@ -3,6 +3,7 @@
 use super::entries::Entries;
 use super::statics::{self, Static};
 use super::{Contents, Reader, Value, c, contents, cpp, names, rust, scalars};
+use crate::natvis::{self, Presented};
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::{Aggregate, PointerKind, Type, TypeId, TypeKind};
@@ -33,6 +34,8 @@ pub(crate) enum View {
     Entries(Entries),
     /// Fields.
     Record(Record),
+    /// What the user's own presentation says.
+    Presented(Box<Presented>),
     /// A library's type that holds what it never holds: why it can't be shown.
     Broken(String),
 }
@@ -196,7 +199,16 @@ impl Reader<'_> {
     /// The value's view. Reads no more than a few hundred bytes.
     pub(crate) fn view(&self, value: &Value, limit: Limit) -> View {
         if let Some(length) = value.repeated {
-            return self.repeated(value, length);
+            return match value.wanted.as_deref() {
+                Some(wanted) => natvis::wanted_view(self, value, wanted, limit)
+                    .unwrap_or_else(|| self.repeated(value, length)),
+                None => self.repeated(value, length),
+            };
+        }
+        if let Some(wanted) = value.wanted.as_deref()
+            && let Some(view) = natvis::wanted_view(self, value, wanted, limit)
+        {
+            return view;
         }
         if let Some(text) = self.as_text(value, limit) {
             return text;
@@ -453,6 +465,9 @@ impl Reader<'_> {
             };
             let says = (!value.raw).then(known).flatten();
             return Ok(says.unwrap_or_else(|| View::Leaf("<incomplete type>".to_owned())));
+        }
+        if let Some(view) = natvis::view(self, value, type_, aggregate, limit) {
+            return Ok(view);
         }
         if !value.raw {
             let special = match type_.language {

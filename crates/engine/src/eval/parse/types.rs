@@ -102,6 +102,7 @@ impl Parser {
     fn is_type_at(&self, index: usize) -> bool {
         let known = |name: &str| is_type_word(name) || QUALIFIERS.contains(&name);
         matches!(self.kind_at(index), TokenKind::Name(name) if known(name))
+            || matches!(self.kind_at(index), TokenKind::Register(name) if is_argument(name))
             || self.is_pointer_at(index)
             || (matches!(self.kind_at(index), TokenKind::Name(_))
                 && self.are_operators_at(index + 1, &["(", "*", ")", "["]))
@@ -124,7 +125,7 @@ impl Parser {
             return false;
         };
         let is_of_type = |at: usize| match self.kind_at(at) {
-            TokenKind::Name(_) | TokenKind::Number { .. } => true,
+            TokenKind::Name(_) | TokenKind::Number { .. } | TokenKind::Register(_) => true,
             TokenKind::Operator(text) => ["*", "&", "<", ">", ">>", ","].contains(text),
             _ => false,
         };
@@ -194,6 +195,20 @@ impl Parser {
             let pointers = target.pointers + 1;
             return Ok(TypeName { pointers, ..target });
         }
+        if let TokenKind::Register(name) = self.peek()
+            && is_argument(name)
+        {
+            let mut name = format!("${name}");
+            self.next += 1;
+            // Its own types: `$T1::node`.
+            if let TokenKind::Name(inner) = self.peek().clone()
+                && self.token().at == self.end()
+            {
+                name = format!("{name}::{}", inner.trim_start_matches("::"));
+                self.next += 1;
+            }
+            return Ok(self.pointed(at, name, None));
+        }
         let mut words: Vec<String> = Vec::new();
         let mut scalar_words = true;
         while let TokenKind::Name(name) = self.peek() {
@@ -228,18 +243,24 @@ impl Parser {
                 self.next += 1;
             }
         }
+        Ok(self.pointed(at, name, scalar))
+    }
+
+    /// A type with the stars behind it.
+    fn pointed(&mut self, at: usize, name: String, scalar: Option<Scalar>) -> TypeName {
+        let is_rust = self.language == Language::Rust;
         let mut pointers = 0;
         while !is_rust && (self.accept("*") || self.accept_name("const")) {
             let is_star = matches!(self.kind_at(self.next - 1), TokenKind::Operator("*"));
             pointers += usize::from(is_star);
         }
-        Ok(TypeName {
+        TypeName {
             at,
             name,
             scalar,
             pointers,
             form: Form::Plain,
-        })
+        }
     }
 
     /// The arguments of a generic type, as they are written.
@@ -256,6 +277,7 @@ impl Parser {
                 TokenKind::Operator(other @ ("*" | "&")) => (format!(" {other}"), false),
                 TokenKind::Name(name) => (name.clone(), true),
                 TokenKind::Number { number, .. } => (number.text(), true),
+                TokenKind::Register(name) if is_argument(name) => (format!("${name}"), true),
                 _ => return Err(self.fault("`>` was expected here")),
             };
             let closed = part.matches('>').count();
@@ -271,6 +293,12 @@ impl Parser {
             }
         }
     }
+}
+
+/// Whether a name behind a `$` is that of a pattern's argument: `T1`.
+fn is_argument(name: &str) -> bool {
+    let number = name.strip_prefix('T').unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn is_type_word(name: &str) -> bool {

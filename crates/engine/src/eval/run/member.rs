@@ -2,6 +2,7 @@
 
 use super::{Fault, MAX_STEPS, Runner, nearest, seen_through};
 use crate::eval::ir::Expression;
+use crate::natvis;
 use crate::values::view::{LONG, View};
 use crate::values::{Value, names};
 use dapple_symbols::types::TypeKind;
@@ -47,16 +48,20 @@ impl Runner<'_> {
                     followed = true;
                     value = target;
                 }
-                view => match seen_through(view) {
-                    Some(inside) => value = inside,
-                    None => break,
-                },
+                view => {
+                    match seen_through(view).or_else(|| natvis::pointer_in(self.reader, &value)) {
+                        Some(inside) => value = inside,
+                        None => break,
+                    }
+                }
             }
         }
         if names.is_empty() {
             self.check_available(&value, base)?;
             let type_name = self.type_of(&value);
-            return Err(self.fault(base, &format!("has no members, it is a `{type_name}`")));
+            let mut fault = self.fault(base, &format!("has no members, it is a `{type_name}`"));
+            fault.is_unknown = true;
+            return Err(fault);
         }
         let hint = match nearest(name, names.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -67,7 +72,7 @@ impl Runner<'_> {
             }
         };
         let message = format!("`{}` has no member `{name}`; {hint}", self.source(base));
-        Err(Fault::new(name_at, message))
+        Err(Fault::unknown(name_at, message))
     }
 
     /// A member of a value or of what it refers to, without a reason when there's none.
@@ -164,7 +169,7 @@ impl Runner<'_> {
         })
     }
 
-    fn collect_names(&self, value: &Value, names: &mut Vec<String>) {
+    pub(super) fn collect_names(&self, value: &Value, names: &mut Vec<String>) {
         let mut raw = value.clone();
         raw.raw = true;
         for value in [value, &raw] {

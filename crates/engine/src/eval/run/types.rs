@@ -20,6 +20,13 @@ const MAX_TYPES: usize = 20_000;
 impl Runner<'_> {
     /// A type by its name, with arguments as compilers or as people write them.
     fn type_named(&self, name: &str) -> Option<(Arc<LoadedModule>, TypeId)> {
+        match self.scope {
+            Some(scope) => scope.type_named(name, |name| self.type_of_name(name)),
+            None => self.type_of_name(name),
+        }
+    }
+
+    fn type_of_name(&self, name: &str) -> Option<(Arc<LoadedModule>, TypeId)> {
         self.type_meant(name, name).or_else(|| {
             let (base, arguments) = name.split_once('<')?;
             // What is in a template's instance has a name behind the arguments.
@@ -46,7 +53,10 @@ impl Runner<'_> {
         let best = |found: Vec<FoundType>| {
             let mut found: Vec<FoundType> = found
                 .into_iter()
-                .filter(|found| (found.language == Language::Rust) == is_rust && is_meant(found))
+                .filter(|found| {
+                    let is_spoken = (found.language == Language::Rust) == is_rust;
+                    (is_spoken || self.scope.is_some()) && is_meant(found)
+                })
                 .collect();
             found.sort_by_key(|found| (found.only_declared, found.name != name));
             found.first().map(|found| found.id)
@@ -68,13 +78,16 @@ impl Runner<'_> {
     }
 
     fn no_type(&self, target: &TypeName) -> Fault {
-        Fault::new(target.at, format!("there is no type `{}`", target.name))
+        Fault::unknown(target.at, format!("there is no type `{}`", target.name))
     }
 
     /// What a name stands for; `None`: void.
     fn find_type(&self, target: &TypeName) -> Result<(Arc<LoadedModule>, Option<TypeId>), Fault> {
         if target.name == "void" || target.name == "()" {
             return Ok((Arc::clone(&self.module), None));
+        }
+        if let Some(argument) = self.scope.and_then(|scope| scope.argument(&target.name)) {
+            return argument.ok_or_else(|| self.no_type(target));
         }
         let known = target.scalar.map(names_of).unwrap_or_default();
         let names = [target.name.as_str()]
@@ -398,9 +411,14 @@ impl Runner<'_> {
             }
             None if self.frame.language == Language::Rust => return None,
             None => {
-                let lookup = self.module.to_file(self.frame.physical.lookup);
                 let all = NamePattern::new("*");
-                let types = self.module.module.find_types_near(lookup, &all);
+                let types = match self.scope.and_then(|scope| scope.object.type_id) {
+                    Some(id) => self.module.module.find_types_beside(id, &all),
+                    None => {
+                        let lookup = self.module.to_file(self.frame.physical.lookup);
+                        self.module.module.find_types_near(lookup, &all)
+                    }
+                };
                 let mut types = types.into_iter().take(MAX_TYPES);
                 let (id, (number, size)) = types.find_map(|found| {
                     Some((found.id, constant_of(&self.module, found.id, name)?))

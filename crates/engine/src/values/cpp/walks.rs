@@ -67,7 +67,7 @@ pub(super) fn tree(
     entry: &dyn Fn(u64) -> Option<Entry>,
 ) -> Result<(), String> {
     let pages = Pages::new(reader.memory);
-    let walker = Reader::new(&pages, reader.modules);
+    let walker = reader.over(&pages);
     // Nodes whose left side has been seen, with their right links.
     let mut path: Vec<(u64, u64)> = Vec::new();
     let (mut next, mut parent) = (tree.root, tree.header);
@@ -111,7 +111,7 @@ pub(super) fn chain(
     entry: &dyn Fn(u64) -> Option<Entry>,
 ) -> Result<(u64, End), String> {
     let pages = Pages::new(reader.memory);
-    let walker = Reader::new(&pages, reader.modules);
+    let walker = reader.over(&pages);
     let mut node = chain.first;
     let mut behind = chain.back.map(|(_, list)| list);
     // Brent's way to notice a round: a mark that is moved after 1, 2, 4, … steps.

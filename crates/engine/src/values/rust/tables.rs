@@ -233,7 +233,7 @@ pub(super) fn tree(
     )?;
     let address = reader.word(&pointer.contents)?;
     let pages = Pages::new(reader.memory);
-    let walk = Reader::new(&pages, reader.modules);
+    let walk = reader.over(&pages);
     let root = Place {
         node: address,
         height,
@@ -399,7 +399,7 @@ pub(super) fn list(reader: &Reader<'_>, value: &Value, limit: Limit) -> Result<V
         value: None,
     };
     let pages = Pages::new(reader.memory);
-    let walk = Reader::new(&pages, reader.modules);
+    let walk = reader.over(&pages);
     let (mut place, mut before, mut flaw) = (head, 0, None);
     for _ in 0..MAX_STEPS.min(length) {
         if page.is_full(length) || place == 0 {

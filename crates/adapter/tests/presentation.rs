@@ -1,0 +1,148 @@
+//! Values of the user's own types, shown as their Natvis file says.
+
+mod support;
+
+use dapple_dap::types::*;
+use serde_json::json;
+use support::fixture::{fixtures_folder, workspace};
+use support::{Fixture, Session, text};
+
+fn natvis() -> String {
+    text(&workspace().join("fixtures/shown.natvis"))
+}
+
+/// The children of a variable.
+fn children(session: &Session, variable: &Variable) -> Vec<(String, String)> {
+    let arguments = VariablesArguments::new(variable.variables_reference);
+    let children = session.ok::<VariablesRequest>(arguments).variables;
+    children
+        .into_iter()
+        .map(|child| (child.name, child.value))
+        .collect()
+}
+
+fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    pairs.iter().map(pair).collect()
+}
+
+#[test]
+fn variables_expressions_hovers_and_log_messages_are_as_the_file_says() {
+    let fixture = Fixture::new("shown.cpp");
+    let session = Session::new();
+    session.launch(&fixture, json!({ "visualizerFile": natvis() }));
+    let mut logged = SourceBreakpoint::new(fixture.line("values"));
+    logged.log_message = Some("at {point} with {any_text}".to_owned());
+    let stop = SourceBreakpoint::new(fixture.line("corrupt"));
+    let mut source = Source::default();
+    source.path = Some(fixture.path());
+    let mut arguments = SetBreakpointsArguments::new(source);
+    arguments.breakpoints = Some(vec![logged, stop]);
+    session.ok::<SetBreakpointsRequest>(arguments);
+    session.configured();
+    let stopped = session.stopped_at(&fixture, "corrupt", StoppedEventReason::Breakpoint);
+    session.wait_for_written(
+        OutputEventCategory::Console,
+        "at (3, -4) with text \"hello\"",
+    );
+    let frame = &stopped.top;
+    let variable = |name: &str| session.variable(frame, "Locals", name);
+    assert_eq!(variable("point").value, "(3, -4)");
+    // What an entry lacks is told when it is first needed.
+    session.wait_for_written(
+        OutputEventCategory::Console,
+        "shown.natvis:181: `shop::Renamed` has no member `older`",
+    );
+    let (ring, squares, owner) = (variable("ring"), variable("squares"), variable("owner"));
+    assert_eq!(ring.indexed_variables, Some(3));
+    // Pages far inside come alone.
+    assert_eq!(squares.indexed_variables, Some(i32::MAX.into()));
+    let mut page = VariablesArguments::new(squares.variables_reference);
+    page.filter = Some(VariablesArgumentsFilter::Indexed);
+    page.start = Some(1_000_000);
+    page.count = Some(2);
+    let page = session.ok::<VariablesRequest>(page).variables;
+    assert_eq!(
+        page.iter()
+            .map(|v| (&*v.name, &*v.value))
+            .collect::<Vec<_>>(),
+        [
+            ("[1000000]", "2000000000000"),
+            ("[1000001]", "2000004000002")
+        ]
+    );
+    let shown = children(&session, &owner);
+    let expected = [
+        ("x", "5"),
+        ("y", "6"),
+        ("[squared]", "61"),
+        ("[size]", "8"),
+        ("[raw]", "…"),
+    ];
+    assert_eq!(shown[..4], pairs(&expected)[..4]);
+    assert_eq!(shown[4].0, "[raw]");
+    // A smart pointer is one in expressions, and elements have their indices.
+    for (expression, value) in [
+        ("owner", "owner of (5, 6)"),
+        ("owner->y + 1", "7"),
+        ("*owner", "(5, 6)"),
+        ("squares[3]", "18"),
+        ("library[1]", "(3, 4)"),
+        ("date", "2026-11-22"),
+        ("point.x", "3"),
+    ] {
+        assert_eq!(session.evaluate(frame, expression), value, "{expression}");
+    }
+    let mut hover = EvaluateArguments::new("account");
+    hover.context = Some(EvaluateArgumentsContext::Hover);
+    hover.frame_id = Some(frame.id);
+    assert_eq!(session.ok::<EvaluateRequest>(hover).result, "Ann: 123.45");
+    session.disconnect();
+}
+
+#[test]
+fn a_file_that_is_wrong_is_told_and_read_anew_at_a_restart() {
+    let fixture = Fixture::new("shown.cpp");
+    let folder = fixtures_folder().join(format!("natvis-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("own.natvis");
+    let write = |inside: &str| {
+        let text = format!("<AutoVisualizer>\n{inside}\n</AutoVisualizer>");
+        std::fs::write(&file, text).expect("a file");
+    };
+    write(
+        "<Type Name='shop::Plain'><DisplayString>{first +}</DisplayString></Type>
+        <Type Name='shop::Point'><DisplayString>at {x}</DisplayString></Type>",
+    );
+    let missing = folder.join("missing.natvis");
+    let session = Session::new();
+    let files = json!([text(&missing), text(&file)]);
+    session.launch(&fixture, json!({ "visualizerFile": files }));
+    let console = OutputEventCategory::Console;
+    session.wait_for_written(
+        console.clone(),
+        &format!("cannot read {}: ", missing.display()),
+    );
+    let wrong = format!("{}:2: `first +`: column 8: ", file.display());
+    session.wait_for_written(console, &wrong);
+    session.set_breakpoints(&fixture, &["values"]);
+    session.configured();
+    let stopped = session.stopped_at(&fixture, "values", StoppedEventReason::Breakpoint);
+    assert_eq!(session.evaluate(&stopped.top, "point"), "at 3");
+    let plain = session.variable(&stopped.top, "Locals", "plain");
+    assert!(
+        plain.value.contains("the expression ends too early"),
+        "{plain:?}"
+    );
+
+    write("<Type Name='shop::Point'><DisplayString>now at {y}</DisplayString></Type>");
+    session.ok::<RestartRequest>(RestartArguments::default());
+    let stopped = session.stopped_at(&fixture, "values", StoppedEventReason::Breakpoint);
+    assert_eq!(session.evaluate(&stopped.top, "point"), "now at -4");
+    assert_eq!(
+        session.evaluate(&stopped.top, "plain"),
+        "{first = 1, second = 2}"
+    );
+    session.disconnect();
+    std::fs::remove_dir_all(&folder).expect("removed");
+}

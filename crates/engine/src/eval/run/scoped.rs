@@ -1,0 +1,124 @@
+//! Names inside a value: variables, `this`, members, and what is outside.
+
+use super::{Fault, Runner, nearest};
+use crate::eval::ir::{Binary, Expression};
+use crate::eval::lex;
+use crate::eval::parse;
+use crate::eval::scope::Scope;
+use crate::values::{Number, Reader, Value};
+use dapple_symbols::functions::Language;
+use std::sync::Arc;
+
+fn runner<'a>(text: &'a str, scope: &'a Scope<'a>, reader: &'a Reader<'a>) -> Runner<'a> {
+    Runner {
+        text,
+        frame: scope.frame,
+        reader,
+        module: Arc::clone(&scope.object.module),
+        wanted: None,
+        scope: Some(scope),
+    }
+}
+
+pub(in crate::eval) fn value_within(
+    tree: &Expression,
+    text: &str,
+    scope: &Scope<'_>,
+    reader: &Reader<'_>,
+) -> Result<Value, Fault> {
+    runner(text, scope, reader).value(tree)
+}
+
+pub(in crate::eval) fn number_within(
+    tree: &Expression,
+    text: &str,
+    scope: &Scope<'_>,
+    reader: &Reader<'_>,
+) -> Result<Number, Fault> {
+    runner(text, scope, reader).number(tree)
+}
+
+/// What the target of an assignment would be after it.
+pub(in crate::eval) fn changed_within(
+    (target, operator, source): (&Expression, Option<Binary>, &Expression),
+    text: &str,
+    scope: &Scope<'_>,
+    reader: &Reader<'_>,
+) -> Result<Value, Fault> {
+    let runner = runner(text, scope, reader);
+    match operator {
+        None => runner.value(source),
+        Some(operator) => {
+            let number = runner.binary(operator, target, source)?;
+            Ok(runner.computed(number))
+        }
+    }
+}
+
+impl Runner<'_> {
+    pub(super) fn name_in(&self, scope: &Scope<'_>, name: &str, at: usize) -> Result<Value, Fault> {
+        if let Some(variable) = scope.variable(name) {
+            return Ok(variable);
+        }
+        let object = scope.object;
+        if name == "this" {
+            let address = object.contents.address().ok_or_else(|| {
+                Fault::new(at, "the object is not in memory, so it has no address")
+            })?;
+            let target = object.type_id;
+            return Ok(self.computed(Number::Pointer {
+                address: address.0,
+                target,
+            }));
+        }
+        if let Some(member) = self.find_member(object, name) {
+            return Ok(member);
+        }
+        let found = scope.outside(name, |name| self.outside(name));
+        found.ok_or_else(|| {
+            let mut names = Vec::new();
+            self.collect_names(object, &mut names);
+            let type_name = self.type_of(object);
+            let message = match nearest(name, names.iter().map(String::as_str)) {
+                Some(near) => {
+                    format!("`{type_name}` has no member `{name}`; did you mean `{near}`?")
+                }
+                None => format!("`{type_name}` has no member `{name}`"),
+            };
+            Fault::unknown(at, message)
+        })
+    }
+
+    /// A static variable, a function, a constant.
+    fn outside(&self, name: &str) -> Option<Value> {
+        for module in self.reader.modules.iter().filter(|m| !m.is_distributions()) {
+            if let Some(found) = module.module.statics_named(name).first() {
+                return Some(self.variable(found, module));
+            }
+        }
+        self.enumeration_constant(name)
+    }
+
+    /// `$i`, or an argument that is a number: `$T2`.
+    pub(super) fn macro_in(
+        &self,
+        scope: &Scope<'_>,
+        name: &str,
+        at: usize,
+    ) -> Result<Value, Fault> {
+        if let Some(variable) = scope.variable(&format!("${name}")) {
+            return Ok(variable);
+        }
+        let Some(text) = scope.argument_text(name) else {
+            return Err(Fault::unknown(at, format!("there is no `${name}` here")));
+        };
+        // What stands for itself would go round.
+        let text = Some(text).filter(|text| !text.contains('$'));
+        let text = text.ok_or_else(|| Fault::unknown(at, format!("`${name}` is no value")))?;
+        let is_nothing =
+            |_| Fault::unknown(at, format!("`${name}` is `{text}`, which is no value"));
+        let tokens = lex::tokens(text).map_err(is_nothing)?;
+        let tree = parse::parse(tokens, Language::Cpp).map_err(is_nothing)?;
+        self.value(&tree).map_err(|fault| Fault { at, ..fault })
+    }
+}

@@ -1,0 +1,424 @@
+//! Evaluating a file's expressions inside a value.
+
+use super::Presentation;
+use super::code::{Code, Quoting, What};
+use super::model::{Choice, Guard, Part, Synthetic};
+use crate::Address;
+use crate::eval::scope::{Argument, Failure, Scope, nowhere};
+use crate::frame::Frame;
+use crate::memory::Memory;
+use crate::values::view::{Limit, SHORT, Sequence, View};
+use crate::values::{Contents, Number, Reader, Value, decode, quote};
+use dapple_symbols::location::Unavailable;
+use dapple_symbols::types::TypeKind;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// How many values are told by values inside their own texts.
+pub(super) const MAX_NESTING: u8 = 5;
+/// How many references are followed to a pointer.
+const MAX_STEPS: usize = 16;
+/// The longest text that is made, in bytes.
+const MAX_TEXT: usize = 1000;
+
+/// How a value is wanted to be shown.
+#[derive(Debug)]
+pub(crate) enum Wanted {
+    /// As the text it points to, or is.
+    Text(Quoting),
+    /// A pointer as what it points to.
+    Pointee,
+    /// By the entries for a view.
+    View(Arc<str>),
+    /// As a child that the file makes up.
+    Synthetic(Arc<Synthetic>, Arc<[Argument]>),
+    /// As this.
+    Literal(String),
+}
+
+/// Evaluates inside values.
+pub(super) struct Evaluator<'a> {
+    /// Sees values as the project shows them: expressions are about what is there.
+    pub reader: Reader<'a>,
+    /// Sees values as they are shown, inside another's text.
+    pub shown: Reader<'a>,
+    pub presentation: &'a Presentation,
+    pub arguments: &'a [Argument],
+    pub frame: Frame,
+    pub variables: RefCell<Vec<(Arc<str>, Value)>>,
+    /// The view that the value is wanted in.
+    pub view: Option<Arc<str>>,
+}
+
+/// A value that can't be had, with the reason.
+pub(super) fn reason(like: &Value, why: &str) -> Value {
+    let why = Unavailable::Unsupported(why.to_owned());
+    Value::new(
+        Arc::clone(&like.module),
+        None,
+        like.language,
+        Contents::Unavailable(why),
+    )
+}
+
+/// A failure that is about what the program's data are.
+pub(super) fn failure(why: impl Into<String>) -> Failure {
+    Failure {
+        message: why.into(),
+        is_unknown: false,
+    }
+}
+
+impl<'a> Evaluator<'a> {
+    pub(super) fn new(
+        reader: &Reader<'a>,
+        object: &Value,
+        arguments: &'a [Argument],
+        view: Option<Arc<str>>,
+    ) -> Evaluator<'a> {
+        Evaluator {
+            reader: reader.plain(),
+            shown: reader.deeper(),
+            presentation: reader.modules.presentation(),
+            arguments,
+            frame: nowhere(&object.module),
+            variables: RefCell::default(),
+            view,
+        }
+    }
+
+    /// As this one, over another memory.
+    pub(super) fn over<'b>(&'b self, memory: &'b dyn Memory) -> Evaluator<'b> {
+        Evaluator {
+            reader: self.reader.over(memory),
+            shown: self.shown.over(memory),
+            presentation: self.presentation,
+            arguments: self.arguments,
+            frame: self.frame.clone(),
+            variables: RefCell::new(self.variables.borrow().clone()),
+            view: self.view.clone(),
+        }
+    }
+
+    fn within<R>(
+        &self,
+        object: &Value,
+        code: &Code,
+        evaluate: impl FnOnce(&What, &Scope<'_>) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        if !self.presentation.may_work() {
+            return Err(failure("there is too much to work out at once"));
+        }
+        let what = code.what.as_ref().map_err(|why| failure(&**why))?;
+        let scope = Scope {
+            object,
+            variables: &self.variables,
+            arguments: self.arguments,
+            frame: &self.frame,
+            outside: &self.presentation.outside,
+        };
+        evaluate(what, &scope)
+    }
+
+    /// The value of an expression as it is.
+    pub(super) fn plain(&self, object: &Value, code: &Code) -> Result<Value, Failure> {
+        self.within(object, code, |what, scope| match what {
+            What::Value(parsed) => parsed.value_within(scope, &self.reader),
+            What::Change(change) => change.value_within(scope, &self.reader),
+        })
+    }
+
+    /// The number of an expression.
+    pub(super) fn number(&self, object: &Value, code: &Code) -> Result<Number, Failure> {
+        self.within(object, code, |what, scope| match what {
+            What::Value(parsed) => parsed.number_within(scope, &self.reader),
+            What::Change(_) => Err(failure("an assignment is no number")),
+        })
+    }
+
+    /// The value of an expression, to be shown as is said behind it.
+    pub(super) fn value(&self, object: &Value, code: &Code) -> Result<Value, Failure> {
+        let mut value = self.plain(object, code)?;
+        let shown = &code.shown;
+        if let Some(count) = &shown.count {
+            let count = self.count(object, count)?;
+            value = self.first(value)?;
+            value.repeated = Some(count);
+        }
+        if let Some(format) = shown.format {
+            value.format = format;
+        }
+        value.raw |= shown.raw;
+        let wanted = match (shown.text, &shown.view) {
+            (Some(quoting), _) => Some(Wanted::Text(quoting)),
+            (None, Some(view)) => Some(Wanted::View(Arc::clone(view))),
+            (None, None) => shown.without_address.then_some(Wanted::Pointee),
+        };
+        value.wanted = wanted.map(Arc::new);
+        Ok(value)
+    }
+
+    /// What a pointer points to, or an array begins with.
+    fn first(&self, value: Value) -> Result<Value, Failure> {
+        let mut value = value;
+        for _ in 0..MAX_STEPS {
+            match self.reader.view(&value, SHORT) {
+                View::Alias(target) => value = target,
+                View::Pointer {
+                    target: Some(target),
+                    ..
+                } => return Ok(target),
+                View::Sequence(sequence) => return Ok(sequence.at(0)),
+                _ => break,
+            }
+        }
+        Err(failure("what has elements is a pointer or an array"))
+    }
+
+    /// What a pointer points to, if to anything.
+    pub(super) fn target(&self, value: Value) -> Result<Option<Value>, Failure> {
+        let mut value = value;
+        for _ in 0..MAX_STEPS {
+            match self.reader.view(&value, SHORT) {
+                View::Pointer { address: 0, .. } => return Ok(None),
+                View::Alias(target) => value = target,
+                View::Pointer {
+                    target: Some(target),
+                    ..
+                } => return Ok(Some(target)),
+                _ => break,
+            }
+        }
+        let size = self.reader.size_of(&value).unwrap_or(0).min(16);
+        if let Err(why) = self.reader.bytes(&value.contents, size) {
+            let why = self.reader.reason(&why);
+            return Err(failure(why.trim_matches(['<', '>'])));
+        }
+        Err(failure(format!(
+            "a pointer was expected, not a `{}`",
+            self.reader.type_name(&value)
+        )))
+    }
+
+    /// A number of elements.
+    pub(super) fn count(&self, object: &Value, code: &Code) -> Result<u64, Failure> {
+        let number = match self.number(object, code)? {
+            Number::Integer { value, .. } => value,
+            Number::Bool(value) => value.into(),
+            Number::Char(value) => value.into(),
+            Number::Pointer { address, .. } => address.into(),
+            Number::Float { .. } => return Err(failure("a count was expected, not a fraction")),
+        };
+        match u64::try_from(number) {
+            Ok(count) if count <= MAX_LENGTH => Ok(count),
+            _ => Err(failure(format!(
+                "not initialised or corrupt: its length would be {number}"
+            ))),
+        }
+    }
+
+    /// Whether something applies; what can't be told doesn't.
+    pub(super) fn applies(&self, object: &Value, guard: &Guard) -> bool {
+        let named =
+            |names: &[Arc<str>]| self.view.as_ref().is_some_and(|view| names.contains(view));
+        if !(guard.include.is_empty() || named(&guard.include)) || named(&guard.exclude) {
+            return false;
+        }
+        self.holds(object, guard.condition.as_ref())
+            .unwrap_or(false)
+    }
+
+    /// Whether a condition holds, as none does.
+    pub(super) fn holds(&self, object: &Value, condition: Option<&Code>) -> Result<bool, Failure> {
+        match condition {
+            None => Ok(true),
+            Some(code) => Ok(self.number(object, code)?.is_true()),
+        }
+    }
+
+    /// The first that applies.
+    pub(super) fn chosen<'c>(
+        &self,
+        object: &Value,
+        choices: &'c [Choice],
+    ) -> Result<Option<&'c Code>, Failure> {
+        for choice in choices {
+            if !self.applies(object, &choice.guard) {
+                continue;
+            }
+            if choice.guard.optional && self.plain(object, &choice.code).is_err() {
+                continue;
+            }
+            return Ok(Some(&choice.code));
+        }
+        Ok(None)
+    }
+
+    /// How many elements there are, where that is said.
+    pub(super) fn size(&self, object: &Value, choices: &[Choice]) -> Result<Option<u64>, Failure> {
+        match self.chosen(object, choices)? {
+            Some(code) => self.count(object, code).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// A text with its expressions' values. What can't be had has its reason in its place, but for what is unknown.
+    pub(super) fn text(
+        &self,
+        object: &Value,
+        parts: &[Part],
+        limit: Limit,
+        must_work: bool,
+    ) -> Result<String, Failure> {
+        let mut text = String::new();
+        let most = limit.text.saturating_mul(2).min(MAX_TEXT);
+        for part in parts {
+            if text.len() > most {
+                break;
+            }
+            match part {
+                Part::Literal(literal) => text.push_str(literal),
+                Part::Value(code) => match self.value(object, code) {
+                    Ok(value) => text.push_str(&self.shown.label(&value)),
+                    Err(failure) if failure.is_unknown || must_work => return Err(failure),
+                    Err(failure) => text.push_str(&format!("<{}>", failure.message)),
+                },
+            }
+        }
+        if text.len() > most {
+            let end = (0..=most).rev().find(|end| text.is_char_boundary(*end));
+            text.truncate(end.unwrap_or(0));
+            text.push('…');
+        }
+        // It is one line.
+        Ok(text.replace(['\n', '\r'], " "))
+    }
+}
+
+/// The most elements that anything is believed to have.
+pub(super) const MAX_LENGTH: u64 = 1 << 40;
+
+/// How a value is shown that is wanted in a way; `None`: as ever.
+pub(crate) fn wanted_view(
+    reader: &Reader<'_>,
+    value: &Value,
+    wanted: &Wanted,
+    limit: Limit,
+) -> Option<View> {
+    let mut plain = value.clone();
+    plain.wanted = None;
+    match wanted {
+        Wanted::Literal(text) => Some(View::Leaf(text.clone())),
+        Wanted::View(_) => None,
+        Wanted::Synthetic(synthetic, arguments) => {
+            super::present::synthetic(reader, &plain, synthetic, arguments, limit)
+        }
+        Wanted::Pointee => match reader.view(&plain, limit) {
+            View::Pointer {
+                note: Some(note), ..
+            } if !note.starts_with('<') => Some(View::Leaf(note)),
+            View::Pointer {
+                address: 1..,
+                target: Some(target),
+                ..
+            } => Some(View::Alias(target)),
+            view => Some(view),
+        },
+        Wanted::Text(quoting) => Some(text_view(reader, &plain, *quoting, limit)),
+    }
+}
+
+/// A text in memory: up to a zero, or as many units as are said.
+fn text_view(reader: &Reader<'_>, value: &Value, quoting: Quoting, limit: Limit) -> View {
+    let (start, count) = match (value.repeated, reader.view(value, limit)) {
+        (Some(count), _) => (value.contents.clone(), Some(count)),
+        (None, View::Pointer { address: 0, .. }) => return View::Leaf("0x0".to_owned()),
+        (None, View::Pointer { address, .. }) => (Contents::Memory(Address(address)), None),
+        (None, View::Sequence(sequence)) => (sequence.element.contents, Some(sequence.length)),
+        // It is a text already, or none at all.
+        (None, View::Text { text, address }) => {
+            let text = match quoting.bare {
+                true => text.trim_matches('"').to_owned(),
+                false => text,
+            };
+            return View::Text { text, address };
+        }
+        (None, other) => return other,
+    };
+    let room = count.unwrap_or(u64::MAX).min(limit.text as u64);
+    let mut bytes = vec![0; (room.saturating_add(1) * quoting.unit) as usize];
+    let length = match start.address() {
+        Some(address) => reader.memory.read_some(address, &mut bytes),
+        None => {
+            let known = reader
+                .bytes(&start, room * quoting.unit)
+                .unwrap_or_default();
+            bytes.truncate(known.len());
+            bytes.copy_from_slice(&known);
+            known.len()
+        }
+    };
+    if length == 0 && room > 0 {
+        let why = match start.address() {
+            Some(address) => Unavailable::Unreadable(address.0),
+            None => Unavailable::OptimizedOut,
+        };
+        return View::Leaf(reader.reason(&why));
+    }
+    bytes.truncate(length);
+    let units: Vec<&[u8]> = bytes.chunks_exact(quoting.unit as usize).collect();
+    let is_counted = value.repeated.is_some();
+    let end = units
+        .iter()
+        .position(|unit| !is_counted && unit.iter().all(|byte| *byte == 0));
+    let shown = end.unwrap_or(units.len()).min(room as usize);
+    let is_cut = end.is_none() && count.is_none_or(|count| count > shown as u64);
+    let bytes = bytes
+        .get(..shown * quoting.unit as usize)
+        .unwrap_or_default();
+    let text = match quoting.unit {
+        1 => bytes.to_vec(),
+        unit => decode(bytes, unit).into_bytes(),
+    };
+    let mut text = match quoting.bare {
+        true => String::from_utf8_lossy(&text).into_owned(),
+        false => quote(&text),
+    };
+    if is_cut {
+        text.push('…');
+    }
+    View::Leaf(text)
+}
+
+/// What is in a value's storage now, apart from it.
+pub(super) fn loaded(reader: &Reader<'_>, value: Value) -> Value {
+    let Some(resolved) = reader.resolve(&value) else {
+        return value;
+    };
+    let is_scalar = matches!(
+        resolved.type_.kind,
+        TypeKind::Base(_) | TypeKind::Enumeration { .. } | TypeKind::Pointer(..)
+    );
+    let size = resolved.type_.size.filter(|size| is_scalar && *size <= 16);
+    let bytes = size.and_then(|size| reader.bytes(&value.contents, size).ok());
+    match (bytes, &value.contents) {
+        (Some(bytes), Contents::Memory(_) | Contents::Pieces(..)) => Value {
+            contents: Contents::Bytes(bytes.into()),
+            ..value
+        },
+        _ => value,
+    }
+}
+
+/// As many of a type from an address on.
+pub(super) fn sequence(element: Value, size: u64, length: u64) -> Sequence {
+    Sequence {
+        element,
+        stride: size,
+        size,
+        length,
+        ring: None,
+        text: None,
+        container: true,
+    }
+}
