@@ -1,6 +1,7 @@
 //! What a session knows: the debuggee, how far the start has come, and what the client's numbers stand for.
 
 use crate::breakpoints::Breakpoints;
+use crate::calls::CallSettings;
 use crate::data_breakpoints::DataBreakpoints;
 use crate::disassembled::Disassembled;
 use crate::exceptions::Exceptions;
@@ -156,6 +157,8 @@ pub struct Adapter {
     pub source_map: Arc<SourceMap>,
     /// Files that say how the user's types are shown.
     pub visualizers: Vec<PathBuf>,
+    /// How functions are called for expressions.
+    pub calls: CallSettings,
     pub no_debug: bool,
     pub leave: Leave,
     pub breakpoints: Breakpoints<Source>,
@@ -210,6 +213,7 @@ impl Adapter {
             skip: SkipList::default(),
             source_map: Arc::default(),
             visualizers: Vec::new(),
+            calls: CallSettings::default(),
             no_debug: false,
             leave: Leave::Kill,
             breakpoints: Breakpoints::default(),

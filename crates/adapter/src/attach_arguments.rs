@@ -1,5 +1,6 @@
 //! The arguments of `attach`: which process, and a sentence for each that is wrong.
 
+use crate::calls::CallSettings;
 use crate::handlers::forks::HANDED_OVER;
 use crate::launch_arguments::{
     CLIENTS_OWN, boolean, files, follow_forks, signals, skip, string, warning, wrong,
@@ -29,6 +30,8 @@ pub struct AttachArguments {
     pub source_map: SourceMap,
     /// The user's own presentation of types: Natvis files.
     pub visualizers: Vec<PathBuf>,
+    /// How functions are called for expressions.
+    pub calls: CallSettings,
     /// What becomes of signals, before the client's filters say more.
     pub signals: SignalTable,
     /// What becomes of its children.
@@ -53,7 +56,7 @@ pub enum Target {
 }
 
 /// The names that are understood.
-const KNOWN: [&str; 13] = [
+const KNOWN: [&str; 15] = [
     "coreFile",
     "pid",
     "processId",
@@ -67,6 +70,8 @@ const KNOWN: [&str; 13] = [
     "followForks",
     "signals",
     "visualizerFile",
+    "callTimeout",
+    "callThreads",
 ];
 
 impl AttachArguments {
@@ -85,6 +90,7 @@ impl AttachArguments {
         let (mut follow, mut handed_over) = (FollowForks::default(), None);
         let mut table = SignalTable::default();
         let (mut core, mut visualizers) = (None, Vec::new());
+        let mut calls = CallSettings::default();
         for (argument, raw) in arguments {
             let value: &Value = &raw
                 .decode()
@@ -105,6 +111,7 @@ impl AttachArguments {
                 "followForks" => follow = follow_forks(argument, value)?,
                 HANDED_OVER => handed_over = Some(PathBuf::from(string(argument, value)?)),
                 "debuginfod" => debuginfod = boolean(argument, value)?,
+                name if calls.read(name, value)? => {}
                 own if own.starts_with('_') || CLIENTS_OWN.contains(&own) => {}
                 unknown => warnings.push(warning("attach", unknown, &KNOWN)),
             }
@@ -142,6 +149,7 @@ impl AttachArguments {
             skip: skipped,
             source_map,
             visualizers,
+            calls,
             signals: table,
             follow_forks: follow,
             handed_over,

@@ -3,6 +3,7 @@
 //! They are the adapter's own (the protocol leaves them open), so they come as JSON. A misspelt one would silently do
 //! nothing; each unknown name gets a warning with the nearest known one.
 
+use crate::calls::CallSettings;
 use crate::launch_words::{split_words, variables_of};
 use crate::source_map::SourceMap;
 use dapple_dap::message::Raw;
@@ -32,6 +33,8 @@ pub struct LaunchArguments {
     pub source_map: SourceMap,
     /// The user's own presentation of types: Natvis files.
     pub visualizers: Vec<PathBuf>,
+    /// How functions are called for expressions.
+    pub calls: CallSettings,
     /// Sentences for the user: what was not understood and is ignored.
     pub warnings: Vec<String>,
 }
@@ -49,7 +52,7 @@ pub enum Console {
 }
 
 /// The names that are understood.
-const KNOWN: [&str; 19] = [
+const KNOWN: [&str; 21] = [
     "console",
     "program",
     "args",
@@ -69,6 +72,8 @@ const KNOWN: [&str; 19] = [
     "sourceMap",
     "followForks",
     "visualizerFile",
+    "callTimeout",
+    "callThreads",
 ];
 
 /// What editors add for themselves: in VS Code's `launch.json` these stand beside the adapter's own.
@@ -139,6 +144,7 @@ impl LaunchArguments {
                 "debuginfod" => launch.options.debuginfod = boolean(name, value)?,
                 "randomize" => launch.options.randomize = boolean(name, value)?,
                 "noDebug" => {}
+                name if launch.calls.read(name, value)? => {}
                 own if own.starts_with('_') || CLIENTS_OWN.contains(&own) => {}
                 unknown => launch.warnings.push(match of_others(unknown) {
                     Some(meant) => format!(

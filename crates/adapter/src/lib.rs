@@ -9,6 +9,7 @@
 mod adapter;
 mod attach_arguments;
 mod breakpoints;
+mod calls;
 mod changed;
 mod data_breakpoints;
 mod disassembled;

@@ -2,19 +2,21 @@
 //!
 //! Text becomes tokens (`lex`), tokens a tree (`parse`, `ir`), and the tree is run against a frame (`run`).
 //! C, C++ and Rust differ in precedence, literals and casts; what they share (members, indices, arithmetic) is one.
-//! Nothing here changes the debuggee: where only a value is wanted, what would is refused while parsing, and of assignments the
-//! changes are made, for somebody else to write.
+//! Nothing here changes the debuggee: where only a value is wanted, what would is refused while parsing; of assignments the
+//! changes are made, for somebody else to write, and functions are called by somebody else (`calls`).
 
 use crate::Error;
 use crate::frame::Frame;
 use crate::values::storing::Change;
 use crate::values::{NamedValue, Number, Reader, Value};
+use calls::Calls;
 use dapple_symbols::functions::Language;
 use ir::{Binary, Expression};
 use run::assign;
 use shown::Shown;
 use std::sync::Arc;
 
+pub(crate) mod calls;
 mod completion;
 mod ir;
 mod lex;
@@ -55,9 +57,22 @@ impl Parsed {
     /// # Errors
     /// As [`evaluate`].
     pub fn new(text: &str, language: Language) -> Result<Parsed, Error> {
+        Parsed::read(text, language, parse::parse)
+    }
+
+    /// As [`Parsed::new`], of an expression that may call functions.
+    pub(crate) fn calling(text: &str, language: Language) -> Result<Parsed, Error> {
+        Parsed::read(text, language, parse::calling)
+    }
+
+    fn read(
+        text: &str,
+        language: Language,
+        parse: impl FnOnce(Vec<lex::Token>, Language) -> Result<Expression, Fault>,
+    ) -> Result<Parsed, Error> {
         let name = text.trim();
         let (text, shown) = Shown::split(name, language);
-        let tree = lex::tokens(text).and_then(|tokens| parse::parse(tokens, language));
+        let tree = lex::tokens(text).and_then(|tokens| parse(tokens, language));
         Ok(Parsed {
             tree: tree.map_err(|fault| Error::Expression(fault.sentence(text)))?,
             name: name.into(),
@@ -71,11 +86,22 @@ impl Parsed {
     /// # Errors
     /// As [`evaluate`].
     pub fn value(&self, frame: &Frame, reader: &Reader<'_>) -> Result<NamedValue, Error> {
+        self.value_with(frame, reader, None)
+    }
+
+    /// As [`Parsed::value`], with the calls that were made for it. Where another is wanted then, what this answers means nothing.
+    pub(crate) fn value_with(
+        &self,
+        frame: &Frame,
+        reader: &Reader<'_>,
+        calls: Option<&Calls>,
+    ) -> Result<NamedValue, Error> {
+        let (tree, text) = (&self.tree, &self.text);
         let value = match &self.shown.count {
-            None => run::run(&self.tree, &self.text, frame, reader),
+            None => run::run(tree, text, frame, reader, calls),
             Some(count) => count
                 .number(frame, reader)
-                .and_then(|count| run::repeated(&self.tree, &self.text, count, frame, reader)),
+                .and_then(|count| run::repeated(tree, text, count, frame, reader, calls)),
         };
         let mut value = value.map_err(|fault| self.error(&fault))?;
         value.format = self.shown.format;
@@ -83,7 +109,11 @@ impl Parsed {
         Ok(NamedValue {
             name: self.name.to_string(),
             value,
-            expression: Some(self.text.to_string()),
+            // To have its parts again would be to call again.
+            expression: (!self.tree.calls()).then(|| match self.is_plain() {
+                true => self.name.to_string(),
+                false => self.text.to_string(),
+            }),
             kind: None,
         })
     }
@@ -158,19 +188,35 @@ pub(crate) struct Assignment {
 }
 
 impl Assignment {
-    /// What is assigned to.
+    /// What is assigned to, as it is written.
     pub(crate) fn target(&self) -> &str {
         let target = self.text.get(self.target.at..self.target.end);
         target.unwrap_or_default()
     }
 
-    /// What has to be written in a frame, whose language must be the one it was read for.
+    /// The same, to be evaluated.
+    pub(crate) fn assigned(&self) -> Parsed {
+        Parsed {
+            name: self.target().into(),
+            text: Arc::clone(&self.text),
+            tree: self.target.clone(),
+            shown: Shown::default(),
+        }
+    }
+
+    /// What has to be written in a frame, whose language must be the one it was read for; with calls as
+    /// [`Parsed::value_with`].
     ///
     /// # Errors
     /// As [`evaluate`].
-    pub(crate) fn changes(&self, frame: &Frame, reader: &Reader<'_>) -> Result<Vec<Change>, Error> {
+    pub(crate) fn changes(
+        &self,
+        frame: &Frame,
+        reader: &Reader<'_>,
+        calls: &Calls,
+    ) -> Result<Vec<Change>, Error> {
         let parts = (&self.target, self.operator, &self.source);
-        let changes = assign::changes(parts, &self.text, frame, reader);
+        let changes = assign::changes(parts, &self.text, frame, reader, Some(calls));
         changes.map_err(|fault| Error::Expression(fault.sentence(&self.text)))
     }
 }
@@ -191,7 +237,8 @@ fn without_note(shown: &str) -> Option<&str> {
     (is_number && note.starts_with(['\'', '"', '<'])).then_some(number)
 }
 
-/// What has to be written for `target` to have the value of the expression `text` in a frame.
+/// What has to be written for `target` to have the value of the expression `text` in a frame; with calls as
+/// [`Parsed::value_with`].
 ///
 /// # Errors
 /// As [`evaluate`].
@@ -200,16 +247,21 @@ pub(crate) fn changes(
     text: &str,
     frame: &Frame,
     reader: &Reader<'_>,
+    calls: &Calls,
 ) -> Result<Vec<Change>, Error> {
-    let parsed = Parsed::new(text, frame.language);
+    let parsed = Parsed::calling(text, frame.language);
     let Parsed { text, tree, .. } = match (parsed, without_note(text)) {
-        (Err(_), Some(value)) => Parsed::new(value, frame.language)?,
+        (Err(_), Some(value)) => Parsed::calling(value, frame.language)?,
         (parsed, _) => parsed?,
     };
     let source = (&tree, &*text);
     let changes = match target {
-        Target::Value(value, name) => assign::changes_of(value, name, source, frame, reader),
-        Target::Register(name) => assign::changes_of_register(name, source, frame, reader),
+        Target::Value(value, name) => {
+            assign::changes_of(value, name, source, frame, reader, Some(calls))
+        }
+        Target::Register(name) => {
+            assign::changes_of_register(name, source, frame, reader, Some(calls))
+        }
     };
     changes.map_err(|fault| Error::Expression(fault.sentence(&text)))
 }

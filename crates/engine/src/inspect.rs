@@ -5,7 +5,8 @@ pub(crate) mod declarations;
 pub(crate) mod signals;
 
 use crate::disassembly::{self, Instruction, Window};
-use crate::eval::Completions;
+use crate::eval::calls::Calls;
+use crate::eval::{Completions, Parsed, Statement};
 use crate::exceptions::Exception;
 use crate::faults::Mapping;
 use crate::frame::{Frame, FrameId, Stack, StackCache};
@@ -242,6 +243,41 @@ pub(crate) trait Inspect {
         let frame = self.frame_or_current(frame)?;
         let reader = self.reader_for(frame.id.thread);
         let value = eval::evaluate(text, &frame, &reader)?;
+        let rendered = self.reader().render(&value.value);
+        Ok((value, rendered))
+    }
+
+    /// As [`Inspect::evaluate`] of what may be an assignment, which is refused.
+    fn execute_post_mortem(
+        &mut self,
+        text: &str,
+        frame: Option<FrameId>,
+    ) -> Result<(NamedValue, Rendered), Error> {
+        let language = self.frame_or_current(frame)?.language;
+        match Statement::new(text, language)? {
+            Statement::Value(_) => self.evaluate_post_mortem(text, frame),
+            Statement::Assignment(_) => Err(Error::PostMortem),
+        }
+    }
+
+    /// As [`Inspect::evaluate`]; what would have to be called is named.
+    fn evaluate_post_mortem(
+        &mut self,
+        text: &str,
+        frame: Option<FrameId>,
+    ) -> Result<(NamedValue, Rendered), Error> {
+        let frame = self.frame_or_current(frame)?;
+        let reader = self.reader_for(frame.id.thread);
+        let calls = Calls::default();
+        let parsed = Parsed::calling(text, frame.language)?;
+        let found = parsed.value_with(&frame, &reader, Some(&calls));
+        if let Some(call) = calls.wanted() {
+            return Err(Error::Expression(format!(
+                "`{}` can't be called: there is no process to run it, only a core file",
+                call.name
+            )));
+        }
+        let value = found?;
         let rendered = self.reader().render(&value.value);
         Ok((value, rendered))
     }

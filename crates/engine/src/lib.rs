@@ -7,6 +7,7 @@ mod address;
 pub mod apart;
 pub mod attach;
 mod breakpoints;
+pub mod calls;
 pub mod disassembly;
 pub mod error;
 pub mod eval;

@@ -12,6 +12,7 @@ mod arming;
 mod assigning;
 mod attach;
 mod back;
+mod calling;
 mod choosing;
 mod commands;
 mod debuginfod;
@@ -131,6 +132,10 @@ pub(crate) struct Owner {
     exceptions: exceptions::Exceptions,
     choosing: choosing::Choosing,
     step: Option<stepping::Stepping>,
+    /// A function that is called for the user.
+    call: Option<calling::Calling>,
+    /// Down to where on a thread's stack calls of this stop have left what their values are in.
+    left_on_stack: Option<(ThreadId, u64)>,
     /// What the function has returned that a thread was stepped out of.
     returned: Option<(ThreadId, NamedValue)>,
     /// What steps have looked up.
@@ -291,6 +296,8 @@ impl Owner {
             exceptions: exceptions::Exceptions::default(),
             choosing: choosing::Choosing::default(),
             step: None,
+            call: None,
+            left_on_stack: None,
             returned: None,
             places: Places::default(),
             reports: Vec::new(),
@@ -328,6 +335,7 @@ impl Owner {
                 let event = wait::decode(thread, status);
                 tracing::trace!(?event, "debuggee");
                 self.noticed(event);
+                self.noticed_in_call(event);
                 self.stops.handle(event, &mut self.actions);
                 self.perform();
             }
@@ -335,7 +343,9 @@ impl Owner {
                 self.gathering.tick();
                 self.waker.take();
                 self.let_long_go();
-                self.serve();
+                if self.call.is_none() {
+                    self.serve();
+                }
             }
             Ok(Waited::NoChildren) if one.is_some() => self.gathering.was_in_vain(),
             // One is between two tracers. Who has it now tells so at once.
@@ -512,6 +522,9 @@ impl Owner {
     /// Notes a stop to tell of, and stops all threads for it.
     fn report(&mut self, thread: ThreadId, reason: StopReason) {
         self.write_back(thread);
+        if self.call.is_some() {
+            return self.stopped_in_call(thread, reason);
+        }
         let address = self.registers(thread).map(|r| r.pc()).unwrap_or_default();
         self.reports.retain(|r| r.thread != thread);
         self.reports.push(Stop {
@@ -533,6 +546,9 @@ impl Owner {
         if !self.stops.awaits_children() {
             // Each thread stands, and each child that it may have forked has been let go.
             self.memory.forget_removed();
+        }
+        if self.call.is_some() {
+            return self.gathered_in_call();
         }
         if self.succeed_if_due() {
             return self.go_on();
@@ -591,6 +607,7 @@ impl Owner {
     /// Tells of a stop; what was known of the one before is forgotten.
     fn tell_stops(&mut self, stops: Vec<Stop>) {
         self.stop_number += 1;
+        self.left_on_stack = None;
         if self.stops.mode() == Mode::Stopped {
             self.arm_again();
         }
@@ -693,6 +710,7 @@ impl Owner {
     }
 
     fn thread_ended(&mut self, thread: ThreadId) {
+        self.thread_ended_in_call(thread);
         self.hold.forget(thread);
         self.stack_ended(thread);
         self.chooses_no_more(thread);
@@ -731,7 +749,9 @@ impl Owner {
             }
         }
         self.load_new_program(thread);
-        self.release(thread);
+        if !self.executed_in_call(thread) {
+            self.release(thread);
+        }
     }
 
     /// The modules of another program, in memory in which nothing is inserted, take the place of those that are known.

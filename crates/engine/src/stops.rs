@@ -192,6 +192,11 @@ impl Stops {
         self.last_exit
     }
 
+    /// What becomes of children now.
+    pub(crate) fn follow_now(&self) -> FollowForks {
+        self.follow
+    }
+
     /// Whether the process runs.
     pub(crate) fn mode(&self) -> Mode {
         self.mode

@@ -2,6 +2,7 @@
 
 mod support;
 
+use dapple_engine::calls::CallOptions;
 use dapple_engine::session::assigning::Target;
 use support::{Fixture, clang, fixture, fixture_by, has_libcxx};
 
@@ -14,7 +15,8 @@ fn check(fixture: &Fixture, capacity: usize) {
     let set = |name: &str, text: &str| {
         let target = Target::Expression(name.to_owned());
         let quoted = format!("\"{text}\"");
-        match session.assign(target, &quoted, Some(main)) {
+        let options = CallOptions::default();
+        match session.assign(target, &quoted, Some(main), &options).0 {
             Ok(_) => {
                 let (_, rendered) = session.evaluate(name, Some(main)).expect("a value");
                 assert_eq!(rendered.text, quoted);

@@ -405,7 +405,7 @@ fn cpp_paths_and_arithmetic() {
             ),
             (
                 "numbers.push_back(1)",
-                "error: column 18: functions can't be called here",
+                "error: column 18: functions are not called here: that runs code of the program, and is done where it is typed, in the console or a watch",
             ),
         ],
     );

@@ -43,6 +43,7 @@ pub mod queries;
 pub mod results;
 mod roots;
 pub mod scopes;
+pub mod signatures;
 pub mod sources;
 mod split;
 mod stored;

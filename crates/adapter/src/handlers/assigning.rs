@@ -29,10 +29,10 @@ pub fn set_variable(
         Child::Value(found) => Target::Value(Box::new(found.0)),
     };
     let debuggee = adapter.partly_stopped()?;
-    let changed = debuggee
-        .assign(target, &arguments.value, frame)
-        .map_err(|error| to_dap::failure(&error))?;
+    let options = adapter.call_options(context);
+    let (assigned, changed) = debuggee.assign(target, &arguments.value, frame, &options);
     adapter.assigned(&changed, context);
+    assigned.map_err(|error| to_dap::failure(&error))?;
     let (found, frame) = find(adapter)?;
     let (named, rendered) = match (found, frame) {
         (Child::Value(found), _) => *found,
@@ -72,10 +72,10 @@ pub fn set_expression(
     };
     let debuggee = adapter.partly_stopped()?;
     let target = Target::Expression(arguments.expression.clone());
-    let changed = debuggee
-        .assign(target, &arguments.value, frame)
-        .map_err(|error| to_dap::failure(&error))?;
+    let options = adapter.call_options(context);
+    let (assigned, changed) = debuggee.assign(target, &arguments.value, frame, &options);
     adapter.assigned(&changed, context);
+    assigned.map_err(|error| to_dap::failure(&error))?;
     let afterwards = adapter
         .partly_stopped()?
         .evaluate(&arguments.expression, frame)

@@ -42,6 +42,7 @@ pub fn attach(
     adapter.skip = attach.skip;
     adapter.source_map = Arc::new(attach.source_map);
     adapter.visualizers = attach.visualizers;
+    adapter.calls = attach.calls;
     adapter.exceptions.set_launch_signals(attach.signals);
     adapter.follow_forks(attach.follow_forks, &arguments.other, context);
     let options = AttachOptions {

@@ -294,7 +294,8 @@ fn show(
         .collect()
 }
 
-/// Evaluates an expression. Only what was typed into the console may be an assignment; all others leave the program alone.
+/// Evaluates an expression. Only what was typed into the console may be an assignment, and only that, what is watched and what is
+/// copied may call functions; all others leave the program alone.
 pub fn evaluate(
     adapter: &mut Adapter,
     arguments: EvaluateArguments,
@@ -312,19 +313,25 @@ pub fn evaluate(
         arguments.expression = expression;
     }
     let debuggee = adapter.partly_stopped()?;
-    let (named, rendered) = match arguments.context {
+    let expression = arguments.expression.as_str();
+    let options = adapter.call_options(context);
+    let shown = match arguments.context {
         Some(EvaluateArgumentsContext::Repl) => {
-            let (named, rendered, changed) = debuggee
-                .execute(&arguments.expression, frame)
-                .map_err(|error| to_dap::failure(&error))?;
+            let (shown, changed) = debuggee.execute(expression, frame, &options);
             adapter.assigned(&changed, context);
-            (named, rendered)
+            shown
         }
-        _ => debuggee
-            .evaluate(&arguments.expression, frame)
-            .map_err(|error| to_dap::failure(&error))?,
+        // Clients evaluate these again when values are invalidated: what they call must not do that.
+        Some(EvaluateArgumentsContext::Watch | EvaluateArgumentsContext::Clipboard) => {
+            let (shown, changed) = debuggee.evaluate_calling(expression, frame, &options);
+            if changed.called {
+                adapter.forget_variables();
+            }
+            shown
+        }
+        _ => debuggee.evaluate(expression, frame),
     };
-    let shown = (named, rendered);
+    let shown = shown.map_err(|error| to_dap::failure(&error))?;
     let (named, rendered) = formatted_one(adapter, shown, arguments.format.as_ref())?;
     let reference = adapter.reference(&named, &rendered, frame)?;
     let mut response = EvaluateResponse::new(rendered.text.clone(), reference);

@@ -107,6 +107,7 @@ fn prepare(
     adapter.skip = launch.skip;
     adapter.source_map = Arc::new(launch.source_map);
     adapter.visualizers = launch.visualizers;
+    adapter.calls = launch.calls;
     adapter.exceptions.set_launch_signals(launch.signals);
     adapter.no_debug = arguments.no_debug.unwrap_or(false);
     if adapter.no_debug {

@@ -39,6 +39,8 @@ pub(crate) enum Reason {
     Choice,
     /// A step that is under way is told of exceptions and jumps here; kept while there's one step after the other.
     Hook,
+    /// A call that the user has asked for returns to here, or is left.
+    Call,
 }
 
 /// An inserted byte.
@@ -73,7 +75,8 @@ impl Site {
                 | Reason::Exception
                 | Reason::Chooser
                 | Reason::Choice
-                | Reason::Hook => None,
+                | Reason::Hook
+                | Reason::Call => None,
             })
             .collect()
     }

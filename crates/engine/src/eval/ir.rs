@@ -85,6 +85,39 @@ pub(super) enum Kind {
         name: String,
         name_at: usize,
     },
+    /// `f(1, 2)`, `shape.area()`: of a member, the base is the object.
+    Call {
+        callee: Box<Expression>,
+        arguments: Vec<Expression>,
+    },
+}
+
+impl Expression {
+    /// Whether a function is called in it. What is only measured calls none.
+    pub fn calls(&self) -> bool {
+        let any = |parts: &[&Option<Box<Expression>>]| {
+            parts
+                .iter()
+                .any(|part| part.as_ref().is_some_and(|p| p.calls()))
+        };
+        match &self.kind {
+            Kind::Name(_)
+            | Kind::Register(_)
+            | Kind::Literal { .. }
+            | Kind::Text(_)
+            | Kind::SizeOfType(_)
+            | Kind::SizeOf(_) => false,
+            Kind::Member { base, .. } | Kind::Method { base, .. } => base.calls(),
+            Kind::Index { base, index } => base.calls() || index.calls(),
+            Kind::Slice { base, from, to, .. } => base.calls() || any(&[from, to]),
+            Kind::Unary { operand, .. } | Kind::Cast { operand, .. } => operand.calls(),
+            Kind::Binary { left, right, .. } => left.calls() || right.calls(),
+            Kind::Conditional { condition, yes, no } => {
+                condition.calls() || yes.calls() || no.calls()
+            }
+            Kind::Call { .. } => true,
+        }
+    }
 }
 
 /// A type as it was written.

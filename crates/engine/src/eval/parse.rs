@@ -11,9 +11,20 @@ mod types;
 /// How deep an expression may nest.
 const MAX_DEPTH: usize = 64;
 
-/// Reads an expression, which has to be all there is.
+/// Reads an expression, which has to be all there is. Functions are not called.
 pub(super) fn parse(tokens: Vec<Token>, language: Language) -> Result<Expression, Fault> {
-    let mut parser = Parser::new(tokens, language);
+    whole(Parser::new(tokens, language))
+}
+
+/// As [`parse`], of an expression that may call functions.
+pub(super) fn calling(tokens: Vec<Token>, language: Language) -> Result<Expression, Fault> {
+    whole(Parser {
+        may_call: true,
+        ..Parser::new(tokens, language)
+    })
+}
+
+fn whole(mut parser: Parser) -> Result<Expression, Fault> {
     let expression = parser.expression()?;
     match parser.peek() {
         TokenKind::Operator(
@@ -24,9 +35,12 @@ pub(super) fn parse(tokens: Vec<Token>, language: Language) -> Result<Expression
     }
 }
 
-/// Reads an expression or an assignment.
+/// Reads an expression or an assignment, which may call functions.
 pub(super) fn statement(tokens: Vec<Token>, language: Language) -> Result<Statement, Fault> {
-    let mut parser = Parser::new(tokens, language);
+    let mut parser = Parser {
+        may_call: true,
+        ..Parser::new(tokens, language)
+    };
     let counts = |operator: &str| match operator {
         "++" => Some(Binary::Add),
         "--" => Some(Binary::Subtract),
@@ -79,11 +93,18 @@ pub(super) fn statement(tokens: Vec<Token>, language: Language) -> Result<Statem
 /// Why an assignment is refused where only a value is wanted.
 const NO_CHANGE: &str = "evaluating must not change the program: assignments are refused";
 
+/// Why a call is refused there.
+const NO_CALLS: &str = "functions are not called here: that runs code of the program, and is done where it is typed, in the console or a watch";
+
+/// The most arguments of a call.
+const MAX_ARGUMENTS: usize = 64;
+
 struct Parser {
     tokens: Vec<Token>,
     next: usize,
     depth: usize,
     language: Language,
+    may_call: bool,
 }
 
 impl Parser {
@@ -93,6 +114,7 @@ impl Parser {
             next: 0,
             depth: 0,
             language,
+            may_call: false,
         }
     }
 
@@ -112,7 +134,7 @@ impl Parser {
         }
         Err(self.fault(match self.peek() {
             TokenKind::End => return Ok(()),
-            TokenKind::Operator("(") => "functions can't be called here",
+            TokenKind::Operator("(") => NO_CALLS,
             TokenKind::Operator(".." | "..=" | "...") => "ranges are not supported",
             _ => "an operator or the end was expected here",
         }))
@@ -282,8 +304,8 @@ impl Parser {
                 };
                 self.next += 1;
                 let base = Box::new(expression);
-                if is_method(&name) && self.accept("(") {
-                    self.expect(")")?;
+                if is_method(&name) && self.are_next(&["(", ")"]) {
+                    self.next += 2;
                     let kind = Kind::Method {
                         base,
                         name,
@@ -329,11 +351,48 @@ impl Parser {
                 };
                 self.expect("]")?;
                 expression = self.make(at, kind);
+            } else if matches!(self.peek(), TokenKind::Operator("(")) {
+                if !self.may_call {
+                    return Err(self.fault(NO_CALLS));
+                }
+                self.next += 1;
+                let callee = Box::new(expression);
+                let arguments = self.arguments()?;
+                expression = self.make(at, Kind::Call { callee, arguments });
             } else {
                 return Ok(expression);
             }
         }
         Err(self.fault("the expression is nested too deep"))
+    }
+
+    /// Whether these are next.
+    fn are_next(&self, operators: &[&str]) -> bool {
+        let next = self.tokens.iter().skip(self.next);
+        next.zip(operators)
+            .filter(|(token, operator)| matches!(token.kind, TokenKind::Operator(next) if next == **operator))
+            .count()
+            == operators.len()
+    }
+
+    /// A call's arguments, behind its opening bracket.
+    fn arguments(&mut self) -> Result<Vec<Expression>, Fault> {
+        let mut arguments = Vec::new();
+        if self.accept(")") {
+            return Ok(arguments);
+        }
+        loop {
+            if arguments.len() >= MAX_ARGUMENTS {
+                return Err(self.fault("these are too many arguments"));
+            }
+            arguments.push(self.nested(Self::expression)?);
+            if self.accept(")") {
+                return Ok(arguments);
+            }
+            if !self.accept(",") {
+                return Err(self.fault("`,` or `)` was expected here"));
+            }
+        }
     }
 
     fn primary(&mut self) -> Result<Expression, Fault> {
@@ -344,7 +403,10 @@ impl Parser {
                 if let Some(kind) = self.keyword(&name)? {
                     return Ok(self.make(at, kind));
                 }
-                let name = self.path_through_arguments(name);
+                let mut name = self.path_through_arguments(name);
+                if self.may_call {
+                    name.push_str(&self.called_with_types());
+                }
                 match literal(&name) {
                     Some(number) => Kind::Literal {
                         number,
@@ -442,206 +504,4 @@ fn binary_operator(text: &str, language: Language) -> Option<(Binary, u8)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::lex::tokens;
-    use super::*;
-
-    /// The tree as text with all its brackets.
-    fn show(expression: &Expression) -> String {
-        match &expression.kind {
-            Kind::Name(name) => name.clone(),
-            Kind::Register(name) => format!("${name}"),
-            Kind::Literal { number, .. } => number.text(),
-            Kind::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
-            Kind::Member {
-                base, name, arrow, ..
-            } => {
-                format!("{}{}{name}", show(base), if *arrow { "->" } else { "." })
-            }
-            Kind::Index { base, index } => format!("{}[{}]", show(base), show(index)),
-            Kind::Slice { base, from, to, .. } => {
-                let part = |part: &Option<Box<Expression>>| part.as_deref().map(show);
-                let (from, to) = (part(from).unwrap_or_default(), part(to).unwrap_or_default());
-                format!("{}[{from}..{to}]", show(base))
-            }
-            Kind::Unary { operator, operand } => format!("({operator:?} {})", show(operand)),
-            Kind::Binary {
-                operator,
-                left,
-                right,
-            } => {
-                format!("({} {operator:?} {})", show(left), show(right))
-            }
-            Kind::Cast { operand, target } => {
-                let (name, stars) = (&target.name, "*".repeat(target.pointers));
-                format!("({name}{stars}){}", show(operand))
-            }
-            Kind::SizeOfType(target) => format!("sizeof({})", target.name),
-            Kind::SizeOf(operand) => format!("sizeof {}", show(operand)),
-            Kind::Conditional { condition, yes, no } => {
-                format!("({} ? {} : {})", show(condition), show(yes), show(no))
-            }
-            Kind::Method { base, name, .. } => format!("{}.{name}()", show(base)),
-        }
-    }
-
-    fn parsed(text: &str, language: Language) -> Result<String, Fault> {
-        tokens(text)
-            .and_then(|tokens| parse(tokens, language))
-            .map(|tree| show(&tree))
-    }
-
-    #[test]
-    fn postfix_binds_tighter_than_prefix_and_prefix_than_infix() {
-        let tree = parsed("*p->next.items[i + 1] - 2 * -x", Language::C);
-        assert_eq!(
-            tree.as_deref(),
-            Ok("((Dereference p->next.items[(i Add 1)]) Subtract (2 Multiply (Negate x)))")
-        );
-    }
-
-    #[test]
-    fn comparing_and_masking_bind_as_in_the_language() {
-        assert_eq!(
-            parsed("a & b == c", Language::C).as_deref(),
-            Ok("(a BitAnd (b Equal c))")
-        );
-        assert_eq!(
-            parsed("a & b == c", Language::Rust).as_deref(),
-            Ok("((a BitAnd b) Equal c)")
-        );
-    }
-
-    #[test]
-    fn casts_are_written_as_in_the_language() {
-        for (text, language, tree) in [
-            (
-                "(unsigned long)x + 1",
-                Language::Cpp,
-                "((unsigned long)x Add 1)",
-            ),
-            ("x as u8", Language::Rust, "(u8)x"),
-            ("(int16_t)x", Language::C, "(int16_t)x"),
-            ("(struct node *)p->next", Language::C, "(node*)p->next"),
-            ("(const char **)p", Language::C, "(char**)p"),
-            ("(colour)x", Language::C, "(colour)x"),
-            ("(x) - 1", Language::C, "(x Subtract 1)"),
-            ("(x)", Language::C, "x"),
-            ("p as *const Vec<u8>", Language::Rust, "(Vec<u8>*)p"),
-            ("(Pair<int, T> *)p", Language::Cpp, "(Pair<int, T>*)p"),
-            ("static_cast<Base *>(p)", Language::Cpp, "(Base*)p"),
-            (
-                "sizeof(int) * sizeof x",
-                Language::C,
-                "(sizeof(int) Multiply sizeof x)",
-            ),
-            ("size_of::<Node>()", Language::Rust, "sizeof(Node)"),
-            ("a ? b : c ? d : e", Language::C, "(a ? b : (c ? d : e))"),
-            (
-                "&v[1..n + 2]",
-                Language::Rust,
-                "(AddressOf v[1..(n Add 2)])",
-            ),
-            ("v[..=2]", Language::Rust, "v[..2]"),
-            ("v[..]", Language::Rust, "v[..]"),
-            ("v.len() == 2", Language::Rust, "(v.len() Equal 2)"),
-        ] {
-            assert_eq!(parsed(text, language).as_deref(), Ok(tree), "{text}");
-        }
-        assert_eq!(parsed("(x)", Language::C).as_deref(), Ok("x"));
-    }
-
-    #[test]
-    fn faults_point_at_their_place() {
-        let fault = |text| parsed(text, Language::C).expect_err("a fault");
-        assert_eq!(fault("a +").at, 3);
-        assert_eq!(fault("a[1").at, 3);
-        assert_eq!(fault("a b").at, 2);
-        assert_eq!(fault("x = 3").at, 2);
-        assert!(fault("x = 3").message.contains("must not change"));
-        assert!(fault("f(3)").message.contains("called"));
-        assert!(fault("i++").message.contains("must not change"));
-    }
-
-    #[test]
-    fn nothing_that_is_typed_panics() {
-        const PIECES: [&str; 40] = [
-            "a",
-            "::",
-            "b9",
-            "0x",
-            "1",
-            ".",
-            "..",
-            "'",
-            "'\\",
-            "é",
-            "🦀",
-            "(",
-            ")",
-            "[",
-            "]",
-            "->",
-            "*",
-            "&",
-            "&&",
-            "-",
-            "+=",
-            "$",
-            "$rip",
-            " as ",
-            "u8",
-            "(int)",
-            "1e",
-            "1.5",
-            "\"",
-            "=",
-            "r#",
-            " ",
-            "?",
-            ":",
-            "sizeof",
-            "<",
-            "size_of::<",
-            ".len()",
-            "static_cast<",
-            "\"a\"",
-        ];
-        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-        for _ in 0..20_000 {
-            let mut text = String::new();
-            for _ in 0..8 {
-                state ^= state << 13;
-                state ^= state >> 7;
-                state ^= state << 17;
-                text.push_str(PIECES[(state % 40) as usize]);
-            }
-            for language in [Language::C, Language::Rust] {
-                if let Err(fault) = parsed(&text, language) {
-                    assert!(
-                        fault.at <= text.len() && !fault.message.is_empty(),
-                        "{text}"
-                    );
-                    assert!(!fault.sentence(&text).is_empty());
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn deep_nesting_is_refused() {
-        for text in [
-            "(".repeat(2000),
-            "*".repeat(2000),
-            "a[".repeat(1000),
-            "-".repeat(2000),
-        ] {
-            assert!(parsed(&text, Language::C).is_err());
-        }
-        assert!(parsed(&format!("a{}", ".b".repeat(1000)), Language::C).is_err());
-        assert!(parsed(&format!("1{}", "+1".repeat(2000)), Language::C).is_err());
-        assert!(parsed(&format!("1{}", " as u8".repeat(600)), Language::Rust).is_err());
-        assert!(parsed(&format!("{}1", "1?".repeat(2000)), Language::C).is_err());
-        assert!(parsed(&"(".repeat(10_000), Language::C).is_err());
-    }
-}
+mod tests;

@@ -178,7 +178,8 @@ impl Maker<'_> {
             | Kind::SizeOfType(_)
             | Kind::SizeOf(_)
             | Kind::Conditional { .. }
-            | Kind::Method { .. } => None,
+            | Kind::Method { .. }
+            | Kind::Call { .. } => None,
             Kind::Member {
                 base, name, arrow, ..
             } => self.member(base, name, *arrow),

@@ -1,6 +1,7 @@
 //! Running an expression's tree against a frame: names, members, elements, and what is computed from them.
 
 use super::Fault;
+use super::calls::Calls;
 use super::ir::{Expression, Kind, Scalar, Unary};
 use super::scope::Scope;
 use super::suggest::nearest;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 
 pub(super) mod arithmetic;
 pub(super) mod assign;
+mod called;
 mod convert;
 mod member;
 mod registers;
@@ -35,8 +37,9 @@ pub(super) fn run(
     text: &str,
     frame: &Frame,
     reader: &Reader<'_>,
+    calls: Option<&Calls>,
 ) -> Result<Value, Fault> {
-    runner(text, frame, reader)?.value(tree)
+    runner(text, frame, reader, calls)?.value(tree)
 }
 
 /// As [`run`], for as many elements as `count` from where it is or points to.
@@ -46,8 +49,9 @@ pub(super) fn repeated(
     count: u64,
     frame: &Frame,
     reader: &Reader<'_>,
+    calls: Option<&Calls>,
 ) -> Result<Value, Fault> {
-    let runner = runner(text, frame, reader)?;
+    let runner = runner(text, frame, reader, calls)?;
     let value = runner.value(tree)?;
     let mut first = runner.first(value, tree)?;
     first.repeated = Some(count);
@@ -61,13 +65,14 @@ pub(super) fn number(
     frame: &Frame,
     reader: &Reader<'_>,
 ) -> Result<Number, Fault> {
-    runner(text, frame, reader)?.number(tree)
+    runner(text, frame, reader, None)?.number(tree)
 }
 
 fn runner<'a>(
     text: &'a str,
     frame: &'a Frame,
     reader: &'a Reader<'a>,
+    calls: Option<&'a Calls>,
 ) -> Result<Runner<'a>, Fault> {
     let module = frame.physical.module.clone();
     let module = module.or_else(|| reader.modules.iter().next().cloned());
@@ -79,6 +84,7 @@ fn runner<'a>(
         module,
         wanted: None,
         scope: None,
+        calls,
     })
 }
 
@@ -108,6 +114,8 @@ struct Runner<'a> {
     wanted: Option<Arc<Type>>,
     /// It is evaluated inside a value, not in a frame.
     scope: Option<&'a Scope<'a>>,
+    /// The calls that were made for it, where any may be.
+    calls: Option<&'a Calls>,
 }
 
 impl Runner<'_> {
@@ -163,13 +171,23 @@ impl Runner<'_> {
             } => self
                 .binary(*operator, left, right)
                 .map(|n| self.computed(n)),
-            Kind::Cast { operand, target } => self.cast_to(operand, target),
+            Kind::Cast { operand, target } => match &operand.kind {
+                Kind::Call { callee, arguments } => {
+                    self.call(operand, callee, arguments, Some(target))?;
+                    self.cast_to(operand, target)
+                }
+                _ => self.cast_to(operand, target),
+            },
             Kind::SizeOfType(target) => self.size_of_type(target).map(|n| self.computed(n)),
             Kind::SizeOf(operand) => self.size_of(operand).map(|n| self.computed(n)),
             Kind::Conditional { condition, yes, no } => {
-                let holds = self.number(condition)?.is_true();
+                let holds = self.holds(condition)?;
                 let (taken, other) = if holds { (yes, no) } else { (no, yes) };
-                self.taken(taken, other)
+                match other.calls() {
+                    // What isn't called has no type to be told of.
+                    true => self.value(taken),
+                    false => self.taken(taken, other),
+                }
             }
             Kind::Method {
                 base,
@@ -177,10 +195,29 @@ impl Runner<'_> {
                 name_at,
             } => {
                 let value = self.value(base)?;
-                let number = self.method(value, base, name, *name_at)?;
+                let number = match self.method(value, base, name, *name_at) {
+                    Err(fault) => {
+                        let called = self.own_method(expression, base, name, *name_at);
+                        return called.unwrap_or(Err(fault));
+                    }
+                    number => number?,
+                };
                 Ok(self.computed(number))
             }
+            Kind::Call { callee, arguments } => self.call(expression, callee, arguments, None),
         }
+    }
+
+    /// What a condition comes to, which is decided once.
+    fn holds(&self, condition: &Expression) -> Result<bool, Fault> {
+        if let Some(decided) = self.calls.and_then(|calls| calls.decided(condition)) {
+            return Ok(decided);
+        }
+        let holds = self.number(condition)?.is_true();
+        if let Some(calls) = self.calls {
+            calls.decide(condition, holds);
+        }
+        Ok(holds)
     }
 
     fn computed(&self, number: Number) -> Value {
@@ -210,32 +247,10 @@ impl Runner<'_> {
             return self.name_in(scope, name, at);
         }
         let locals = self.locals();
-        // `::counter` is the one outside all namespaces.
+        let statics = self.statics();
         let global = name.strip_prefix("::");
-        if let Some(local) = locals.iter().rev().find(|local| local.name == name) {
-            return Ok(self.variable(local, &self.module));
-        }
-        if let Some(this) = locals.iter().find(|local| local.name == "this") {
-            let this = self.variable(this, &self.module);
-            if let Some(member) = self.find_member(&this, name) {
-                return Ok(member);
-            }
-        }
-        let lookup = self.module.to_file(self.frame.physical.lookup);
-        let statics = self.module.module.statics_at(lookup);
-        let is_named = |variable: &&Variable| {
-            variable.name == name
-                || variable
-                    .name
-                    .strip_suffix(name)
-                    .is_some_and(|head| head.ends_with("::"))
-        };
-        let found = statics
-            .iter()
-            .find(|variable| variable.name == global.unwrap_or(name))
-            .or_else(|| statics.iter().find(is_named));
-        if let Some(found) = found {
-            return Ok(self.variable(found, &self.module));
+        if let Some(found) = self.variable_called(name, &locals, &statics) {
+            return Ok(found);
         }
         if let Some(number) = self
             .wanted
@@ -279,6 +294,43 @@ impl Runner<'_> {
                 None => format!("no variable `{name}` here"),
             },
         ))
+    }
+
+    /// A variable that is visible here: a local, a member of `this`, a static of the unit.
+    fn variable_called(
+        &self,
+        name: &str,
+        locals: &[Variable],
+        statics: &[Variable],
+    ) -> Option<Value> {
+        if let Some(local) = locals.iter().rev().find(|local| local.name == name) {
+            return Some(self.variable(local, &self.module));
+        }
+        if let Some(this) = locals.iter().find(|local| local.name == "this") {
+            let this = self.variable(this, &self.module);
+            if let Some(member) = self.find_member(&this, name) {
+                return Some(member);
+            }
+        }
+        // `::counter` is the one outside all namespaces.
+        let global = name.strip_prefix("::");
+        let is_named = |variable: &&Variable| {
+            variable.name == name
+                || variable
+                    .name
+                    .strip_suffix(name)
+                    .is_some_and(|head| head.ends_with("::"))
+        };
+        let found = statics
+            .iter()
+            .find(|variable| variable.name == global.unwrap_or(name))
+            .or_else(|| statics.iter().find(is_named));
+        found.map(|found| self.variable(found, &self.module))
+    }
+
+    fn statics(&self) -> Vec<Variable> {
+        let lookup = self.module.to_file(self.frame.physical.lookup);
+        self.module.module.statics_at(lookup)
     }
 
     fn locals(&self) -> Vec<Variable> {

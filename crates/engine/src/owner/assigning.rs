@@ -1,8 +1,10 @@
 //! Writing what an assignment changes into the debuggee: everything, or nothing where a part of it can't be.
 
 use super::Owner;
-use crate::eval::{self, Statement};
-use crate::frame::FrameId;
+use crate::calls::{CallOptions, CallThreads};
+use crate::eval::calls::Calls;
+use crate::eval::{self, Parsed, Statement};
+use crate::frame::{Frame, FrameId};
 use crate::inspect::Inspect;
 use crate::memory::Memory;
 use crate::session::assigning::{Changed, Target};
@@ -28,8 +30,27 @@ impl Owner {
         target: &Target,
         text: &str,
         frame: Option<FrameId>,
-    ) -> Result<Changed, Error> {
-        let frame = self.frame_or_current(frame)?;
+        options: &CallOptions,
+    ) -> (Result<(), Error>, Changed) {
+        let calls = Calls::default();
+        let changes = self.with_calls(frame, options, &calls, |owner, frame| {
+            owner.changes_for(target, text, frame, &calls)
+        });
+        let (changes, thread) = match changes {
+            Ok(found) => found,
+            Err(error) => return (Err(error), calls_alone(&calls, options)),
+        };
+        self.written(thread, &changes, &calls, options)
+    }
+
+    /// What an assignment to a target has to write.
+    fn changes_for(
+        &mut self,
+        target: &Target,
+        text: &str,
+        frame: &Frame,
+        calls: &Calls,
+    ) -> Result<Vec<Change>, Error> {
         let reader = self.reader_for(frame.id.thread);
         let evaluated;
         let target = match target {
@@ -43,35 +64,118 @@ impl Owner {
                 match expression.strip_prefix('$') {
                     Some(name) if !name.starts_with("exception") => eval::Target::Register(name),
                     _ => {
-                        evaluated = eval::evaluate(expression, &frame, &reader)?;
+                        evaluated = eval::evaluate(expression, frame, &reader)?;
                         eval::Target::Value(&evaluated.value, expression)
                     }
                 }
             }
         };
-        let changes = eval::changes(&target, text, &frame, &reader)?;
-        self.write(frame.id.thread, &changes)
+        eval::changes(&target, text, frame, &reader, calls)
+    }
+
+    /// Makes an assignment's changes; what was changed with it, also by what it has called before.
+    fn written(
+        &mut self,
+        thread: ThreadId,
+        changes: &[Change],
+        calls: &Calls,
+        options: &CallOptions,
+    ) -> (Result<(), Error>, Changed) {
+        let called = calls_alone(calls, options);
+        match self.write(thread, changes) {
+            Ok(changed) => {
+                let changed = Changed {
+                    moved: changed.moved || called.moved,
+                    called: called.called,
+                    ..changed
+                };
+                (Ok(()), changed)
+            }
+            Err(error) => (Err(error), called),
+        }
+    }
+
+    /// Evaluates in a frame, or the innermost of the thread that stopped, as often as it takes: each time a function is to be called,
+    /// it is. The answer, and the frame's thread.
+    fn with_calls<T>(
+        &mut self,
+        frame: Option<FrameId>,
+        options: &CallOptions,
+        calls: &Calls,
+        mut evaluate: impl FnMut(&mut Owner, &Frame) -> Result<T, Error>,
+    ) -> Result<(T, ThreadId), Error> {
+        loop {
+            let here = self.frame_or_current(frame)?;
+            let thread = here.id.thread;
+            let found = evaluate(self, &here);
+            let Some(call) = calls.wanted() else {
+                return found.map(|found| (found, thread));
+            };
+            calls.begins();
+            let value = self.call(thread, &call, options);
+            calls.made(value?);
+        }
+    }
+
+    /// As [`Inspect::evaluate`], of an expression that may call functions.
+    pub(crate) fn evaluate_calling(
+        &mut self,
+        text: &str,
+        frame: Option<FrameId>,
+        options: &CallOptions,
+    ) -> (Result<(NamedValue, Rendered), Error>, Changed) {
+        let calls = Calls::default();
+        let found = self.with_calls(frame, options, &calls, |owner, frame| {
+            let parsed = Parsed::calling(text, frame.language)?;
+            let reader = owner.reader_for(frame.id.thread);
+            parsed.value_with(frame, &reader, Some(&calls))
+        });
+        let shown = found.map(|(named, _)| {
+            let rendered = self.reader().render(&named.value);
+            (named, rendered)
+        });
+        (shown, calls_alone(&calls, options))
     }
 
     pub(crate) fn execute(
         &mut self,
         text: &str,
         frame: Option<FrameId>,
-    ) -> Result<(NamedValue, Rendered, Changed), Error> {
-        let here = self.frame_or_current(frame)?;
-        let reader = self.reader_for(here.id.thread);
-        let assignment = match Statement::new(text, here.language)? {
-            Statement::Value(parsed) => {
-                let named = parsed.value(&here, &reader)?;
-                let rendered = reader.render(&named.value);
-                return Ok((named, rendered, Changed::default()));
-            }
-            Statement::Assignment(assignment) => assignment,
+        options: &CallOptions,
+    ) -> (Result<(NamedValue, Rendered), Error>, Changed) {
+        let calls = Calls::default();
+        let found = self.with_calls(frame, options, &calls, |owner, frame| {
+            let reader = owner.reader_for(frame.id.thread);
+            Ok(match Statement::new(text, frame.language)? {
+                Statement::Value(parsed) => {
+                    Done::Value(parsed.value_with(frame, &reader, Some(&calls))?)
+                }
+                Statement::Assignment(assignment) => {
+                    let changes = assignment.changes(frame, &reader, &calls)?;
+                    Done::Assignment(assignment.assigned(), changes)
+                }
+            })
+        });
+        let (done, thread) = match found {
+            Ok(found) => found,
+            Err(error) => return (Err(error), calls_alone(&calls, options)),
         };
-        let changes = assignment.changes(&here, &reader)?;
-        let changed = self.write(here.id.thread, &changes)?;
-        let (named, rendered) = self.evaluate(assignment.target(), frame)?;
-        Ok((named, rendered, changed))
+        let (target, changes) = match done {
+            Done::Value(named) => {
+                let rendered = self.reader().render(&named.value);
+                return (Ok((named, rendered)), calls_alone(&calls, options));
+            }
+            Done::Assignment(target, changes) => (target, changes),
+        };
+        let (written, changed) = self.written(thread, &changes, &calls, options);
+        let shown = written.and_then(|()| {
+            let here = self.frame_or_current(frame)?;
+            let reader = self.reader_for(here.id.thread);
+            let named = target.value_with(&here, &reader, Some(&calls))?;
+            let rendered = self.reader().render(&named.value);
+            Ok((named, rendered))
+        });
+        (shown, changed)
     }
 
     /// Makes changes, seen from a thread's frames.
@@ -150,6 +254,7 @@ impl Owner {
             memory: pieces.into_iter().map(range).collect(),
             registers: vectors.is_some() || before != after,
             moved,
+            called: false,
         })
     }
 
@@ -210,6 +315,22 @@ impl Owner {
             }
         }
         Ok(())
+    }
+}
+
+/// What a line has come to before anything is written.
+enum Done {
+    Value(NamedValue),
+    Assignment(Parsed, Vec<Change>),
+}
+
+/// What is changed by calls that were made.
+fn calls_alone(calls: &Calls, options: &CallOptions) -> Changed {
+    let called = calls.were_made();
+    Changed {
+        called,
+        moved: called && options.threads == CallThreads::All,
+        ..Changed::default()
     }
 }
 

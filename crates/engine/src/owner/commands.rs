@@ -51,6 +51,9 @@ impl Owner {
     }
 
     pub(crate) fn resume(&mut self) {
+        if self.stops.mode() == Mode::Stopped && self.tell_put_off() {
+            return;
+        }
         if self.stops.mode() == Mode::Stopped || self.stops.holds_some() {
             self.resume_all();
         }

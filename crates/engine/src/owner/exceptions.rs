@@ -19,6 +19,7 @@ use crate::frame::{Frame, StackCache};
 use crate::inspect::Inspect;
 use crate::memory::Memory;
 use crate::modules::LoadedModule;
+use crate::target::linux::ptrace::UserRegisters;
 use crate::unwind;
 use crate::{Address, Error, ThreadId};
 use rustc_hash::FxHashMap;
@@ -72,6 +73,21 @@ impl Exceptions {
                 filters.rust_panic.is_some() || filters.rust_uncaught.is_some()
             }
         }
+    }
+
+    /// Whether panics begin at a place.
+    pub(super) fn is_panic(&self, at: Address) -> bool {
+        self.is_hook(Hook::Panic, at)
+    }
+
+    /// Whether C++'s runtime gives up at a place.
+    pub(super) fn gives_up_at(&self, at: Address) -> bool {
+        self.is_hook(Hook::GivesUp, at)
+    }
+
+    fn is_hook(&self, hook: Hook, at: Address) -> bool {
+        let mut hooks = self.known.values().flatten();
+        hooks.any(|known| *known == (hook, at))
     }
 
     fn wants_any(&self) -> bool {
@@ -150,6 +166,32 @@ impl Owner {
     pub(crate) fn set_exception_filters(&mut self, filters: ExceptionFilters) {
         self.exceptions.filters = filters;
         self.arm_exceptions();
+    }
+
+    /// The places where exceptions and panics leave a function that nothing in it catches them for.
+    pub(super) fn exceptions_leave_at(&mut self) -> Vec<Address> {
+        let modules: Vec<Arc<LoadedModule>> = self.modules.iter().cloned().collect();
+        let mut places = Vec::new();
+        for module in &modules {
+            let hooks = self.exceptions.known.entry(module.id);
+            let hooks = hooks.or_insert_with(|| hooks_of(module, &self.memory));
+            let leaving = hooks
+                .iter()
+                .filter(|(hook, _)| matches!(hook, Hook::GivesUp | Hook::Panic));
+            places.extend(leaving.map(|(_, at)| *at));
+        }
+        places
+    }
+
+    /// What a panic says that a thread begins.
+    pub(super) fn panic_text(&self, registers: &UserRegisters) -> String {
+        let registers = registers.to_dwarf();
+        let argument = |number: u16| registers.get(number).map(Address);
+        let message = match (argument(RDI), argument(RSI)) {
+            (Some(data), Some(table)) => rust::message(&self.memory, data, table),
+            _ => None,
+        };
+        message.unwrap_or_else(|| "Box<dyn Any>".to_owned())
     }
 
     /// Inserts sites where somebody wants to stop, and takes the others out.
@@ -388,7 +430,7 @@ impl Owner {
         exception
     }
 
-    fn one_exception(&self, object: Object, stack: u64) -> Exception {
+    pub(super) fn one_exception(&self, object: Object, stack: u64) -> Exception {
         let space = self.space();
         let name = space.type_name(object.type_info);
         let id = name.clone().unwrap_or_else(|| "an exception".to_owned());

@@ -33,6 +33,9 @@ struct Succession {
 impl Owner {
     /// Lets a child with a copy of our memory go, clean.
     pub(super) fn release_copy(&mut self, child: ThreadId) {
+        if self.is_calls_child(child) {
+            let _ = process::signal(child, libc::SIGKILL);
+        }
         self.clean_copy(child);
         let _ = ptrace::detach(child, 0);
         self.end_if_due();

@@ -16,6 +16,9 @@ impl Owner {
             // A stop is on its way, and is told next.
             return Ok(());
         }
+        if self.stops.mode() == Mode::Stopped && self.tell_put_off() {
+            return Ok(());
+        }
         if self.stops.mode() == Mode::Stopped {
             self.refresh_watched();
         }

@@ -76,6 +76,9 @@ impl Owner {
         options: StepOptions,
     ) -> Result<(), Error> {
         self.require_thread(thread)?;
+        if self.tell_put_off() {
+            return Ok(());
+        }
         let registers = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
         let before = self.calls_not_begun(thread);
         let context = self.context(registers);
@@ -385,16 +388,22 @@ impl Owner {
 
     /// Where `longjmp`, at its first instruction, goes.
     pub(super) fn jump_target(&self, registers: &UserRegisters) -> Option<Address> {
-        let dwarf = registers.to_dwarf();
-        let buffer = Address(dwarf.get(RDI)?);
-        let kept = self.memory.read_u64(buffer.offset(JUMP_TARGET)).ok()?;
-        let block = Address(dwarf.get(FS_BASE)?);
-        let guard = self.memory.read_u64(block.offset(POINTER_GUARD)).ok()?;
+        let buffer = Address(registers.to_dwarf().get(RDI)?);
+        let targets = self.jump_values(registers, buffer.offset(JUMP_TARGET))?;
         let is_code = |target: &Address| self.modules.at(*target).is_some();
-        [kept.rotate_right(17) ^ guard, kept]
-            .map(Address)
-            .into_iter()
-            .find(is_code)
+        targets.into_iter().find(is_code)
+    }
+
+    /// What an address in a `jmp_buf` may be: hidden as glibc does, or plain.
+    pub(super) fn jump_values(
+        &self,
+        registers: &UserRegisters,
+        at: Address,
+    ) -> Option<[Address; 2]> {
+        let kept = self.memory.read_u64(at).ok()?;
+        let block = Address(registers.to_dwarf().get(FS_BASE)?);
+        let guard = self.memory.read_u64(block.offset(POINTER_GUARD)).ok()?;
+        Some([kept.rotate_right(17) ^ guard, kept].map(Address))
     }
 
     /// A thread is back at a site it was called away from by a signal.

@@ -162,6 +162,9 @@ impl Owner {
             self.chooser_met(thread, at);
         }
         let gone = frame_end.then(|| self.frames_ended(thread)).flatten();
+        if self.is_calling(thread) {
+            return self.met_in_call(thread, at);
+        }
         if let Some(reason) = self.due(thread, at, &users) {
             return self.report(thread, reason);
         }

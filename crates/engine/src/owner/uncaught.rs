@@ -143,6 +143,18 @@ impl Owner {
         Some((ExceptionKind::Uncaught, exception))
     }
 
+    /// What was thrown that a thread is about to end the program for; `None`: nothing.
+    pub(super) fn given_up_for(&mut self, thread: ThreadId) -> Option<String> {
+        let frames = self.physical_frames(thread, MOST_FRAMES);
+        let is_end = |frame: &&PhysicalFrame| !matches!(way_of(frame), Some(Way::Through) | None);
+        let index = frames.iter().skip(1).position(|frame| is_end(&frame))? + 1;
+        let Some(object) = self.object_in(&frames[1..=index]) else {
+            return Some("an exception".to_owned());
+        };
+        let stack = self.registers(thread)?.sp();
+        Some(self.one_exception(object, stack).description)
+    }
+
     fn why_uncaught(&self, frame: &PhysicalFrame, way: Way, object: Option<Object>) -> String {
         if way == Way::Ended {
             let caller = unwind::caller(frame, &self.modules, &self.memory);

@@ -1,6 +1,7 @@
 //! Giving variables, registers and what lies in memory other values.
 
 use super::Session;
+use crate::calls::CallOptions;
 use crate::frame::FrameId;
 use crate::values::{NamedValue, Rendered};
 use crate::{Address, Error};
@@ -24,13 +25,16 @@ pub struct Changed {
     pub memory: Vec<Range<Address>>,
     /// Registers.
     pub registers: bool,
-    /// The thread is at another instruction: its frames are others.
+    /// The thread is at another instruction, or others have run: frames are others.
     pub moved: bool,
+    /// Functions were called, which may have written anywhere.
+    pub called: bool,
 }
 
 impl Session {
     /// Gives `target` the value of the expression `text`, both in a frame; without one, in the innermost of the thread
-    /// that stopped. Whatever can't be done leaves all as it was.
+    /// that stopped. Whatever can't be done leaves all as it was, but for what functions do that the expression calls; so what has
+    /// changed is told either way.
     ///
     /// # Errors
     /// [`Error::Expression`] where the value is none for the target, or the target has no place, or one that is read-only;
@@ -40,22 +44,58 @@ impl Session {
         target: Target,
         text: &str,
         frame: Option<FrameId>,
-    ) -> Result<Changed, Error> {
-        let text = text.to_owned();
-        self.ask(move |owner| owner.assign(&target, &text, frame))?
+        options: &CallOptions,
+    ) -> (Result<(), Error>, Changed) {
+        let (text, options) = (text.to_owned(), options.clone());
+        told(self.ask(move |owner| owner.assign(&target, &text, frame, &options)))
     }
 
-    /// As [`Session::evaluate`], but of an assignment (`x = 3`, `x += 1`) the value of its target afterwards, with what was
-    /// changed.
+    /// As [`Session::evaluate`], of an expression that may call functions of the program, `f(1, 2)`. They run on the frame's thread,
+    /// which afterwards is where it was, with all its registers; what they write to memory stays. Breakpoints in them are passed over.
+    /// What has changed is told whether there is a value or not.
     ///
     /// # Errors
-    /// As [`Session::evaluate`] and [`Session::assign`].
+    /// As [`Session::evaluate`]; [`Error::Expression`] also where a call doesn't return: it runs into a signal, throws or jumps out,
+    /// takes too long. Then it was given up.
+    pub fn evaluate_calling(
+        &self,
+        text: &str,
+        frame: Option<FrameId>,
+        options: &CallOptions,
+    ) -> (Result<(NamedValue, Rendered), Error>, Changed) {
+        if self.is_post_mortem() {
+            let text = text.to_owned();
+            let found = self.look(move |threads| threads.evaluate_post_mortem(&text, frame));
+            return (found.and_then(|found| found), Changed::default());
+        }
+        let (text, options) = (text.to_owned(), options.clone());
+        told(self.ask(move |owner| owner.evaluate_calling(&text, frame, &options)))
+    }
+
+    /// As [`Session::evaluate_calling`], but of an assignment (`x = 3`, `x += f(1)`) the value of its target afterwards.
+    ///
+    /// # Errors
+    /// As [`Session::evaluate_calling`] and [`Session::assign`].
     pub fn execute(
         &self,
         text: &str,
         frame: Option<FrameId>,
-    ) -> Result<(NamedValue, Rendered, Changed), Error> {
-        let text = text.to_owned();
-        self.ask(move |owner| owner.execute(&text, frame))?
+        options: &CallOptions,
+    ) -> (Result<(NamedValue, Rendered), Error>, Changed) {
+        if self.is_post_mortem() {
+            let text = text.to_owned();
+            let found = self.look(move |threads| threads.execute_post_mortem(&text, frame));
+            return (found.and_then(|found| found), Changed::default());
+        }
+        let (text, options) = (text.to_owned(), options.clone());
+        told(self.ask(move |owner| owner.execute(&text, frame, &options)))
+    }
+}
+
+/// An answer where there may be nobody to give one.
+fn told<T>(answer: Result<(Result<T, Error>, Changed), Error>) -> (Result<T, Error>, Changed) {
+    match answer {
+        Ok((found, changed)) => (found, changed),
+        Err(error) => (Err(error), Changed::default()),
     }
 }

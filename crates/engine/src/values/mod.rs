@@ -30,6 +30,7 @@ mod implicit;
 mod layout;
 mod named;
 pub(crate) mod names;
+pub(crate) mod passing;
 mod render;
 pub(crate) mod results;
 mod room;

@@ -263,6 +263,19 @@ impl Parser {
         }
     }
 
+    /// The types that a function is called with behind its name, `largest<int>(1, 2)`; empty where it isn't one.
+    pub(super) fn called_with_types(&mut self) -> String {
+        let before = self.next;
+        if matches!(self.peek(), TokenKind::Operator("<"))
+            && let Ok(types) = self.type_arguments()
+            && matches!(self.peek(), TokenKind::Operator("("))
+        {
+            return types;
+        }
+        self.next = before;
+        String::new()
+    }
+
     /// The arguments of a generic type, as they are written.
     fn type_arguments(&mut self) -> Result<String, Fault> {
         let mut text = String::new();

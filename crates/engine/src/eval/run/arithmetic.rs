@@ -31,6 +31,13 @@ impl Runner<'_> {
         {
             return Ok(result);
         }
+        // What the first decides leaves the second alone: it may be there to guard it.
+        match operator {
+            Binary::And if !self.holds(left)? => return Ok(Number::Bool(false)),
+            Binary::Or if self.holds(left)? => return Ok(Number::Bool(true)),
+            Binary::And | Binary::Or => return Ok(Number::Bool(self.number(right)?.is_true())),
+            _ => {}
+        }
         let first = match self.number(left) {
             Err(fault) => match self.compare_texts(operator, left, right) {
                 Ok(Some(result)) => return Ok(result),
@@ -38,13 +45,6 @@ impl Runner<'_> {
             },
             Ok(first) => first,
         };
-        // What the first decides leaves the second alone: it may be there to guard it.
-        match operator {
-            Binary::And if !first.is_true() => return Ok(Number::Bool(false)),
-            Binary::Or if first.is_true() => return Ok(Number::Bool(true)),
-            Binary::And | Binary::Or => return Ok(Number::Bool(self.number(right)?.is_true())),
-            _ => {}
-        }
         let second = match self.number(right) {
             // `color == RED`: a name that is no variable may be one of the enumeration's.
             Err(fault) => self.enumerator(left, right).ok_or(fault)?,

@@ -3,6 +3,7 @@
 use super::convert::{Conversion, some_of};
 use super::registers::Register;
 use super::{Fault, MAX_STEPS, Runner, arithmetic, runner};
+use crate::eval::calls::Calls;
 use crate::eval::ir::{Binary, Expression, Kind};
 use crate::eval::suggest::nearest;
 use crate::frame::Frame;
@@ -19,8 +20,9 @@ pub(in crate::eval) fn changes(
     text: &str,
     frame: &Frame,
     reader: &Reader<'_>,
+    calls: Option<&Calls>,
 ) -> Result<Vec<Change>, Fault> {
-    let runner = runner(text, frame, reader)?;
+    let runner = runner(text, frame, reader, calls)?;
     let operator = operator.map(|operator| (operator, target));
     if let Kind::Register(name) = &target.kind {
         return runner.register_changes(name, target.at, operator, source);
@@ -36,8 +38,9 @@ pub(in crate::eval) fn changes_of(
     (source, text): (&Expression, &str),
     frame: &Frame,
     reader: &Reader<'_>,
+    calls: Option<&Calls>,
 ) -> Result<Vec<Change>, Fault> {
-    runner(text, frame, reader)?.store(value.clone(), name, None, source)
+    runner(text, frame, reader, calls)?.store(value.clone(), name, None, source)
 }
 
 /// As [`changes_of`] for a register.
@@ -46,8 +49,9 @@ pub(in crate::eval) fn changes_of_register(
     (source, text): (&Expression, &str),
     frame: &Frame,
     reader: &Reader<'_>,
+    calls: Option<&Calls>,
 ) -> Result<Vec<Change>, Fault> {
-    runner(text, frame, reader)?.register_changes(register, 0, None, source)
+    runner(text, frame, reader, calls)?.register_changes(register, 0, None, source)
 }
 
 impl Runner<'_> {
@@ -162,7 +166,7 @@ impl Runner<'_> {
         Err(Fault::new(source.at, format!("`{name}` can't be set")))
     }
 
-    fn number_bytes(
+    pub(super) fn number_bytes(
         &self,
         target: &Value,
         type_: &Type,
@@ -207,7 +211,7 @@ impl Runner<'_> {
     }
 
     /// The bytes of another value of the same type.
-    fn whole(
+    pub(super) fn whole(
         &self,
         target: &Value,
         operator: Option<(Binary, &Expression)>,

@@ -101,7 +101,7 @@ impl Runner<'_> {
     }
 
     /// A member as declared, or of the active variant.
-    fn own_member(&self, value: &Value, name: &str) -> Option<Value> {
+    pub(super) fn own_member(&self, value: &Value, name: &str) -> Option<Value> {
         let mut visits = 0;
         if let Some(member) = self.declared_member(value, name, 0, &mut visits) {
             return Some(member);

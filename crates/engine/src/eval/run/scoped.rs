@@ -17,6 +17,7 @@ fn runner<'a>(text: &'a str, scope: &'a Scope<'a>, reader: &'a Reader<'a>) -> Ru
         module: Arc::clone(&scope.object.module),
         wanted: None,
         scope: Some(scope),
+        calls: None,
     }
 }
 

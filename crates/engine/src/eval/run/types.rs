@@ -82,7 +82,10 @@ impl Runner<'_> {
     }
 
     /// What a name stands for; `None`: void.
-    fn find_type(&self, target: &TypeName) -> Result<(Arc<LoadedModule>, Option<TypeId>), Fault> {
+    pub(super) fn find_type(
+        &self,
+        target: &TypeName,
+    ) -> Result<(Arc<LoadedModule>, Option<TypeId>), Fault> {
         if target.name == "void" || target.name == "()" {
             return Ok((Arc::clone(&self.module), None));
         }
@@ -173,22 +176,7 @@ impl Runner<'_> {
         module: &Arc<LoadedModule>,
         target: Option<TypeId>,
     ) -> Result<Number, Fault> {
-        let is_pointer = self.is_pointer(&value);
-        let number = match value.contents {
-            Contents::Number(number) => number,
-            // A Rust reference is cast itself, not what is behind it.
-            _ if is_pointer => match self.reader.word(&value.contents) {
-                Ok(address) => Number::Pointer {
-                    address,
-                    target: match self.reader.resolve(&value).map(|r| r.type_.kind.clone()) {
-                        Some(TypeKind::Pointer(_, target)) => target,
-                        _ => None,
-                    },
-                },
-                Err(_) => self.number_of(&value, operand)?,
-            },
-            _ => self.number_of(&value, operand)?,
-        };
+        let number = self.pointer_itself(&value, operand)?;
         let (address, from) = match number {
             Number::Pointer { address, target } => (address, target),
             Number::Integer { value, .. } => (value as u64, None),
@@ -303,6 +291,23 @@ impl Runner<'_> {
         })
     }
 
+    /// The number of a value; a Rust reference's is its own, not that of what is behind it.
+    pub(super) fn pointer_itself(
+        &self,
+        value: &Value,
+        operand: &Expression,
+    ) -> Result<Number, Fault> {
+        let target = match self.reader.resolve(value).map(|r| r.type_.kind.clone()) {
+            Some(TypeKind::Pointer(PointerKind::Pointer, target)) => target,
+            _ => return self.number_of(value, operand),
+        };
+        match (&value.contents, self.reader.word(&value.contents)) {
+            (Contents::Number(number), _) => Ok(*number),
+            (_, Ok(address)) => Ok(Number::Pointer { address, target }),
+            (_, Err(_)) => self.number_of(value, operand),
+        }
+    }
+
     pub(super) fn size_of_type(&self, target: &TypeName) -> Result<Number, Fault> {
         let size = match (target.pointers, target.scalar) {
             (1.., _) => 8,
@@ -333,6 +338,10 @@ impl Runner<'_> {
     pub(super) fn size_of(&self, operand: &Expression) -> Result<Number, Fault> {
         if let Kind::Text(text) = &operand.kind {
             return Ok(Number::integer(text.len() as i128 + 1, 8, false));
+        }
+        if operand.calls() {
+            let why = "functions are not called to be measured";
+            return Err(Fault::new(operand.at, why));
         }
         let mut value = match (self.value(operand), &operand.kind) {
             (Ok(value), _) => value,
@@ -481,7 +490,12 @@ fn constant_of(module: &LoadedModule, id: TypeId, name: &str) -> Option<(i128, u
 }
 
 /// Where the part of a base class is in an object; `None`: it has no such base, or a virtual one.
-fn base_offset(module: &LoadedModule, whole: TypeId, part: TypeId, depth: usize) -> Option<u64> {
+pub(super) fn base_offset(
+    module: &LoadedModule,
+    whole: TypeId,
+    part: TypeId,
+    depth: usize,
+) -> Option<u64> {
     let strip = |id| module.module.strip_aliases(id).ok().flatten();
     let (outer, inner): (Arc<Type>, Arc<Type>) = (strip(whole)?, strip(part)?);
     if outer.id == inner.id || outer.name == inner.name {

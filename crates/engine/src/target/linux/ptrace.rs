@@ -91,6 +91,44 @@ impl UserRegisters {
         self.0.rdi = argument;
     }
 
+    /// Has the thread begin a function, with so many vector registers in use for arguments, in no system call.
+    pub(crate) fn begin_function(
+        &mut self,
+        code: Address,
+        sp: u64,
+        integers: &[u64],
+        vectors: u64,
+    ) {
+        /// The direction flag, which functions are begun without, and the trap flag.
+        const FLAGS: u64 = 1 << 10 | 1 << 8;
+        self.forget_system_call();
+        let r = &mut self.0;
+        r.rip = code.0;
+        r.rsp = sp;
+        r.rax = vectors;
+        r.eflags &= !FLAGS;
+        let places = [
+            &mut r.rdi, &mut r.rsi, &mut r.rdx, &mut r.rcx, &mut r.r8, &mut r.r9,
+        ];
+        for (place, value) in places.into_iter().zip(integers) {
+            *place = *value;
+        }
+    }
+
+    /// Whether the kernel will go on with a system call in a way of its own, which another system call ends.
+    pub(crate) fn goes_on_with_system_call(&self) -> bool {
+        const RESTART_BLOCK: i64 = -516;
+        self.0.orig_rax.cast_signed() >= 0 && self.0.rax.cast_signed() == RESTART_BLOCK
+    }
+
+    /// Has the kernel make the system call anew, where it would go on with it in a way of its own.
+    pub(crate) fn restart_anew(&mut self) {
+        const RESTART: i64 = -514;
+        if self.goes_on_with_system_call() {
+            self.0.rax = RESTART.cast_unsigned();
+        }
+    }
+
     /// Sets a register that arguments come in, by iced's name.
     pub(crate) fn set_argument(&mut self, register: Register, value: u64) {
         let r = &mut self.0;
@@ -377,6 +415,29 @@ pub(crate) fn extended_state(thread: ThreadId) -> io::Result<Vec<u8>> {
     Ok(state)
 }
 
+/// Sets the state that [`extended_state`] has read.
+pub(crate) fn set_extended_state(thread: ThreadId, state: &[u8]) -> io::Result<()> {
+    const NT_X86_XSTATE: usize = 0x202;
+    let mut state = state.to_vec();
+    let mut buffer = libc::iovec {
+        iov_base: state.as_mut_ptr().cast(),
+        iov_len: state.len(),
+    };
+    // SAFETY: the kernel reads no more than `iov_len` bytes of the buffer; both live until the call returns.
+    let result = unsafe {
+        libc::ptrace(
+            libc::PTRACE_SETREGSET,
+            thread.0,
+            NT_X86_XSTATE,
+            &raw mut buffer,
+        )
+    };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
 /// Sets the SSE registers' low 16 bytes of a stopped thread.
 pub(crate) fn set_vectors(thread: ThreadId, vectors: &[u128; 16]) -> io::Result<()> {
     let mut registers = MaybeUninit::<libc::user_fpregs_struct>::uninit();
@@ -452,6 +513,40 @@ pub(crate) fn signal_info(thread: ThreadId) -> io::Result<SignalInfo> {
     // SAFETY: zeroed before and written by the kernel; any bit pattern is valid.
     let info = unsafe { info.assume_init() };
     Ok(summary(&info))
+}
+
+/// All there is to the signal that a thread is stopped by.
+#[derive(Clone, Copy)]
+pub(crate) struct WholeSignal(libc::siginfo_t);
+
+impl std::fmt::Debug for WholeSignal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("WholeSignal")
+            .field(&self.0.si_signo)
+            .finish()
+    }
+}
+
+/// The signal that a thread is stopped by, to be given back.
+pub(crate) fn whole_signal(thread: ThreadId) -> io::Result<WholeSignal> {
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    // SAFETY: the kernel writes one siginfo_t.
+    let result = unsafe { libc::ptrace(libc::PTRACE_GETSIGINFO, thread.0, 0, info.as_mut_ptr()) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: zeroed before and written by the kernel; any bit pattern is valid.
+    Ok(WholeSignal(unsafe { info.assume_init() }))
+}
+
+/// Gives a thread that is stopped by a signal another one's particulars.
+pub(crate) fn set_whole_signal(thread: ThreadId, signal: &WholeSignal) -> io::Result<()> {
+    // SAFETY: the kernel reads one siginfo_t.
+    let result = unsafe { libc::ptrace(libc::PTRACE_SETSIGINFO, thread.0, 0, &raw const signal.0) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
 }
 
 /// Has a stopped thread block all signals that can be blocked.

@@ -1,0 +1,72 @@
+//! How functions of the program are called for expressions.
+
+use crate::adapter::Adapter;
+use crate::launch_arguments::{string, wrong};
+use dapple_dap::server::Context;
+use dapple_engine::calls::{CallOptions, CallThreads};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The longest time a call may take, in seconds.
+const LONGEST: f64 = 86_400.0;
+
+/// What `launch` or `attach` said of calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallSettings {
+    /// How long each may take.
+    pub time_limit: Duration,
+    /// Who runs meanwhile.
+    pub threads: CallThreads,
+}
+
+impl Default for CallSettings {
+    fn default() -> Self {
+        let options = CallOptions::default();
+        CallSettings {
+            time_limit: options.time_limit,
+            threads: options.threads,
+        }
+    }
+}
+
+impl CallSettings {
+    /// Takes an argument, if it is about calls.
+    ///
+    /// # Errors
+    /// A sentence that names it and says what it should be.
+    pub fn read(&mut self, name: &str, value: &Value) -> Result<bool, String> {
+        match name {
+            "callTimeout" => {
+                let seconds = value.as_f64().filter(|s| *s > 0.0 && *s <= LONGEST);
+                let seconds = seconds.ok_or_else(|| wrong(name, "a number of seconds", value))?;
+                self.time_limit = Duration::from_secs_f64(seconds);
+            }
+            "callThreads" => {
+                self.threads = match string(name, value)? {
+                    "one" => CallThreads::One,
+                    "all" => CallThreads::All,
+                    other => {
+                        return Err(format!(
+                            "`{name}` must be \"one\" or \"all\", not {other:?}"
+                        ));
+                    }
+                }
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+impl Adapter {
+    /// How a request's expression calls functions: until the request is cancelled.
+    pub fn call_options(&self, context: &Context) -> CallOptions {
+        let token = context.cancelled().clone();
+        CallOptions {
+            time_limit: self.calls.time_limit,
+            threads: self.calls.threads,
+            cancelled: Some(Arc::new(move || token.is_cancelled())),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Functions of the program that clients' expressions call.
+
+mod support;
+
+use dapple_dap::client::ClientError;
+use dapple_dap::types::*;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+use support::{Fixture, Session, Stopped, initialize_arguments};
+
+fn begin(arguments: Value) -> (Fixture, Session, Stopped) {
+    let fixture = Fixture::new("called.c");
+    let client = initialize_arguments().with_supports_invalidated_event(true);
+    let session = Session::serving(Default::default(), client);
+    session.launch(&fixture, arguments);
+    session.set_breakpoints(&fixture, &["ready", "crash", "after"]);
+    session.configured();
+    let stop = session.stopped_at(&fixture, "ready", StoppedEventReason::Breakpoint);
+    (fixture, session, stop)
+}
+
+fn evaluated(
+    session: &Session,
+    frame: &StackFrame,
+    expression: &str,
+    context: EvaluateArgumentsContext,
+) -> String {
+    let arguments = EvaluateArguments::new(expression).with_frame_id(frame.id);
+    match session.request::<EvaluateRequest>(arguments.with_context(context)) {
+        Ok(answer) => answer.result,
+        Err(ClientError::Failed(failure)) => format!("error: {failure}"),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn functions_are_called_where_that_is_asked_for_and_only_there() {
+    use EvaluateArgumentsContext::{Clipboard, Hover, Repl, Watch};
+    let (fixture, session, stop) = begin(json!({}));
+    let main = &stop.top;
+    let of = |text: &str, context| evaluated(&session, main, text, context);
+    assert_eq!(of("add(1, 2)", Watch), "3");
+    assert_eq!(of("swap(here)", Clipboard), "{x = 2, y = 1}");
+    let hovered = of("add(1, 2)", Hover);
+    assert!(
+        hovered.contains("functions are not called here"),
+        "{hovered}"
+    );
+    let assigned = of("count = add(1, 2)", Watch);
+    assert!(assigned.contains("assignments are refused"), "{assigned}");
+    let count = session.scope(main, "Locals").variables_reference;
+    let set = SetVariableArguments::new(count, "count", "add(count, 2)");
+    assert_eq!(session.ok::<SetVariableRequest>(set).value, "7");
+    session.wait_for::<InvalidatedEvent>();
+    let set = SetExpressionArguments::new("here.x", "table[1](4)").with_frame_id(main.id);
+    assert_eq!(session.ok::<SetExpressionRequest>(set).value, "16");
+    session.wait_for::<InvalidatedEvent>();
+    assert_eq!(
+        of("set(&count, add(count, 1))", Repl),
+        "<it returns nothing>"
+    );
+    session.wait_for::<InvalidatedEvent>();
+    assert_eq!(of("swap(here)", Repl), "{x = 2, y = 16}");
+    session.wait_for::<InvalidatedEvent>();
+    let crashed = of("crash(0)", Repl);
+    let line = fixture.line("crash");
+    assert_eq!(
+        crashed,
+        format!(
+            "error: `crash` ran into SIGSEGV: read of address 0x0, a null pointer at called.c:{line} in `crash`; the call was given up, and all is as before but for what it has written to memory"
+        )
+    );
+    session.wait_for::<InvalidatedEvent>();
+    // The frame is still good, and nothing was told of a stop: the next is where the program goes on to.
+    assert_eq!(of("count", Hover), "8");
+    session.ok::<ContinueRequest>(ContinueArguments::new(stop.thread));
+    let stop = session.stopped_at(&fixture, "after", StoppedEventReason::Breakpoint);
+    session.ok::<ContinueRequest>(ContinueArguments::new(stop.thread));
+    assert_eq!(session.exit_code(), 0);
+    let output = session.output(OutputEventCategory::Stdout);
+    assert!(output.contains("calls 3\ncount 8 jumped 0"), "{output}");
+    session.disconnect();
+}
+
+#[test]
+fn a_call_that_lasts_ends_with_its_time_or_its_request() {
+    use EvaluateArgumentsContext::Repl;
+    let (_, session, stop) = begin(json!({"callTimeout": 0.25}));
+    let begun = Instant::now();
+    let spun = evaluated(&session, &stop.top, "spin()", Repl);
+    assert!(begun.elapsed() >= Duration::from_millis(250));
+    assert!(
+        spun.starts_with("error: `spin` has not returned within 0.25 seconds at called.c:"),
+        "{spun}"
+    );
+    assert_eq!(evaluated(&session, &stop.top, "add(1, 2)", Repl), "3");
+    session.disconnect();
+    let (_, session, stop) = begin(json!({"callTimeout": 600}));
+    let arguments = EvaluateArguments::new("spin()").with_frame_id(stop.top.id);
+    let evaluating = session
+        .send::<EvaluateRequest>(arguments.with_context(Repl))
+        .expect("sent");
+    let cancel = CancelArguments::new().with_request_id(evaluating.seq());
+    session.ok::<CancelRequest>(cancel);
+    let error = evaluating.wait().expect_err("it is cancelled");
+    assert!(error.to_string().contains("cancelled"), "{error}");
+    assert_eq!(evaluated(&session, &stop.top, "add(1, 2)", Repl), "3");
+    session.disconnect();
+}

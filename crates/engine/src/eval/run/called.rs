@@ -1,0 +1,362 @@
+//! Calls: which function is meant, and with what it is to be called. Nobody is called here: see [`crate::eval::calls`].
+
+mod callee;
+mod passed;
+
+use super::{Fault, Runner};
+use crate::Address;
+use crate::calls::{Arguments, Call, Image, Returned};
+use crate::eval::ir::{Expression, Kind, Scalar, TypeName};
+use crate::modules::LoadedModule;
+use crate::values::passing::{self, Class, Part, Passing};
+use crate::values::{Value, names};
+use dapple_symbols::functions::Language;
+use dapple_symbols::types::TypeId;
+use std::sync::Arc;
+
+/// How many functions are named where several may be meant.
+const MOST_LISTED: usize = 8;
+
+/// A function that may be meant.
+#[derive(Debug, Clone)]
+struct Candidate {
+    /// What people call it.
+    name: String,
+    language: Language,
+    /// Where it begins, or why it can't be called.
+    code: Result<Address, String>,
+    /// What it takes and gives back; `None`: nothing says.
+    known: Option<Known>,
+    /// What its first parameter is given: the object that it is called on.
+    object: Option<Object>,
+}
+
+/// What is known of a function's interface.
+#[derive(Debug, Clone)]
+struct Known {
+    module: Arc<LoadedModule>,
+    parameters: Vec<TypeId>,
+    variadic: bool,
+    result: Option<TypeId>,
+}
+
+/// An object that a method is called on.
+#[derive(Debug, Clone)]
+enum Object {
+    /// By its address.
+    Pointer(Image),
+    /// By its bytes.
+    Whole(Vec<u8>),
+}
+
+/// A function that takes the arguments that are given.
+struct Fitting {
+    call: Call,
+    /// How well each fits; less is better.
+    ranks: Vec<u8>,
+}
+
+/// A part in a general register.
+fn one_word() -> Passing {
+    Passing::Parts {
+        size: 8,
+        parts: vec![Part {
+            offset: 0,
+            size: 8,
+            class: Class::Integer,
+        }],
+    }
+}
+
+impl Runner<'_> {
+    /// What a call gives back, if it was made; else it is asked for. `cast` is the type that is written in front.
+    pub(super) fn call(
+        &self,
+        expression: &Expression,
+        callee: &Expression,
+        arguments: &[Expression],
+        cast: Option<&TypeName>,
+    ) -> Result<Value, Fault> {
+        self.made(expression, || {
+            let candidates = self.callee(callee)?;
+            self.chosen(&candidates, callee, arguments, cast)
+        })
+    }
+
+    /// As [`Runner::call`], of a method without arguments that bears the name of one that is answered without the program; `None`: the
+    /// object has none.
+    pub(super) fn own_method(
+        &self,
+        expression: &Expression,
+        base: &Expression,
+        name: &str,
+        name_at: usize,
+    ) -> Option<Result<Value, Fault>> {
+        self.calls?;
+        let found = |runner: &Self| {
+            let value = runner.value(base)?;
+            runner.methods_called(value, base, (name, name_at), false)
+        };
+        let candidates = found(self).ok()?;
+        Some(self.made(expression, || self.chosen(&candidates, base, &[], None)))
+    }
+
+    fn made(
+        &self,
+        expression: &Expression,
+        wanted: impl FnOnce() -> Result<Call, Fault>,
+    ) -> Result<Value, Fault> {
+        let waiting = |what: &str| Err(Fault::new(expression.at, what));
+        let Some(calls) = self.calls else {
+            return waiting("functions are not called here");
+        };
+        if let Some(value) = calls.result(expression) {
+            return Ok(value);
+        }
+        if !calls.is_waiting() {
+            let call = wanted()?;
+            // An argument's call may have to be made before.
+            if !calls.is_waiting() {
+                calls.want(expression, call);
+            }
+        }
+        waiting("a call has to be made before")
+    }
+
+    /// Of the functions that are meant the one that takes the arguments best (C++20 §12.2.4, in short).
+    fn chosen(
+        &self,
+        candidates: &[Candidate],
+        callee: &Expression,
+        arguments: &[Expression],
+        cast: Option<&TypeName>,
+    ) -> Result<Call, Fault> {
+        let mut fitting: Vec<(&Candidate, Fitting)> = Vec::new();
+        let mut faults = Vec::new();
+        for candidate in candidates {
+            match self.prepared(candidate, callee, arguments, cast) {
+                Ok(call) => fitting.push((candidate, call)),
+                Err(fault) => faults.push(fault),
+            }
+        }
+        let is_best = |one: &Fitting| {
+            fitting.iter().all(|(_, other)| {
+                let pairs = one.ranks.iter().zip(&other.ranks);
+                std::ptr::eq(one, other)
+                    || (pairs.clone().all(|(one, other)| one <= other)
+                        && pairs.clone().any(|(one, other)| one < other))
+            })
+        };
+        if let Some((_, best)) = fitting.iter().find(|(_, one)| is_best(one)) {
+            return Ok(best.call.clone());
+        }
+        let mut faults = faults.into_iter();
+        match (fitting.is_empty(), faults.next()) {
+            (true, Some(fault)) if candidates.len() == 1 => Err(fault),
+            (true, _) => {
+                let all = self.listed(candidates.iter());
+                Err(self.fault(callee, &format!("takes no such arguments; there are {all}")))
+            }
+            (false, _) => {
+                let all = self.listed(fitting.iter().map(|(candidate, _)| *candidate));
+                Err(self.fault(callee, &format!("may mean several: {all}")))
+            }
+        }
+    }
+
+    fn listed<'c>(&self, candidates: impl Iterator<Item = &'c Candidate>) -> String {
+        let mut all: Vec<String> = candidates
+            .map(|candidate| format!("`{}`", self.shown(candidate)))
+            .collect();
+        all.dedup();
+        if all.len() > MOST_LISTED {
+            all.truncate(MOST_LISTED);
+            all.push("…".to_owned());
+        }
+        all.join(", ")
+    }
+
+    /// A function as it is declared.
+    fn shown(&self, candidate: &Candidate) -> String {
+        let Some(known) = &candidate.known else {
+            return candidate.name.clone();
+        };
+        let name_of = |id: &TypeId| match known.module.module.type_of(*id) {
+            Ok(type_) => names::shorten(&type_.name, type_.language),
+            Err(_) => "?".to_owned(),
+        };
+        let skipped = usize::from(candidate.object.is_some());
+        let mut parameters: Vec<String> =
+            known.parameters.iter().skip(skipped).map(name_of).collect();
+        if known.variadic {
+            parameters.push("...".to_owned());
+        }
+        format!("{}({})", candidate.name, parameters.join(", "))
+    }
+
+    /// A call of one function.
+    fn prepared(
+        &self,
+        candidate: &Candidate,
+        callee: &Expression,
+        given: &[Expression],
+        cast: Option<&TypeName>,
+    ) -> Result<Fitting, Fault> {
+        let name = &candidate.name;
+        let refuse =
+            |why: String| Fault::new(callee.at, format!("`{name}` can't be called: {why}"));
+        let code = candidate.code.clone().map_err(refuse)?;
+        let mut arguments = Arguments::default();
+        let mut ranks = Vec::new();
+        let Some(known) = &candidate.known else {
+            let result = self.returned_as(candidate, cast, callee)?;
+            for argument in given {
+                self.push_promoted(&mut arguments, argument)?;
+            }
+            return Ok(Fitting {
+                call: Call {
+                    name: name.clone(),
+                    code,
+                    arguments,
+                    result,
+                },
+                ranks,
+            });
+        };
+        let is_rust = candidate.language == Language::Rust;
+        let result = match known.result {
+            None => Returned::Nothing,
+            Some(id) => {
+                let passing = passing::passing(&known.module, id, candidate.language);
+                let passing = passing.map_err(|unsure| refuse(unsure.of_result().to_owned()))?;
+                if matches!(passing, Passing::Memory | Passing::Address) {
+                    let type_ = known.module.module.strip_aliases(id).ok().flatten();
+                    let size = type_.and_then(|type_| type_.size).unwrap_or(0);
+                    arguments.push_room(size).map_err(refuse)?;
+                }
+                match passing {
+                    Passing::Nothing { size: None } => Returned::Nothing,
+                    _ => Returned::Value(Arc::clone(&known.module), id),
+                }
+            }
+        };
+        let mut parameters = known.parameters.iter().copied();
+        if let Some(object) = &candidate.object {
+            let parameter = parameters.next();
+            let pushed = match (object, parameter) {
+                (Object::Pointer(image), _) => arguments.push(image, &one_word(), 8, false),
+                (Object::Whole(bytes), Some(id)) => {
+                    let passing = passing::passing(&known.module, id, candidate.language);
+                    let passing =
+                        passing.map_err(|unsure| refuse(unsure.of_argument().to_owned()))?;
+                    arguments.push(&Image::of(bytes.clone()), &passing, 8, is_rust)
+                }
+                (Object::Whole(_), None) => Ok(()),
+            };
+            pushed.map_err(refuse)?;
+            ranks.push(match parameter {
+                Some(id) if self.points_to_const(&known.module, id) => 1,
+                _ => 0,
+            });
+        }
+        let wanted = parameters.len();
+        let fits = given.len() == wanted || (known.variadic && given.len() > wanted);
+        if !fits {
+            let takes = match (wanted, known.variadic) {
+                (1, false) => "1 argument".to_owned(),
+                (1, true) => "1 argument or more".to_owned(),
+                (count, false) => format!("{count} arguments"),
+                (count, true) => format!("{count} arguments or more"),
+            };
+            let are = match given.len() {
+                1 => "1 is",
+                _ => &format!("{} are", given.len()),
+            };
+            let hint = match candidate.language {
+                Language::Cpp if given.len() < wanted => {
+                    " (defaults are not known, they have to be written)"
+                }
+                _ => "",
+            };
+            let why = format!(
+                "`{}` takes {takes}, and {are} given{hint}",
+                self.shown(candidate)
+            );
+            return Err(Fault::new(callee.at, why));
+        }
+        for argument in given {
+            match parameters.next() {
+                Some(id) => {
+                    let passed = self.passed(&known.module, id, candidate.language, argument)?;
+                    let pushed =
+                        arguments.push(&passed.image, &passed.passing, passed.alignment, is_rust);
+                    pushed
+                        .map_err(|why| self.fault(argument, &format!("can't be passed: {why}")))?;
+                    ranks.push(passed.rank);
+                }
+                None => self.push_promoted(&mut arguments, argument)?,
+            }
+        }
+        Ok(Fitting {
+            call: Call {
+                name: name.clone(),
+                code,
+                arguments,
+                result,
+            },
+            ranks,
+        })
+    }
+
+    /// What a function gives back of which nothing is known but what is written in front of its call.
+    fn returned_as(
+        &self,
+        candidate: &Candidate,
+        cast: Option<&TypeName>,
+        callee: &Expression,
+    ) -> Result<Returned, Fault> {
+        let name = &candidate.name;
+        let Some(target) = cast else {
+            let example = match self.frame.language {
+                Language::Rust => format!("`{name}(…) as i32`"),
+                _ => format!("`(int){name}(…)`"),
+            };
+            return Err(Fault::new(
+                callee.at,
+                format!(
+                    "nothing says what `{name}` takes and returns, as it has no debug information; say what it returns: {example}"
+                ),
+            ));
+        };
+        match target.plain_scalar() {
+            Some(Scalar::Integer { size, signed }) => return Ok(Returned::Integer(size, signed)),
+            Some(Scalar::Float {
+                size: size @ (4 | 8),
+            }) => return Ok(Returned::Float(size)),
+            Some(Scalar::Bool) => return Ok(Returned::Integer(1, false)),
+            Some(Scalar::Char) => return Ok(Returned::Integer(1, true)),
+            Some(Scalar::Float { .. }) | None => {}
+        }
+        let (module, id) = self.find_type(target)?;
+        match (target.pointers, id) {
+            (0, Some(id)) => match passing::passing(&module, id, Language::C) {
+                Ok(Passing::Parts { .. } | Passing::Extended) => Ok(Returned::Value(module, id)),
+                _ => {
+                    let why = format!("a `{}` can't be had without debug information", target.name);
+                    Err(Fault::new(target.at, why))
+                }
+            },
+            (0, None) => Ok(Returned::Nothing),
+            (1, id) => Ok(Returned::Pointer(module, id)),
+            _ => Ok(Returned::Pointer(module, None)),
+        }
+    }
+
+    /// Whether the callee is a plain name.
+    fn is_name(callee: &Expression) -> Option<&str> {
+        match &callee.kind {
+            Kind::Name(name) => Some(name),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,607 @@
+//! Which functions the front of a call may mean: by a name, behind a pointer, or of an object's class.
+
+use super::{Candidate, Known, Object};
+use crate::Address;
+use crate::calls::Image;
+use crate::eval::Fault;
+use crate::eval::ir::{Expression, Kind, Unary};
+use crate::eval::run::{MAX_STEPS, Runner};
+use crate::modules::LoadedModule;
+use crate::values::view::{LONG, View};
+use crate::values::{Contents, Number, Value, names, results};
+use dapple_symbols::functions::{Function, Language};
+use dapple_symbols::names::NamePattern;
+use dapple_symbols::queries::{FoundFunction, Instance};
+use dapple_symbols::signatures::Signature;
+use dapple_symbols::types::{PointerKind, TypeId, TypeKind};
+use std::sync::Arc;
+
+/// How deep bases are searched.
+const MAX_BASES: usize = 16;
+/// Functions of a name that are looked at.
+const MOST_FOUND: usize = 1000;
+/// The largest object that is called on by a copy, in bytes.
+const MOST_BYTES: u64 = 1 << 16;
+/// How far a function is from here that no scope around leads to.
+const FAR: usize = usize::MAX;
+/// A copy that takes other arguments.
+const CLONE: &str = ".constprop.";
+
+impl Runner<'_> {
+    /// The functions that are meant, one at least.
+    pub(super) fn callee(&self, callee: &Expression) -> Result<Vec<Candidate>, Fault> {
+        if let Kind::Member {
+            base,
+            name,
+            name_at,
+            arrow,
+        } = &callee.kind
+        {
+            let value = self.value(base)?;
+            return self.methods_called(value, base, (name, *name_at), *arrow);
+        }
+        // `(*f)(x)` is `f(x)` (C 2011 §6.3.2.1).
+        if let Kind::Unary {
+            operator: Unary::Dereference,
+            operand,
+        } = &callee.kind
+            && let Some(found) = self.behind(&self.value(operand)?)
+        {
+            return Ok(vec![found]);
+        }
+        let Some(name) = Self::is_name(callee) else {
+            let value = self.value(callee)?;
+            return match self.behind(&value) {
+                Some(found) => Ok(vec![found]),
+                None => {
+                    self.check_available(&value, callee)?;
+                    let what = format!("is no function, it is a `{}`", self.type_of(&value));
+                    Err(self.fault(callee, &what))
+                }
+            };
+        };
+        let locals = self.locals();
+        let variable = self.variable_called(name, &locals, &self.statics());
+        if let Some(found) = variable.as_ref().and_then(|value| self.behind(value)) {
+            return Ok(vec![found]);
+        }
+        let this = locals.iter().find(|local| local.name == "this");
+        let this = this.map(|this| self.variable(this, &self.module));
+        if let Some(this) = &this {
+            let found = self.methods_behind(this, name, false);
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        let found = self.functions_called(name, this.as_ref());
+        match (found.is_empty(), variable) {
+            (false, _) => Ok(found),
+            (true, Some(value)) => {
+                let what = format!("is no function, it is a `{}`", self.type_of(&value));
+                Err(self.fault(callee, &what))
+            }
+            (true, None) => Err(self.fault(callee, "is no function that is known")),
+        }
+    }
+
+    /// The function that a value is, or points to.
+    fn behind(&self, value: &Value) -> Option<Candidate> {
+        let mut value = value.clone();
+        for _ in 0..MAX_STEPS {
+            if let Contents::Number(Number::Pointer { address, target }) = value.contents {
+                let type_id = target.filter(|id| {
+                    let type_ = value.module.module.strip_aliases(*id).ok().flatten();
+                    type_.is_some_and(|type_| matches!(type_.kind, TypeKind::Function { .. }))
+                });
+                return match type_id {
+                    Some(id) => self.at_address(Address(address), Some((&value.module, id))),
+                    None => self.at_address(Address(address), None),
+                };
+            }
+            let type_ = self.reader.resolve(&value)?.type_;
+            match &type_.kind {
+                TypeKind::Function { .. } => {
+                    let address = value.contents.address()?;
+                    return self.at_address(address, Some((&value.module, type_.id)));
+                }
+                TypeKind::Pointer(_, Some(target)) => {
+                    let address = self.reader.word(&value.contents).ok()?;
+                    value = value.sibling(Some(*target), Contents::Memory(Address(address)));
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// The function at an address; as the type of a pointer to it has it, where it has no debug information of its own.
+    fn at_address(
+        &self,
+        address: Address,
+        type_: Option<(&Arc<LoadedModule>, TypeId)>,
+    ) -> Option<Candidate> {
+        let module = self.reader.modules.at(address);
+        let function = module.and_then(|module| {
+            let function = module.module.function_at(module.to_file(address))?;
+            (module.to_process(function.entry) == address).then_some((module, function))
+        });
+        let kind = type_.and_then(|(module, id)| {
+            let type_ = module.module.type_of(id).ok()?;
+            match &type_.kind {
+                TypeKind::Function { result, parameters } => Some((
+                    Arc::clone(module),
+                    type_.language,
+                    *result,
+                    parameters.clone(),
+                )),
+                _ => None,
+            }
+        });
+        if let Some((module, function)) = &function {
+            let own = self.of_function(module, function);
+            let agrees = kind.as_ref().is_none_or(|(.., parameters)| {
+                let known = own.known.as_ref();
+                known.is_some_and(|known| known.parameters.len() == parameters.len())
+            });
+            if agrees {
+                return Some(own);
+            }
+        }
+        let (module, language, result, parameters) = kind?;
+        let symbol = self.reader.modules.at(address).and_then(|module| {
+            let symbol = module.module.symbol_at(module.to_file(address))?;
+            Some(symbol.name)
+        });
+        Some(Candidate {
+            name: symbol.unwrap_or_else(|| address.to_string()),
+            language,
+            code: match address.0 {
+                0 => Err("it is a null pointer".to_owned()),
+                _ => Ok(address),
+            },
+            known: Some(Known {
+                module,
+                parameters,
+                variadic: false,
+                result,
+            }),
+            object: None,
+        })
+    }
+
+    fn of_function(&self, module: &Arc<LoadedModule>, function: &Function) -> Candidate {
+        let signature = module.module.signature_of(function.id);
+        let is_clone = || {
+            let symbol = module.module.symbol_at(function.entry);
+            symbol.is_some_and(|symbol| symbol.name.contains(CLONE))
+        };
+        let is_unusual = signature.as_ref().is_none_or(|s| s.result.unconventional)
+            || results::is_changed(module, function)
+            || is_clone();
+        let known = signature.map(|signature| known(module, &signature));
+        Candidate {
+            name: dapple_symbols::names::short_name(&function.name),
+            language: function.language,
+            code: match is_unusual {
+                true => Err("the compiler has changed how it is called".to_owned()),
+                false => Ok(module.to_process(function.entry)),
+            },
+            known: known.filter(|_| function.language != Language::Other),
+            object: None,
+        }
+    }
+
+    // By name
+
+    /// The functions of a name: of this module before others', with debug information before those without, and of those that are
+    /// in a scope around the frame's function the nearest.
+    fn functions_called(&self, name: &str, this: Option<&Value>) -> Vec<Candidate> {
+        // `::f` is the one outside all namespaces.
+        let is_global = name.starts_with("::");
+        let name = name.trim_start_matches("::");
+        let pattern = NamePattern::new(name);
+        let others = self.reader.modules.iter();
+        let others = others.filter(|module| module.id != self.module.id);
+        let mut symbols = Vec::new();
+        let mut inlined = None;
+        for module in [&self.module].into_iter().chain(others) {
+            let found = module.module.find_functions(&pattern);
+            let mut known: Vec<(usize, FoundFunction)> = Vec::new();
+            let choosers = match found.is_empty() {
+                true => Vec::new(),
+                false => module
+                    .module
+                    .functions_with(name.rsplit("::").next().unwrap_or(name)),
+            };
+            let is_chooser = |found: &FoundFunction| {
+                let mut choosers = choosers.iter().filter(|symbol| symbol.indirect);
+                choosers.any(|symbol| symbol.address == found.entry)
+            };
+            let is_meant = |found: &FoundFunction| !is_global || found.name == name;
+            for mut found in found.into_iter().filter(is_meant).take(MOST_FOUND) {
+                found.indirect |= is_chooser(&found);
+                match &found.instance {
+                    // Debug information there is of what chooses.
+                    Instance::Function(_) if found.indirect => {
+                        symbols.push((Arc::clone(module), found));
+                    }
+                    // The assembler's says nothing of what it takes.
+                    Instance::Function(_) if found.language == Language::Other => {
+                        symbols.push((Arc::clone(module), found));
+                    }
+                    Instance::Function(_) => known.push((self.distance(&found, name), found)),
+                    Instance::Inlined { .. } => inlined = inlined.or(Some(found)),
+                    Instance::Symbol => {
+                        let is_meant = found.name == name
+                            || found.linkage_name.as_deref() == Some(name)
+                            || found.language != Language::Other;
+                        if is_meant {
+                            symbols.push((Arc::clone(module), found));
+                        }
+                    }
+                }
+            }
+            let Some(nearest) = known.iter().map(|(distance, _)| *distance).min() else {
+                continue;
+            };
+            known.retain(|(distance, _)| *distance == nearest);
+            let here = self.frame.position.as_ref().map(|position| &position.file);
+            let is_here = |found: &FoundFunction| {
+                let place = found.declaration.as_ref();
+                place.is_some_and(|place| Some(&place.file) == here)
+            };
+            if known.iter().any(|(_, found)| is_here(found)) && self.frame.language == Language::C {
+                known.retain(|(_, found)| is_here(found));
+            }
+            let mut entries = Vec::new();
+            known.retain(|(_, found)| {
+                let is_new = !entries.contains(&found.entry);
+                entries.push(found.entry);
+                is_new
+            });
+            let functions = known.iter().filter_map(|(_, found)| {
+                let function = module.module.function_at(found.entry)?;
+                let candidate = self.of_function(module, &function);
+                let signature = module.module.signature_of(function.id);
+                Some(self.bound(candidate, signature.as_ref(), this))
+            });
+            return functions.collect();
+        }
+        if let Some((module, found)) = symbols.first() {
+            let (code, indirect) = (module.to_process(found.entry), found.indirect);
+            let chosen = indirect.then(|| self.chosen_code(module, found)).flatten();
+            return vec![Candidate {
+                name: found.short_name.clone(),
+                language: Language::C,
+                code: match (indirect, chosen) {
+                    (false, _) => Ok(code),
+                    (true, Some(chosen)) => Ok(chosen),
+                    (true, None) => Err(
+                        "which code it has is chosen when the program first calls it".to_owned(),
+                    ),
+                },
+                known: None,
+                object: None,
+            }];
+        }
+        let without_code = inlined.map(|found| Candidate {
+            name: found.short_name,
+            language: found.language,
+            code: Err("it has no code of its own: it was inlined wherever it is called".to_owned()),
+            known: None,
+            object: None,
+        });
+        without_code.into_iter().collect()
+    }
+
+    /// What an indirect function has led to for some module.
+    fn chosen_code(&self, module: &LoadedModule, found: &FoundFunction) -> Option<Address> {
+        let own = module.module.indirect_slots(found.entry);
+        let name = found.linkage_name.as_deref().unwrap_or(&found.name);
+        let slots = own.into_iter().map(|slot| module.to_process(slot.address));
+        let others = self.reader.modules.iter().flat_map(|other| {
+            let slots = other.module.slots_of(name).into_iter();
+            slots.map(|slot| other.to_process(slot.address))
+        });
+        slots.chain(others).find_map(|slot| {
+            let code = Address(self.reader.memory.read_u64(slot).ok()?);
+            let there = self.reader.modules.at(code)?;
+            // Before it is chosen, it leads to the linkage stubs of who calls.
+            (there.id == module.id).then_some(code)
+        })
+    }
+
+    /// How many scopes around the frame's function have to be left to find a function.
+    fn distance(&self, found: &FoundFunction, name: &str) -> usize {
+        let plain = |text: &str| {
+            let end = text.find(['<', '(']).filter(|end| *end > 0);
+            text[..end.unwrap_or(text.len())].to_owned()
+        };
+        let (full, name) = match name.contains('<') {
+            true => (found.name.clone(), name.to_owned()),
+            false => (plain(&found.name), plain(name)),
+        };
+        let mut scope = plain(self.frame.function.as_deref().unwrap_or_default());
+        let mut steps = 0;
+        loop {
+            if full == name && scope.is_empty() {
+                return steps;
+            }
+            if !scope.is_empty() && full == format!("{scope}::{name}") {
+                return steps;
+            }
+            if scope.is_empty() {
+                return FAR;
+            }
+            scope = match scope.rsplit_once("::") {
+                Some((outer, _)) => outer.to_owned(),
+                None => String::new(),
+            };
+            steps += 1;
+        }
+    }
+
+    /// A member function that is meant by its name alone is called on `this`.
+    fn bound(
+        &self,
+        candidate: Candidate,
+        signature: Option<&Signature>,
+        this: Option<&Value>,
+    ) -> Candidate {
+        let first = signature.and_then(|signature| signature.parameters.first());
+        if !first.is_some_and(|first| first.artificial) {
+            return candidate;
+        }
+        let object = this.and_then(|this| self.reader.word(&this.contents).ok());
+        match object {
+            Some(address) => Candidate {
+                object: Some(Object::Pointer(Image::of(address.to_le_bytes().to_vec()))),
+                ..candidate
+            },
+            None => Candidate {
+                code: Err("it is a member function; call it on an object, `object.f()`".to_owned()),
+                ..candidate
+            },
+        }
+    }
+
+    // Methods
+
+    /// The methods of a name that an object has, or what it refers to.
+    pub(super) fn methods_called(
+        &self,
+        value: Value,
+        base: &Expression,
+        (name, name_at): (&str, usize),
+        arrow: bool,
+    ) -> Result<Vec<Candidate>, Fault> {
+        let found = self.methods_behind(&value, name, arrow);
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        if let Some(member) = self.find_member(&value, name)
+            && let Some(found) = self.behind(&member)
+        {
+            return Ok(vec![found]);
+        }
+        self.check_available(&value, base)?;
+        let why = format!(
+            "`{}` has no function `{name}` that is known, it is a `{}`",
+            self.source(base),
+            self.type_of(&value)
+        );
+        Err(Fault::new(name_at, why))
+    }
+
+    fn methods_behind(&self, value: &Value, name: &str, arrow: bool) -> Vec<Candidate> {
+        let mut value = value.clone();
+        for step in 0..MAX_STEPS {
+            // What `->` is used on is looked behind, unless it is a pointer that is behind itself.
+            if !(arrow && step == 0) {
+                let found = match self.language_of(&value) {
+                    Language::Rust => self.rust_methods(&value, name),
+                    _ => self.cpp_methods(&value, name, 0),
+                };
+                if !found.is_empty() {
+                    return found;
+                }
+            }
+            value = match self.reader.view(&value, LONG) {
+                View::Alias(target) => target,
+                View::Pointer {
+                    target: Some(target),
+                    ..
+                } => target,
+                _ => break,
+            };
+        }
+        Vec::new()
+    }
+
+    fn cpp_methods(&self, value: &Value, name: &str, depth: usize) -> Vec<Candidate> {
+        let Some(type_) = self.reader.resolve(value).map(|resolved| resolved.type_) else {
+            return Vec::new();
+        };
+        let TypeKind::Aggregate(aggregate) = &type_.kind else {
+            return Vec::new();
+        };
+        let methods = value.module.module.methods_of(type_.id, name);
+        if !methods.is_empty() {
+            let class = names::shorten(&type_.name, type_.language);
+            let candidates = methods.into_iter().map(|method| {
+                let first = method.signature.parameters.first();
+                let takes_object = first.is_some_and(|first| first.artificial);
+                let object = takes_object.then(|| self.address_or_copy(value, type_.size));
+                let code = match (&object, method.table_slot) {
+                    (Some(Ok(_)), Some(slot)) => self.virtual_code(value, slot),
+                    _ => self.code_of(&value.module, method.linkage_name.as_deref()),
+                };
+                let (object, code) = match object {
+                    Some(Err(why)) => (None, Err(why)),
+                    Some(Ok(image)) => (Some(Object::Pointer(image)), code),
+                    None => (None, code),
+                };
+                Candidate {
+                    name: format!("{class}::{name}"),
+                    language: Language::Cpp,
+                    code,
+                    known: Some(known(&value.module, &method.signature)),
+                    object,
+                }
+            });
+            return candidates.collect();
+        }
+        if depth >= MAX_BASES {
+            return Vec::new();
+        }
+        let bases = aggregate.members.iter().filter(|member| member.base);
+        bases
+            .map(|base| self.cpp_methods(&self.reader.member(value, base), name, depth + 1))
+            .find(|found| !found.is_empty())
+            .unwrap_or_default()
+    }
+
+    /// An object's address, or that of a copy where it has none.
+    fn address_or_copy(&self, value: &Value, size: Option<u64>) -> Result<Image, String> {
+        if let Some(address) = value.contents.address() {
+            return Ok(Image::of(address.0.to_le_bytes().to_vec()));
+        }
+        let size = size.filter(|size| *size <= MOST_BYTES);
+        let size = size.ok_or("its object is too large to be copied")?;
+        match self.reader.bytes(&value.contents, size) {
+            Ok(bytes) => Ok(Image::pointing_to(bytes)),
+            Err(reason) => {
+                let reason = self.reader.reason(&reason);
+                let reason = reason.trim_matches(['<', '>']);
+                Err(format!("its object is not available: {reason}"))
+            }
+        }
+    }
+
+    /// The function in an object's table.
+    fn virtual_code(&self, object: &Value, slot: u64) -> Result<Address, String> {
+        let read = |address: u64| {
+            let word = self.reader.memory.read_u64(Address(address));
+            word.map_err(|at| format!("there is no memory at {at} for its object's virtual table"))
+        };
+        let address = object.contents.address();
+        let address = address.ok_or("it is virtual, and its object has no address")?;
+        let table = read(address.0)?;
+        let entry = slot.checked_mul(8).and_then(|at| table.checked_add(at));
+        let code = Address(read(entry.unwrap_or(0))?);
+        match self.reader.modules.at(code) {
+            Some(_) => Ok(code),
+            None => Err("its object has no virtual table with it; is it constructed?".to_owned()),
+        }
+    }
+
+    /// The code of a linker's name, of the module that declares it first.
+    fn code_of(
+        &self,
+        first: &Arc<LoadedModule>,
+        linkage_name: Option<&str>,
+    ) -> Result<Address, String> {
+        let others = self.reader.modules.iter();
+        let others = others.filter(|module| module.id != first.id);
+        let mut all = [first].into_iter().chain(others);
+        let found = linkage_name.and_then(|name| {
+            all.find_map(|module| {
+                let symbol = module.module.symbol_named(name)?;
+                Some(module.to_process(symbol.address))
+            })
+        });
+        found.ok_or_else(|| {
+            "it has no code of its own: it was inlined wherever it is called, or never called"
+                .to_owned()
+        })
+    }
+
+    /// Rust's methods of a value's own type: functions whose first parameter is called `self`, and is it or a reference to it.
+    fn rust_methods(&self, value: &Value, name: &str) -> Vec<Candidate> {
+        let Some(type_) = self.reader.resolve(value).map(|resolved| resolved.type_) else {
+            return Vec::new();
+        };
+        let others = self.reader.modules.iter();
+        let others = others.filter(|module| module.id != value.module.id);
+        let pattern = NamePattern::new(name);
+        let mut candidates = Vec::new();
+        for module in [&value.module].into_iter().chain(others) {
+            let found = module.module.find_functions(&pattern);
+            for found in found.into_iter().take(MOST_FOUND) {
+                let Instance::Function(id) = found.instance else {
+                    continue;
+                };
+                let Some(signature) = module.module.signature_of(id) else {
+                    continue;
+                };
+                let first = signature.parameters.first();
+                let Some(first) = first.filter(|first| first.name.as_deref() == Some("self"))
+                else {
+                    continue;
+                };
+                let Some(own) = module.module.strip_aliases(first.type_id).ok().flatten() else {
+                    continue;
+                };
+                let target = match own.kind {
+                    TypeKind::Pointer(PointerKind::Pointer, Some(to)) => {
+                        module.module.strip_aliases(to).ok().flatten()
+                    }
+                    _ => None,
+                };
+                let by_reference = target.is_some_and(|target| target.name == type_.name);
+                if !by_reference && own.name != type_.name {
+                    continue;
+                }
+                let Some(function) = module.module.function_at(found.entry) else {
+                    continue;
+                };
+                let object = match by_reference {
+                    true => self.address_or_copy(value, type_.size).map(Object::Pointer),
+                    false => self.whole_object(value, type_.size),
+                };
+                let candidate = self.of_function(module, &function);
+                candidates.push(match object {
+                    Ok(object) => Candidate {
+                        object: Some(object),
+                        ..candidate
+                    },
+                    Err(why) => Candidate {
+                        code: Err(why),
+                        ..candidate
+                    },
+                });
+            }
+            if !candidates.is_empty() {
+                break;
+            }
+        }
+        candidates
+    }
+
+    fn whole_object(&self, value: &Value, size: Option<u64>) -> Result<Object, String> {
+        if self.is_owner(value) {
+            return Err(
+                "it takes its object itself, which the program would drop once more".to_owned(),
+            );
+        }
+        let size = size.filter(|size| *size <= MOST_BYTES);
+        let size = size.ok_or("its object is too large to be copied")?;
+        let bytes = self.reader.bytes(&value.contents, size);
+        let reason = |reason| {
+            let reason = self.reader.reason(&reason);
+            let reason = reason.trim_matches(['<', '>']).to_owned();
+            format!("its object is not available: {reason}")
+        };
+        bytes.map(Object::Whole).map_err(reason)
+    }
+}
+
+fn known(module: &Arc<LoadedModule>, signature: &Signature) -> Known {
+    let parameters = signature.parameters.iter();
+    Known {
+        module: Arc::clone(module),
+        parameters: parameters.map(|parameter| parameter.type_id).collect(),
+        variadic: signature.variadic,
+        result: signature.result.type_id,
+    }
+}

@@ -1,0 +1,454 @@
+//! Arguments: converted to what a parameter is, as an assignment would be, or as `...` has it.
+
+use crate::calls::{Arguments, Image};
+use crate::eval::Fault;
+use crate::eval::ir::{Expression, Kind};
+use crate::eval::run::types::base_offset;
+use crate::eval::run::{MAX_STEPS, Runner};
+use crate::modules::LoadedModule;
+use crate::values::passing::{self, Class, Part, Passing};
+use crate::values::view::{LONG, View};
+use crate::values::{Contents, Number, Value, names};
+use dapple_symbols::functions::Language;
+use dapple_symbols::location::Unavailable;
+use dapple_symbols::types::{AliasKind, Encoding, PointerKind, Type, TypeId, TypeKind};
+use std::sync::Arc;
+
+/// How well an argument fits a parameter.
+const EXACT: u8 = 0;
+const PROMOTED: u8 = 1;
+const CONVERTED: u8 = 2;
+/// Below how many types owners are looked for.
+const MOST_VISITS: usize = 1000;
+const DEEPEST: usize = 16;
+
+/// An argument as it is passed.
+pub(super) struct Passed {
+    pub(super) image: Image,
+    pub(super) passing: Passing,
+    pub(super) alignment: u64,
+    pub(super) rank: u8,
+}
+
+impl Passed {
+    fn word(image: Image, rank: u8) -> Passed {
+        Passed {
+            image,
+            passing: super::one_word(),
+            alignment: 8,
+            rank,
+        }
+    }
+}
+
+impl Runner<'_> {
+    /// An argument for a parameter of a type.
+    pub(super) fn passed(
+        &self,
+        module: &Arc<LoadedModule>,
+        type_id: TypeId,
+        language: Language,
+        argument: &Expression,
+    ) -> Result<Passed, Fault> {
+        let refuse = |why: &str| self.fault(argument, &format!("can't be passed: {why}"));
+        let type_ = module.module.strip_aliases(type_id).ok().flatten();
+        let type_ = type_.ok_or_else(|| refuse("the parameter's type is not known"))?;
+        let runner = Runner {
+            wanted: Some(Arc::clone(&type_)),
+            module: Arc::clone(&self.module),
+            ..*self
+        };
+        match &type_.kind {
+            TypeKind::Pointer(PointerKind::Reference | PointerKind::RvalueReference, to) => {
+                let to = to.ok_or_else(|| refuse("the parameter's type is not known"))?;
+                let (image, rank) = runner.referred(module, to, argument)?;
+                return Ok(Passed::word(image, rank));
+            }
+            TypeKind::Pointer(PointerKind::Pointer, to) => {
+                let (image, rank) = runner.pointer(module, &type_, *to, argument)?;
+                return Ok(Passed::word(image, rank));
+            }
+            _ => {}
+        }
+        let passing = passing::passing(module, type_id, language);
+        let passing = passing.map_err(|unsure| refuse(unsure.of_argument()))?;
+        if passing == Passing::Address && language != Language::Rust {
+            // Its copy constructor is not run: it is handed over itself.
+            let (image, rank) = runner.referred(module, type_id, argument)?;
+            if image.points_to.is_some() {
+                return Err(refuse("it has no address, and is passed by it"));
+            }
+            return Ok(Passed::word(image, rank));
+        }
+        if language == Language::Rust && owns(module, &type_, DEEPEST, &mut 0) {
+            return Err(refuse(
+                "it would be moved, and dropped once more by the program; only references to it can be passed",
+            ));
+        }
+        let (image, rank) = runner.bytes_for(module, type_id, &type_, argument)?;
+        let alignment = passing::alignment(module, type_id);
+        let (image, passing) = widened(image, passing, &type_);
+        Ok(Passed {
+            image,
+            passing,
+            alignment,
+            rank,
+        })
+    }
+
+    /// The bytes of a parameter that is no pointer.
+    fn bytes_for(
+        &self,
+        module: &Arc<LoadedModule>,
+        type_id: TypeId,
+        type_: &Type,
+        argument: &Expression,
+    ) -> Result<(Image, u8), Fault> {
+        let unplaced = Contents::Unavailable(Unavailable::NotHere);
+        let target = Value::new(Arc::clone(module), Some(type_id), type_.language, unplaced);
+        if let Kind::Text(text) = &argument.kind {
+            let is_slice = type_.language == Language::Rust
+                && ["&str", "&[u8]"]
+                    .contains(&names::shorten(&type_.name, type_.language).as_str());
+            if !is_slice || type_.size != Some(16) {
+                let wanted = names::shorten(&type_.name, type_.language);
+                return Err(self.fault(argument, &format!("is a text, and a `{wanted}` is taken")));
+            }
+            let mut image = Image::pointing_to(text.to_vec());
+            image.bytes.extend((text.len() as u64).to_le_bytes());
+            return Ok((image, EXACT));
+        }
+        match &type_.kind {
+            TypeKind::Aggregate(_) | TypeKind::Array { .. } | TypeKind::MemberPointer { .. } => {
+                let bytes = self.whole(&target, None, argument)?;
+                Ok((Image::of(bytes), EXACT))
+            }
+            _ => {
+                let value = self.value(argument)?;
+                let number = self.number_of(&value, argument)?;
+                let bytes = self.number_bytes(&target, type_, number, None, argument)?;
+                let rank = self.rank(&value, number, type_);
+                Ok((Image::of(bytes), rank))
+            }
+        }
+    }
+
+    fn rank(&self, value: &Value, number: Number, type_: &Type) -> u8 {
+        let own = match value.contents {
+            Contents::Number(_) => None,
+            _ => self.referred_type(value).map(|(_, type_)| type_),
+        };
+        if let Some(own) = own {
+            if own.name == type_.name {
+                return EXACT;
+            }
+            if let TypeKind::Enumeration { .. } = type_.kind {
+                return CONVERTED;
+            }
+        }
+        let size = type_.size.unwrap_or(0);
+        let kind = match &type_.kind {
+            TypeKind::Base(encoding) => *encoding,
+            _ => return CONVERTED,
+        };
+        match (number, kind) {
+            (
+                Number::Integer {
+                    size: own, signed, ..
+                },
+                Encoding::Signed | Encoding::Unsigned,
+            ) => {
+                let same = u64::from(own) == size && signed == (kind == Encoding::Signed);
+                match same {
+                    true => EXACT,
+                    false if own < 4 && size == 4 && kind == Encoding::Signed => PROMOTED,
+                    false => CONVERTED,
+                }
+            }
+            (Number::Float { size: own, .. }, Encoding::Float) => {
+                match (u64::from(own) == size, own, size) {
+                    (true, ..) => EXACT,
+                    (false, 4, 8) => PROMOTED,
+                    _ => CONVERTED,
+                }
+            }
+            (Number::Bool(_), Encoding::Bool) => EXACT,
+            (Number::Char(_), Encoding::SignedChar | Encoding::UnsignedChar | Encoding::Utf) => {
+                EXACT
+            }
+            (Number::Integer { size: 1, .. }, Encoding::SignedChar) => EXACT,
+            (Number::Bool(_) | Number::Char(_), Encoding::Signed) if size == 4 => PROMOTED,
+            _ => CONVERTED,
+        }
+    }
+
+    /// A pointer, or one of Rust's references to what has a size.
+    fn pointer(
+        &self,
+        module: &Arc<LoadedModule>,
+        type_: &Type,
+        to: Option<TypeId>,
+        argument: &Expression,
+    ) -> Result<(Image, u8), Fault> {
+        let strip = |module: &LoadedModule, id| module.module.strip_aliases(id).ok().flatten();
+        let target_type = to.and_then(|id| strip(module, id));
+        if let Kind::Text(text) = &argument.kind {
+            let is_text = target_type.as_ref().is_none_or(|target| {
+                matches!(target.kind, TypeKind::Base(_)) && target.size == Some(1)
+            });
+            if !is_text || type_.language == Language::Rust && type_.name.starts_with('&') {
+                let wanted = names::shorten(&type_.name, type_.language);
+                return Err(self.fault(argument, &format!("is a text, and a `{wanted}` is taken")));
+            }
+            let mut bytes = text.to_vec();
+            bytes.push(0);
+            return Ok((Image::pointing_to(bytes), EXACT));
+        }
+        let value = self.value(argument)?;
+        let number = self.pointer_itself(&value, argument)?;
+        let (address, given) = match number {
+            Number::Pointer { address, target } => (address, target),
+            _ => {
+                let unplaced = Contents::Unavailable(Unavailable::NotHere);
+                let target =
+                    Value::new(Arc::clone(module), Some(type_.id), type_.language, unplaced);
+                let bytes = self.number_bytes(&target, type_, number, None, argument)?;
+                return Ok((Image::of(bytes), CONVERTED));
+            }
+        };
+        let given_type = given.and_then(|id| strip(&value.module, id));
+        let image = |address: u64| Image::of(address.to_le_bytes().to_vec());
+        let is_rust_reference = type_.language == Language::Rust && type_.name.starts_with('&');
+        if is_rust_reference && address == 0 {
+            return Err(Fault::new(argument.at, "a reference can't be null"));
+        }
+        let (Some(wanted), Some(given_type)) = (target_type, given_type) else {
+            let is_same = to.is_none() && given.is_none();
+            return Ok((image(address), if is_same { EXACT } else { CONVERTED }));
+        };
+        if wanted.id == given_type.id || wanted.name == given_type.name {
+            return Ok((image(address), EXACT));
+        }
+        if value.module.id == module.id
+            && let Some(offset) = base_offset(module, given_type.id, wanted.id, 0)
+        {
+            let moved = match address {
+                0 => 0,
+                address => address.wrapping_add(offset),
+            };
+            return Ok((image(moved), CONVERTED));
+        }
+        let wanted = names::shorten(&type_.name, type_.language);
+        let given = match value.contents {
+            Contents::Number(_) => self.type_of(&self.computed(number)),
+            _ => self.type_of(&value),
+        };
+        let why = format!("is a `{given}`, and a `{wanted}` is taken; cast it");
+        Err(self.fault(argument, &why))
+    }
+
+    /// What a C++ reference is bound to: an object, or a copy that lives as long as the call.
+    fn referred(
+        &self,
+        module: &Arc<LoadedModule>,
+        to: TypeId,
+        argument: &Expression,
+    ) -> Result<(Image, u8), Fault> {
+        let wanted = module.module.strip_aliases(to).ok().flatten();
+        let wanted = wanted.ok_or_else(|| {
+            self.fault(
+                argument,
+                "can't be passed: the parameter's type is not known",
+            )
+        })?;
+        if !matches!(argument.kind, Kind::Text(_)) {
+            let mut value = self.value(argument)?;
+            for _ in 0..MAX_STEPS {
+                let own = self.reader.resolve(&value).map(|resolved| resolved.type_);
+                if let (Some(own), Some(address)) = (&own, value.contents.address())
+                    && value.bits.is_none()
+                {
+                    let image = |address: u64| Image::of(address.to_le_bytes().to_vec());
+                    if own.name == wanted.name {
+                        return Ok((image(address.0), EXACT));
+                    }
+                    if value.module.id == module.id
+                        && let Some(offset) = base_offset(module, own.id, wanted.id, 0)
+                    {
+                        return Ok((image(address.0.wrapping_add(offset)), CONVERTED));
+                    }
+                }
+                let is_reference = own.is_some_and(|own| {
+                    matches!(
+                        own.kind,
+                        TypeKind::Pointer(PointerKind::Reference | PointerKind::RvalueReference, _)
+                    )
+                });
+                match self.reader.view(&value, LONG) {
+                    View::Alias(target) if is_reference => value = target,
+                    _ => break,
+                }
+            }
+        }
+        if !self.is_const(module, to) {
+            let name = names::shorten(&wanted.name, wanted.language);
+            let why = format!("is no `{name}` in memory, and a reference to one is taken");
+            return Err(self.fault(argument, &why));
+        }
+        let (image, rank) = match &wanted.kind {
+            TypeKind::Pointer(_, target) => self.pointer(module, &wanted, *target, argument)?,
+            _ => self.bytes_for(module, to, &wanted, argument)?,
+        };
+        if image.points_to.is_some() {
+            return Err(self.fault(argument, "can't be passed by reference"));
+        }
+        Ok((Image::pointing_to(image.bytes), rank))
+    }
+
+    fn is_const(&self, module: &LoadedModule, id: TypeId) -> bool {
+        let type_ = module.module.type_of(id);
+        type_.is_ok_and(|type_| matches!(type_.kind, TypeKind::Alias(AliasKind::Const, _)))
+    }
+
+    /// Whether a type is that of a pointer to something constant.
+    pub(super) fn points_to_const(&self, module: &LoadedModule, id: TypeId) -> bool {
+        let type_ = module.module.strip_aliases(id).ok().flatten();
+        type_.is_some_and(|type_| match type_.kind {
+            TypeKind::Pointer(_, Some(to)) => self.is_const(module, to),
+            _ => false,
+        })
+    }
+
+    /// A value's type, of a C++ reference that of what it refers to.
+    fn referred_type(&self, value: &Value) -> Option<(Value, Arc<Type>)> {
+        let mut value = value.clone();
+        for _ in 0..MAX_STEPS {
+            let type_ = self.reader.resolve(&value)?.type_;
+            let is_reference = matches!(
+                type_.kind,
+                TypeKind::Pointer(PointerKind::Reference | PointerKind::RvalueReference, _)
+            );
+            match self.reader.view(&value, LONG) {
+                View::Alias(target) if is_reference => value = target,
+                _ => return Some((value, type_)),
+            }
+        }
+        None
+    }
+
+    /// An argument for which there is no parameter: a number as C's default promotions make it (C 2011 §6.5.2.2), a pointer, a text.
+    pub(super) fn push_promoted(
+        &self,
+        arguments: &mut Arguments,
+        argument: &Expression,
+    ) -> Result<(), Fault> {
+        let part = |offset, size, class| Part {
+            offset,
+            size,
+            class,
+        };
+        let parts = |size, parts| Passing::Parts { size, parts };
+        let (image, passing) = if let Kind::Text(text) = &argument.kind {
+            let mut bytes = text.to_vec();
+            bytes.push(0);
+            (Image::pointing_to(bytes), super::one_word())
+        } else {
+            let value = self.value(argument)?;
+            let number = self.pointer_itself(&value, argument)?;
+            match number {
+                Number::Float {
+                    value,
+                    size: 10 | 16,
+                } => {
+                    let mut bytes = Number::Float { value, size: 16 }.to_bytes();
+                    bytes.resize(16, 0);
+                    (Image::of(bytes), Passing::Extended)
+                }
+                Number::Float { value, .. } => (
+                    Image::of(value.to_le_bytes().to_vec()),
+                    parts(8, vec![part(0, 8, Class::Sse)]),
+                ),
+                Number::Integer {
+                    value, size: 16, ..
+                } => (
+                    Image::of(value.to_le_bytes().to_vec()),
+                    parts(
+                        16,
+                        vec![part(0, 8, Class::Integer), part(8, 8, Class::Integer)],
+                    ),
+                ),
+                number => {
+                    let bits = match number {
+                        Number::Integer { value, .. } => value as u64,
+                        Number::Pointer { address, .. } => address,
+                        Number::Bool(value) => value.into(),
+                        Number::Char(code) => code.into(),
+                        Number::Float { .. } => 0,
+                    };
+                    (Image::of(bits.to_le_bytes().to_vec()), super::one_word())
+                }
+            }
+        };
+        let alignment = match image.bytes.len() {
+            16.. => 16,
+            _ => 8,
+        };
+        let pushed = arguments.push(&image, &passing, alignment, false);
+        pushed.map_err(|why| self.fault(argument, &format!("can't be passed: {why}")))
+    }
+
+    /// Whether a Rust value owns something.
+    pub(super) fn is_owner(&self, value: &Value) -> bool {
+        let type_ = self.reader.resolve(value).map(|resolved| resolved.type_);
+        type_.is_none_or(|type_| owns(&value.module, &type_, DEEPEST, &mut 0))
+    }
+}
+
+/// Small integers are as wide as an `int` at least: compilers rely on that.
+fn widened(image: Image, passing: Passing, type_: &Type) -> (Image, Passing) {
+    let signed = match &type_.kind {
+        TypeKind::Base(Encoding::Signed | Encoding::SignedChar) => true,
+        TypeKind::Enumeration { signed, .. } => *signed,
+        TypeKind::Base(
+            Encoding::Unsigned | Encoding::UnsignedChar | Encoding::Bool | Encoding::Utf,
+        ) => false,
+        _ => return (image, passing),
+    };
+    if image.bytes.len() >= 8 || image.points_to.is_some() {
+        return (image, passing);
+    }
+    let is_negative = signed && image.bytes.last().is_some_and(|last| last & 0x80 != 0);
+    let mut bytes = image.bytes;
+    bytes.resize(8, if is_negative { 0xff } else { 0 });
+    (Image::of(bytes), super::one_word())
+}
+
+/// Whether values of a Rust type own something, so that a copy of the bytes would be a second owner.
+fn owns(module: &LoadedModule, type_: &Type, depth: usize, visits: &mut usize) -> bool {
+    *visits += 1;
+    if depth == 0 || *visits > MOST_VISITS {
+        return true;
+    }
+    let inner = |id: TypeId, visits: &mut usize| {
+        let type_ = module.module.strip_aliases(id).ok().flatten();
+        type_.is_none_or(|type_| owns(module, &type_, depth - 1, visits))
+    };
+    match &type_.kind {
+        TypeKind::Pointer(..) => {
+            !type_.name.starts_with('&')
+                && !type_.name.contains("fn(")
+                && type_.name.contains("Box<")
+        }
+        TypeKind::Aggregate(_) if type_.name.starts_with("alloc::") => true,
+        // References with a length or a table.
+        TypeKind::Aggregate(_) if type_.name.starts_with('&') => false,
+        TypeKind::Array { element, .. } => inner(*element, visits),
+        TypeKind::Aggregate(aggregate) => {
+            let payloads = aggregate.variants.iter().flat_map(|part| &part.variants);
+            let payloads = payloads.map(|variant| variant.member.type_id);
+            let members = aggregate.members.iter().map(|member| member.type_id);
+            members.chain(payloads).any(|id| inner(id, visits))
+        }
+        _ => false,
+    }
+}

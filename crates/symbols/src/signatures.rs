@@ -1,0 +1,152 @@
+//! What functions take: their parameters, and the member functions that a class declares.
+
+use crate::Module;
+use crate::dwarf::{Dwarf, Unit};
+use crate::entries::{Chain, Entry, unsigned};
+use crate::functions::FunctionId;
+use crate::results::FunctionResult;
+use crate::types::TypeId;
+use gimli::{AttributeValue, Operation, UnitOffset, constants as dw};
+
+/// More member functions of a name than any class has.
+const MOST_METHODS: usize = 1000;
+
+/// What a function takes and returns.
+#[derive(Debug, Clone)]
+pub struct Signature {
+    /// Its parameters in order.
+    pub parameters: Vec<Parameter>,
+    /// More arguments may follow (`...`).
+    pub variadic: bool,
+    /// What it returns, and whether the compiler keeps to the platform's convention.
+    pub result: FunctionResult,
+}
+
+/// A function's parameter.
+#[derive(Debug, Clone)]
+pub struct Parameter {
+    /// Its name, where it has one.
+    pub name: Option<String>,
+    /// Its type.
+    pub type_id: TypeId,
+    /// Nobody writes it, such as C++'s `this`.
+    pub artificial: bool,
+}
+
+/// A member function as its class declares it.
+#[derive(Debug, Clone)]
+pub struct Method {
+    /// The linker's name, by which its code is found.
+    pub linkage_name: Option<String>,
+    /// What it takes, with the object first where it has one.
+    pub signature: Signature,
+    /// Where its address is in the object's table, in entries; of virtual ones.
+    pub table_slot: Option<u64>,
+}
+
+impl<'a> Dwarf<'a> {
+    fn signature_of(&self, id: FunctionId) -> Option<Signature> {
+        let unit = self.unit(id.unit)?;
+        let chain = self.chain(unit, UnitOffset(id.offset));
+        self.signature(&chain)
+    }
+
+    fn signature(&self, chain: &Chain<'_, 'a>) -> Option<Signature> {
+        // Of a copy the compiler may leave out what it has no use for; its origin has all.
+        let (unit, entry) = chain.links.last()?;
+        let mut variadic = false;
+        let mut parameters = Vec::new();
+        for child in self.children(unit, entry) {
+            match child.tag() {
+                dw::DW_TAG_formal_parameter => parameters.push(self.parameter(unit, &child)?),
+                dw::DW_TAG_unspecified_parameters => variadic = true,
+                _ => {}
+            }
+        }
+        let convention = chain.attribute(dw::DW_AT_calling_convention);
+        Some(Signature {
+            parameters,
+            variadic,
+            result: FunctionResult {
+                type_id: chain
+                    .attribute(dw::DW_AT_type)
+                    .and_then(|(unit, value)| self.type_id(unit, value)),
+                unconventional: matches!(
+                    convention,
+                    Some((_, AttributeValue::CallingConvention(dw::DW_CC_nocall)))
+                ),
+            },
+        })
+    }
+
+    fn parameter(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Option<Parameter> {
+        let name = self.own_name(unit, entry).map(|name| name.to_string());
+        Some(Parameter {
+            name,
+            type_id: self.type_id(unit, entry.attr_value(dw::DW_AT_type)?)?,
+            artificial: entry.attr_value(dw::DW_AT_artificial) == Some(AttributeValue::Flag(true)),
+        })
+    }
+
+    fn methods_of(&self, class: TypeId, name: &str) -> Vec<Method> {
+        let Some(unit) = self.unit(class.unit) else {
+            return Vec::new();
+        };
+        let Some(entry) = self.entry(unit, UnitOffset(class.offset)) else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for child in self.children(unit, &entry) {
+            if child.tag() != dw::DW_TAG_subprogram || found.len() >= MOST_METHODS {
+                continue;
+            }
+            let own = self.own_name(unit, &child);
+            let is_meant = own.is_some_and(|own| {
+                *own == *name || own.split_once('<').is_some_and(|(base, _)| base == name)
+            });
+            if !is_meant {
+                continue;
+            }
+            let chain = self.chain(unit, child.offset());
+            let Some(signature) = self.signature(&chain) else {
+                continue;
+            };
+            let is_virtual = matches!(
+                child.attr_value(dw::DW_AT_virtuality),
+                Some(AttributeValue::Virtuality(virtuality)) if virtuality != dw::DW_VIRTUALITY_none
+            );
+            found.push(Method {
+                linkage_name: self.linkage_name(&chain),
+                signature,
+                table_slot: table_slot(unit, &child).filter(|_| is_virtual),
+            });
+        }
+        found
+    }
+}
+
+/// `DW_AT_vtable_elem_location`: a constant as an expression (DWARF 5 §5.7.8).
+fn table_slot(unit: &Unit<'_>, entry: &Entry<'_>) -> Option<u64> {
+    let value = entry.attr_value(dw::DW_AT_vtable_elem_location)?;
+    let AttributeValue::Exprloc(expression) = value else {
+        return unsigned(&value);
+    };
+    let mut operations = expression.operations(unit.dw().encoding());
+    match operations.next().ok()?? {
+        Operation::UnsignedConstant { value } => Some(value),
+        Operation::SignedConstant { value } => u64::try_from(value).ok(),
+        _ => None,
+    }
+}
+
+impl Module {
+    /// What a function takes and returns; `None` where its entry can't be read, or says no type of a parameter.
+    pub fn signature_of(&self, function: FunctionId) -> Option<Signature> {
+        self.dwarf(|dwarf| dwarf.signature_of(function))
+    }
+
+    /// The member functions of a name that a class declares itself, in order; those of its bases are theirs.
+    pub fn methods_of(&self, class: TypeId, name: &str) -> Vec<Method> {
+        self.dwarf(|dwarf| dwarf.methods_of(class, name))
+    }
+}
