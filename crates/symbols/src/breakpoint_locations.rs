@@ -38,8 +38,7 @@ impl Dwarf<'_> {
     ) -> Vec<BreakpointLocation> {
         let mut positions: BTreeMap<(u32, u32), Position> = BTreeMap::new();
         for named in self.units_with_file(file) {
-            let rows = self.row_candidates(&named, *lines.end());
-            let rows = rows.filter(|row| lines.contains(&row.line));
+            let rows = self.row_candidates(&named, lines.clone());
             let calls = self.call_candidates(&named, lines, Reach::Near);
             for place in rows.chain(calls) {
                 let instance = self.instance_of(&place);

@@ -138,42 +138,42 @@ pub(crate) enum Reach {
 const NEAR: u32 = 50;
 
 impl<'a> Dwarf<'a> {
-    /// The statements of the named file in a unit; up to the line `last`, what is no statement, too, where a thread that stops
-    /// there is shown on its line.
+    /// The statements of the named file's `wanted` lines in a unit, and what is no statement where a thread that stops there is shown on
+    /// its line. Line by line.
     pub fn row_candidates<'n>(
         &'n self,
         named: &'n NamedBy<'n, 'a>,
-        last: u32,
-    ) -> impl Iterator<Item = Candidate<'n, 'a>> {
+        wanted: RangeInclusive<u32>,
+    ) -> impl DoubleEndedIterator<Item = Candidate<'n, 'a>> {
         let lines = self.lines(named.unit);
-        lines.sequences.iter().flat_map(move |sequence| {
-            sequence.rows.clone().filter_map(move |index| {
-                let row = &lines.rows[index];
-                if row.line == 0 || !named.numbers.contains(&row.file) {
-                    return None;
-                }
-                let is_shown = || {
-                    let shown = lines.row_at(row.address).map(|shown| &lines.rows[shown]);
-                    shown.is_some_and(|shown| (shown.line, shown.file) == (row.line, row.file))
-                };
-                if !row.is_stmt && (row.line > last || !is_shown()) {
-                    return None;
-                }
-                let before = (index > sequence.rows.start).then(|| &lines.rows[index - 1]);
-                let continues =
-                    before.is_some_and(|before| (before.line, before.file) == (row.line, row.file));
-                Some(Candidate {
-                    named,
-                    address: row.address,
-                    line: row.line,
-                    column: row.column,
-                    kind: Kind::Row {
-                        is_stmt: row.is_stmt,
-                        index,
-                        begins_run: !continues,
-                        sequence: sequence.start,
-                    },
-                })
+        lines.of_lines(&wanted).iter().filter_map(move |of_line| {
+            let index = of_line.row as usize;
+            let row = lines.rows.get(index)?;
+            let sequence = lines.sequences.get(of_line.sequence as usize)?;
+            if row.line == 0 || !named.numbers.contains(&row.file) {
+                return None;
+            }
+            let is_shown = || {
+                let shown = lines.row_at(row.address).map(|shown| &lines.rows[shown]);
+                shown.is_some_and(|shown| (shown.line, shown.file) == (row.line, row.file))
+            };
+            if !row.is_stmt && !is_shown() {
+                return None;
+            }
+            let before = (index > sequence.rows.start).then(|| &lines.rows[index - 1]);
+            let continues =
+                before.is_some_and(|before| (before.line, before.file) == (row.line, row.file));
+            Some(Candidate {
+                named,
+                address: row.address,
+                line: row.line,
+                column: row.column,
+                kind: Kind::Row {
+                    is_stmt: row.is_stmt,
+                    index,
+                    begins_run: !continues,
+                    sequence: sequence.start,
+                },
             })
         })
     }
@@ -308,13 +308,13 @@ impl<'a> Dwarf<'a> {
         };
         let lines = self.lines(named.unit);
         let mut functions = BTreeSet::new();
-        // Rows come by address, so the same function comes again and again.
+        // The same function comes again and again.
         let mut last = 0..0;
-        for row in &lines.rows {
-            if last.contains(&row.address)
-                || !about.contains(&row.line)
-                || !named.numbers.contains(&row.file)
-            {
+        for of_line in lines.of_lines(&about) {
+            let Some(row) = lines.rows.get(of_line.row as usize) else {
+                continue;
+            };
+            if last.contains(&row.address) || !named.numbers.contains(&row.file) {
                 continue;
             }
             let Some(function) = self.index(named.unit).function_at(row.address) else {

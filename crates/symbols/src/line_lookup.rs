@@ -156,19 +156,11 @@ impl<'a> Dwarf<'a> {
                 similar: self.similar_files(file),
             };
         }
-        let mut exact = Vec::new();
-        let mut later: BTreeMap<u32, Vec<Candidate>> = BTreeMap::new();
-        let mut before = None;
-        let last = line.saturating_add(SLIDE_LIMIT);
-        for named in &named {
-            for candidate in self.row_candidates(named, last) {
-                match candidate.line {
-                    row if row < line => before = before.max(Some(row)),
-                    row if row == line => exact.push(candidate),
-                    row => later.entry(row).or_default().push(candidate),
-                }
-            }
-        }
+        let rows = |named, wanted| self.row_candidates(named, wanted);
+        let on_line = named.iter().flat_map(|named| rows(named, line..=line));
+        let mut exact: Vec<Candidate> = on_line.collect();
+        let mut later_calls = Vec::new();
+        let (next, last) = (line.saturating_add(1), line.saturating_add(SLIDE_LIMIT));
         let has_statement = exact.iter().any(Candidate::is_statement);
         for named in &named {
             let calls = match has_statement {
@@ -178,14 +170,23 @@ impl<'a> Dwarf<'a> {
             for call in calls {
                 match call.line == line {
                     true => exact.push(call),
-                    false => later.entry(call.line).or_default().push(call),
+                    false => later_calls.push(call),
                 }
             }
         }
         if !exact.is_empty() {
             return LineLookup::Found(self.one_per_instance(self.best(exact)));
         }
-        let after = later.keys().next().copied();
+        let first = |named| rows(named, next..=u32::MAX).next();
+        let after = named.iter().filter_map(first).map(|row| row.line);
+        let after = after.chain(later_calls.iter().map(|call| call.line)).min();
+        let nearest = |named| rows(named, 0..=line.saturating_sub(1)).next_back();
+        let before = named.iter().filter_map(nearest).map(|row| row.line).max();
+        let later_rows = named.iter().flat_map(|named| rows(named, next..=last));
+        let mut later: BTreeMap<u32, Vec<Candidate>> = BTreeMap::new();
+        for candidate in later_rows.chain(later_calls) {
+            later.entry(candidate.line).or_default().push(candidate);
+        }
         for candidates in later.into_values() {
             let same_function = candidates
                 .into_iter()
@@ -204,8 +205,7 @@ impl<'a> Dwarf<'a> {
         let named = self.units_with_file(file);
         let mut on_line = Vec::new();
         for named in &named {
-            let rows = self.row_candidates(named, line);
-            on_line.extend(rows.filter(|row| row.line == line));
+            on_line.extend(self.row_candidates(named, line..=line));
             on_line.extend(self.call_candidates(named, &(line..=line), Reach::Near));
         }
         on_line.retain(|candidate| candidate.column > 0);

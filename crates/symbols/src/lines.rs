@@ -4,9 +4,9 @@
 use crate::dwarf::{Dwarf, Unit};
 use crate::{FileAddress, Module};
 use gimli::ColumnType;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A row of a line table with the addresses it covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,9 +87,47 @@ pub(crate) struct Sequence {
 pub(crate) struct Lines {
     pub rows: Vec<Row>,
     pub sequences: Vec<Sequence>,
+    by_line: OnceLock<Vec<RowOfLine>>,
+}
+
+/// A row that is found by its line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowOfLine {
+    line: u32,
+    /// Its index in [`Lines::rows`].
+    pub row: u32,
+    /// That of its sequence in [`Lines::sequences`].
+    pub sequence: u32,
 }
 
 impl Lines {
+    /// The rows of these lines, line by line, those of a line by sequence and address; of whichever file. Sorted when first asked for.
+    pub fn of_lines(&self, wanted: &RangeInclusive<u32>) -> &[RowOfLine] {
+        let all = self.by_line.get_or_init(|| {
+            let sequences = (0u32..).zip(&self.sequences);
+            let mut all: Vec<RowOfLine> = sequences
+                .flat_map(|(sequence, of)| {
+                    let rows = of
+                        .rows
+                        .clone()
+                        .zip(self.rows.get(of.rows.clone()).unwrap_or(&[]));
+                    rows.filter_map(move |(index, row)| {
+                        Some(RowOfLine {
+                            line: row.line,
+                            row: u32::try_from(index).ok()?,
+                            sequence,
+                        })
+                    })
+                })
+                .collect();
+            all.sort_by_key(|row| row.line);
+            all
+        });
+        let first = all.partition_point(|row| row.line < *wanted.start());
+        let behind = all.partition_point(|row| row.line <= *wanted.end());
+        all.get(first..behind).unwrap_or(&[])
+    }
+
     /// Runs the unit's line program. What a broken program gave before its error is kept.
     pub fn decode<'a>(dwarf: &Dwarf<'a>, unit: &Unit<'a>) -> Lines {
         let mut lines = Lines::default();
