@@ -8,7 +8,6 @@ use crate::launch_arguments::{
 use crate::source_map::SourceMap;
 use dapple_dap::message::Raw;
 use dapple_engine::forks::FollowForks;
-use dapple_engine::postmortem::CoreOptions;
 use dapple_engine::session::stepping::SkipList;
 use dapple_engine::signals::SignalTable;
 use serde_json::Value;
@@ -52,7 +51,12 @@ pub enum Target {
     /// The next of this name or path that starts.
     Next(String),
     /// One that has ended, and left this.
-    Core(CoreOptions),
+    Core {
+        /// The core file.
+        core: PathBuf,
+        /// The program, if it is named.
+        program: Option<PathBuf>,
+    },
 }
 
 /// The names that are understood.
@@ -122,13 +126,13 @@ impl AttachArguments {
                     .into(),
             );
         }
-        let core = core.map(|core| CoreOptions {
+        let core = core.map(|core| Target::Core {
             core,
             program: program.clone().map(PathBuf::from),
         });
         let named = program.or(name).filter(|name| !name.is_empty());
         let target = match (core, pid, named, wait) {
-            (Some(core), ..) => Target::Core(core),
+            (Some(core), ..) => core,
             (None, Some(_), _, true) => {
                 return Err("`waitFor` waits for a name: give `program`, not `pid`".into());
             }

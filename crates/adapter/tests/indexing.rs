@@ -98,6 +98,54 @@ fn an_index_is_made_behind_the_first_stop_and_used_by_the_next_session() {
     assert_eq!(before.ino(), after.ino(), "it was made again");
 }
 
+/// A core file of the program, where it would have gone on.
+fn core_of(fixture: &Fixture, folder: &Path) -> PathBuf {
+    let options = dapple_engine::launch::LaunchOptions {
+        program: fixture.binary.clone(),
+        ..Default::default()
+    };
+    let core = folder.with_extension("core");
+    let _ = std::fs::remove_file(&core);
+    let (events, _told) = crossbeam_channel::unbounded();
+    let program = dapple_engine::Session::launch(options, events).expect("launched");
+    program.write_core(&core).expect("a core file");
+    core
+}
+
+#[test]
+fn an_index_is_made_for_a_core_file_and_used_by_the_next_session() {
+    let fixture = Fixture::with_all_types("large.c");
+    let folder = folder("index-cores");
+    let core = core_of(&fixture, &folder);
+    let open = || {
+        let session = session(&folder);
+        let arguments = json!({"coreFile": core});
+        let arguments = serde_json::from_value(arguments).expect("an object");
+        session.ok::<AttachRequest>(arguments);
+        session.wait_for::<InitializedEvent>();
+        session.configured();
+        session.wait_for::<StoppedEvent>();
+        session
+    };
+    let first = open();
+    let progress = loop {
+        let progress = first.wait_for::<ProgressStartEvent>();
+        if progress.title.starts_with("Indexing large.c-") {
+            break progress;
+        }
+    };
+    while first.wait_for::<ProgressEndEvent>().progress_id != progress.progress_id {}
+    first.disconnect();
+    let made = index(&folder);
+    let before = std::fs::metadata(&made).expect("an index");
+    let second = open();
+    let threads = second.ok::<ThreadsRequest>(Default::default()).threads;
+    assert_eq!(threads.len(), 1);
+    second.disconnect();
+    let after = std::fs::metadata(index(&folder)).expect("an index");
+    assert_eq!(before.ino(), after.ino(), "it was made again");
+}
+
 #[test]
 fn a_function_stops_in_inlined_copies_without_an_index_and_with_a_damaged_one() {
     let fixture = Fixture::with_all_types("large.c");

@@ -16,6 +16,7 @@ pub mod exceptions;
 mod faults;
 pub mod forks;
 pub mod frame;
+mod indexing;
 mod inspect;
 pub mod launch;
 pub mod launcher;

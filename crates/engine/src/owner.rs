@@ -48,6 +48,7 @@ use crate::breakpoints::site::{PatchedMemory, Reason};
 use crate::event::{ExitStatus, Stop, StopReason};
 use crate::exceptions::Exception;
 use crate::frame::StackCache;
+use crate::indexing::Indexing;
 use crate::launch::{IndexCache, LaunchOptions};
 use crate::modules::Modules;
 use crate::session::{ProcessInfo, Start};
@@ -122,7 +123,9 @@ pub(crate) struct Owner {
     last_module: u64,
     told: warnings::Told,
     loader: loader::Loader,
-    indexing: indexing::Indexing,
+    indexing: Indexing,
+    /// For what works beside the session.
+    back: back::Back,
     /// Dropped first: then nothing that works beside the session begins anything new.
     _beside: back::Ending,
     debuginfod: debuginfod::Debuginfod,
@@ -287,7 +290,8 @@ impl Owner {
             last_module: 0,
             told: warnings::Told::default(),
             loader: loader::Loader::default(),
-            indexing: indexing::Indexing::new(parts.index_cache, back),
+            indexing: Indexing::new(parts.index_cache),
+            back,
             debuginfod,
             _beside: beside,
             breakpoints: Model::default(),
@@ -619,7 +623,7 @@ impl Owner {
         let behind_start = !stops.iter().any(|stop| stop.reason == StopReason::Entry);
         self.tell(Event::Stopped(stops));
         if behind_start {
-            self.indexing.start();
+            self.make_indexes();
         }
     }
 

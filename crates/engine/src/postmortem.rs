@@ -11,6 +11,7 @@ use crate::exceptions::thrown::Thrown;
 use crate::exceptions::{BreakMode, Exception};
 use crate::faults::{self, Mapping, SignalInfo};
 use crate::frame::StackCache;
+use crate::indexing::{self, Beside, Indexing};
 use crate::inspect::signals::explain;
 use crate::inspect::{Inspect, Stacks};
 use crate::memory::Memory;
@@ -23,21 +24,26 @@ use crate::values::NamedValue;
 use crate::{Address, Error, Event, ThreadId, signals};
 use crossbeam_channel::Sender;
 use dapple_symbols::Module;
+pub use dapple_symbols::indexing::IndexCache;
+use dapple_symbols::indexing::IndexState;
 use rustc_hash::FxHashMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is to be looked at.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct CoreOptions {
     /// The core file.
     pub core: PathBuf,
     /// The program that it is of: its path, or its name alone, by which it is looked for where it was, beside the core file and in
     /// `PATH`; `None`: the file says where that was.
     pub program: Option<PathBuf>,
+    /// Where indexes of large modules are kept from one session to the next; none are made without.
+    pub index_cache: Option<Arc<IndexCache>>,
 }
 
 /// Frames belong to the only stop there is.
@@ -55,7 +61,36 @@ pub(crate) struct PostMortem {
     /// What it has ended by.
     exception: Option<Arc<Exception>>,
     stop: Stop,
+    indexing: Indexing,
+    told: Told,
+}
+
+/// Who is told what happens beside the session, until that is over.
+#[derive(Clone)]
+struct Told {
     events: Sender<Event>,
+    over: Arc<AtomicBool>,
+}
+
+impl Beside for Told {
+    fn tell(&self, event: Event) {
+        // Nobody listens any more when the session ends.
+        let _ = self.events.send(event);
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
+    fn indexed(&self, module: Arc<Module>, state: IndexState) {
+        self.tell(indexing::ended(&module, state));
+    }
+}
+
+impl Drop for PostMortem {
+    fn drop(&mut self) {
+        self.told.over.store(true, Ordering::Relaxed);
+    }
 }
 
 impl PostMortem {
@@ -80,7 +115,11 @@ impl PostMortem {
                 address: Address(0),
                 reason: StopReason::Pause,
             },
-            events,
+            indexing: Indexing::new(options.index_cache.clone()),
+            told: Told {
+                events,
+                over: Arc::default(),
+            },
         };
         let mut warnings = Vec::new();
         if remains.core.is_cut {
@@ -280,7 +319,9 @@ impl PostMortem {
 
     fn push(&mut self, module: Module, bias: u64) {
         let id = self.modules.iter().count() as u64 + 1;
-        let module = LoadedModule::new(id, Arc::new(module), bias, None);
+        let module = Arc::new(module);
+        self.indexing.module_loaded(&module);
+        let module = LoadedModule::new(id, module, bias, None);
         self.modules.push(Arc::new(module));
     }
 
@@ -318,8 +359,9 @@ impl PostMortem {
         };
     }
 
-    pub(crate) fn tell_end(&self) {
+    pub(crate) fn tell_end(&mut self) {
         self.tell(Event::Stopped(vec![self.stop.clone()]));
+        self.indexing.start(self.told.clone());
     }
 
     /// Tells what is wrong with the user's own presentation of types.
@@ -330,9 +372,8 @@ impl PostMortem {
         }
     }
 
-    /// Nobody listens any more when the session ends.
     fn tell(&self, event: Event) {
-        let _ = self.events.send(event);
+        self.told.tell(event);
     }
 
     fn thread(&self, id: ThreadId) -> Option<&CoreThread> {

@@ -54,6 +54,7 @@ fn refusal(core: &Path, program: Option<&Path>) -> String {
     let options = CoreOptions {
         core: core.to_owned(),
         program: program.map(Path::to_owned),
+        ..CoreOptions::default()
     };
     match Session::open_core(&options, events) {
         Ok(_) => panic!("{} was opened", core.display()),
@@ -305,6 +306,7 @@ fn a_file_that_was_cut_short_or_damaged_gives_what_it_has_and_never_fails() {
         let options = CoreOptions {
             core: core.clone(),
             program: Some(fixture.binary.clone()),
+            ..CoreOptions::default()
         };
         let Ok(remains) = Session::open_core(&options, events) else {
             return;

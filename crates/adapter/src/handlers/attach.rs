@@ -59,10 +59,17 @@ pub fn attach(
             Err(failure) => fail(adapter, failure, responder, outbox),
         },
         Target::Next(name) => wait_for(adapter, name, options, responder, outbox),
-        Target::Core(core) => match open_core(adapter, &core, outbox) {
-            Ok(()) => responder.respond(Empty),
-            Err(failure) => fail(adapter, failure, responder, outbox),
-        },
+        Target::Core { core, program } => {
+            let core = CoreOptions {
+                core,
+                program,
+                index_cache: options.index_cache,
+            };
+            match open_core(adapter, &core, outbox) {
+                Ok(()) => responder.respond(Empty),
+                Err(failure) => fail(adapter, failure, responder, outbox),
+            }
+        }
     }
 }
 

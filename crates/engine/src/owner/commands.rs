@@ -26,7 +26,7 @@ impl Owner {
     ) -> Vec<BreakpointState> {
         let ids = self.breakpoints.set_functions(wanted, &self.modules);
         if self.breakpoints.wants_indexes() {
-            self.indexing.start();
+            self.make_indexes();
         }
         self.arm_and_answer(&ids)
     }

@@ -84,6 +84,7 @@ pub fn post_mortem(core: &Path, program: Option<&Path>) -> (Session, Vec<Event>)
     let options = CoreOptions {
         core: core.to_owned(),
         program: program.map(Path::to_owned),
+        ..CoreOptions::default()
     };
     let remains = Session::open_core(&options, events).expect("a core file");
     remains.tell_end();
