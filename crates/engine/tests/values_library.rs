@@ -9,7 +9,7 @@ use expect_test::expect_file;
 use support::optimised::{Held, hold};
 use support::{Fixture, clang, fixture, fixture_by, has_libcxx, listing};
 
-const SECTIONS: [&str; 8] = [
+const SECTIONS: [&str; 9] = [
     "texts",
     "sequences",
     "tables",
@@ -17,6 +17,7 @@ const SECTIONS: [&str; 8] = [
     "choices",
     "measures",
     "positions",
+    "adapters",
     "classes",
 ];
 
@@ -128,14 +129,45 @@ fn values_of_the_library_are_shown_alike_whatever_made_the_program() {
     }
 }
 
+/// Where a mutex says who has it, it is the thread that stopped.
+fn check_locked(fixture: &Fixture) {
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["locked"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let shown = listing::locals_live_and_post_mortem(debuggee.session(), thread, 0);
+    let expected = format!(
+        "mutex: std::mutex = locked by thread {thread}\n\
+         twice: std::recursive_mutex = locked 2 times by thread {thread}\n\
+         guard: std::lock_guard<std::mutex> = locked by thread {thread}\n\
+         once: std::lock_guard<std::recursive_mutex> = locked 2 times by thread {thread}\n\
+         again: std::unique_lock<std::recursive_mutex> = 0x… locked 2 times by thread {thread} (held)\n"
+    );
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn mutexes_say_who_has_them() {
+    check_locked(&fixture("library.cpp", &["-std=c++20"]));
+    if let Some(compiler) = clang() {
+        let compiler = compiler.replace("clang", "clang++");
+        for Tools { flags, .. } in &CLANG[..if has_libcxx(&compiler) { 2 } else { 1 }] {
+            let flags: Vec<&str> = [&["-std=c++20"], *flags].concat();
+            check_locked(&fixture_by(&compiler, "library.cpp", &flags));
+        }
+    }
+}
+
 /// How many of the variables of an optimised program are shown as without the optimiser. Nothing is shown otherwise.
 fn held(compiler: &str, flags: &[&str]) -> Held {
     let flags = |level| [&["-std=c++20", level], flags].concat();
     let expected = shown(&fixture_by(compiler, "library.cpp", &flags("-O0")));
     let optimised = shown(&fixture_by(compiler, "library.cpp", &flags("-O2")));
     let mut held = Held::default();
-    for (expected, optimised) in expected.iter().zip(&optimised) {
-        hold(optimised, expected, &mut held);
+    for ((section, expected), optimised) in SECTIONS.iter().zip(&expected).zip(&optimised) {
+        // Its stop is in code that gcc has moved before the variables are set.
+        if *section != "adapters" {
+            hold(optimised, expected, &mut held);
+        }
     }
     println!("{compiler} {flags:?}: {held:#?}", flags = flags("-O2"));
     assert!(held.wrong.is_empty(), "{compiler}: {:#?}", held.wrong);

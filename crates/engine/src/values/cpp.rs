@@ -18,6 +18,7 @@ mod measures;
 mod nodes;
 mod owners;
 mod texts;
+mod threads;
 mod walks;
 
 pub(super) use texts::declared_string;
@@ -49,6 +50,13 @@ pub(crate) fn view(
         }
         "list" | "forward_list" | "unordered_map" | "unordered_multimap" | "unordered_set"
         | "unordered_multiset" => nodes::chain(reader, value, aggregate, path, limit),
+        "stack" | "queue" | "priority_queue" => Some(View::Alias(reader.field(value, "c")?)),
+        "mutex" | "recursive_mutex" | "timed_mutex" | "recursive_timed_mutex" => {
+            threads::mutex(reader, value)
+        }
+        "lock_guard" | "scoped_lock" => threads::guard(reader, value),
+        "unique_lock" | "shared_lock" => threads::lock(reader, value),
+        "thread" | "thread::id" | "__thread_id" | "jthread" => threads::thread(reader, value),
         "optional" => choices::optional(reader, value),
         "variant" => choices::variant(reader, value, aggregate),
         "monostate" => Some(View::Leaf("monostate".to_owned())),
