@@ -69,21 +69,22 @@ dapple: there is no command `zzz`; `help` lists them
     assert_eq!(run.stderr, expected, "{run:#?}");
 }
 
-const SHOP: &str = "#include <map>\n#include <string>\n#include <vector>\nstruct Item { std::string name; double price; };\nint main()\n{\n    \
+const SHOP: &str = "#include <map>\n#include <optional>\n#include <string>\n#include <vector>\nstruct Item { std::string name; double price; };\nint main()\n{\n    \
     std::map<int, Item> items{{1, {\"pear\", 2.5}}, {2, {\"a plum that has a long name, so that the line is too long\", 1.5}}};\n    \
-    std::vector<int> many(1000, 7);\n    return 12;\n}\n";
+    std::vector<int> many(1000, 7); std::optional<std::string> none;\n    return 12;\n}\n";
 
 #[test]
 fn values_are_opened_up_with_their_raw_form_last_and_numbers_and_types_as_gdb_has_them() {
     let source = write("opened.cpp", SHOP);
     let source = source.to_str().expect("a plain path");
     let lines = [
-        "b 9",
+        "b 10",
         "run",
         "p items",
         "p many",
         "p/x many[3]",
         "p/t 5",
+        "p none",
         "ptype items[1]",
         "whatis many",
     ];
@@ -95,7 +96,7 @@ fn values_are_opened_up_with_their_raw_form_last_and_numbers_and_types_as_gdb_ha
         "  [63] = 7\n  … 936 more\n  [raw] = {",
         "many[3],x = 0x…\n",
         "5,b = 0b101\n",
-        "Item\n  name: std::string\n  price: double\n",
+        "none = nullopt\nItem\n  name: std::string\n  price: double\n",
         "std::vector<int>\n",
     ] {
         assert_eq!(run.stdout.matches(said).count(), 1, "{said}: {run:#?}");

@@ -111,7 +111,7 @@ fn push(session: &Session, name: &str, value: &Value, depth: usize, lines: &mut 
         return;
     }
     let (parts, count) = parts(session, value);
-    if parts.is_empty() {
+    if parts.iter().all(|part| part.name == RAW) {
         lines.push(indent + &line(session, name, value));
         return;
     }
