@@ -84,3 +84,44 @@ fn what_makes_no_sense_has_its_reason_in_its_place() {
     let fixture = fixture("shown.cpp", &[]);
     expect_file!["presentation/corrupt.txt"].assert_eq(&shown(&fixture, "corrupt", 2));
 }
+
+#[test]
+fn a_crates_own_file_is_found_by_its_attribute() {
+    let fixture = fixture("shown.rs", &["--crate-name", "shown"]);
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["values"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let shown = listing::locals_live_and_post_mortem(debuggee.session(), thread, 2);
+    expect_file!["presentation/rust.txt"].assert_eq(&shown);
+    let told = told(&debuggee);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("shown_rust.natvis:36: "), "{told:?}");
+}
+
+#[test]
+fn a_script_for_gdb_is_told_to_be_for_gdb() {
+    let script = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own.py");
+    std::fs::write(&script, "pass\n").expect("a file");
+    let source = format!(
+        "#![debugger_visualizer(gdb_script_file = {script:?})]
+struct Point {{ x: i32 }}
+fn main() {{
+    let point = Point {{ x: 3 }};
+    std::hint::black_box(&point); // stop: value
+}}
+"
+    );
+    let fixture = support::inline("scripted.rs", &source, &[]);
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["value"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let frame = listing::innermost(debuggee.session(), thread);
+    let shown = listing::locals(debuggee.session(), frame, 1);
+    assert!(shown.contains("Point { x: 3 }"), "{shown}");
+    let told = told(&debuggee);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].contains("own.py shows types in gdb only"),
+        "{told:?}"
+    );
+}

@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 mod code;
 mod custom;
+mod embedded;
 mod evaluate;
 mod expand;
 mod model;
@@ -57,6 +58,8 @@ struct State {
     candidates: FxHashMap<(u64, TypeId), Arc<[Candidate]>>,
     /// Whether an entry can be used for a type.
     usable: FxHashMap<Use, bool>,
+    /// Modules whose crates were asked for files of their own.
+    asked: FxHashSet<u64>,
     problems: Vec<String>,
     told: FxHashSet<String>,
 }
@@ -79,6 +82,33 @@ impl Presentation {
             state.add(file);
         }
         self.changed(&state);
+    }
+
+    /// Uses the files that the crates of a module name, behind those that were given. Once: that takes a look at all of its units.
+    fn ask(&self, module: &LoadedModule) {
+        if !self.state().asked.insert(module.id) {
+            return;
+        }
+        let roots = embedded::roots(module);
+        let named = roots.iter().map(|root| (root, embedded::named_in(root)));
+        for (root, named) in named {
+            let mut state = self.state();
+            if named.natvis.is_empty() {
+                for script in &named.scripts {
+                    let (root, script) = (root.display(), script.display());
+                    state.tell(format!(
+                        "{root}: the script {script} shows types in gdb only; a `natvis_file` would here"
+                    ));
+                }
+                continue;
+            }
+            for file in &named.natvis {
+                state.add(file);
+            }
+            state.candidates.clear();
+            state.usable.clear();
+            self.changed(&state);
+        }
     }
 
     fn changed(&self, state: &State) {
@@ -177,11 +207,12 @@ impl State {
 }
 
 fn text_of(path: &Path) -> Result<String, String> {
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
-    let metadata = file.metadata().map_err(|error| error.to_string())?;
+    // What is a pipe would be waited for.
+    let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
     if !metadata.is_file() {
         return Err("it is no file".to_owned());
     }
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     let mut file = file.take(parse::MAX_FILE + 1);
     file.read_to_end(&mut bytes)

@@ -5,7 +5,8 @@ use super::model::{Expand, Place, Synthetic, Text, TypeEntry};
 use super::patterns::Name;
 use crate::eval::scope::{Argument, Failure};
 use crate::values::view::{Limit, Shows, View};
-use crate::values::{Reader, Value};
+use crate::values::{Reader, Value, names};
+use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Aggregate, Member, Type, TypeKind};
 use std::sync::Arc;
 
@@ -67,7 +68,13 @@ pub(crate) fn view(
     limit: Limit,
 ) -> Option<View> {
     let presentation = reader.modules.presentation();
-    if presentation.is_empty() || value.raw || reader.is_plain {
+    if value.raw || reader.is_plain {
+        return None;
+    }
+    if type_.language == Language::Rust && !names::is_rust_std(&type_.name) {
+        presentation.ask(&value.module);
+    }
+    if presentation.is_empty() {
         return None;
     }
     let candidates = candidates(reader, value, type_, aggregate);
