@@ -5,13 +5,16 @@ mod support;
 use dapple_engine::{Event, Session};
 use expect_test::expect_file;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use support::{Debuggee, Fixture, clang, fixture, fixture_by, listing};
+
+/// Anything may take so long; a debugger that wasn't optimised takes longer.
+const PATIENCE: Duration = Duration::from_secs(if cfg!(debug_assertions) { 60 } else { 10 });
 
 /// A file of the repository's `fixtures/`.
 fn file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../fixtures")
-        .join(name)
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    folder.canonicalize().expect("the folder").join(name)
 }
 
 fn shown_by(session: &Session, files: &[&str]) {
@@ -123,5 +126,93 @@ fn main() {{
     assert!(
         told[0].contains("own.py shows types in gdb only"),
         "{told:?}"
+    );
+}
+
+#[test]
+fn entries_that_have_no_end_are_left_after_a_while() {
+    let source = "struct Node { Node *next; int value; };
+struct Loop { int x; };
+struct Self { Self *self; int x; };
+struct Many { Node *head; };
+int main()
+{
+    Loop loop{1};
+    Self self{nullptr, 2};
+    self.self = &self;
+    Many many{nullptr};
+    for (int i = 0; i < 100000; i++)
+        many.head = new Node{many.head, i};
+    return loop.x; // stop: end
+}
+";
+    let natvis = "<AutoVisualizer>
+<Type Name='Loop'>
+  <DisplayString>{*this} {*this} {*this} {*this} {*this}</DisplayString>
+  <Expand>
+    <CustomListItems>
+      <Variable Name='i' InitialValue='0'/>
+      <Loop><Exec>i++</Exec></Loop>
+    </CustomListItems>
+    <CustomListItems>
+      <Loop><Item>x</Item></Loop>
+    </CustomListItems>
+    <Synthetic Name='again'>
+      <DisplayString>{*this}</DisplayString>
+      <Expand><ExpandedItem>*this</ExpandedItem></Expand>
+    </Synthetic>
+  </Expand>
+</Type>
+<Type Name='Self'>
+  <Expand>
+    <ExpandedItem>*self->self</ExpandedItem>
+    <Item Name='x'>x</Item>
+    <IndexListItems><Size>1000000000</Size><ValueNode>*self</ValueNode></IndexListItems>
+  </Expand>
+</Type>
+<Type Name='Many'>
+  <Expand>
+    <LinkedListItems>
+      <HeadPointer>head</HeadPointer>
+      <NextPointer>next</NextPointer>
+      <ValueNode>value</ValueNode>
+    </LinkedListItems>
+  </Expand>
+</Type>
+</AutoVisualizer>";
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("endless.natvis");
+    std::fs::write(&path, natvis).expect("a file");
+    let fixture = support::inline("endless.cpp", source, &[]);
+    let mut debuggee = fixture.launch();
+    let session = debuggee.session();
+    session.set_presentation(vec![path]).expect("a session");
+    debuggee.break_at(&["end"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let frame = listing::innermost(debuggee.session(), thread);
+    let before = Instant::now();
+    let shown = listing::locals(debuggee.session(), frame, 1);
+    let taken = before.elapsed();
+    assert!(taken < PATIENCE, "{taken:?}: {shown}");
+    for part in [
+        "there is too much to work out at once",
+        "self: Self = {self = 0x…, x = 2, ",
+        "many: Many = len = 100000 {99999, 99998, ",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let (many, rendered) = debuggee
+        .session()
+        .evaluate("many", Some(frame))
+        .expect("it");
+    let before = Instant::now();
+    let last = rendered.named + 99_999;
+    let children = debuggee
+        .session()
+        .children(&many.value, None, last..last + 1);
+    let children = children.expect("children");
+    assert!(before.elapsed() < PATIENCE, "{:?}", before.elapsed());
+    assert_eq!(
+        (&*children[0].0.name, &*children[0].1.text),
+        ("[99999]", "0")
     );
 }

@@ -32,6 +32,8 @@ pub(crate) use present::{Presented, pointer_in, view};
 
 /// Expressions that are evaluated for one request.
 const MOST_WORK: u64 = 1_000_000;
+/// And for one of its values, so that something is left for the others.
+const MOST_SHARE: u64 = 400_000;
 /// Different problems told.
 const MOST_PROBLEMS: usize = 100;
 
@@ -44,6 +46,8 @@ pub(crate) struct Presentation {
     outside: Outside,
     /// Expressions that may still be evaluated.
     left: AtomicU64,
+    /// And for the value that is being looked at.
+    share: AtomicU64,
 }
 
 /// An entry for a type: the entry's address, the module's id, the type.
@@ -130,15 +134,22 @@ impl Presentation {
     /// A request begins.
     pub(crate) fn begin(&self) {
         self.left.store(MOST_WORK, Ordering::Relaxed);
+        self.share.store(MOST_SHARE, Ordering::Relaxed);
+    }
+
+    /// The next value of a request begins.
+    pub(crate) fn begin_value(&self) {
+        self.share.store(MOST_SHARE, Ordering::Relaxed);
     }
 
     /// Whether one more expression may be evaluated.
     fn may_work(&self) -> bool {
         let less = |left: u64| left.checked_sub(1);
-        let left = self
-            .left
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
-        left.is_ok()
+        let take = |of: &AtomicU64| {
+            let left = of.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+            left.is_ok()
+        };
+        take(&self.share) && take(&self.left)
     }
 
     /// The entries for a type of a module, found in the set of modules of a version.
