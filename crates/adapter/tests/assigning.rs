@@ -539,6 +539,11 @@ fn rust_variables_take_values_of_their_types() {
         ("*left", "= 31", "31"),
         ("nonzero", "= 99", "99"),
         ("TOTAL", "= 5", "5"),
+        (
+            "other",
+            "= Pair { left: 5, right: 6 }",
+            "Pair { left: 5, right: 6 }",
+        ),
     ];
     check(&session, &main, typed, &lines);
     goes_on_to_write(
@@ -546,7 +551,7 @@ fn rust_variables_take_values_of_their_types() {
         &stop,
         "small -128 byte 255 number -15 large 18446744073709551615 huge -170141183460469231731687303715884105728
 truth true letter ß real 0.25 twice 1.25 colour Blue
-pair Pair { left: 31, right: 39 } other Pair { left: 30, right: 40 } shape Point
+pair Pair { left: 31, right: 39 } other Pair { left: 5, right: 6 } shape Point
 boxed None maybe None order Greater tuple (11, 3.0)
 array [9, 65535, 3] text grüß roomy as long as there is room borrowed borrowed
 cell 70 nonzero 99 items [1, 2, -3] got 4
@@ -599,7 +604,7 @@ fn rust_refuses_what_its_types_do_not_take() {
         (
             "shape",
             "Shape::Circle",
-            "error: `Circle` has fields, which would have to be written, too; only variants without any can be set",
+            "error: `Circle` has fields, which have to be written, too: `Circle(…)`, `Circle { … }`",
         ),
         (
             "shape",

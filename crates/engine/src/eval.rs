@@ -8,7 +8,7 @@
 use crate::Error;
 use crate::frame::Frame;
 use crate::values::storing::Change;
-use crate::values::{NamedValue, Number, Reader, Value};
+use crate::values::{Format, NamedValue, Number, Reader, Value};
 use calls::Calls;
 use dapple_symbols::functions::Language;
 use ir::{Binary, Expression};
@@ -16,6 +16,7 @@ use run::assign;
 use shown::Shown;
 use std::sync::Arc;
 
+mod builtins;
 pub(crate) mod calls;
 mod completion;
 mod ir;
@@ -104,7 +105,9 @@ impl Parsed {
                 .and_then(|count| run::repeated(tree, text, count, frame, reader, calls)),
         };
         let mut value = value.map_err(|fault| self.error(&fault))?;
-        value.format = self.shown.format;
+        if self.shown.format != Format::Natural {
+            value.format = self.shown.format;
+        }
         value.raw |= self.shown.raw;
         Ok(NamedValue {
             name: self.name.to_string(),

@@ -79,17 +79,31 @@ pub(super) enum Kind {
         yes: Box<Expression>,
         no: Box<Expression>,
     },
-    /// A method that asks how much there is, such as `v.len()`: answered without the program.
+    /// A method that only asks or finds, such as `v.len()`: answered without the program.
     Method {
         base: Box<Expression>,
         name: String,
         name_at: usize,
+        arguments: Vec<Expression>,
     },
     /// `f(1, 2)`, `shape.area()`: of a member, the base is the object.
     Call {
         callee: Box<Expression>,
         arguments: Vec<Expression>,
     },
+    /// A value written part by part: `Point { x: 1, y: 2 }`, `Some(5)`, `(1, 2)`, `{1, 2}`.
+    Built {
+        /// The type or variant, where one is named.
+        path: Option<String>,
+        parts: Vec<Part>,
+    },
+}
+
+/// A part of a value that is written.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Part {
+    pub name: Option<String>,
+    pub value: Expression,
 }
 
 impl Expression {
@@ -107,7 +121,11 @@ impl Expression {
             | Kind::Text(_)
             | Kind::SizeOfType(_)
             | Kind::SizeOf(_) => false,
-            Kind::Member { base, .. } | Kind::Method { base, .. } => base.calls(),
+            Kind::Member { base, .. } => base.calls(),
+            Kind::Method {
+                base, arguments, ..
+            } => base.calls() || arguments.iter().any(Expression::calls),
+            Kind::Built { parts, .. } => parts.iter().any(|part| part.value.calls()),
             Kind::Index { base, index } => base.calls() || index.calls(),
             Kind::Slice { base, from, to, .. } => base.calls() || any(&[from, to]),
             Kind::Unary { operand, .. } | Kind::Cast { operand, .. } => operand.calls(),

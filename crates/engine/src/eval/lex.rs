@@ -35,10 +35,10 @@ pub(super) enum TokenKind {
 const MAX_TEXT: usize = 4096;
 
 /// Operators, longer ones before their prefixes.
-const OPERATORS: [&str; 45] = [
+const OPERATORS: [&str; 47] = [
     "<<=", ">>=", "...", "..=", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
     "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "..", "(", ")", "[", "]", ".", "+", "-", "*",
-    "/", "%", "<", ">", "&", "|", "^", "!", "~", "=", ",", "?", ":",
+    "/", "%", "<", ">", "&", "|", "^", "!", "~", "=", ",", "?", ":", "{", "}",
 ];
 
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {

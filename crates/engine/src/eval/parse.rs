@@ -1,11 +1,13 @@
 //! From tokens to a tree, by precedence climbing.
 
 use super::Fault;
+use super::builtins;
 use super::ir::{Binary, Expression, Kind, Statement, Unary};
 use super::lex::{Token, TokenKind};
 use crate::values::{FORMATS, Number};
 use dapple_symbols::functions::Language;
 
+mod built;
 mod types;
 
 /// How deep an expression may nest.
@@ -304,12 +306,27 @@ impl Parser {
                 };
                 self.next += 1;
                 let base = Box::new(expression);
-                if is_method(&name) && self.are_next(&["(", ")"]) {
-                    self.next += 2;
+                if builtins::is_known(&name) && self.accept("(") {
+                    let arguments = self.arguments()?;
+                    if builtins::named(&name, arguments.len()).is_none() {
+                        if !self.may_call {
+                            return Err(Fault::new(name_at, NO_CALLS));
+                        }
+                        let member = Kind::Member {
+                            base,
+                            name,
+                            name_at,
+                            arrow,
+                        };
+                        let callee = Box::new(self.make(at, member));
+                        expression = self.make(at, Kind::Call { callee, arguments });
+                        continue;
+                    }
                     let kind = Kind::Method {
                         base,
                         name,
                         name_at,
+                        arguments,
                     };
                     expression = self.make(at, kind);
                     continue;
@@ -366,15 +383,6 @@ impl Parser {
         Err(self.fault("the expression is nested too deep"))
     }
 
-    /// Whether these are next.
-    fn are_next(&self, operators: &[&str]) -> bool {
-        let next = self.tokens.iter().skip(self.next);
-        next.zip(operators)
-            .filter(|(token, operator)| matches!(token.kind, TokenKind::Operator(next) if next == **operator))
-            .count()
-            == operators.len()
-    }
-
     /// A call's arguments, behind its opening bracket.
     fn arguments(&mut self) -> Result<Vec<Expression>, Fault> {
         let mut arguments = Vec::new();
@@ -404,6 +412,9 @@ impl Parser {
                     return Ok(self.make(at, kind));
                 }
                 let mut name = self.path_through_arguments(name);
+                if let Some(kind) = self.built_of(&name)? {
+                    return Ok(self.make(at, kind));
+                }
                 if self.may_call {
                     name.push_str(&self.called_with_types());
                 }
@@ -444,6 +455,9 @@ impl Parser {
             TokenKind::Operator("(") => {
                 self.next += 1;
                 let inner = self.expression()?;
+                if let Some(tuple) = self.tuple(&inner)? {
+                    return Ok(self.make(at, tuple));
+                }
                 self.expect(")")?;
                 return Ok(self.make(at, inner.kind));
             }
@@ -451,6 +465,10 @@ impl Parser {
                 self.next += 1;
                 Kind::Text(text)
             }
+            TokenKind::Operator("{" | "[") => match self.nested(Self::built)? {
+                Some(kind) => kind,
+                None => return Err(self.fault("a value was expected here")),
+            },
             TokenKind::Operator("++" | "--") => return Err(self.fault(NO_CHANGE)),
             TokenKind::End => return Err(self.fault("the expression ends too early")),
             TokenKind::Operator(_) => return Err(self.fault("a value was expected here")),
@@ -469,12 +487,6 @@ fn literal(name: &str) -> Option<Number> {
         }),
         _ => None,
     }
-}
-
-/// Whether a method asks how much there is.
-fn is_method(name: &str) -> bool {
-    let names = ["len", "length", "size", "is_empty", "empty"];
-    names.contains(&name) || ["is_some", "is_none", "is_ok", "is_err"].contains(&name)
 }
 
 /// An operator and how tightly it binds: C 2011 §6.5, the Rust reference's "Expression precedence".

@@ -179,7 +179,8 @@ impl Maker<'_> {
             | Kind::SizeOf(_)
             | Kind::Conditional { .. }
             | Kind::Method { .. }
-            | Kind::Call { .. } => None,
+            | Kind::Call { .. }
+            | Kind::Built { .. } => None,
             Kind::Member {
                 base, name, arrow, ..
             } => self.member(base, name, *arrow),

@@ -18,6 +18,8 @@ use std::sync::Arc;
 
 pub(super) mod arithmetic;
 pub(super) mod assign;
+mod built;
+mod builtins;
 mod called;
 mod convert;
 mod member;
@@ -193,18 +195,23 @@ impl Runner<'_> {
                 base,
                 name,
                 name_at,
+                arguments,
             } => {
                 let value = self.value(base)?;
-                let number = match self.method(value, base, name, *name_at) {
+                match self.builtin(value, base, (name, *name_at), arguments) {
                     Err(fault) => {
-                        let called = self.own_method(expression, base, name, *name_at);
-                        return called.unwrap_or(Err(fault));
+                        let method = (name.as_str(), *name_at);
+                        let called = self.own_method(expression, base, method, arguments);
+                        called.unwrap_or(Err(fault))
                     }
-                    number => number?,
-                };
-                Ok(self.computed(number))
+                    value => value,
+                }
             }
             Kind::Call { callee, arguments } => self.call(expression, callee, arguments, None),
+            Kind::Built { .. } => Err(Fault::new(
+                at,
+                "a value written part by part can be assigned and compared only",
+            )),
         }
     }
 
@@ -376,7 +383,11 @@ impl Runner<'_> {
         for _ in 0..MAX_STEPS {
             match self.reader.view(&value, LONG) {
                 // In C++ a reference is its target, in Rust it is something to look behind.
-                View::Alias(target) if is_rust || self.is_pointer(&value) => return Ok(target),
+                View::Alias(target)
+                    if is_rust || self.is_pointer(&value) || self.is_optional(&value) =>
+                {
+                    return Ok(target);
+                }
                 View::Alias(target) => value = target,
                 View::Pointer {
                     target: Some(target),

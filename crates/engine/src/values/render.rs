@@ -2,7 +2,7 @@
 
 use super::entries::Entries;
 use super::view::{LONG, Limit, Record, SHORT, Sequence, Shows, Style, View};
-use super::{Contents, Reader, Rendered, Value, names, rust, scalars::Number};
+use super::{Contents, Format, Reader, Rendered, Value, names, rust, scalars::Number};
 use crate::Address;
 use crate::natvis::{Elements, Parts, Wanted};
 use dapple_symbols::functions::Language;
@@ -82,6 +82,13 @@ impl Reader<'_> {
 
     /// The type's name, as people write it.
     pub(crate) fn type_name(&self, value: &Value) -> String {
+        // A part of a text.
+        if value.repeated.is_some()
+            && value.format == Format::Text
+            && value.language == Language::Rust
+        {
+            return "str".to_owned();
+        }
         if let Some(length) = value.repeated {
             let mut one = value.clone();
             one.repeated = None;

@@ -198,6 +198,9 @@ impl Reader<'_> {
 
     /// The value's view. Reads no more than a few hundred bytes.
     pub(crate) fn view(&self, value: &Value, limit: Limit) -> View {
+        if let Some(text) = self.as_text(value, limit) {
+            return text;
+        }
         if let Some(length) = value.repeated {
             return match value.wanted.as_deref() {
                 Some(wanted) => natvis::wanted_view(self, value, wanted, limit)
@@ -209,9 +212,6 @@ impl Reader<'_> {
             && let Some(view) = natvis::wanted_view(self, value, wanted, limit)
         {
             return view;
-        }
-        if let Some(text) = self.as_text(value, limit) {
-            return text;
         }
         if let Some(text) = self.formatted(value) {
             return View::Leaf(text);

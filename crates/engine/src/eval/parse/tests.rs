@@ -39,6 +39,11 @@ fn show(expression: &Expression) -> String {
             format!("({} ? {} : {})", show(condition), show(yes), show(no))
         }
         Kind::Method { base, name, .. } => format!("{}.{name}()", show(base)),
+        Kind::Built { path, parts } => {
+            let parts: Vec<String> = parts.iter().map(|part| show(&part.value)).collect();
+            let path = path.as_deref().unwrap_or_default();
+            format!("{path}{{{}}}", parts.join(", "))
+        }
         Kind::Call { callee, arguments } => {
             let arguments: Vec<String> = arguments.iter().map(show).collect();
             format!("{}({})", show(callee), arguments.join(", "))

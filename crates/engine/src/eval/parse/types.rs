@@ -93,7 +93,7 @@ impl Parser {
         path
     }
 
-    fn kind_at(&self, index: usize) -> &TokenKind {
+    pub(super) fn kind_at(&self, index: usize) -> &TokenKind {
         let token = self.tokens.get(index);
         token.map_or(&TokenKind::End, |token| &token.kind)
     }

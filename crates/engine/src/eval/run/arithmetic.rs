@@ -25,6 +25,9 @@ impl Runner<'_> {
         left: &Expression,
         right: &Expression,
     ) -> Result<Number, Fault> {
+        if let Some(result) = self.compare_built(operator, left, right)? {
+            return Ok(result);
+        }
         let is_text = |side: &Expression| matches!(side.kind, Kind::Text(_));
         if (is_text(left) || is_text(right))
             && let Some(result) = self.compare_texts(operator, left, right)?

@@ -11,7 +11,7 @@ use crate::values::storing::Change;
 use crate::values::view::{LONG, View};
 use crate::values::{Contents, Number, Reader, Value, names};
 use dapple_symbols::functions::Language;
-use dapple_symbols::types::{Aggregate, PointerKind, Type, TypeKind};
+use dapple_symbols::types::{Aggregate, PointerKind, Type, TypeKind, Variant};
 use std::sync::Arc;
 
 /// The changes for `target = source` or, with an operator, `target += source`, both read from one text.
@@ -94,13 +94,16 @@ impl Runner<'_> {
         }])
     }
 
-    fn store(
+    pub(super) fn store(
         &self,
         target: Value,
         name: &str,
         operator: Option<(Binary, &Expression)>,
         source: &Expression,
     ) -> Result<Vec<Change>, Fault> {
+        if let (Kind::Built { .. }, None) = (&source.kind, operator) {
+            return self.store_built(target, name, source);
+        }
         if let (Kind::Text(text), None) = (&source.kind, operator) {
             return self.store_text(target, name, text, source);
         }
@@ -279,16 +282,48 @@ impl Runner<'_> {
         if self.locals().iter().any(|local| local.name == *path) {
             return Ok(None);
         }
-        let refuse = |why: String| Fault::new(source.at, why);
         let payload = self.reader.member(target, &variant.member);
         if self.has_fields(&payload) {
-            return Err(refuse(format!(
-                "`{last}` has fields, which would have to be written, too; only variants without any can be set"
-            )));
+            return Err(Fault::new(
+                source.at,
+                format!(
+                    "`{last}` has fields, which have to be written, too: `{last}(…)`, `{last} {{ … }}`"
+                ),
+            ));
         }
-        let Some(place) = &part.discriminant else {
-            return Ok(Some(Vec::new()));
+        self.variant_changes(target, aggregate, last, name, source)
+            .map(|(_, changes)| Some(changes))
+    }
+
+    /// A variant, and the changes that make a value be in it, without its payload.
+    pub(super) fn variant_changes<'t>(
+        &self,
+        target: &Value,
+        aggregate: &'t Aggregate,
+        last: &str,
+        name: &str,
+        source: &Expression,
+    ) -> Result<(&'t Variant, Vec<Change>), Fault> {
+        let refuse = |why: String| Fault::new(source.at, why);
+        let none = || {
+            refuse(format!(
+                "`{}` has no variant `{last}`",
+                self.type_of(target)
+            ))
         };
+        let part = aggregate.variants.as_ref().ok_or_else(none)?;
+        let mut variants = part.variants.iter();
+        let variant = variants
+            .find(|variant| *variant.name == *last)
+            .ok_or_else(none)?;
+        let Some(place) = &part.discriminant else {
+            return Ok((variant, Vec::new()));
+        };
+        let payload = self.reader.member(target, &variant.member);
+        // The variant that the others' marks are impossible values of: its payload says it is.
+        if variant.discriminants.is_empty() && self.has_fields(&payload) {
+            return Ok((variant, Vec::new()));
+        }
         let Some((discriminant, _)) = variant.discriminants.first() else {
             return Err(refuse(format!(
                 "nothing says how `{last}` is told from the other variants"
@@ -300,7 +335,7 @@ impl Runner<'_> {
         let bytes = bytes.get(..size as usize).unwrap_or_default();
         let changes = self.reader.changes(&place, bytes);
         changes
-            .map(Some)
+            .map(|changes| (variant, changes))
             .map_err(|why| refuse(format!("`{name}` {why}")))
     }
 

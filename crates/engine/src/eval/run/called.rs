@@ -83,22 +83,24 @@ impl Runner<'_> {
         })
     }
 
-    /// As [`Runner::call`], of a method without arguments that bears the name of one that is answered without the program; `None`: the
+    /// As [`Runner::call`], of a method that bears the name of one that is answered without the program; `None`: the
     /// object has none.
     pub(super) fn own_method(
         &self,
         expression: &Expression,
         base: &Expression,
-        name: &str,
-        name_at: usize,
+        method: (&str, usize),
+        arguments: &[Expression],
     ) -> Option<Result<Value, Fault>> {
         self.calls?;
         let found = |runner: &Self| {
             let value = runner.value(base)?;
-            runner.methods_called(value, base, (name, name_at), false)
+            runner.methods_called(value, base, method, false)
         };
         let candidates = found(self).ok()?;
-        Some(self.made(expression, || self.chosen(&candidates, base, &[], None)))
+        Some(self.made(expression, || {
+            self.chosen(&candidates, base, arguments, None)
+        }))
     }
 
     fn made(

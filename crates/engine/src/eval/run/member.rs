@@ -35,7 +35,7 @@ impl Runner<'_> {
             match self.reader.view(&value, LONG) {
                 View::Alias(target) => {
                     // A Rust box or reference is a pointer too.
-                    followed |= self.is_pointer(&value);
+                    followed |= self.is_pointer(&value) || self.is_optional(&value);
                     value = target;
                 }
                 View::Pointer { address: 0, .. } => {

@@ -1,9 +1,10 @@
 //! Several elements: ranges of what is indexed, and as many as are asked for behind a pointer.
 
 use super::{Fault, MAX_STEPS, Runner};
-use crate::eval::ir::Expression;
+use crate::Address;
+use crate::eval::ir::{Expression, Scalar};
 use crate::values::view::{ALL, LONG, View};
-use crate::values::{Number, Value};
+use crate::values::{Contents, Format, Number, Value};
 
 impl Runner<'_> {
     fn position(&self, expression: Option<&Expression>, otherwise: u64) -> Result<u64, Fault> {
@@ -60,6 +61,10 @@ impl Runner<'_> {
                     first.repeated = Some(count);
                     return Ok(first);
                 }
+                View::Text {
+                    address: Some(address),
+                    ..
+                } => return self.part_of_text(&value, address, base, (from, to), inclusive),
                 _ => break,
             }
         }
@@ -69,6 +74,51 @@ impl Runner<'_> {
             base,
             &format!("has no elements to take a range of, it is a `{type_name}`"),
         ))
+    }
+
+    /// The bytes of a range of a text, which begins and ends between characters, as Rust has it.
+    fn part_of_text(
+        &self,
+        value: &Value,
+        address: u64,
+        base: &Expression,
+        (from, to): (Option<&Expression>, Option<&Expression>),
+        inclusive: bool,
+    ) -> Result<Value, Fault> {
+        let text = self.text_in(value);
+        let text = text.ok_or_else(|| self.fault(base, "is too long a text to be cut"))?;
+        let begin = self.position(from, 0)?;
+        let end = match (self.position(to, text.len() as u64)?, to) {
+            (end, Some(_)) => end.saturating_add(u64::from(inclusive)),
+            (end, None) => end,
+        };
+        let at = to.or(from).map_or(base.at, |end| end.at);
+        let (name, length) = (self.source(base), text.len());
+        if begin > end || end > length as u64 {
+            let why = format!("{begin}..{end} is out of bounds: `{name}` has {length} bytes");
+            return Err(Fault::new(at, why));
+        }
+        for place in [begin, end] {
+            let is_inside = text
+                .get(place as usize)
+                .is_some_and(|byte| byte & 0xc0 == 0x80);
+            if is_inside {
+                let why = format!("byte {place} of `{name}` is inside of a character");
+                return Err(Fault::new(at, why));
+            }
+        }
+        let byte = Scalar::Integer {
+            size: 1,
+            signed: false,
+        };
+        let (module, id) = self
+            .scalar_type(byte)
+            .ok_or_else(|| self.fault(base, "can't be cut: the program has no type for bytes"))?;
+        let contents = Contents::Memory(Address(address.wrapping_add(begin)));
+        let mut part = Value::new(module, Some(id), value.language, contents);
+        part.repeated = Some(end - begin);
+        part.format = Format::Text;
+        Ok(part)
     }
 
     /// The first of several elements: a pointer's target, an array's first element.

@@ -1,4 +1,4 @@
-//! Texts: comparing them, looking elements up by them, and asking containers how much they hold.
+//! Texts: comparing them, and looking elements up by them.
 
 use super::arithmetic::ordered;
 use super::{Fault, MAX_STEPS, Runner, seen_through};
@@ -12,7 +12,7 @@ const MAX_TEXT: usize = 1 << 16;
 
 impl Runner<'_> {
     /// What a value says, if it is a text; `Err`: it is one that is too long.
-    fn text_in(&self, value: &Value) -> Option<Vec<u8>> {
+    pub(super) fn text_in(&self, value: &Value) -> Option<Vec<u8>> {
         let limit = Limit {
             text: MAX_TEXT,
             ..LONG
@@ -36,7 +36,7 @@ impl Runner<'_> {
         None
     }
 
-    fn text_of(&self, expression: &Expression) -> Result<Option<Vec<u8>>, Fault> {
+    pub(super) fn text_of(&self, expression: &Expression) -> Result<Option<Vec<u8>>, Fault> {
         match &expression.kind {
             Kind::Text(text) => Ok(Some(text.to_vec())),
             _ => Ok(self.text_in(&self.value(expression)?)),
@@ -137,67 +137,5 @@ impl Runner<'_> {
             false => format!("`{base}` has no key {index_text}"),
         };
         Err(Fault::new(index.at, why))
-    }
-
-    /// What a method tells of a container, which is not called for it.
-    pub(super) fn method(
-        &self,
-        value: Value,
-        base: &Expression,
-        name: &str,
-        at: usize,
-    ) -> Result<Number, Fault> {
-        let mut value = value;
-        for _ in 0..MAX_STEPS {
-            let view = self.reader.view(&value, LONG);
-            let length = match &view {
-                View::Alias(target) => {
-                    value = target.clone();
-                    continue;
-                }
-                View::Pointer {
-                    target: Some(target),
-                    ..
-                } => {
-                    value = target.clone();
-                    continue;
-                }
-                View::Sequence(sequence) => Some(sequence.length),
-                View::Entries(entries) if !entries.is_longer => Some(entries.length),
-                View::Text { .. } => match self.text_in(&value) {
-                    Some(text) => Some(text.len() as u64),
-                    None => {
-                        return Err(self.fault(base, "is too long a text to be measured"));
-                    }
-                },
-                _ => None,
-            };
-            let variant = match &view {
-                View::Record(record) => record.name.as_deref(),
-                _ => None,
-            };
-            return match (name, length, variant) {
-                ("len" | "length" | "size", Some(length), _) => {
-                    Ok(Number::integer(length.into(), 8, false))
-                }
-                ("is_empty" | "empty", Some(length), _) => Ok(Number::Bool(length == 0)),
-                ("is_some", _, Some(is @ ("Some" | "None"))) => Ok(Number::Bool(is == "Some")),
-                ("is_none", _, Some(is @ ("Some" | "None"))) => Ok(Number::Bool(is == "None")),
-                ("is_ok", _, Some(is @ ("Ok" | "Err"))) => Ok(Number::Bool(is == "Ok")),
-                ("is_err", _, Some(is @ ("Ok" | "Err"))) => Ok(Number::Bool(is == "Err")),
-                _ => {
-                    self.check_available(&value, base)?;
-                    let type_name = self.type_of(&value);
-                    let source = self.source(base);
-                    Err(Fault::new(
-                        at,
-                        format!(
-                            "functions can't be called here, and what `{name}()` would say of `{source}`, a `{type_name}`, is not known"
-                        ),
-                    ))
-                }
-            };
-        }
-        Err(self.fault(base, "leads round in a circle"))
     }
 }

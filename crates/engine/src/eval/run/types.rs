@@ -81,6 +81,18 @@ impl Runner<'_> {
         Fault::unknown(target.at, format!("there is no type `{}`", target.name))
     }
 
+    /// What the program calls a scalar.
+    pub(super) fn scalar_type(&self, scalar: Scalar) -> Option<(Arc<LoadedModule>, TypeId)> {
+        let rust = match (self.frame.language, scalar) {
+            (Language::Rust, Scalar::Integer { size, signed }) => {
+                Some(Number::integer(0, size, signed).type_name(Language::Rust))
+            }
+            _ => None,
+        };
+        let mut names = rust.into_iter().chain(names_of(scalar).iter().copied());
+        names.find_map(|name| self.type_named(name))
+    }
+
     /// What a name stands for; `None`: void.
     pub(super) fn find_type(
         &self,

@@ -1,0 +1,76 @@
+//! The methods that are answered without calling the program: what containers hold, what choices have, where texts are.
+
+/// What such a method asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Builtin {
+    /// How many elements or bytes there are.
+    Length,
+    IsEmpty,
+    /// Whether it is in a variant: of two, this is the one, and that the other.
+    IsVariant(&'static str, &'static str),
+    First,
+    Last,
+    /// The element at a position, or of a key.
+    Element,
+    /// Whether an element or key is there.
+    Contains,
+    /// How often: C++'s word for keys.
+    Count,
+    HasValue,
+    /// What `Some`, `Ok`, `optional` hold.
+    Inner,
+    /// The pointer that an owner has; the contents of a cell.
+    Get,
+    /// Where a text or the elements are.
+    Address,
+    /// The same seen otherwise.
+    Same,
+}
+
+/// Their names, and how many arguments each takes.
+const ALL: [(&str, usize, Builtin); 32] = [
+    ("len", 0, Builtin::Length),
+    ("length", 0, Builtin::Length),
+    ("size", 0, Builtin::Length),
+    ("is_empty", 0, Builtin::IsEmpty),
+    ("empty", 0, Builtin::IsEmpty),
+    ("is_some", 0, Builtin::IsVariant("Some", "None")),
+    ("is_none", 0, Builtin::IsVariant("None", "Some")),
+    ("is_ok", 0, Builtin::IsVariant("Ok", "Err")),
+    ("is_err", 0, Builtin::IsVariant("Err", "Ok")),
+    ("first", 0, Builtin::First),
+    ("front", 0, Builtin::First),
+    ("last", 0, Builtin::Last),
+    ("back", 0, Builtin::Last),
+    ("at", 1, Builtin::Element),
+    ("get", 1, Builtin::Element),
+    ("contains", 1, Builtin::Contains),
+    ("contains_key", 1, Builtin::Contains),
+    ("count", 1, Builtin::Count),
+    ("has_value", 0, Builtin::HasValue),
+    ("value", 0, Builtin::Inner),
+    ("unwrap", 0, Builtin::Inner),
+    ("unwrap_err", 0, Builtin::Inner),
+    ("expect", 1, Builtin::Inner),
+    ("get", 0, Builtin::Get),
+    ("c_str", 0, Builtin::Address),
+    ("data", 0, Builtin::Address),
+    ("as_ptr", 0, Builtin::Address),
+    ("as_ref", 0, Builtin::Same),
+    ("as_mut", 0, Builtin::Same),
+    ("as_deref", 0, Builtin::Same),
+    ("as_str", 0, Builtin::Same),
+    ("as_slice", 0, Builtin::Same),
+];
+
+/// Whether there is one of that name.
+pub(super) fn is_known(name: &str) -> bool {
+    ALL.iter().any(|(known, _, _)| *known == name)
+}
+
+/// The one of that name with so many arguments.
+pub(super) fn named(name: &str, arguments: usize) -> Option<Builtin> {
+    let mut all = ALL.iter();
+    let found = all.find(|(known, count, _)| *known == name && *count == arguments);
+    found.map(|(_, _, builtin)| *builtin)
+}

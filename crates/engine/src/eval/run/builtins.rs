@@ -1,0 +1,275 @@
+//! Methods that are answered without calling the program: from the same views that values are shown by.
+
+use super::arithmetic::is_equal;
+use super::{Fault, MAX_STEPS, Runner, seen_through};
+use crate::eval::builtins::{self, Builtin};
+use crate::eval::ir::Expression;
+use crate::values::entries::Entry;
+use crate::values::view::{ALL, LONG, View};
+use crate::values::{Contents, Number, Value, names};
+use dapple_symbols::functions::Language;
+
+/// The most elements that one is looked for among.
+const MAX_SEARCHED: u64 = 10_000;
+
+impl Runner<'_> {
+    /// What a method tells of a value, which is not called for it.
+    pub(super) fn builtin(
+        &self,
+        value: Value,
+        base: &Expression,
+        (name, at): (&str, usize),
+        arguments: &[Expression],
+    ) -> Result<Value, Fault> {
+        let Some(builtin) = builtins::named(name, arguments.len()) else {
+            return Err(self.unanswered(&value, base, name, at)?);
+        };
+        let whole = value;
+        let mut value = whole.clone();
+        for _ in 0..MAX_STEPS {
+            let view = self.reader.view(&value, LONG);
+            let answer = match (builtin, arguments) {
+                (Builtin::Element, [index]) if has_elements(&view) => {
+                    Some(self.element(value.clone(), base, index)?)
+                }
+                (Builtin::Contains | Builtin::Count, [wanted]) if has_elements(&view) => {
+                    let number = match (builtin, self.occurrences(&value, wanted)?) {
+                        (Builtin::Count, count) => Number::integer(count.into(), 8, false),
+                        (_, count) => Number::Bool(count > 0),
+                    };
+                    Some(self.computed(number))
+                }
+                _ => self.asked(builtin, &value, &view, base)?,
+            };
+            if let Some(answer) = answer {
+                return Ok(answer);
+            }
+            let inside = match view {
+                View::Pointer { target, .. } => target,
+                view => seen_through(view),
+            };
+            match inside {
+                Some(inside) => value = inside,
+                None => return Err(self.unanswered(&whole, base, name, at)?),
+            }
+        }
+        Err(self.fault(base, "leads round in a circle"))
+    }
+
+    /// What a method without arguments says of one view; `None`: nothing, though what is behind it may.
+    fn asked(
+        &self,
+        builtin: Builtin,
+        value: &Value,
+        view: &View,
+        base: &Expression,
+    ) -> Result<Option<Value>, Fault> {
+        let number = |number| Ok(Some(self.computed(number)));
+        let variant = match view {
+            View::Record(record) => record.name.as_deref(),
+            _ => None,
+        };
+        match builtin {
+            Builtin::Length | Builtin::IsEmpty => {
+                let length = match view {
+                    View::Sequence(sequence) => sequence.length,
+                    View::Entries(entries) if !entries.is_longer => entries.length,
+                    View::Text { .. } => match self.text_in(value) {
+                        Some(text) => text.len() as u64,
+                        None => return Err(self.fault(base, "is too long a text to be measured")),
+                    },
+                    _ => return Ok(None),
+                };
+                number(match builtin {
+                    Builtin::Length => Number::integer(length.into(), 8, false),
+                    _ => Number::Bool(length == 0),
+                })
+            }
+            Builtin::IsVariant(this, that) => match variant {
+                Some(is) if is == this || is == that => number(Number::Bool(is == this)),
+                _ => Ok(None),
+            },
+            Builtin::HasValue if self.is_optional(value) => {
+                number(Number::Bool(matches!(view, View::Alias(_))))
+            }
+            Builtin::Inner if self.is_optional(value) => match view {
+                View::Alias(held) => Ok(Some(held.clone())),
+                _ => Err(self.fault(base, "has no value")),
+            },
+            Builtin::Inner => match (view, variant) {
+                (View::Record(record), Some("Some" | "Ok" | "Err")) => {
+                    Ok(record.fields.first().map(|field| field.value.clone()))
+                }
+                (_, Some("None")) => Err(self.fault(base, "is `None`")),
+                _ => Ok(None),
+            },
+            Builtin::First | Builtin::Last => {
+                let last = |length: u64| match builtin {
+                    Builtin::Last => length.saturating_sub(1),
+                    _ => 0,
+                };
+                let found = match view {
+                    View::Sequence(sequence) if sequence.length > 0 => {
+                        Some(sequence.at(last(sequence.length)))
+                    }
+                    View::Entries(entries) if entries.length > 0 => {
+                        let at = last(entries.length);
+                        match self.reader.view(value, ALL.page(at, at + 1)) {
+                            View::Entries(entries) => entries.at(at).map(|it| it.value.clone()),
+                            _ => None,
+                        }
+                    }
+                    View::Sequence(_) | View::Entries(_) => {
+                        return Err(self.fault(base, "is empty"));
+                    }
+                    _ => return Ok(None),
+                };
+                match found {
+                    Some(found) => Ok(Some(found)),
+                    None => Err(self.fault(base, "has an element there that can't be had")),
+                }
+            }
+            Builtin::Get => match view {
+                // An owner's, not one to what may have a method of that name.
+                View::Pointer {
+                    address, target, ..
+                } if !self.is_pointer(value) => {
+                    let type_id = target.as_ref().and_then(|target| target.type_id);
+                    let pointer = Number::Pointer {
+                        address: *address,
+                        target: type_id,
+                    };
+                    let module = target.as_ref().map_or(&value.module, |it| &it.module);
+                    let mut pointer = value.sibling(None, Contents::Number(pointer));
+                    pointer.module = std::sync::Arc::clone(module);
+                    Ok(Some(pointer))
+                }
+                View::Record(record) if record.raw => {
+                    Ok(record.fields.first().map(|field| field.value.clone()))
+                }
+                _ => Ok(None),
+            },
+            Builtin::Address => match view {
+                View::Text { .. } if self.reader.find(value, "_M_p").is_some() => {
+                    Ok(self.reader.find(value, "_M_p"))
+                }
+                View::Text {
+                    address: Some(address),
+                    ..
+                } => number(Number::Pointer {
+                    address: *address,
+                    target: None,
+                }),
+                View::Sequence(sequence) => {
+                    let first = sequence.at(0);
+                    let Some(address) = first.contents.address() else {
+                        return Err(self.fault(base, "is not in memory"));
+                    };
+                    let pointer = Number::Pointer {
+                        address: address.0,
+                        target: first.type_id,
+                    };
+                    Ok(Some(first.sibling(None, Contents::Number(pointer))))
+                }
+                _ => Ok(None),
+            },
+            Builtin::Same => {
+                let type_ = self.reader.resolve(value).map(|resolved| resolved.type_);
+                let is_library = type_.is_some_and(|type_| {
+                    type_.language == Language::Rust
+                        && names::is_rust_std(names::path_name(&type_.name))
+                });
+                Ok(is_library.then(|| value.clone()))
+            }
+            Builtin::HasValue | Builtin::Element | Builtin::Contains | Builtin::Count => Ok(None),
+        }
+    }
+
+    /// How often an element or key is there.
+    fn occurrences(&self, value: &Value, wanted: &Expression) -> Result<u64, Fault> {
+        let view = self.reader.view(value, ALL);
+        let (elements, length): (Vec<Value>, u64) = match &view {
+            View::Sequence(sequence) => {
+                let length = sequence.length.min(MAX_SEARCHED);
+                let elements = (0..length).map(|index| sequence.at(index));
+                (elements.collect(), sequence.length)
+            }
+            View::Entries(entries) => {
+                let key = |entry: &Entry| match &entry.key {
+                    Some(key) => key.clone(),
+                    None => entry.value.clone(),
+                };
+                (entries.iter().map(key).collect(), entries.length)
+            }
+            _ => return Err(Fault::new(wanted.at, "there are no elements to look among")),
+        };
+        let runner = Runner {
+            wanted: elements
+                .first()
+                .and_then(|element| self.reader.resolve(element))
+                .map(|resolved| resolved.type_),
+            module: self.module.clone(),
+            ..*self
+        };
+        // Rust's is given a reference.
+        let wanted = match &wanted.kind {
+            crate::eval::ir::Kind::Unary {
+                operator: crate::eval::ir::Unary::AddressOf,
+                operand,
+            } if self.frame.language == Language::Rust => operand,
+            _ => wanted,
+        };
+        let text = runner.text_of(wanted)?;
+        let number = match text {
+            Some(_) => None,
+            None => Some(runner.number(wanted)?),
+        };
+        let is_it = |element: &&Value| match (&text, number) {
+            (Some(text), _) => self.text_in(element).as_ref() == Some(text),
+            (None, Some(number)) => self
+                .number_of(element, wanted)
+                .is_ok_and(|own| is_equal(own, number)),
+            (None, None) => false,
+        };
+        let count = elements.iter().filter(is_it).count() as u64;
+        if count == 0 && (elements.len() as u64) < length {
+            let why = format!(
+                "only the first {} of {length} elements were looked at",
+                elements.len()
+            );
+            return Err(Fault::new(wanted.at, why));
+        }
+        Ok(count)
+    }
+
+    /// Whether it is a C++ `optional`, which holds something or nothing.
+    pub(super) fn is_optional(&self, value: &Value) -> bool {
+        let type_ = self.reader.resolve(value).map(|resolved| resolved.type_);
+        type_.is_some_and(|type_| {
+            type_.language == Language::Cpp
+                && type_.name.starts_with("std::")
+                && names::base_name(&type_.name) == "optional"
+        })
+    }
+
+    fn unanswered(
+        &self,
+        value: &Value,
+        base: &Expression,
+        name: &str,
+        at: usize,
+    ) -> Result<Fault, Fault> {
+        self.check_available(value, base)?;
+        let (type_name, source) = (self.type_of(value), self.source(base));
+        Ok(Fault::new(
+            at,
+            format!(
+                "functions can't be called here, and what `{name}()` would say of `{source}`, a `{type_name}`, is not known"
+            ),
+        ))
+    }
+}
+
+fn has_elements(view: &View) -> bool {
+    matches!(view, View::Sequence(_) | View::Entries(_))
+}
