@@ -8,12 +8,17 @@ use dapple_dap::types::{
 };
 use dapple_engine::Address;
 use dapple_engine::session::assigning::Changed;
+use dapple_engine::session::memory::MemoryWrite;
 
 impl Adapter {
-    /// The user has written `count` bytes of memory.
-    pub fn memory_changed(&mut self, address: Address, count: u64, context: &Context) {
-        tell_memory(address, count, context);
-        self.values_changed(InvalidatedAreas::Variables, context);
+    /// The user has written bytes of memory.
+    pub fn memory_changed(&mut self, address: Address, written: MemoryWrite, context: &Context) {
+        tell_memory(address, written.count as u64, context);
+        let mut areas = vec![InvalidatedAreas::Variables];
+        if written.moves_frames {
+            areas.insert(0, InvalidatedAreas::Stacks);
+        }
+        self.values_changed(areas, context);
     }
 
     /// The user has given something another value.
@@ -26,21 +31,21 @@ impl Adapter {
             tell_memory(range.start, count, context);
         }
         self.values_changed(
-            match changed.moved {
+            vec![match changed.moved {
                 true => InvalidatedAreas::All,
                 false => InvalidatedAreas::Variables,
-            },
+            }],
             context,
         );
     }
 
     /// The user has changed values, in memory or registers. Any other may be shown from the same place.
-    fn values_changed(&mut self, area: InvalidatedAreas, context: &Context) {
+    fn values_changed(&mut self, areas: Vec<InvalidatedAreas>, context: &Context) {
         self.forget_variables();
         // Code is a value, too.
         self.disassembled.code_changes();
         if context.client().supports_invalidated_event == Some(true) {
-            let body = InvalidatedEventBody::new().with_areas(vec![area]);
+            let body = InvalidatedEventBody::new().with_areas(areas);
             context.outbox().event::<InvalidatedEvent>(body);
         }
     }

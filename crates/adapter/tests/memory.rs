@@ -68,6 +68,29 @@ fn has_come(session: &Session, name: &str) -> bool {
 }
 
 #[test]
+fn frames_are_asked_for_again_where_code_or_a_stack_was_written() {
+    let fixture = Fixture::new("memory.c");
+    let (session, stop) = started(told(), &fixture, &["begin"]);
+    let pc = stop.top.instruction_pointer_reference.clone();
+    let places = [
+        (reference(&session, &stop, "number"), false),
+        (reference(&session, &stop, "local"), true),
+        (pc.expect("a reference"), true),
+    ];
+    for (at, moves_frames) in places {
+        let same = bytes(&read(&session, &at, 0, 1));
+        write(&session, &at, 0, &same);
+        let told = session.wait_for::<InvalidatedEvent>();
+        let expected = match moves_frames {
+            true => vec![InvalidatedAreas::Stacks, InvalidatedAreas::Variables],
+            false => vec![InvalidatedAreas::Variables],
+        };
+        assert_eq!(told.areas, Some(expected), "{at}");
+    }
+    session.disconnect();
+}
+
+#[test]
 fn what_is_written_is_what_the_program_goes_on_with() {
     let fixture = Fixture::new("memory.c");
     let (session, stop) = started(told(), &fixture, &["begin", "print"]);

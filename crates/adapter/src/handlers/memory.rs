@@ -51,13 +51,13 @@ pub fn write_memory(
         Some(true) => PartialWrite::Allowed,
         _ => PartialWrite::Refused,
     };
-    let count = debuggee
+    let written = debuggee
         .write_memory(address, bytes, partial)
         .map_err(|error| to_dap::failure(&error))?;
-    if count > 0 {
-        adapter.memory_changed(address, count as u64, context);
+    if written.count > 0 {
+        adapter.memory_changed(address, written, context);
     }
     Ok(WriteMemoryResponse::new()
         .with_offset(arguments.offset.unwrap_or(0))
-        .with_bytes_written(to_dap::saturated(count as u64)))
+        .with_bytes_written(to_dap::saturated(written.count as u64)))
 }

@@ -8,7 +8,7 @@ use super::Owner;
 use crate::faults::Mapping;
 use crate::inspect::Inspect;
 use crate::memory::Memory;
-use crate::session::memory::PartialWrite;
+use crate::session::memory::{MemoryWrite, PartialWrite};
 use crate::target::linux::process;
 use crate::{Address, Error};
 
@@ -21,7 +21,7 @@ impl Owner {
         address: Address,
         bytes: &[u8],
         partial: PartialWrite,
-    ) -> Result<usize, Error> {
+    ) -> Result<MemoryWrite, Error> {
         self.require_some_stopped()?;
         let (writable, refusal) = self.writable(address, bytes.len());
         let wanted = match (refusal, partial) {
@@ -41,11 +41,36 @@ impl Owner {
                 let _ = self.write_pages(address, &before[..count]);
                 return Err(error);
             }
-            self.memory_changed(address, count);
-            return Ok(count);
+            return Ok(self.memory_written(address, count));
         }
-        self.memory_changed(address, wanted.len());
-        Ok(wanted.len())
+        Ok(self.memory_written(address, wanted.len()))
+    }
+
+    fn memory_written(&mut self, address: Address, count: usize) -> MemoryWrite {
+        self.memory_changed(address, count);
+        MemoryWrite {
+            count,
+            moves_frames: self.holds_frames(address, count),
+        }
+    }
+
+    /// Whether there is code, or part of a thread's stack.
+    fn holds_frames(&mut self, address: Address, length: usize) -> bool {
+        let end = address.0.saturating_add(length as u64);
+        let overlaps = |start: u64, behind: u64| start < end && address.0 < behind;
+        let mappings = process::mappings(self.process);
+        let mut executable = mappings.iter().filter(|mapping| mapping.execute);
+        if executable.any(|mapping| overlaps(mapping.start, mapping.end)) {
+            return true;
+        }
+        self.stops.all_stopped().into_iter().any(|thread| {
+            let Some(sp) = self.registers(thread).map(|registers| registers.sp()) else {
+                return false;
+            };
+            let mut stacks = mappings.iter();
+            let stack = stacks.find(|mapping| (mapping.start..mapping.end).contains(&sp));
+            stack.is_some_and(|stack| overlaps(sp, stack.end))
+        })
     }
 
     /// Writes page by page; the error comes with how many bytes were written.

@@ -24,6 +24,15 @@ pub enum PartialWrite {
     Allowed,
 }
 
+/// What was written into memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryWrite {
+    /// How many bytes.
+    pub count: usize,
+    /// It was code, or what a thread has on its stack: frames may be others now.
+    pub moves_frames: bool,
+}
+
 impl Session {
     /// Reads the debuggee's memory as it is without breakpoints, as far as there is any, and no more than [`MOST_MEMORY`]. Works while
     /// running.
@@ -34,7 +43,7 @@ impl Session {
         self.look(move |threads| threads.read_memory(address, length))
     }
 
-    /// Writes into the debuggee's memory, under the breakpoints in it, and says how many bytes. Code may be written over, other
+    /// Writes into the debuggee's memory, under the breakpoints in it. Code may be written over, other
     /// memory only where the program itself may write.
     ///
     /// # Errors
@@ -44,7 +53,7 @@ impl Session {
         address: Address,
         bytes: Vec<u8>,
         partial: PartialWrite,
-    ) -> Result<usize, Error> {
+    ) -> Result<MemoryWrite, Error> {
         self.ask(move |owner: &mut Owner| owner.write_memory(address, &bytes, partial))?
     }
 
