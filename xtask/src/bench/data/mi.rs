@@ -45,11 +45,13 @@ impl Look for Mi {
         let mut count = 0;
         let mut open = vec![opened.to_owned()];
         while let Some(node) = open.pop() {
-            count += 1;
+            // The fields of a C++ structure are in groups by who may see them: those are opened, too, and are no nodes.
+            let is_group = node.ends_with(".public");
+            count += usize::from(!is_group);
             let answer = self.answer(&format!("-var-list-children --all-values {node}"))?;
             let below = children(&answer).into_iter().filter(|child| {
-                (child.name.ends_with(".left") || child.name.ends_with(".right"))
-                    && child.value != "0x0"
+                let is_node = child.name.ends_with(".left") || child.name.ends_with(".right");
+                child.name.ends_with(".public") || (is_node && child.value != "0x0")
             });
             open.extend(below.map(|child| child.name.to_owned()));
         }
