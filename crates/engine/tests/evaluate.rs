@@ -97,6 +97,10 @@ fn c_paths_and_arithmetic() {
                 "error: column 15: there is no type `nothing`",
             ),
             (
+                "(struct piont *)0",
+                "error: column 9: there is no type `piont`; did you mean `point`?",
+            ),
+            (
                 "(struct nothing *)0",
                 "error: column 9: there is no type `nothing`",
             ),

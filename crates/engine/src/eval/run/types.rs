@@ -78,7 +78,21 @@ impl Runner<'_> {
     }
 
     fn no_type(&self, target: &TypeName) -> Fault {
-        Fault::unknown(target.at, format!("there is no type `{}`", target.name))
+        // Nobody reads what is said of a presentation's many tries.
+        if self.scope.is_some() {
+            return Fault::unknown(target.at, format!("there is no type `{}`", target.name));
+        }
+        let lookup = self.module.to_file(self.frame.physical.lookup);
+        let all = NamePattern::new("*");
+        let near = self.module.module.find_types_near(lookup, &all);
+        let known = near.iter().map(|found| {
+            let name = names::base_name(&found.name);
+            name.rsplit(' ').next().unwrap_or(name)
+        });
+        let hint = super::nearest(names::base_name(&target.name), known)
+            .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        let message = format!("there is no type `{}`{hint}", target.name);
+        Fault::unknown(target.at, message)
     }
 
     /// What the program calls a scalar.
