@@ -5,9 +5,11 @@
 
 mod support;
 
+use dapple_engine::Session;
+use dapple_engine::values::NamedValue;
 use expect_test::expect_file;
 use support::optimised::{Held, hold};
-use support::{Fixture, clang, fixture, fixture_by, has_libcxx, listing};
+use support::{Fixture, clang, fixture, fixture_by, has_libcxx, inline, inline_by, listing};
 
 const SECTIONS: [&str; 9] = [
     "texts",
@@ -229,6 +231,70 @@ fn fields_of_the_library_are_one_expansion_away() {
                     named.name
                 );
             }
+        }
+    }
+}
+
+const ADAPTORS: &str = r#"
+#include <functional>
+#include <queue>
+#include <stack>
+#include <string>
+#include <vector>
+int main()
+{
+    std::stack<int> stack;
+    stack.push(1);
+    stack.push(2);
+    std::queue<std::string> queue;
+    queue.push("first");
+    std::priority_queue<int> heap;
+    heap.push(3);
+    heap.push(4);
+    std::stack<int, std::vector<int>> none;
+    std::string text = "referred to";
+    std::reference_wrapper<std::string> reference = text;
+    return none.size() + reference.get().size(); // stop: main
+}
+"#;
+
+#[test]
+fn adaptors_are_shown_as_what_they_adapt() {
+    let expected = [
+        "stack = len = 2 {1, 2}",
+        "queue = len = 1 {\"first\"}",
+        "heap = len = 2 {4, 3}",
+        "none = len = 0 {}",
+        "text = \"referred to\"",
+        "reference = \"referred to\"",
+    ];
+    let check = |fixture: Fixture| {
+        let mut debuggee = fixture.launch();
+        debuggee.break_at(&["main"]);
+        let (thread, _) = debuggee.run_to_breakpoint();
+        let look = |session: &Session, frame| -> Vec<String> {
+            let variables = session.variables(frame).expect("variables");
+            let lines = variables.iter().map(|(named, rendered)| {
+                // The elements, and what they are kept in.
+                let count = rendered.named + rendered.indexed;
+                let children = session.children(&named.value, None, 0..count);
+                let children = children.expect("children");
+                let is_raw = |(child, _): &(NamedValue, _)| child.name == "[raw]";
+                assert!(children.iter().any(is_raw), "{}", named.name);
+                format!("{} = {}", named.name, listing::mask(&rendered.text))
+            });
+            lines.collect()
+        };
+        let shown = listing::live_and_post_mortem(debuggee.session(), thread, look);
+        assert_eq!(shown, expected, "{:?}", fixture.binary);
+    };
+    check(inline("adaptors.cpp", ADAPTORS, &[]));
+    let Some(compiler) = clang().map(|name| name.replace("clang", "clang++")) else {
+        return println!("there is no clang here");
+    };
+    for Tools { flags, .. } in &CLANG[..2] {
+        if !flags.contains(&"-stdlib=libc++") || has_libcxx(&compiler) {
+            check(inline_by(&compiler, "adaptors.cpp", ADAPTORS, flags));
         }
     }
 }

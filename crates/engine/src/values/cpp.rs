@@ -68,6 +68,7 @@ pub(crate) fn view(
         "any" => owners::any(reader, value),
         "exception_ptr" | "__exception_ptr::exception_ptr" => owners::exception(reader, value),
         "atomic" | "__atomic_base" => owners::atomic(reader, value),
+        "reference_wrapper" => owners::reference(reader, value),
         "chrono::duration" => measures::duration(reader, value, type_),
         "chrono::time_point" => measures::time_point(reader, value, type_),
         "complex" => measures::complex(reader, value),

@@ -53,9 +53,9 @@ pub fn fixture_by(compiler: &str, name: &str, flags: &[&str]) -> Fixture {
     build_by(Some(compiler), name, source, text, flags)
 }
 
-/// As [`inline`], by a C compiler of one's choice.
+/// As [`inline`], by a compiler of one's choice.
 pub fn inline_by(compiler: &str, name: &str, text: &str, flags: &[&str]) -> Fixture {
-    let source = inline(name, text, flags).source;
+    let source = written(name, text);
     build_by(Some(compiler), name, source, text.to_owned(), flags)
 }
 
@@ -82,11 +82,16 @@ pub fn has_libcxx(compiler: &str) -> bool {
 
 /// A source that stands in the test.
 pub fn inline(name: &str, text: &str, flags: &[&str]) -> Fixture {
+    let source = written(name, text);
+    build(name, source, text.to_owned(), flags)
+}
+
+fn written(name: &str, text: &str) -> PathBuf {
     let source = folder()
         .join(format!("inline-{:016x}", hash(&(name, text))))
         .join(name);
     write_once(&source, text);
-    build(name, source, text.to_owned(), flags)
+    source
 }
 
 fn folder() -> PathBuf {

@@ -237,6 +237,20 @@ pub(super) fn exception(reader: &Reader<'_>, value: &Value) -> Option<View> {
     })
 }
 
+/// `reference_wrapper`: what it refers to, as references are shown. A function's stays an address.
+pub(super) fn reference(reader: &Reader<'_>, value: &Value) -> Option<View> {
+    let pointer = super::find(reader, value, &["_M_data", "__f_"])?;
+    let TypeKind::Pointer(_, target) = reader.resolve(&pointer)?.type_.kind else {
+        return None;
+    };
+    let address = reader.word(&pointer.contents).ok()?;
+    let referred = pointer.sibling(target, Contents::Memory(Address(address)));
+    Some(View::Alias(match reader.size_of(&referred) {
+        Some(_) => referred,
+        None => pointer,
+    }))
+}
+
 /// `atomic`: what is read and written at once.
 pub(super) fn atomic(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let names = ["_M_i", "_M_base", "_M_p", "_M_fp", "__a_value", "_M_b"];
