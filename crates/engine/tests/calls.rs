@@ -2,13 +2,19 @@
 
 mod support;
 
-use dapple_engine::calls::CallOptions;
-use dapple_engine::event::{ExitStatus, Stream};
+use dapple_engine::calls::{CallOptions, CallThreads};
+use dapple_engine::event::{ExitStatus, StopReason, Stream};
 use dapple_engine::frame::FrameId;
+use dapple_engine::launch::{LaunchOptions, Stdin};
+use dapple_engine::session::FunctionBreakpoint;
 use dapple_engine::session::assigning::Changed;
 use dapple_engine::{Event, Session, ThreadId};
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use support::{Debuggee, Fixture, fixture, listing};
+use support::{Debuggee, Fixture, fixture, inline, listing};
 
 /// What an expression comes to, or the error.
 fn called(session: &Session, frame: FrameId, expression: &str) -> String {
@@ -276,4 +282,442 @@ fn what_is_no_call_says_why() {
         pure.contains("column 4: functions are not called here"),
         "{pure}"
     );
+}
+
+#[test]
+fn cpp_methods_and_overloads_are_those_that_the_compiler_takes() {
+    same_as_written(&fixture("called.cpp", &[]), "that is all");
+}
+
+#[test]
+fn rust_functions_and_methods_return_what_they_return_to_the_program() {
+    same_as_written(&fixture("called.rs", &[]), "that is all");
+}
+
+const UNDONE: &str =
+    "; the call was given up, and all is as before but for what it has written to memory";
+
+#[test]
+fn a_call_that_does_not_return_is_given_up_with_the_reason() {
+    let fixture = fixture("called.c", &[]);
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["ready", "after"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let session = debuggee.session();
+    let frame = listing::innermost(session, thread);
+    let before = state(session, frame);
+    let short = CallOptions {
+        time_limit: Duration::from_millis(100),
+        ..CallOptions::default()
+    };
+    let is_asked = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&is_asked);
+    let cancelled = CallOptions {
+        cancelled: Some(Arc::new(move || asked.swap(true, Ordering::SeqCst))),
+        ..CallOptions::default()
+    };
+    let usual = CallOptions::default();
+    let at = |name: &str| format!(" at called.c:{} in `{name}`", fixture.line(name));
+    for (expression, options, text) in [
+        (
+            "spin()",
+            &short,
+            format!("`spin` has not returned within 0.1 seconds{}", at("spin")),
+        ),
+        (
+            "sleeps()",
+            &short,
+            format!(
+                "`sleeps` has not returned within 0.1 seconds{}",
+                at("sleeps")
+            ),
+        ),
+        ("spin()", &cancelled, "`spin` was cancelled".to_owned()),
+        (
+            "jump()",
+            &usual,
+            format!("`jump` has jumped out (longjmp){}", at("jump")),
+        ),
+        (
+            "divide(1, 0)",
+            &usual,
+            format!(
+                "`divide` ran into SIGFPE: integer division by zero{}",
+                at("divide")
+            ),
+        ),
+        (
+            "halts()",
+            &usual,
+            format!(
+                "`halts` ran into SIGABRT: the program aborts{}",
+                at("halts")
+            ),
+        ),
+        (
+            "forks()",
+            &usual,
+            format!(
+                "`forks` has made a copy of the process (fork){}",
+                at("forks")
+            ),
+        ),
+    ] {
+        let found = called_with(session, frame, expression, options);
+        assert_eq!(found, format!("error: {text}{UNDONE}"));
+        assert!(state(session, frame) == before, "{expression} changed it");
+    }
+    assert_eq!(called(session, frame, "signals_itself()"), "3");
+    assert_eq!(called(session, frame, "handled == 10"), "true");
+    let (_, place) = debuggee.run_to_breakpoint();
+    assert_eq!(place, "after");
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
+    let end = "kept 65432.0\ncalls 0\ncount 5 jumped 0 handled 10\n";
+    assert!(debuggee.stdout.ends_with(end), "{}", debuggee.stdout);
+}
+
+#[test]
+fn a_program_that_ends_in_a_call_has_ended() {
+    let fixture = fixture("called.c", &[]);
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["ready"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let frame = listing::innermost(debuggee.session(), thread);
+    let found = called(debuggee.session(), frame, "leave(7)");
+    assert_eq!(
+        found,
+        "error: `leave` was called, and the program has ended in it"
+    );
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(7));
+}
+
+#[test]
+fn a_program_that_is_replaced_in_a_call_is_shown_as_it_is_then() {
+    let fixture = fixture("called.c", &[]);
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["ready"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let frame = listing::innermost(debuggee.session(), thread);
+    let found = called(debuggee.session(), frame, "replaces(\"/bin/true\")");
+    assert_eq!(
+        found,
+        "error: `replaces` was called, and has replaced the program by another"
+    );
+    debuggee.expect_stop();
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
+}
+
+#[test]
+fn exceptions_that_leave_a_function_are_told_and_those_it_catches_are_not() {
+    let fixture = fixture("called.cpp", &[]);
+    let mut debuggee = fixture.launch();
+    let at = format!(" at called.cpp:{} in `throws`", fixture.line("throw"));
+    let thrown = format!(
+        "has thrown std::runtime_error: more than three{at}, which nothing in it catches{UNDONE}"
+    );
+    let thread = check(
+        &mut debuggee,
+        "ready",
+        &[
+            ("throws(4)", &format!("error: `throws` {thrown}")),
+            ("ends(4)", &format!("error: `ends` {thrown}")),
+            ("catches(4)", "-1"),
+            ("throws(3)", "3"),
+            (
+                "vague(1, 1)",
+                "error: `vague` may mean several: `shapes::vague(long, int)`, `shapes::vague(int, long)`",
+            ),
+            (
+                "pick(text)",
+                "error: `pick` takes no such arguments; there are `shapes::pick(int)`, `shapes::pick(double)`, `shapes::pick(const char *)`, `shapes::pick(const shapes::Point &)`, `shapes::pick(int, int)`, `shapes::pick(shapes::Shape *)`",
+            ),
+            (
+                "with_default(1)",
+                "error: `shapes::with_default(int, int)` takes 2 arguments, and 1 is given (defaults are not known, they have to be written)",
+            ),
+            (
+                "raise(5)",
+                "error: column 7: `5` is no `int` in memory, and a reference to one is taken",
+            ),
+            ("raise(value)", "<it returns nothing>"),
+            ("value", "21"),
+            ("point.move(2).x", "5"),
+            (
+                "point.unused(2)",
+                "error: `shapes::Point::unused` can't be called: it has no code of its own: it was inlined wherever it is called, or never called",
+            ),
+            (
+                "point.sum",
+                "error: column 7: `point` has no member `sum`; it has x, y",
+            ),
+            (
+                "point.add(1)",
+                "error: column 7: `point` has no function `add` that is known, it is a `shapes::Point`",
+            ),
+            (
+                "Outer::add(1)",
+                "error: `Outer::add` can't be called: it is a member function; call it on an object, `object.f()`",
+            ),
+        ],
+    );
+    debuggee.break_at(&["method", "after"]);
+    debuggee.run_to_breakpoint();
+    let session = debuggee.session();
+    let frame = listing::innermost(session, thread);
+    assert_eq!(called(session, frame, "add(10)"), "15");
+    assert_eq!(called(session, frame, "this->add(here)"), "11");
+    let (_, place) = debuggee.run_to_breakpoint();
+    assert_eq!(place, "after");
+}
+
+#[test]
+fn rust_refuses_what_its_conventions_leave_open() {
+    let fixture = fixture("called.rs", &[]);
+    let mut debuggee = fixture.launch();
+    let at = format!(
+        " at called.rs:{} in `called::panics`",
+        fixture.line("panic")
+    );
+    check(
+        &mut debuggee,
+        "ready",
+        &[
+            (
+                "panics(7)",
+                &format!(
+                    "error: `called::panics` has panicked{at}: index out of bounds: the len is 3 but the index is 7{UNDONE}"
+                ),
+            ),
+            ("catches(7)", "-1"),
+            (
+                "owned(owned_text)",
+                "error: column 7: `owned_text` can't be passed: it would be moved, and dropped once more by the program; only references to it can be passed",
+            ),
+            (
+                "length(&owned_text)",
+                "error: column 8: it takes a `&str`, and this is a `&String`",
+            ),
+            (
+                "add(1)",
+                "error: `called::add(i32, i32)` takes 2 arguments, and 1 is given",
+            ),
+            (
+                "add(1, 2u8)",
+                "error: column 8: it is a `i32`, the value a `u8`; write `as i32` behind it",
+            ),
+            ("point.shift(2)", "5"),
+            ("point.x", "5"),
+            ("nothing(&mut count)", "<it returns nothing>"),
+            ("count", "6"),
+        ],
+    );
+}
+
+/// A thread that is stopped within a system call goes on with it after the calls.
+#[test]
+fn an_interrupted_system_call_goes_on_after_a_call() {
+    let source = r#"
+        #include <errno.h>
+        #include <stdio.h>
+        #include <time.h>
+        #include <unistd.h>
+        int twice(int n) { return 2 * n; }
+        int spin(void) { for (volatile int i = 0;; i++) {} }
+        int nap(void) { struct timespec long_time = {1000, 0}; return nanosleep(&long_time, 0); }
+        int main(void) {
+            char letters[8];
+            struct timespec time = {0, 300000000}, rest;
+            puts("waits"); fflush(stdout);
+            ssize_t got = read(0, letters, sizeof letters);
+            printf("read %zd %c\n", got, letters[0]);
+            puts("sleeps"); fflush(stdout);
+            int slept = nanosleep(&time, &rest);
+            printf("slept %d %d\n", slept, slept ? errno : 0);
+            return 0;
+        }
+    "#;
+    let fixture = inline("restarted.c", source, &[]);
+    let (input, output) = std::io::pipe().unwrap();
+    let options = LaunchOptions {
+        program: fixture.binary.clone(),
+        stdin: Stdin::File(format!("/proc/{}/fd/{}", std::process::id(), input.as_raw_fd()).into()),
+        ..LaunchOptions::default()
+    };
+    let mut debuggee = fixture.launch_options(options);
+    let short = CallOptions {
+        time_limit: Duration::from_millis(50),
+        ..CallOptions::default()
+    };
+    for (begun, expected) in [("waits", "read"), ("sleeps", "sleep")] {
+        debuggee.resume();
+        read_output(&mut debuggee, begun);
+        debuggee.session().pause(None).unwrap();
+        let thread = debuggee.expect_stop()[0].thread;
+        let session = debuggee.session();
+        let frames = session.stack(thread, 0..20).unwrap().frames;
+        let names: Vec<_> = frames
+            .iter()
+            .filter_map(|frame| frame.function.clone())
+            .collect();
+        assert!(
+            names.iter().any(|name| name.contains(expected)),
+            "{names:?}"
+        );
+        let main = frames
+            .iter()
+            .find(|frame| frame.function.as_deref() == Some("main"))
+            .unwrap()
+            .id;
+        assert_eq!(called(session, main, "twice(21)"), "42");
+        let spun = called_with(session, main, "spin()", &short);
+        assert!(spun.contains("has not returned"), "{spun}");
+        let napped = called_with(session, main, "nap()", &short);
+        assert!(napped.contains("has not returned"), "{napped}");
+        if begun == "waits" {
+            (&output).write_all(b"x").unwrap();
+        }
+    }
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
+    assert!(
+        debuggee.stdout.contains("read 1 x\n"),
+        "{}",
+        debuggee.stdout
+    );
+    assert!(
+        debuggee.stdout.ends_with("slept 0 0\n"),
+        "{}",
+        debuggee.stdout
+    );
+}
+
+/// A signal that a thread is about to get comes after the calls, with all there is to it.
+#[test]
+fn a_signal_that_is_on_its_way_comes_after_a_call() {
+    let source = r#"
+        #include <signal.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        int twice(int n) { return 2 * n; }
+        int spin(void) { for (volatile int i = 0;; i++) {} }
+        void handler(int number, siginfo_t *info, void *context) {
+            printf("signal %d of %p\n", number, info->si_addr);
+            fflush(stdout);
+            _Exit(3);
+        }
+        int main(void) {
+            struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO};
+            sigaction(SIGSEGV, &action, 0);
+            *(volatile int *)0x1234 = 1;
+        }
+    "#;
+    let fixture = inline("signalled.c", source, &[]);
+    let mut debuggee = fixture.launch();
+    debuggee.resume();
+    let stop = debuggee.expect_stop()[0].clone();
+    assert!(matches!(stop.reason, StopReason::Signal { .. }), "{stop:?}");
+    let session = debuggee.session();
+    let frame = listing::innermost(session, stop.thread);
+    assert_eq!(called(session, frame, "twice(4)"), "8");
+    let short = CallOptions {
+        time_limit: Duration::from_millis(50),
+        ..CallOptions::default()
+    };
+    let spun = called_with(session, frame, "spin()", &short);
+    assert!(spun.contains("has not returned"), "{spun}");
+    let exception = session.exception(stop.thread).unwrap().expect("a signal");
+    assert_eq!(exception.id, "SIGSEGV");
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(3));
+    assert!(
+        debuggee.stdout.contains("signal 11 of 0x1234\n"),
+        "{}",
+        debuggee.stdout
+    );
+}
+
+/// What needs another thread deadlocks while that is held, and is given up; with all let run it returns.
+#[test]
+fn other_threads_are_held_unless_they_are_let_run() {
+    let source = r#"
+        #include <pthread.h>
+        #include <stdatomic.h>
+        #include <stdio.h>
+        static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+        static atomic_int ready, leave, met;
+        static int guarded;
+        void meet(void) { met++; } 
+        void *other(void *argument) {
+            while (!leave) {
+                pthread_mutex_lock(&lock);
+                guarded++;
+                ready = 1;
+                for (volatile int i = 0; i < 20000; i++) {}
+                meet();
+                pthread_mutex_unlock(&lock);
+            }
+            return 0;
+        }
+        int wait_for(int more) { int now = met; while (met < now + more) {} return more; }
+        static void *one(void *argument) { return argument; }
+        long begin(long n) { pthread_t thread; void *result; pthread_create(&thread, 0, one, (void *)n); pthread_join(thread, &result); return (long)result; }
+        int main(void) {
+            pthread_t thread;
+            pthread_create(&thread, 0, other, 0);
+            while (!ready) {}
+            int here = 1;
+            here++; // stop: here
+            leave = 1;
+            pthread_join(thread, 0);
+            printf("done %d\n", here);
+            return 0;
+        }
+    "#;
+    let fixture = inline("others.c", source, &[]);
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["here"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let session = debuggee.session();
+    let frame = listing::innermost(session, thread);
+    let short = CallOptions {
+        time_limit: Duration::from_millis(100),
+        ..CallOptions::default()
+    };
+    let all = CallOptions {
+        threads: CallThreads::All,
+        ..CallOptions::default()
+    };
+    let held = called_with(session, frame, "wait_for(2)", &short);
+    assert!(
+        held.starts_with("error: `wait_for` has not returned within 0.1 seconds, while the other threads were held"),
+        "{held}"
+    );
+    assert_eq!(called_with(session, frame, "wait_for(3)", &all), "3");
+    assert!(called_with(session, frame, "begin(7)", &short).contains("has not returned"));
+    assert_eq!(called_with(session, frame, "begin(7)", &all), "7");
+    // What another thread stops for meanwhile is told when the program is to go on.
+    let breakpoint = FunctionBreakpoint {
+        name: "meet".to_owned(),
+        ..FunctionBreakpoint::default()
+    };
+    session.set_function_breakpoints(vec![breakpoint]).unwrap();
+    let held = CallOptions {
+        time_limit: Duration::from_millis(300),
+        ..all.clone()
+    };
+    let found = called_with(session, frame, "wait_for(2)", &held);
+    assert!(found.contains("has not returned"), "{found}");
+    session.set_function_breakpoints(Vec::new()).unwrap();
+    debuggee.resume();
+    let stops = debuggee.expect_stop();
+    assert!(stops[0].thread != thread, "{stops:?}");
+    assert!(
+        matches!(stops[0].reason, StopReason::Breakpoint(_)),
+        "{stops:?}"
+    );
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
+    assert!(debuggee.stdout.ends_with("done 2\n"), "{}", debuggee.stdout);
 }

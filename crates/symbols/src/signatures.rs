@@ -63,6 +63,19 @@ impl<'a> Dwarf<'a> {
                 _ => {}
             }
         }
+        // rustc's declarations of methods don't name their parameters; their definitions do.
+        if let Some((unit, entry)) = chain.links.first().filter(|_| chain.links.len() > 1) {
+            let own = self.children(unit, entry).into_iter();
+            let own = own.filter(|child| child.tag() == dw::DW_TAG_formal_parameter);
+            for (parameter, own) in parameters.iter_mut().zip(own) {
+                let chain = self.chain(unit, own.offset());
+                if let (None, Some(name)) =
+                    (&parameter.name, self.chain_text(&chain, dw::DW_AT_name))
+                {
+                    parameter.name = Some(String::from_utf8_lossy(name).into_owned());
+                }
+            }
+        }
         let convention = chain.attribute(dw::DW_AT_calling_convention);
         Some(Signature {
             parameters,

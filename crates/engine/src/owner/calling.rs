@@ -28,6 +28,8 @@ use std::time::{Duration, Instant};
 
 /// How often is looked whether the time is over, or the call was cancelled.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How long a process takes at most to end after a thread of it that has ended it.
+const LONGEST_END: Duration = Duration::from_secs(60);
 /// How much of a stack texts and results may take that calls of one stop leave there, in bytes.
 const MOST_LEFT: u64 = 1 << 20;
 /// How many frames are looked through for one of the user's own.
@@ -290,6 +292,12 @@ impl Owner {
         Ok(end.unwrap_or(End::ThreadEnded))
     }
 
+    /// Whether a thread is left that isn't on its way out with the whole process.
+    fn has_held_thread(&self) -> bool {
+        let mut live = self.stops.live().peekable();
+        live.peek().is_some() && live.all(ptrace::is_held)
+    }
+
     fn attend_call(&mut self, options: &CallOptions) {
         let begun = Instant::now();
         let mut alarm = Alarm::default();
@@ -299,8 +307,17 @@ impl Owner {
         alarm.ring_every(every);
         while !self.over {
             let Some(call) = &self.call else { break };
+            let thread = call.thread;
             let is_over = call.end.is_some();
-            if is_over && self.stops.mode() == Mode::Stopped && !self.stops.awaits_children() {
+            let has_settled = match call.end {
+                Some(End::ThreadEnded) => begun.elapsed() >= LONGEST_END || self.has_held_thread(),
+                _ => true,
+            };
+            if is_over
+                && has_settled
+                && self.stops.mode() == Mode::Stopped
+                && !self.stops.awaits_children()
+            {
                 break;
             }
             if !is_over {
@@ -313,9 +330,8 @@ impl Owner {
                         }
                         _ => "",
                     };
-                    let at = self.call.as_ref().map(|call| call.thread);
                     self.give_up(|owner| {
-                        let place = at.map_or_else(String::new, |thread| owner.place_of(thread));
+                        let place = owner.place_of(thread);
                         format!("has not returned within {limit}{held}{place}")
                     });
                 } else if cancelled() {
@@ -325,7 +341,10 @@ impl Owner {
                     .as_ref()
                     .is_some_and(|call| !call.children.is_empty())
                 {
-                    self.give_up(|_| "has made a copy of the process (fork)".to_owned());
+                    self.give_up(|owner| {
+                        let place = owner.place_of(thread);
+                        format!("has made a copy of the process (fork){place}")
+                    });
                 }
             }
             if !self.attend() {
