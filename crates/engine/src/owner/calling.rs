@@ -30,6 +30,8 @@ use std::time::{Duration, Instant};
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How long a process takes at most to end after a thread of it that has ended it.
 const LONGEST_END: Duration = Duration::from_secs(60);
+/// How long children that were told of may take to show up.
+const CHILDREN_PATIENCE: Duration = Duration::from_secs(1);
 /// How much of a stack texts and results may take that calls of one stop leave there, in bytes.
 const MOST_LEFT: u64 = 1 << 20;
 /// How many frames are looked through for one of the user's own.
@@ -300,6 +302,7 @@ impl Owner {
 
     fn attend_call(&mut self, options: &CallOptions) {
         let begun = Instant::now();
+        let mut ended = begun;
         let mut alarm = Alarm::default();
         let every = options
             .time_limit
@@ -308,6 +311,9 @@ impl Owner {
         while !self.over {
             let Some(call) = &self.call else { break };
             let thread = call.thread;
+            if call.end.is_none() {
+                ended = Instant::now();
+            }
             let is_over = call.end.is_some();
             let has_settled = match call.end {
                 Some(End::ThreadEnded) => begun.elapsed() >= LONGEST_END || self.has_held_thread(),
@@ -316,7 +322,7 @@ impl Owner {
             if is_over
                 && has_settled
                 && self.stops.mode() == Mode::Stopped
-                && !self.stops.awaits_children()
+                && (!self.stops.awaits_children() || ended.elapsed() >= CHILDREN_PATIENCE)
             {
                 break;
             }

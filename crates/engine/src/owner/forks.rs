@@ -33,11 +33,12 @@ struct Succession {
 impl Owner {
     /// Lets a child with a copy of our memory go, clean.
     pub(super) fn release_copy(&mut self, child: ThreadId) {
-        if self.is_calls_child(child) {
-            let _ = process::signal(child, libc::SIGKILL);
-        }
         self.clean_copy(child);
         let _ = ptrace::detach(child, 0);
+        if self.is_calls_child(child) {
+            // Not before: its end would be told here, where nobody knows it.
+            let _ = process::signal(child, libc::SIGKILL);
+        }
         self.end_if_due();
     }
 
