@@ -54,13 +54,25 @@ impl Look for Dap {
             arguments = arguments.with_filter(VariablesArgumentsFilter::Indexed);
         }
         let variables = self.variables(&arguments)?;
+        let last = variables.last();
+        let opened = last.filter(|one| one.variables_reference > 0);
         Ok(Page {
             count: variables.len() as u64,
-            last: variables
-                .last()
-                .map(|one| one.value.clone())
-                .unwrap_or_default(),
+            last: last.map(|one| one.value.clone()).unwrap_or_default(),
+            opened: opened.map(|one| one.variables_reference.to_string()),
         })
+    }
+
+    fn last(&mut self, page: &Page) -> anyhow::Result<String> {
+        let mut text = page.last.clone();
+        if let Some(reference) = &page.opened {
+            let parts = self.variables(&VariablesArguments::new(reference.parse()?))?;
+            for part in parts {
+                text.push(' ');
+                text.push_str(&part.value);
+            }
+        }
+        Ok(text)
     }
 
     fn walk(&mut self, opened: &str) -> anyhow::Result<usize> {

@@ -38,7 +38,12 @@ impl Look for Mi {
                 .last()
                 .map(|child| child.value.to_owned())
                 .unwrap_or_default(),
+            opened: None,
         })
+    }
+
+    fn last(&mut self, page: &Page) -> anyhow::Result<String> {
+        Ok(page.last.clone())
     }
 
     fn walk(&mut self, opened: &str) -> anyhow::Result<usize> {

@@ -19,7 +19,7 @@ use super::run::session::Debuggee;
 use super::run::{Contender, Driver, contenders, header, verdict};
 use super::{build, median};
 use programs::Programs;
-use session::{Below, Look};
+use session::{Below, Look, Page};
 
 /// Looks of each kind, unless the time is over first.
 const LOOKS: usize = 11;
@@ -81,22 +81,22 @@ const MEASURES: [Measure; 14] = [
         one.page(&programs.rust, "vector", Below::Elements, 50_000, "350693")
     }),
     milliseconds("std::map, first 100", |one, programs| {
-        one.page(&programs.cpp, "map", Below::Entries, 0, "")
+        one.page(&programs.cpp, "map", Below::Entries, 0, "value 99")
     }),
     milliseconds("std::map, 100 from 50,000", |one, programs| {
-        one.page(&programs.cpp, "map", Below::Entries, 50_000, "")
+        one.page(&programs.cpp, "map", Below::Entries, 50_000, "value 50099")
     }),
     milliseconds("unordered_map, first 100", |one, programs| {
-        one.page(&programs.cpp, "table", Below::Entries, 0, "")
+        one.page(&programs.cpp, "table", Below::Entries, 0, "value ")
     }),
     milliseconds("unordered_map, 100 from 50,000", |one, programs| {
-        one.page(&programs.cpp, "table", Below::Entries, 50_000, "")
+        one.page(&programs.cpp, "table", Below::Entries, 50_000, "value ")
     }),
     milliseconds("HashMap, first 100", |one, programs| {
-        one.page(&programs.rust, "map", Below::Entries, 0, "")
+        one.page(&programs.rust, "map", Below::Entries, 0, "value ")
     }),
     milliseconds("HashMap, 100 from 50,000", |one, programs| {
-        one.page(&programs.rust, "map", Below::Entries, 50_000, "")
+        one.page(&programs.rust, "map", Below::Entries, 50_000, "value ")
     }),
     milliseconds("tree of 3,000 nodes", |one, programs| {
         one.walk(&programs.cpp)
@@ -202,12 +202,13 @@ impl Contender {
         })
     }
 
-    /// Milliseconds that a look takes which comes behind a step and what has to be done for it.
-    fn looks<P>(
+    /// Milliseconds that a look takes which comes behind a step and what has to be done for it. What it gave is checked afterwards.
+    fn looks<P, S>(
         &self,
         debuggee: &Debuggee,
         mut prepare: impl FnMut(&mut dyn Look) -> anyhow::Result<P>,
-        mut look: impl FnMut(&mut dyn Look, P) -> anyhow::Result<()>,
+        mut look: impl FnMut(&mut dyn Look, P) -> anyhow::Result<S>,
+        check: impl Fn(&mut dyn Look, S) -> anyhow::Result<()>,
     ) -> anyhow::Result<f64> {
         let mut session = self.look(debuggee)?;
         let first = Instant::now();
@@ -216,22 +217,23 @@ impl Contender {
             session.next()?;
             let prepared = prepare(&mut *session)?;
             let begin = Instant::now();
-            look(&mut *session, prepared)?;
+            let seen = look(&mut *session, prepared)?;
             times.push(begin.elapsed());
+            check(&mut *session, seen)?;
         }
         Ok(1000.0 * median(times).as_secs_f64())
     }
 
     fn locals(&self, debuggee: &Debuggee) -> anyhow::Result<f64> {
-        let look = |session: &mut dyn Look, ()| {
-            let count = session.locals()?;
+        let look = |session: &mut dyn Look, ()| session.locals();
+        let check = |_: &mut dyn Look, count| {
             ensure!(count >= 4, "{count} locals were shown");
             Ok(())
         };
-        self.looks(debuggee, |_| Ok(()), look)
+        self.looks(debuggee, |_| Ok(()), look, check)
     }
 
-    /// A page of a local whose last element has this in its text. What entries of a map are shown as differs.
+    /// A page of a local whose last element has this in its text, or below it.
     fn page(
         &self,
         debuggee: &Debuggee,
@@ -240,25 +242,27 @@ impl Contender {
         start: u64,
         text: &str,
     ) -> anyhow::Result<f64> {
-        let look = |session: &mut dyn Look, opened: String| {
-            let page = session.page(&opened, below, start, PAGE)?;
-            let (count, last) = (page.count, page.last);
+        let open = |session: &mut dyn Look| session.open(local);
+        let look =
+            |session: &mut dyn Look, opened: String| session.page(&opened, below, start, PAGE);
+        let check = |session: &mut dyn Look, page: Page| {
+            let (count, last) = (page.count, session.last(&page)?);
             ensure!(
                 count == PAGE && last.contains(text),
                 "{count} elements of {local} came, the last one is {last}"
             );
             Ok(())
         };
-        self.looks(debuggee, |session| session.open(local), look)
+        self.looks(debuggee, open, look, check)
     }
 
     fn walk(&self, debuggee: &Debuggee) -> anyhow::Result<f64> {
-        let look = |session: &mut dyn Look, opened: String| {
-            let count = session.walk(&opened)?;
+        let look = |session: &mut dyn Look, opened: String| session.walk(&opened);
+        let check = |_: &mut dyn Look, count| {
             ensure!(count == NODES, "{count} of {NODES} nodes were found");
             Ok(())
         };
-        self.looks(debuggee, |session| session.open("root"), look)
+        self.looks(debuggee, |session| session.open("root"), look, check)
     }
 
     fn stack(&self, debuggee: &Debuggee, most: Option<i64>) -> anyhow::Result<f64> {
@@ -266,12 +270,12 @@ impl Contender {
             Some(most) => usize::try_from(most)?,
             None => DEPTH as usize,
         };
-        let look = |session: &mut dyn Look, ()| {
-            let count = session.frames(most)?;
+        let look = |session: &mut dyn Look, ()| session.frames(most);
+        let check = |_: &mut dyn Look, count| {
             ensure!(count >= wanted, "{count} frames came");
             Ok(())
         };
-        self.looks(&debuggee.with(DEPTH), |_| Ok(()), look)
+        self.looks(&debuggee.with(DEPTH), |_| Ok(()), look, check)
     }
 
     fn evaluations(&self, debuggee: &Debuggee) -> anyhow::Result<f64> {

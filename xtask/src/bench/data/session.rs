@@ -9,6 +9,8 @@ pub struct Page {
     pub count: u64,
     /// The last one's text.
     pub last: String,
+    /// How to look into the last one, where it has parts.
+    pub opened: Option<String>,
 }
 
 /// What a variable has below it.
@@ -27,6 +29,8 @@ pub trait Look: Session {
     fn open(&mut self, local: &str) -> anyhow::Result<String>;
     /// Elements of what was opened.
     fn page(&mut self, opened: &str, below: Below, start: u64, count: u64) -> anyhow::Result<Page>;
+    /// The last one's text, and those of its parts where it has some: what a library's pair holds is for some debuggers below it.
+    fn last(&mut self, page: &Page) -> anyhow::Result<String>;
     /// Opens all nodes of a tree of pointers, from the opened root; how many there are.
     fn walk(&mut self, opened: &str) -> anyhow::Result<usize>;
     /// The text of an expression's value.
