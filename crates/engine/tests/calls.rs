@@ -507,6 +507,11 @@ fn rust_refuses_what_its_conventions_leave_open() {
                 "add(1, 2u8)",
                 "error: column 8: it is a `i32`, the value a `u8`; write `as i32` behind it",
             ),
+            ("count(1)", "error: `count` is no function, it is a `i32`"),
+            (
+                "point.len()",
+                "error: column 7: `point` has no function `len` that is known, it is a `called::shapes::Point`",
+            ),
             ("point.shift(2)", "5"),
             ("point.x", "5"),
             ("nothing(&mut count)", "<it returns nothing>"),

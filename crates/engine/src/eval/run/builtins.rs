@@ -261,12 +261,15 @@ impl Runner<'_> {
     ) -> Result<Fault, Fault> {
         self.check_available(value, base)?;
         let (type_name, source) = (self.type_of(value), self.source(base));
-        Ok(Fault::new(
-            at,
-            format!(
+        let why = match self.calls {
+            Some(_) => {
+                format!("`{source}` has no function `{name}` that is known, it is a `{type_name}`")
+            }
+            None => format!(
                 "functions can't be called here, and what `{name}()` would say of `{source}`, a `{type_name}`, is not known"
             ),
-        ))
+        };
+        Ok(Fault::new(at, why))
     }
 }
 

@@ -65,6 +65,15 @@ impl Runner<'_> {
         if let Some(found) = variable.as_ref().and_then(|value| self.behind(value)) {
             return Ok(vec![found]);
         }
+        let is_local = locals.iter().any(|local| local.name == name);
+        if let Some(value) = variable.as_ref().filter(|_| is_local) {
+            // An object is called by its operator; a local hides functions of its name.
+            let found = self.methods_behind(value, "operator()", false);
+            return match found.is_empty() {
+                false => Ok(found),
+                true => Err(self.no_function(callee, value)),
+            };
+        }
         let this = locals.iter().find(|local| local.name == "this");
         let this = this.map(|this| self.variable(this, &self.module));
         if let Some(this) = &this {
@@ -76,12 +85,14 @@ impl Runner<'_> {
         let found = self.functions_called(name, this.as_ref());
         match (found.is_empty(), variable) {
             (false, _) => Ok(found),
-            (true, Some(value)) => {
-                let what = format!("is no function, it is a `{}`", self.type_of(&value));
-                Err(self.fault(callee, &what))
-            }
+            (true, Some(value)) => Err(self.no_function(callee, &value)),
             (true, None) => Err(self.fault(callee, "is no function that is known")),
         }
+    }
+
+    fn no_function(&self, callee: &Expression, value: &Value) -> Fault {
+        let what = format!("is no function, it is a `{}`", self.type_of(value));
+        self.fault(callee, &what)
     }
 
     /// The function that a value is, or points to.
