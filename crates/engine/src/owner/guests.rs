@@ -38,6 +38,8 @@ impl Owner {
                     }
                     What::Interrupted { .. } | What::Group(_) | What::Calling | What::Other => 0,
                 };
+                // Back at the site that it has run into.
+                self.write_back(guest);
                 self.leave_copy(guest);
                 stopped.push((guest, signal));
                 break;
