@@ -53,6 +53,8 @@ pub(super) struct Calling {
     end: Option<End>,
     /// Children of it that have a copy of the memory. They would return from the function, too, to nowhere.
     children: Vec<ThreadId>,
+    /// What the first of them is told as: the end of a sentence about the function.
+    copied: Option<String>,
 }
 
 /// How a call has ended.
@@ -269,6 +271,7 @@ impl Owner {
             sp: laid.sp + 8,
             end: None,
             children: Vec::new(),
+            copied: None,
         });
         let follow = self.stops.follow_now();
         self.stops.follow(crate::forks::FollowForks::Parent);
@@ -290,8 +293,14 @@ impl Owner {
         self.perform();
         self.attend_call(options);
         self.stops.follow(follow);
-        let end = self.call.as_mut().and_then(|call| call.end.take());
-        Ok(end.unwrap_or(End::ThreadEnded))
+        let Some(call) = &mut self.call else {
+            return Ok(End::ThreadEnded);
+        };
+        Ok(match (call.end.take(), call.copied.take()) {
+            // It was quicker than whoever gave it up.
+            (Some(End::Returned), Some(copied)) => End::Failed(copied),
+            (end, _) => end.unwrap_or(End::ThreadEnded),
+        })
     }
 
     /// Whether a thread is left that isn't on its way out with the whole process.
@@ -342,15 +351,8 @@ impl Owner {
                     });
                 } else if cancelled() {
                     self.give_up(|_| "was cancelled".to_owned());
-                } else if self
-                    .call
-                    .as_ref()
-                    .is_some_and(|call| !call.children.is_empty())
-                {
-                    self.give_up(|owner| {
-                        let place = owner.place_of(thread);
-                        format!("has made a copy of the process (fork){place}")
-                    });
+                } else if let Some(copied) = self.call.as_ref().and_then(|c| c.copied.clone()) {
+                    self.give_up(|_| copied);
                 }
             }
             if !self.attend() {
@@ -389,19 +391,21 @@ impl Owner {
 
     /// Something is told of a thread while a function is called.
     pub(super) fn noticed_in_call(&mut self, event: WaitEvent) {
-        let Some(call) = self
-            .call
-            .as_mut()
-            .filter(|call| call.thread == event.thread)
-        else {
-            return;
-        };
-        if let What::NewProcess {
+        let What::NewProcess {
             child,
             shares_memory: false,
         } = event.what
-        {
+        else {
+            return;
+        };
+        if !self.is_calling(event.thread) {
+            return;
+        }
+        let place = self.place_of(event.thread);
+        if let Some(call) = &mut self.call {
             call.children.push(child);
+            let why = || format!("has made a copy of the process (fork){place}");
+            call.copied.get_or_insert_with(why);
         }
     }
 
