@@ -13,6 +13,7 @@ use crate::loaded_sources::LoadedSources;
 use crate::main_loop::ServeOptions;
 use crate::output::TextStream;
 use crate::source_map::SourceMap;
+use crate::styling;
 use crate::to_dap;
 use crossbeam_channel::{Receiver, Sender};
 use dapple_dap::server::{
@@ -666,11 +667,15 @@ pub fn source_exists(path: &Path) -> bool {
 
 /// Says a sentence of the debugger's own.
 pub fn say(outbox: &Outbox, sentence: &str) {
-    tell_output(
-        outbox,
-        OutputEventCategory::Console,
-        format!("{sentence}\n"),
-    );
+    let is_styled = outbox
+        .client()
+        .is_some_and(|client| styling::is_wanted(&client));
+    let mut text = match is_styled {
+        true => styling::sentence(sentence),
+        false => sentence.to_owned(),
+    };
+    text.push('\n');
+    tell_output(outbox, OutputEventCategory::Console, text);
 }
 
 fn tell_output(outbox: &Outbox, category: OutputEventCategory, text: String) {

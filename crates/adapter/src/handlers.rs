@@ -50,6 +50,7 @@ pub fn server() -> Server<Adapter> {
             capabilities.supports_exception_filter_options = Some(true);
             capabilities.supports_data_breakpoint_bytes = Some(true);
             capabilities.breakpoint_modes = Some(crate::data_breakpoints::modes());
+            capabilities.supports_ansi_styling = Some(true);
         })
         .on_deferred::<LaunchRequest>(start::launch)
         .on_deferred::<AttachRequest>(attach::attach)

@@ -25,6 +25,7 @@ mod logged;
 mod main_loop;
 mod output;
 mod source_map;
+pub mod styling;
 mod to_dap;
 
 pub use dapple_engine::apart;

@@ -4,6 +4,7 @@
 //! told goes into few messages; nothing waits for more.
 
 use crate::adapter::Adapter;
+use crate::styling;
 use crossbeam_channel::Receiver;
 use dapple_dap::server::{ClientConventions, Outbox};
 use dapple_dap::types::{OutputEvent, OutputEventBody, OutputEventCategory};
@@ -39,10 +40,16 @@ impl Adapter {
     /// Tells what breakpoints wrote. What one wrote several times running is one message.
     pub fn tell_logged(&mut self, all: &[Logged], outbox: &Outbox, client: &ClientConventions) {
         let same = |a: &Logged, b: &Logged| a.position == b.position;
+        let is_styled = outbox
+            .client()
+            .is_some_and(|client| styling::is_wanted(&client));
         for run in all.chunk_by(same) {
             let mut text = String::new();
             for logged in run {
-                text.push_str(&logged.text);
+                match is_styled {
+                    true => text.push_str(&styling::sentence(&logged.text)),
+                    false => text.push_str(&logged.text),
+                }
                 text.push('\n');
             }
             let mut body = OutputEventBody::new(text).with_category(OutputEventCategory::Console);

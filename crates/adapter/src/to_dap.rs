@@ -3,6 +3,7 @@
 //! Pure: what needs a table (ids, references) or the file system gets it as an argument. Lines, columns and paths leave
 //! through the client's conventions and nowhere else.
 
+use crate::styling;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use dapple_dap::message::IntegerOrString;
@@ -441,6 +442,14 @@ pub fn exited(status: ExitStatus) -> ExitedEventBody {
     }))
 }
 
+/// A variable's value, in colours where the client takes them.
+fn value_text(text: &str, client: &InitializeRequestArguments) -> String {
+    match styling::is_wanted(client) {
+        true => styling::value(text),
+        false => text.to_owned(),
+    }
+}
+
 /// What a variable looks like; `reference` is 0 for one without children.
 pub fn variable(
     named: &NamedValue,
@@ -448,7 +457,8 @@ pub fn variable(
     reference: i64,
     client: &InitializeRequestArguments,
 ) -> Variable {
-    let mut shown = Variable::new(named.name.clone(), rendered.text.clone(), reference);
+    let text = value_text(&rendered.text, client);
+    let mut shown = Variable::new(named.name.clone(), text, reference);
     if client.supports_variable_type == Some(true) && !rendered.type_name.is_empty() {
         shown = shown.with_type(rendered.type_name.clone());
     }
@@ -527,8 +537,13 @@ pub fn base64(bytes: &[u8]) -> String {
 }
 
 /// A register of a frame, or a group of them.
-pub fn register(register: &ShownRegister, reference: i64) -> Variable {
-    let mut shown = Variable::new(&*register.name, &*register.text, reference);
+pub fn register(
+    register: &ShownRegister,
+    reference: i64,
+    client: &InitializeRequestArguments,
+) -> Variable {
+    let text = value_text(&register.text, client);
+    let mut shown = Variable::new(&*register.name, text, reference);
     if let Some(expression) = &register.expression {
         shown = shown.with_evaluate_name(expression.clone());
     }

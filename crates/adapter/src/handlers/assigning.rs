@@ -3,7 +3,7 @@
 use super::children::{Child, child};
 use super::{inspect, registers};
 use crate::adapter::Adapter;
-use crate::to_dap;
+use crate::{styling, to_dap};
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{
     SetExpressionArguments, SetExpressionResponse, SetVariableArguments, SetVariableResponse,
@@ -30,7 +30,12 @@ pub fn set_variable(
     };
     let debuggee = adapter.partly_stopped()?;
     let options = adapter.call_options(context);
-    let (assigned, changed) = debuggee.assign(target, &arguments.value, frame, &options);
+    // An editor begins with what it shows.
+    let value = match styling::is_wanted(context.client()) {
+        true => styling::without(&arguments.value),
+        false => arguments.value,
+    };
+    let (assigned, changed) = debuggee.assign(target, &value, frame, &options);
     adapter.assigned(&changed, context);
     assigned.map_err(|error| to_dap::failure(&error))?;
     let (found, frame) = find(adapter)?;
@@ -41,7 +46,7 @@ pub fn set_variable(
             let text = shown.map(|register| register.text).unwrap_or_default();
             return Ok(SetVariableResponse::new(text));
         }
-        (Child::Register, None) => return Ok(SetVariableResponse::new(arguments.value)),
+        (Child::Register, None) => return Ok(SetVariableResponse::new(value)),
     };
     let afterwards = (named, rendered);
     let after = shown(

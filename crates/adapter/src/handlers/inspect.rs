@@ -168,10 +168,10 @@ pub fn variables(
     };
     match reference {
         Reference::Scope(frame, ScopeKind::Registers) => {
-            registers::variables(adapter, frame, &[], &arguments)
+            registers::variables(adapter, frame, &[], &arguments, context.client())
         }
         Reference::Registers(frame, path) => {
-            registers::variables(adapter, frame, &path, &arguments)
+            registers::variables(adapter, frame, &path, &arguments, context.client())
         }
         Reference::Scope(frame, kind) => {
             let listing = match kind {

@@ -4,7 +4,7 @@ use super::inspect::page;
 use crate::adapter::{Adapter, Reference};
 use crate::to_dap;
 use dapple_dap::server::Failure;
-use dapple_dap::types::{VariablesArguments, VariablesResponse};
+use dapple_dap::types::{InitializeRequestArguments, VariablesArguments, VariablesResponse};
 use dapple_engine::frame::FrameId;
 use dapple_engine::registers::shown::ShownRegister;
 
@@ -14,6 +14,7 @@ pub fn variables(
     frame: FrameId,
     path: &[usize],
     arguments: &VariablesArguments,
+    client: &InitializeRequestArguments,
 ) -> Result<VariablesResponse, Failure> {
     let mut list = registers(adapter, frame)?;
     for index in path {
@@ -34,7 +35,7 @@ pub fn variables(
                     .insert(Reference::Registers(frame, inside))?
             }
         };
-        shown.push(to_dap::register(&register, reference));
+        shown.push(to_dap::register(&register, reference, client));
     }
     Ok(VariablesResponse::new(shown))
 }

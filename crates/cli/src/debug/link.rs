@@ -27,6 +27,7 @@ use dapple_dap::types::{
 
 use super::compile::Language;
 use super::session::Event;
+use super::style::Style;
 
 /// Which adapter to drive.
 #[derive(Debug, Clone)]
@@ -140,8 +141,8 @@ impl Link {
         start: Start<'_>,
         follow_forks: FollowForks,
         stdin: ProgramStdin,
-        run: u32,
-        events: &Sender<Event>,
+        style: Style,
+        (run, events): (u32, &Sender<Event>),
     ) -> anyhow::Result<Self> {
         let (client, host) = match adapter {
             Adapter::Own => host_own(options)?,
@@ -170,6 +171,7 @@ impl Link {
         arguments.lines_start_at1 = Some(true);
         arguments.columns_start_at1 = Some(true);
         arguments.supports_variable_type = Some(true);
+        arguments.supports_ansi_styling = Some(style.is_enabled());
         arguments.supports_start_debugging_request = Some(follow_forks == FollowForks::Both);
         link.request::<InitializeRequest>(arguments)
             .context("the adapter did not start")?;

@@ -17,6 +17,7 @@ mod screen;
 mod session;
 mod source_view;
 mod style;
+mod styled;
 mod value_tree;
 
 use std::ffi::OsString;

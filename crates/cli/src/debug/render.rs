@@ -10,6 +10,7 @@ use dapple_dap::types::{StackFrame, StoppedEventBody, StoppedEventReason, Thread
 use super::breakpoints::{Breakpoint, Place, Stay};
 use super::screen::printable;
 use super::style::{Role, Style};
+use super::styled::Styled;
 
 /// A path as people would type it: relative where it lies under the working directory.
 pub fn path(path: &Path) -> String {
@@ -170,11 +171,11 @@ fn place(breakpoint: &Breakpoint, style: Style) -> String {
 }
 
 /// `name = value`, on one line.
-pub fn assignment(name: &str, value: &str, style: Style) -> String {
+pub fn assignment(name: &str, value: &Styled, style: Style) -> String {
     format!(
         "{} = {}",
         style.paint(Role::Name, &printable(name)),
-        printable(value)
+        value.painted(style, None).replace('\n', " ")
     )
 }
 

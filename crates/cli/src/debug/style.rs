@@ -53,6 +53,17 @@ impl Style {
         }
     }
 
+    /// Whether there are colours.
+    pub fn is_enabled(self) -> bool {
+        self.enabled
+    }
+
+    /// Colours.
+    #[cfg(test)]
+    pub fn always() -> Self {
+        Self { enabled: true }
+    }
+
     /// No colours.
     #[cfg(test)]
     pub fn plain() -> Self {
@@ -105,7 +116,7 @@ mod tests {
 
     #[test]
     fn painted_text_ends_its_own_colour() {
-        let style = Style { enabled: true };
+        let style = Style::always();
         assert_eq!(
             style.paint(Role::Location, "tour.rs:3"),
             "\x1b[36mtour.rs:3\x1b[0m"

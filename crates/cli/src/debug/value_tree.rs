@@ -8,10 +8,12 @@ use dapple_dap::types::{
     VariablesArgumentsFilter, VariablesRequest,
 };
 
+use dapple_adapter::styling;
+
 use super::render::assignment;
-use super::screen::printable;
 use super::session::Session;
 use super::style::Role;
+use super::styled::Styled;
 
 /// How wide a line may be before the value is opened up.
 const WIDTH: usize = 90;
@@ -28,7 +30,9 @@ const RAW: &str = "[raw]";
 #[derive(Debug, Clone)]
 pub struct Value {
     /// It in one line.
-    pub text: String,
+    text: String,
+    /// Where its text may have colours in it: the protocol allows that of variables.
+    may_be_styled: bool,
     /// Where to ask for its parts; 0 if it has none.
     pub reference: i64,
     /// How many of its parts have names, and how many are elements, where the adapter tells.
@@ -39,6 +43,7 @@ impl Value {
     fn new(text: &str, reference: i64, named: Option<i64>, indexed: Option<i64>) -> Value {
         Value {
             text: text.to_owned(),
+            may_be_styled: false,
             reference,
             counts: indexed.map(|indexed| (named.unwrap_or(0), indexed)),
         }
@@ -48,7 +53,11 @@ impl Value {
 impl From<&Variable> for Value {
     fn from(it: &Variable) -> Self {
         let (named, indexed) = (it.named_variables, it.indexed_variables);
-        Value::new(&it.value, it.variables_reference, named, indexed)
+        let value = Value::new(&it.value, it.variables_reference, named, indexed);
+        Value {
+            may_be_styled: true,
+            ..value
+        }
     }
 }
 
@@ -85,18 +94,28 @@ pub fn open(session: &Session, name: &str, value: &Value) -> String {
 
 /// `name = value` on one line, cut off where it gets too long.
 pub fn line(session: &Session, name: &str, value: &Value) -> String {
-    let text = printable(&value.text).replace('\n', " ");
-    let mut text = if text.is_empty() && value.reference > 0 {
-        "{…}".to_owned()
-    } else {
-        text
-    };
+    cut_line(session, name, &shown(session, value), value.reference)
+}
+
+fn cut_line(session: &Session, name: &str, shown: &Styled, reference: i64) -> String {
     const LONGEST: usize = 200;
-    if let Some((cut, _)) = text.char_indices().nth(LONGEST) {
-        text.truncate(cut);
-        text.push('…');
+    let style = session.screen.style;
+    match shown.text().chars().count() {
+        0 if reference > 0 => assignment(name, &Styled::plain("{…}"), style),
+        0..=LONGEST => assignment(name, shown, style),
+        _ => assignment(name, &shown.first(LONGEST), style) + "…",
     }
-    assignment(name, &text, session.screen.style)
+}
+
+/// A value's line in its adapter's colours, or in ours where it has none.
+fn shown(session: &Session, value: &Value) -> Styled {
+    if value.may_be_styled && session.takes_styling() {
+        return Styled::of(&value.text);
+    }
+    if session.screen.style.is_enabled() {
+        return Styled::of(&styling::value(&value.text));
+    }
+    Styled::plain(&value.text)
 }
 
 fn push(session: &Session, name: &str, value: &Value, depth: usize, lines: &mut Vec<String>) {
@@ -105,20 +124,24 @@ fn push(session: &Session, name: &str, value: &Value, depth: usize, lines: &mut 
     }
     let indent = "  ".repeat(depth);
     let style = session.screen.style;
-    let fits = indent.len() + name.chars().count() + 3 + value.text.chars().count() <= WIDTH;
-    if value.reference <= 0 || depth >= DEPTH || (fits && says_it_all(&value.text)) {
-        lines.push(indent + &line(session, name, value));
+    let all = shown(session, value);
+    let text = all.text();
+    let fits = indent.len() + name.chars().count() + 3 + text.chars().count() <= WIDTH;
+    let whole = || cut_line(session, name, &all, value.reference);
+    if value.reference <= 0 || depth >= DEPTH || (fits && says_it_all(&text)) {
+        lines.push(indent + &whole());
         return;
     }
     let (parts, count) = parts(session, value);
     if parts.iter().all(|part| part.name == RAW) {
-        lines.push(indent + &line(session, name, value));
+        lines.push(indent + &whole());
         return;
     }
-    lines.push(format!(
-        "{indent}{}",
-        assignment(name, &heading(&value.text), style)
-    ));
+    let heading = match heading(&text) {
+        Ok(length) => all.first(length),
+        Err(elided) => Styled::plain(elided),
+    };
+    lines.push(format!("{indent}{}", assignment(name, &heading, style)));
     // How a library lays its type out is looked at last, and only in part.
     let (raw, plain): (Vec<&Variable>, Vec<&Variable>) =
         parts.iter().partition(|part| part.name == RAW);
@@ -130,7 +153,9 @@ fn push(session: &Session, name: &str, value: &Value, depth: usize, lines: &mut 
         lines.push(style.paint(Role::Aside, &format!("{indent}  … {left} more")));
     }
     for part in raw {
-        let text = line(session, &part.name, &Value::from(part));
+        let text = shown(session, &Value::from(part)).text();
+        let (plain, reference) = (Styled::plain(&text), part.variables_reference);
+        let text = cut_line(session, &part.name, &plain, reference);
         lines.push(style.paint(Role::Aside, &format!("{indent}  {text}")));
     }
 }
@@ -169,17 +194,16 @@ fn says_it_all(text: &str) -> bool {
     !elided && has_contents && !text.contains('\n')
 }
 
-/// What stands before the parts, without the parts themselves: `Order` of `Order { customer: …`, `len = 2` of `len = 2 [`.
-fn heading(text: &str) -> String {
+/// How many characters stand before the parts: `Order` of `Order { customer: …`, `len = 2` of `len = 2 [`; or what is shown where there are none.
+fn heading(text: &str) -> Result<usize, &'static str> {
     let end = text.find(['{', '[', '(']).unwrap_or(text.len());
     let head = text[..end].trim_end();
-    let kept = match text.chars().next() {
-        Some('[') if head.is_empty() => "[…]",
-        Some('{') if head.is_empty() => "{…}",
-        Some('(') if head.is_empty() => "(…)",
-        _ => head,
-    };
-    printable(kept).replace('\n', " ")
+    match text.chars().next() {
+        Some('[') if head.is_empty() => Err("[…]"),
+        Some('{') if head.is_empty() => Err("{…}"),
+        Some('(') if head.is_empty() => Err("(…)"),
+        _ => Ok(head.chars().count()),
+    }
 }
 
 #[cfg(test)]
@@ -197,9 +221,12 @@ mod tests {
 
     #[test]
     fn a_heading_leaves_the_parts_out() {
-        assert_eq!(heading("Order { customer: \"Ada\" }"), "Order");
-        assert_eq!(heading("len = 2 [1, 2]"), "len = 2");
-        assert_eq!(heading("{1, 2}"), "{…}");
-        assert_eq!(heading("tour::Order"), "tour::Order");
+        assert_eq!(
+            heading("Örder { customer: \"Ada\" }"),
+            Ok("Örder".chars().count())
+        );
+        assert_eq!(heading("len = 2 [1, 2]"), Ok("len = 2".len()));
+        assert_eq!(heading("{1, 2}"), Err("{…}"));
+        assert_eq!(heading("tour::Order"), Ok("tour::Order".len()));
     }
 }

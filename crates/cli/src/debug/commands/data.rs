@@ -413,7 +413,8 @@ pub fn returned(session: &mut Session) -> anyhow::Result<()> {
     };
     let arguments = VariablesArguments::new(scope.variables_reference);
     for variable in session.request::<VariablesRequest>(arguments)?.variables {
-        let text = render::assignment(&variable.name, &variable.value, session.screen.style);
+        let value = value_tree::Value::from(&variable);
+        let text = value_tree::line(session, &variable.name, &value);
         session.screen.say(&format!("returned {text}"));
     }
     Ok(())

@@ -11,7 +11,6 @@ use dapple_dap::types::{
 
 use super::data::{children, hint, scopes, selected};
 use super::{Argument, Command, Flow};
-use crate::debug::render;
 use crate::debug::screen::printable;
 use crate::debug::session::Session;
 use crate::debug::style::Role;
@@ -67,8 +66,7 @@ pub(super) fn registers(session: &mut Session, wanted: &str) -> anyhow::Result<F
         .context("this adapter shows no registers")?;
     let wanted = wanted.trim().trim_start_matches('$');
     let (mut lines, mut others, mut groups) = (Vec::new(), Vec::new(), 0);
-    let style = session.screen.style;
-    let line = |one: &Variable| render::assignment(&one.name, &one.value, style);
+    let line = |one: &Variable| value_tree::line(session, &one.name, &value_tree::Value::from(one));
     for register in children(session, scope.variables_reference)? {
         // Some adapters put registers in groups.
         let is_group = register.variables_reference > 0

@@ -273,6 +273,13 @@ impl Session {
         matches!(self.adapter, Adapter::Own)
     }
 
+    /// Whether the adapter gives variables and its own output colours, as it was asked where we show any.
+    pub fn takes_styling(&self) -> bool {
+        let link = self.process.link.as_ref();
+        let has_any = |link: &Link| link.capabilities().supports_ansi_styling == Some(true);
+        self.screen.style.is_enabled() && link.is_some_and(has_any)
+    }
+
     /// Sends a request and waits for its answer.
     pub fn request<R: Request>(&self, arguments: R::Arguments) -> anyhow::Result<R::Response> {
         self.link()?.request::<R>(arguments)
@@ -293,8 +300,8 @@ impl Session {
             Start::Program(&self.program, &self.skip),
             self.program.follow_forks,
             self.input.program_stdin(),
-            self.process.run,
-            &self.sender,
+            self.screen.style,
+            (self.process.run, &self.sender),
         )?;
         self.process.link = Some(link);
         // `initialized` says that breakpoints can be set, but an adapter that can't launch never sends it: its answer to

@@ -8,6 +8,7 @@ use super::{Session, State};
 use crate::debug::render;
 use crate::debug::screen::Stream;
 use crate::debug::style::Role;
+use crate::debug::styled::Styled;
 
 impl Session {
     pub(super) fn adapter_event(&mut self, event: AnyEvent) {
@@ -87,10 +88,12 @@ impl Session {
             }
             Some(OutputEventCategory::Telemetry) => {}
             _ => {
-                let text = self
-                    .screen
-                    .style
-                    .paint(Role::Aside, output.output.trim_end());
+                let text = output.output.trim_end();
+                let text = match self.takes_styling() {
+                    true => Styled::of(text),
+                    false => Styled::plain(text),
+                };
+                let text = text.painted(self.screen.style, Some(Role::Aside));
                 self.screen.say(&text);
             }
         }

@@ -142,8 +142,8 @@ impl Session {
             Start::Asked(asked),
             self.program.follow_forks,
             self.input.program_stdin(),
-            run,
-            &self.sender,
+            self.screen.style,
+            (run, &self.sender),
         );
         let link = match link {
             Ok(link) => link,

@@ -1,0 +1,83 @@
+//! Colours of values in `dapple debug`: whether there are any, and that the program can't have its own.
+
+mod support;
+
+use std::path::Path;
+
+use support::terminal::Terminal;
+use support::{Run, dapple, scratch};
+
+/// Runs `dapple debug` on the fixture, with its output in a pipe, up to where its values are set.
+fn run(options: &[&str], commands: &[&str]) -> Run {
+    let stop = format!("b {}", support::line("styled.cpp", "values"));
+    let mut command = dapple();
+    command.args(["debug", "--batch", "--natvis", "fixtures/styled.natvis"]);
+    command.args(options);
+    for line in [&*stop, "run"].iter().chain(commands) {
+        command.args(["--ex", line]);
+    }
+    Run::of(command.arg("fixtures/styled.cpp"))
+}
+
+#[test]
+fn values_have_colours_where_they_are_wanted() {
+    let commands = ["p point", "p sly", "locals", "p/x count", "set count = 43"];
+    let coloured = run(&["--color", "always"], &commands);
+    assert_eq!(coloured.code, Some(0), "{coloured:#?}");
+    for line in [
+        "\x1b[1mpoint\x1b[0m = {x = \x1b[36m3\x1b[0m, y = \x1b[36m-1.5\x1b[0m}\n",
+        "\x1b[1mname\x1b[0m = \x1b[32m\"Ada\"\x1b[0m\n",
+        "\x1b[1mlevel\x1b[0m = \x1b[35mHigh\x1b[0m\n",
+        "\x1b[1mlost\x1b[0m = \x1b[2m<cannot read memory at 0x…>\x1b[0m\n",
+        "\x1b[1mcount\x1b[0m = \x1b[36m43\x1b[0m\n",
+    ] {
+        assert!(coloured.stdout.contains(line), "{line:?} in {coloured:#?}");
+    }
+    // By `p` and by `locals`.
+    let sly = "= \\x1b[\x1b[36m31mred\x1b[0m\\x1b[\x1b[36m0m\x1b[0m\n";
+    assert_eq!(coloured.stdout.matches(sly).count(), 2, "{coloured:#?}");
+    assert!(
+        coloured.stdout.contains("\x1b[33mwarning:\x1b[0m"),
+        "{coloured:#?}"
+    );
+
+    let plain = run(&["--color", "never"], &commands);
+    assert_eq!(plain.code, Some(0), "{plain:#?}");
+    let own = plain.stdout.replace("\x1b[1mready\x1b[0m", "");
+    assert!(!own.contains('\x1b'), "{plain:#?}");
+    assert!(own.contains("point = {x = 3, y = -1.5}\n"), "{plain:#?}");
+    assert_eq!(own.matches("sly = ·[31mred·[0m\n").count(), 2, "{plain:#?}");
+}
+
+/// What `dapple debug` says of colours to its adapter on a terminal, in this environment.
+fn asked(name: &str, environment: &[&str], options: &[&str]) -> bool {
+    let folder = scratch("colours");
+    let log = folder.join(name);
+    let _ = std::fs::remove_file(&log);
+    let log = log.to_str().expect("a plain name");
+    let dapple = env!("CARGO_BIN_EXE_dapple");
+    let fixture = Path::new("fixtures/styled.cpp");
+    let mut words = vec!["env"];
+    words.extend(environment);
+    words.extend([dapple, "debug", "--log", log]);
+    words.extend(options);
+    words.extend(fixture.to_str());
+    let mut terminal = Terminal::run_in_workspace(&words);
+    terminal.command("quit");
+    let (status, shown) = terminal.end();
+    assert!(status.success(), "{shown}");
+    let log = std::fs::read_to_string(log).expect("a log");
+    match ["true", "false"].map(|word| log.contains(&format!("\"supportsANSIStyling\":{word}"))) {
+        // The adapter says that it could.
+        [true, is_refused] => !is_refused,
+        [false, _] => panic!("{log}"),
+    }
+}
+
+#[test]
+fn a_terminal_asks_for_colours_unless_the_user_has_said_no() {
+    assert!(asked("auto", &["-u", "NO_COLOR"], &[]));
+    assert!(!asked("no-color", &["NO_COLOR=1"], &[]));
+    assert!(!asked("never", &["-u", "NO_COLOR"], &["--color", "never"]));
+    assert!(asked("always", &["NO_COLOR=1"], &["--color", "always"]));
+}
