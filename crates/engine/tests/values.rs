@@ -166,6 +166,40 @@ fn rust_iterators_are_shown() {
 }
 
 #[test]
+fn rust_iterators_over_tables_and_trees_are_shown() {
+    let fixture = fixture("values_more.rs", &[]);
+    check(
+        &fixture,
+        "tables",
+        1,
+        expect_file!["values/rust_hash_iterators.txt"],
+    );
+    check(
+        &fixture,
+        "trees",
+        1,
+        expect_file!["values/rust_tree_iterators.txt"],
+    );
+}
+
+#[test]
+fn rust_iterators_over_sequences_and_texts_are_shown() {
+    let fixture = fixture("values_more.rs", &[]);
+    check(
+        &fixture,
+        "sequences",
+        1,
+        expect_file!["values/rust_sequence_iterators.txt"],
+    );
+    check(
+        &fixture,
+        "cuts",
+        1,
+        expect_file!["values/rust_text_iterators.txt"],
+    );
+}
+
+#[test]
 fn rust_trait_objects_are_shown() {
     check(
         &fixture("values_std.rs", &[]),

@@ -56,6 +56,11 @@ struct All<'a> {
     option: Option<Option<Box<Node>>>, cow: Cow<'a, [Tiny]>, time: SystemTime, instant: Instant, duration: Duration,
     address: std::net::SocketAddr, error: std::io::Error, ordering: std::cmp::Ordering, character: char, truth: bool,
     iter: std::slice::Iter<'a, u32>, into: std::vec::IntoIter<Tiny>, chars: std::str::Chars<'a>, array: std::array::IntoIter<u8, 5>,
+    entries: std::collections::hash_map::Iter<'a, u32, String>, drain: std::collections::hash_set::Drain<'a, String>,
+    sorted: std::collections::btree_map::Iter<'a, u32, String>, part: std::collections::btree_set::Range<'a, u64>,
+    owned: std::collections::btree_map::IntoIter<String, u8>, ring: std::collections::vec_deque::Iter<'a, u16>,
+    rest: std::collections::vec_deque::Drain<'a, u16>, nodes: std::collections::linked_list::Iter<'a, u8>,
+    words: std::str::SplitWhitespace<'a>, parts: std::str::SplitN<'a, char>,
     range: std::ops::RangeInclusive<char>, pointer: *const Node, function: fn() -> u32, nonzero: std::num::NonZeroU8,
 }
 static mut ALL: Option<All<'static>> = None;

@@ -80,6 +80,13 @@ fn values_of_rust() {
         let held = held(&optimised, &expected, &LIBRARY, &LATER);
         assert!(held.same >= 175, "{level}: {held:?}");
     }
+    let stops = ["tables", "trees", "sequences", "cuts"];
+    let expected = fixture("values_more.rs", &[]);
+    for level in ["opt-level=2", "opt-level=3"] {
+        let optimised = fixture("values_more.rs", &["-C", level]);
+        let held = held(&optimised, &expected, &stops, &LATER);
+        assert!(held.same >= 40, "{level}: {held:?}");
+    }
     let stops = [
         "scalars",
         "texts",

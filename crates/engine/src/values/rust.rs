@@ -4,13 +4,14 @@
 //! the integer called `len`), what they hold is checked for sense, and where it makes none the plain fields are shown.
 
 use super::view::{Limit, Reason, Record, Style, View};
-use super::{Reader, Value, contents, names};
+use super::{Contents, Reader, Value, contents, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::{Aggregate, Type, TypeId, TypeKind, Variant};
 
 mod captures;
 mod cells;
+mod iterators;
 mod network;
 mod objects;
 mod owners;
@@ -19,6 +20,7 @@ mod sequences;
 mod tables;
 mod text;
 mod times;
+mod trees;
 
 pub(crate) use captures::closure_name;
 pub(crate) use objects::concrete_type;
@@ -223,22 +225,14 @@ fn of_library(
             text::string(reader, &vec, limit)
         }
         "alloc::ffi::c_str::CString" => text::c_string(reader, value, limit),
-        "core::str::iter::Chars" | "core::str::iter::CharIndices" | "core::str::iter::Bytes" => {
-            text::remaining(reader, value, limit)
-        }
         "alloc::vec::Vec" => sequences::vec(reader, value, aggregate),
-        "core::slice::iter::Iter" | "core::slice::iter::IterMut" => {
-            sequences::remaining(reader, value, aggregate, "end_or_len")
-        }
-        "alloc::vec::into_iter::IntoIter" => sequences::remaining(reader, value, aggregate, "end"),
-        "core::array::iter::IntoIter" => sequences::rest_of_array(reader, value),
         "alloc::collections::vec_deque::VecDeque" => sequences::deque(reader, value, aggregate),
         "alloc::collections::binary_heap::BinaryHeap" => alias("data"),
-        "alloc::collections::linked_list::LinkedList" => tables::list(reader, value, limit),
+        "alloc::collections::linked_list::LinkedList" => tables::list(reader, value, false, limit),
         "std::collections::hash::map::HashMap" => tables::hash(reader, value, false, limit),
         "std::collections::hash::set::HashSet" => tables::hash(reader, value, true, limit),
-        "alloc::collections::btree::map::BTreeMap" => tables::tree(reader, value, false, limit),
-        "alloc::collections::btree::set::BTreeSet" => tables::tree(reader, value, true, limit),
+        "alloc::collections::btree::map::BTreeMap" => trees::tree(reader, value, false, limit),
+        "alloc::collections::btree::set::BTreeSet" => trees::tree(reader, value, true, limit),
         "alloc::rc::Rc" | "alloc::sync::Arc" => owners::counted(reader, value, type_, limit),
         "alloc::rc::Weak" | "alloc::sync::Weak" => owners::weak(reader, value, type_, limit),
         "core::cell::UnsafeCell"
@@ -289,8 +283,12 @@ fn of_library(
         }
         "std::io::error::Error" => objects::io_error(reader, value),
         _ if path.starts_with("core::ops::range::Range") => ranges::range(reader, value, path),
-        _ if aggregate.members.len() == 2 => objects::fat_pointer(reader, value, type_, limit),
-        _ => Err(Flaw::Layout),
+        _ => match iterators::view(reader, value, aggregate, path, limit) {
+            Err(Flaw::Layout) if aggregate.members.len() == 2 => {
+                objects::fat_pointer(reader, value, type_, limit)
+            }
+            shown => shown,
+        },
     }
 }
 
@@ -418,6 +416,16 @@ fn payload(reader: &Reader<'_>, value: &Value) -> Option<Value> {
         Ok(View::Record(record)) => record.fields.into_iter().next().map(|field| field.value),
         _ => None,
     }
+}
+
+/// What the first pointer in a value points to.
+fn pointed_to(reader: &Reader<'_>, value: &Value) -> Result<Value, Flaw> {
+    let pointer = reader.find_pointer(value).known()?;
+    let TypeKind::Pointer(_, target) = reader.resolve(&pointer).known()?.type_.kind else {
+        return Err(Flaw::Layout);
+    };
+    let address = reader.word(&pointer.contents)?;
+    Ok(pointer.sibling(target, Contents::Memory(crate::Address(address))))
 }
 
 /// The name of an enum's active variant.

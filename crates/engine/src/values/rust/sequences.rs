@@ -1,7 +1,8 @@
 //! Elements that lie one after another: vectors, slices, rings, and what iterators over them have yet to give.
 
-use super::{Flaw, Known, MAX_OBJECT, argument, broken, held, text};
+use super::{Flaw, Known, MAX_OBJECT, argument, broken, held, pointed_to, tables, text};
 use crate::Address;
+use crate::values::entries::{Entry, Page};
 use crate::values::view::{Limit, Sequence, View};
 use crate::values::{Contents, Reader, Value};
 use dapple_symbols::location::Unavailable;
@@ -145,14 +146,68 @@ pub(super) fn remaining(
         let field = reader.field(value, name).known()?;
         Ok(reader.word(&reader.find_pointer(&field).known()?.contents)?)
     };
-    let (start, end) = (word("ptr")?, word(end)?);
-    let Some(bytes) = end.checked_sub(start) else {
-        return broken("its end is before its start");
+    let (start, last) = (word("ptr")?, word(end)?);
+    let bytes = last.checked_sub(start);
+    let length = match (bytes, size) {
+        // Elements without a size are counted, by a slice's iterator from nothing.
+        (_, 0) if end == "end_or_len" => last,
+        (Some(bytes), _) => bytes / size.max(1),
+        (None, _) => return broken("its end is before its start"),
     };
-    // Elements without a size are counted otherwise.
-    let length = bytes.checked_div(size).known()?;
     plausible(reader, start, length, length, size)?;
     Ok(sequence(value, element, start, size, length, None))
+}
+
+/// What an iterator over a `VecDeque` has yet to give, which lies in two pieces.
+pub(super) fn rest_of_deque(
+    reader: &Reader<'_>,
+    value: &Value,
+    limit: Limit,
+) -> Result<View, Flaw> {
+    let half = |name: &str| -> Result<View, Flaw> {
+        Ok(reader.view(&reader.field(value, name).known()?, limit))
+    };
+    let (first, second) = match (half("i1")?, half("i2")?) {
+        (View::Sequence(first), View::Sequence(second)) => (first, second),
+        (broken @ View::Broken(_), _) | (_, broken @ View::Broken(_)) => return Ok(broken),
+        _ => return Err(Flaw::Layout),
+    };
+    if second.length == 0 {
+        return Ok(View::Sequence(first));
+    }
+    if first.length == 0 {
+        return Ok(View::Sequence(second));
+    }
+    let length = first.length.saturating_add(second.length);
+    let mut page = Page::new(limit, false);
+    page.skip(page.before().min(length));
+    while !page.is_full(length) {
+        let value = match page.position().checked_sub(first.length) {
+            None => first.at(page.position()),
+            Some(position) => second.at(position),
+        };
+        page.next(|| Some(Entry { key: None, value })).known()?;
+    }
+    Ok(tables::ordered(page.of(length)))
+}
+
+/// What a `VecDeque`'s `Drain` has yet to give.
+pub(super) fn drained_deque(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
+    let word = |name: &str| -> Result<u64, Flaw> {
+        Ok(reader.word(&reader.field(value, name).known()?.contents)?)
+    };
+    let deque = pointed_to(reader, &reader.field(value, "deque").known()?)?;
+    let TypeKind::Aggregate(aggregate) = &reader.resolve(&deque).known()?.type_.kind else {
+        return Err(Flaw::Layout);
+    };
+    let element = argument(aggregate);
+    let size = element_size(reader, value, element)?;
+    let (address, capacity) = raw_vec_parts(reader, &reader.field(&deque, "buf").known()?)?;
+    let head = reader.word(&reader.field(&deque, "head").known()?.contents)?;
+    let (index, length) = (word("idx")?, word("remaining")?);
+    plausible(reader, address, length, capacity, size)?;
+    let ring = Some((head.wrapping_add(index), capacity));
+    Ok(sequence(value, element, address, size, length, ring))
 }
 
 /// What an array's iterator has yet to give.

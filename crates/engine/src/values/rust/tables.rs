@@ -1,12 +1,12 @@
-//! Rust's maps, sets and lists: hashbrown's table, the B-tree and the linked list, walked no further than asked.
+//! Rust's hash tables and linked lists, and what iterators over them have yet to give: walked no further than asked.
 
-use super::{Flaw, Known, argument, broken, held};
+use super::{Flaw, Known, argument, broken};
 use crate::Address;
 use crate::pages::Pages;
 use crate::values::entries::{Entries, Entry, Page};
 use crate::values::view::{Limit, SHORT, View};
-use crate::values::{Contents, Reader, Value};
-use dapple_symbols::types::{TypeId, TypeKind};
+use crate::values::{Contents, Reader, Value, contents, names};
+use dapple_symbols::types::{Type, TypeId, TypeKind};
 
 /// Control bytes read at most, for a summary and for a page.
 const MAX_BUCKETS: (u64, u64) = (1 << 20, 1 << 26);
@@ -17,15 +17,34 @@ const GROUP: u64 = 16;
 /// A control byte of a bucket that was never used, or is free again.
 const EMPTY: u8 = 0xff;
 const DELETED: u8 = 0x80;
-/// A B-tree of more levels would hold more than memory does.
-const MAX_HEIGHT: u64 = 24;
-/// A node's capacity is below this.
-const MAX_KEYS: u64 = 64;
-/// Nodes of a list that are visited at most.
-const MAX_STEPS: u64 = 1 << 24;
+/// Nodes that are visited at most.
+pub(super) const MAX_STEPS: u64 = 1 << 24;
+
+/// What of an entry is given: by a map all of it, by a set its keys, by iterators one or the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Given {
+    Entries,
+    Keys,
+    Values,
+}
+
+impl Given {
+    /// What iterators over a map or a set give, by their names; `None`: it is none of those.
+    pub(super) fn by(iterator: &str, is_set: bool) -> Option<Given> {
+        Some(match iterator {
+            "Iter" | "IterMut" | "IntoIter" | "Drain" | "Range" | "RangeMut" => match is_set {
+                true => Given::Keys,
+                false => Given::Entries,
+            },
+            "Keys" | "IntoKeys" => Given::Keys,
+            "Values" | "ValuesMut" | "IntoValues" => Given::Values,
+            _ => return None,
+        })
+    }
+}
 
 /// What a walk has found. One that met fewer elements than there should be was through something else.
-fn collected(page: Page, length: u64, flaw: Option<String>) -> Result<Entries, Flaw> {
+pub(super) fn collected(page: Page, length: u64, flaw: Option<String>) -> Result<Entries, Flaw> {
     if page.is_full(length) {
         return Ok(page.of(length));
     }
@@ -38,7 +57,7 @@ fn collected(page: Page, length: u64, flaw: Option<String>) -> Result<Entries, F
 }
 
 /// Why a walk can't go on.
-fn stuck(reader: &Reader<'_>, pages: &Pages<'_>, flaw: Flaw) -> String {
+pub(super) fn stuck(reader: &Reader<'_>, pages: &Pages<'_>, flaw: Flaw) -> String {
     match flaw {
         Flaw::Unreadable(_) if pages.are_used_up() => "too far in to be walked to".to_owned(),
         Flaw::Unreadable(reason) => {
@@ -51,34 +70,57 @@ fn stuck(reader: &Reader<'_>, pages: &Pages<'_>, flaw: Flaw) -> String {
 }
 
 /// Where an entry's key and value are, from its place.
-struct Slots {
-    key: Value,
-    value: Option<Value>,
+pub(super) struct Slots {
+    pub given: Given,
+    pub key: Value,
+    /// A set has none.
+    pub value: Option<Value>,
 }
 
 impl Slots {
-    fn entry(&self, key: u64, value: u64) -> Entry {
+    pub(super) fn entry(&self, key: u64, value: u64) -> Entry {
         let at = |place: &Value, address| {
             let mut value = place.clone();
             value.contents = Contents::Memory(Address(address));
             value
         };
-        match &self.value {
-            Some(slot) => Entry {
+        match (&self.value, self.given) {
+            (Some(slot), Given::Entries) => Entry {
                 key: Some(at(&self.key, key)),
                 value: at(slot, value),
             },
-            None => Entry {
+            (Some(slot), Given::Values) => Entry {
+                key: None,
+                value: at(slot, value),
+            },
+            _ => Entry {
                 key: None,
                 value: at(&self.key, key),
             },
         }
     }
+
+    /// The order of what iterators give is theirs; a map's and a set's is nobody's.
+    pub(super) fn shown(&self, entries: Entries, is_iterator: bool) -> View {
+        match is_iterator && self.given != Given::Entries {
+            true => ordered(entries),
+            false => View::Entries(entries),
+        }
+    }
 }
 
 /// The offset of a part from what it is a part of, which is at address 0.
-fn offset(part: &Value) -> Result<u64, Flaw> {
+pub(super) fn offset(part: &Value) -> Result<u64, Flaw> {
     Ok(part.contents.address().known()?.0)
+}
+
+/// The entry at an address, of a type of keys with values, or units.
+fn pair(reader: &Reader<'_>, element: &Value, given: Given) -> Result<Slots, Flaw> {
+    Ok(Slots {
+        given,
+        key: reader.field(element, "__0").known()?,
+        value: reader.field(element, "__1"),
+    })
 }
 
 /// `HashMap` and `HashSet`: the table is the first member whose type has `ctrl` in it.
@@ -95,13 +137,11 @@ pub(super) fn hash(
     };
     let element = table.sibling(argument(aggregate), Contents::Memory(Address(0)));
     let size = reader.size_of(&element).known()?;
-    let slots = Slots {
-        key: reader.field(&element, "__0").known()?,
-        value: match is_set {
-            true => None,
-            false => Some(reader.field(&element, "__1").known()?),
-        },
+    let given = match is_set {
+        true => Given::Keys,
+        false => Given::Entries,
     };
+    let slots = pair(reader, &element, given)?;
     let key = offset(&slots.key)?;
     let held = match &slots.value {
         Some(value) => offset(value)?,
@@ -118,49 +158,85 @@ pub(super) fn hash(
         _ => return broken(format!("{items} entries in a table of {mask} + 1")),
     };
     let mut page = Page::new(limit, !is_set);
-    let reach = match limit.entries <= SHORT.entries {
-        true => MAX_BUCKETS.0,
-        false => MAX_BUCKETS.1,
-    };
-    let reach = reach.min(buckets);
-    let mut bucket = 0;
     if items > 0 {
         is_repeated(reader, control, buckets)?;
     }
-    while bucket < reach && !page.is_full(items) {
-        let chunk = match page.before() {
-            0..256 => CHUNKS.0,
-            _ => CHUNKS.1,
+    let table = Buckets {
+        control,
+        data: control,
+        count: buckets,
+        size,
+    };
+    let entry = |start: u64| slots.entry(start.wrapping_add(key), start.wrapping_add(held));
+    let flaw = table.walk(reader, items, limit, &mut page, &entry)?;
+    Ok(slots.shown(collected(page, items, flaw)?, false))
+}
+
+/// Buckets of a table, from one on: their control bytes go up in memory, and the buckets down.
+struct Buckets {
+    /// The address of the first one's control byte.
+    control: u64,
+    /// The end of the first one.
+    data: u64,
+    count: u64,
+    /// The size of one.
+    size: u64,
+}
+
+impl Buckets {
+    /// Gives those that are used to the page; why it can't be all of them.
+    fn walk(
+        &self,
+        reader: &Reader<'_>,
+        items: u64,
+        limit: Limit,
+        page: &mut Page,
+        entry: &dyn Fn(u64) -> Entry,
+    ) -> Result<Option<String>, Flaw> {
+        let reach = match limit.entries <= SHORT.entries {
+            true => MAX_BUCKETS.0,
+            false => MAX_BUCKETS.1,
         };
-        let count = (reach - bucket).min(chunk);
-        let at = Address(control.wrapping_add(bucket));
-        let bytes = reader.bytes(&Contents::Memory(at), count)?;
-        if let Some(wrong) = bytes
-            .iter()
-            .find(|byte| **byte > DELETED && **byte != EMPTY)
-        {
-            return broken(format!("{wrong:#x} among its control bytes"));
-        }
-        // A set top bit: empty or deleted.
-        let is_used = |byte: &u8| byte & 0x80 == 0;
-        let used = bytes.iter().filter(|byte| is_used(byte)).count() as u64;
-        if used <= page.before() {
-            page.skip(used);
-            bucket += count;
-            continue;
-        }
-        for (offset, byte) in (0..).zip(&bytes) {
-            if is_used(byte) && !page.is_full(items) {
-                let back = (bucket + offset + 1).wrapping_mul(size);
-                let start = control.wrapping_sub(back);
-                let entry = || slots.entry(start.wrapping_add(key), start.wrapping_add(held));
-                page.next(|| Some(entry())).known()?;
+        let reach = reach.min(self.count);
+        let mut bucket = 0;
+        while bucket < reach && !page.is_full(items) {
+            let chunk = match page.before() {
+                0..256 => CHUNKS.0,
+                _ => CHUNKS.1,
+            };
+            let at = Address(self.control.wrapping_add(bucket));
+            let read = |count: u64| {
+                let bytes = reader.bytes(&Contents::Memory(at), count)?;
+                let is_wrong = |byte: &u8| *byte > DELETED && *byte != EMPTY;
+                match bytes.iter().find(|byte| is_wrong(byte)) {
+                    Some(wrong) => broken(format!("{wrong:#x} among its control bytes")),
+                    None => Ok(bytes),
+                }
+            };
+            // What is wrong may be far behind.
+            let bytes = read((reach - bucket).min(chunk))
+                .or_else(|_| read((reach - bucket).min(CHUNKS.0)))?;
+            let count = bytes.len() as u64;
+            // A set top bit: empty or deleted.
+            let is_used = |byte: &u8| byte & 0x80 == 0;
+            let used = bytes.iter().filter(|byte| is_used(byte)).count() as u64;
+            if used <= page.before() {
+                page.skip(used);
+                bucket += count;
+                continue;
             }
+            for (offset, byte) in (0..).zip(&bytes) {
+                if is_used(byte) && !page.is_full(items) {
+                    let back = (bucket + offset + 1).wrapping_mul(self.size);
+                    let start = self.data.wrapping_sub(back);
+                    page.next(|| Some(entry(start))).known()?;
+                }
+            }
+            bucket += count;
         }
-        bucket += count;
+        let is_cut = reach < self.count;
+        Ok(is_cut.then(|| "its table is too large to be looked through".to_owned()))
     }
-    let flaw = (reach < buckets).then(|| "its table is too large to be looked through".to_owned());
-    Ok(View::Entries(collected(page, items, flaw)?))
 }
 
 /// Whether the first control bytes stand behind the last once more.
@@ -180,183 +256,72 @@ fn is_repeated(reader: &Reader<'_>, control: u64, buckets: u64) -> Result<(), Fl
     }
 }
 
-/// How the nodes of a B-tree are laid out.
-struct Tree {
-    slots: Slots,
-    count: u64,
-    /// Where a node has the address of the one above.
-    parent: u64,
-    /// Where a node has its position among that one's edges.
-    position: u64,
-    keys: u64,
-    key_stride: u64,
-    values: u64,
-    value_stride: u64,
-    /// An inner node is a leaf with its edges behind it.
-    edges: u64,
-}
-
-/// `BTreeMap` and `BTreeSet`.
-pub(super) fn tree(
+/// What an iterator over a table has yet to give: the used buckets of the group it is at, and of those behind.
+pub(super) fn rest_of_hash(
     reader: &Reader<'_>,
     value: &Value,
-    is_set: bool,
+    given: Given,
     limit: Limit,
 ) -> Result<View, Flaw> {
-    let map = match is_set {
-        true => reader.field(value, "map").known()?,
-        false => value.clone(),
-    };
-    let length = reader.word(&reader.field(&map, "length").known()?.contents)?;
-    let mut page = Page::new(limit, !is_set);
-    if length == 0 {
-        return Ok(View::Entries(page.of(0)));
-    }
-    if length > super::MAX_OBJECT {
-        return broken(format!("its length is {length}"));
-    }
-    let Some(root) = super::payload(reader, &reader.field(&map, "root").known()?) else {
-        return broken(format!("{length} entries without a root"));
-    };
-    let height = reader.word(&reader.find(&root, "height").known()?.contents)?;
-    if height > MAX_HEIGHT {
-        return broken(format!("{height} levels"));
-    }
-    let pointer = reader.find_pointer(&root).known()?;
-    let TypeKind::Pointer(_, leaf) = reader.resolve(&pointer).known()?.type_.kind else {
+    let is_iter = |_: Option<&str>, type_: &Type| names::base_name(&type_.name) == "RawIter";
+    let iter = reader.search(value, 8, &is_iter).known()?;
+    let resolved = reader.resolve(&iter).known()?;
+    let TypeKind::Aggregate(aggregate) = &resolved.type_.kind else {
         return Err(Flaw::Layout);
     };
-    let tree = Tree::of(
-        reader,
-        &pointer.sibling(leaf, Contents::Memory(Address(0))),
-        is_set,
-    )?;
-    let address = reader.word(&pointer.contents)?;
-    let pages = Pages::new(reader.memory);
-    let walk = reader.over(&pages);
-    let root = Place {
-        node: address,
-        height,
-        above: None,
+    let element = iter.sibling(argument(aggregate), Contents::Memory(Address(0)));
+    let size = reader.size_of(&element).known()?;
+    let slots = pair(reader, &element, given)?;
+    let key = offset(&slots.key)?;
+    let held = slots.value.as_ref().map_or(Ok(0), offset)?;
+    let word = |name: &str| -> Result<u64, Flaw> {
+        let part = reader.find(&iter, name).known()?;
+        let part = reader.find_pointer(&part).unwrap_or(part);
+        Ok(reader.word(&part.contents)?)
     };
-    let end = tree.walk(&walk, root, length, &mut page);
-    let flaw = end.err().map(|flaw| stuck(reader, &pages, flaw));
-    Ok(View::Entries(collected(page, length, flaw)?))
-}
-
-/// A node of a B-tree, and where a walk has come to it from.
-struct Place {
-    node: u64,
-    /// Levels below it.
-    height: u64,
-    /// The node above, and the position among its edges.
-    above: Option<(u64, u64)>,
-}
-
-impl Tree {
-    /// From a leaf at address 0.
-    fn of(reader: &Reader<'_>, leaf: &Value, is_set: bool) -> Result<Tree, Flaw> {
-        let array = |name: &str| -> Result<(u64, u64, Value), Flaw> {
-            let array = reader.field(leaf, name).known()?;
-            let type_ = reader.resolve(&array).known()?.type_;
-            let TypeKind::Array { element, .. } = &type_.kind else {
-                return Err(Flaw::Layout);
-            };
-            let element = array.sibling(Some(*element), array.contents.clone());
-            let stride = reader.size_of(&element).known()?;
-            Ok((offset(&array)?, stride, held(reader, element)))
-        };
-        let (keys, key_stride, key) = array("keys")?;
-        let (values, value_stride, value) = array("vals")?;
-        Ok(Tree {
-            slots: Slots {
-                key,
-                value: (!is_set).then_some(value),
-            },
-            count: offset(&reader.field(leaf, "len").known()?)?,
-            parent: offset(&reader.field(leaf, "parent").known()?)?,
-            position: offset(&reader.field(leaf, "parent_idx").known()?)?,
-            keys,
-            key_stride,
-            values,
-            value_stride,
-            edges: reader
-                .size_of(leaf)
-                .and_then(|size| size.checked_next_multiple_of(8))
-                .known()?,
-        })
+    let (control, end, data) = (word("next_ctrl")?, word("end")?, word("data")?);
+    let items = word("items")?;
+    let group = reader.find(&iter, "current_group").known()?;
+    let group = reader.find_integer(&group).known()?;
+    // A bit for each control byte, as it is where groups are looked at by SSE2.
+    if reader.size_of(&group) != Some(GROUP / 8) {
+        return Err(Flaw::Layout);
     }
-
-    /// One node and what is below it, in order. Each is asked whether it is where the walk came from, so that none is met twice.
-    fn walk(
-        &self,
-        reader: &Reader<'_>,
-        place: Place,
-        length: u64,
-        page: &mut Page,
-    ) -> Result<(), Flaw> {
-        let Place {
-            node,
-            height,
-            above,
-        } = place;
-        let at = |offset: u64| Contents::Memory(Address(node.wrapping_add(offset)));
-        let number = |offset: u64| -> Result<u64, Flaw> {
-            let bytes = reader.bytes(&at(offset), 2)?;
-            Ok(bytes
-                .iter()
-                .rev()
-                .fold(0, |n, byte| n << 8 | u64::from(*byte)))
-        };
-        if let Some((parent, position)) = above
-            && (reader.word(&at(self.parent))? != parent || number(self.position)? != position)
-        {
-            return broken(format!("its node at {node:#x} has another parent"));
-        }
-        let count = number(self.count)?;
-        if count > MAX_KEYS || count == 0 {
-            return broken(format!("{count} entries in a node"));
-        }
-        if height == 0 && count <= page.before() {
-            page.skip(count);
-            return Ok(());
-        }
-        let edges = match height {
-            0 => Vec::new(),
-            _ => reader.bytes(&at(self.edges), 8 * (count + 1))?,
-        };
-        let mut edges = edges.chunks_exact(8);
-        for position in 0..=count {
-            if page.is_full(length) {
-                return Ok(());
-            }
-            if let Some(edge) = edges.next() {
-                let below = Place {
-                    node: edge
-                        .iter()
-                        .rev()
-                        .fold(0, |at, byte| at << 8 | u64::from(*byte)),
-                    height: height - 1,
-                    above: Some((node, position)),
-                };
-                self.walk(reader, below, length, page)?;
-            }
-            if position < count && !page.is_full(length) {
-                let key = self.keys + position * self.key_stride;
-                let value = self.values + position * self.value_stride;
-                let entry = || {
-                    self.slots
-                        .entry(node.wrapping_add(key), node.wrapping_add(value))
-                };
-                page.next(|| Some(entry())).known()?;
-            }
-        }
-        Ok(())
+    let bytes = reader.bytes(&group.contents, GROUP / 8)?;
+    let used = contents::extract_bits(&bytes, 0, GROUP) as u16;
+    let ahead = end.saturating_sub(control);
+    if items > ahead.saturating_add(GROUP) {
+        return broken(format!(
+            "{items} entries left, and {control:#x} to {end:#x}"
+        ));
     }
+    let mut page = Page::new(limit, given == Given::Entries);
+    let entry = |start: u64| slots.entry(start.wrapping_add(key), start.wrapping_add(held));
+    for bit in (0..GROUP).filter(|bit| used >> bit & 1 == 1) {
+        if !page.is_full(items) {
+            let start = data.wrapping_sub(size.wrapping_mul(bit + 1));
+            page.next(|| Some(entry(start))).known()?;
+        }
+    }
+    let behind = Buckets {
+        control,
+        data: data.wrapping_sub(size.wrapping_mul(GROUP)),
+        count: ahead.checked_next_multiple_of(GROUP).known()?,
+        size,
+    };
+    let pages = Pages::new(reader.memory);
+    let walked = behind.walk(&reader.over(&pages), items, limit, &mut page, &entry);
+    let flaw = walked.unwrap_or_else(|flaw| Some(stuck(reader, &pages, flaw)));
+    Ok(slots.shown(collected(page, items, flaw)?, true))
 }
 
-/// `LinkedList`.
-pub(super) fn list(reader: &Reader<'_>, value: &Value, limit: Limit) -> Result<View, Flaw> {
+/// `LinkedList`, and iterators over one, which may be anywhere in it.
+pub(super) fn list(
+    reader: &Reader<'_>,
+    value: &Value,
+    is_iterator: bool,
+    limit: Limit,
+) -> Result<View, Flaw> {
     let length = reader.word(&reader.field(value, "len").known()?.contents)?;
     if length > super::MAX_OBJECT {
         return broken(format!("its length is {length}"));
@@ -384,7 +349,9 @@ pub(super) fn list(reader: &Reader<'_>, value: &Value, limit: Limit) -> Result<V
     };
     let ((head, type_id), (tail, _)) = (end("head")?, end("tail")?);
     let mut page = Page::new(limit, false);
-    if (head == 0) != (length == 0) || (tail == 0) != (length == 0) {
+    let is_empty = |end: u64| (end == 0) == (length == 0);
+    let fits = is_iterator || is_empty(head) && is_empty(tail);
+    if !fits || length > 0 && head == 0 {
         return broken(format!("{length} elements and the first at {head:#x}"));
     }
     if length == 0 {
@@ -395,12 +362,14 @@ pub(super) fn list(reader: &Reader<'_>, value: &Value, limit: Limit) -> Result<V
     let part = |name: &str| offset(&reader.field(&node, name).known()?);
     let (next, previous, at) = (part("next")?, part("prev")?, offset(&element)?);
     let slots = Slots {
+        given: Given::Keys,
         key: element,
         value: None,
     };
     let pages = Pages::new(reader.memory);
     let walk = reader.over(&pages);
-    let (mut place, mut before, mut flaw) = (head, 0, None);
+    let mut before = (!is_iterator).then_some(0);
+    let (mut place, mut flaw) = (head, None);
     for _ in 0..MAX_STEPS.min(length) {
         if page.is_full(length) || place == 0 {
             break;
@@ -411,10 +380,14 @@ pub(super) fn list(reader: &Reader<'_>, value: &Value, limit: Limit) -> Result<V
         };
         let links = word(previous).and_then(|back| Ok((back, word(next)?)));
         match links {
-            Ok((back, following)) if back == before => {
+            Ok((_, following)) if following == place => {
+                flaw = Some(format!("its node at {place:#x} leads to itself"));
+                break;
+            }
+            Ok((back, following)) if before.is_none_or(|before| before == back) => {
                 let address = place.wrapping_add(at);
                 page.next(|| Some(slots.entry(address, address))).known()?;
-                (before, place) = (place, following);
+                (before, place) = (Some(place), following);
             }
             Ok(_) => {
                 flaw = Some(format!("its node at {place:#x} doesn't point back"));
@@ -429,7 +402,7 @@ pub(super) fn list(reader: &Reader<'_>, value: &Value, limit: Limit) -> Result<V
     Ok(ordered(collected(page, length, flaw)?))
 }
 
-fn ordered(mut entries: Entries) -> View {
+pub(super) fn ordered(mut entries: Entries) -> View {
     entries.is_list = true;
     View::Entries(entries)
 }

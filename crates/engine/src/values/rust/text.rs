@@ -3,7 +3,7 @@
 use super::{Flaw, Known, MAX_OBJECT, broken, sequences};
 use crate::Address;
 use crate::values::view::{Limit, View};
-use crate::values::{Reader, Value};
+use crate::values::{Reader, Value, contents};
 
 /// What of text a pointer may point to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +48,35 @@ pub(super) fn remaining(reader: &Reader<'_>, value: &Value, limit: Limit) -> Res
     match end.checked_sub(start) {
         Some(length) => utf8(reader, start, length, limit),
         None => broken("its end is before its start"),
+    }
+}
+
+/// What an iterator over the parts of a text has yet to cut.
+pub(super) fn uncut(reader: &Reader<'_>, value: &Value, limit: Limit) -> Result<View, Flaw> {
+    let number = |part: &Value| -> Result<u64, Flaw> {
+        let part = reader.find_integer(part).known()?;
+        let size = reader.size_of(&part).known()?.min(8);
+        let bytes = reader.bytes(&part.contents, size)?;
+        Ok(contents::extract_bits(&bytes, 0, 64) as u64)
+    };
+    let of = |name: &str| number(&reader.find(value, name).known()?);
+    let is_over = of("finished")? != 0 || matches!(of("count"), Ok(0));
+    let whole = reader.find(value, "haystack");
+    let whole = whole.or_else(|| reader.find(value, "v")).known()?;
+    let address = reader.find(&whole, "data_ptr").known()?;
+    let length = reader.find(&whole, "length").known()?;
+    let (address, length) = (
+        reader.word(&address.contents)?,
+        reader.word(&length.contents)?,
+    );
+    let (start, end) = match reader.find(value, "end") {
+        Some(_) => (of("start")?, of("end")?),
+        None => (0, length),
+    };
+    match end.checked_sub(start) {
+        _ if is_over => utf8(reader, address, 0, limit),
+        Some(rest) if end <= length => utf8(reader, address.wrapping_add(start), rest, limit),
+        _ => broken(format!("bytes {start} to {end} of {length}")),
     }
 }
 

@@ -1,0 +1,375 @@
+//! Rust's B-trees, and what iterators over them have yet to give: walked no further than asked.
+
+use super::tables::{Given, MAX_STEPS, Slots, collected, offset, stuck};
+use super::{Flaw, Known, broken, held};
+use crate::Address;
+use crate::pages::Pages;
+use crate::values::entries::{Entry, Page};
+use crate::values::view::{Limit, View};
+use crate::values::{Contents, Reader, Value, contents};
+use dapple_symbols::types::TypeKind;
+
+/// A B-tree of more levels would hold more than memory does.
+const MAX_HEIGHT: u64 = 24;
+/// A node's capacity is below this.
+const MAX_KEYS: u64 = 64;
+/// Entries of a part of a tree that are counted.
+const MAX_COUNTED: u64 = 10_000;
+
+/// How the nodes of a B-tree are laid out.
+struct Tree {
+    slots: Slots,
+    count: u64,
+    /// Where a node has the address of the one above.
+    parent: u64,
+    /// Where a node has its position among that one's edges.
+    position: u64,
+    keys: u64,
+    key_stride: u64,
+    values: u64,
+    value_stride: u64,
+    /// An inner node is a leaf with its edges behind it.
+    edges: u64,
+}
+
+/// `BTreeMap` and `BTreeSet`.
+pub(super) fn tree(
+    reader: &Reader<'_>,
+    value: &Value,
+    is_set: bool,
+    limit: Limit,
+) -> Result<View, Flaw> {
+    let map = match is_set {
+        true => reader.field(value, "map").known()?,
+        false => value.clone(),
+    };
+    let length = reader.word(&reader.field(&map, "length").known()?.contents)?;
+    let mut page = Page::new(limit, !is_set);
+    if length == 0 {
+        return Ok(View::Entries(page.of(0)));
+    }
+    if length > super::MAX_OBJECT {
+        return broken(format!("its length is {length}"));
+    }
+    let Some(root) = super::payload(reader, &reader.field(&map, "root").known()?) else {
+        return broken(format!("{length} entries without a root"));
+    };
+    let given = match is_set {
+        true => Given::Keys,
+        false => Given::Entries,
+    };
+    let height = Tree::height(reader, &root)?;
+    let (node, tree) = Tree::at(reader, &root, height, given)?;
+    let pages = Pages::new(reader.memory);
+    let walk = reader.over(&pages);
+    let end = tree.walk(&walk, node, length, &mut page);
+    let flaw = end.err().map(|flaw| stuck(reader, &pages, flaw));
+    Ok(View::Entries(collected(page, length, flaw)?))
+}
+
+/// What an iterator over a tree has yet to give.
+pub(super) fn rest(
+    reader: &Reader<'_>,
+    value: &Value,
+    given: Given,
+    limit: Limit,
+) -> Result<View, Flaw> {
+    // Where only a part of a tree is gone through, nobody has counted it.
+    let length = match reader.find(value, "length") {
+        Some(length) => Some(reader.word(&length.contents)?),
+        None => None,
+    };
+    if let Some(length) = length.filter(|length| *length > super::MAX_OBJECT) {
+        return broken(format!("its length is {length}"));
+    }
+    let mut page = Page::new(limit, given == Given::Entries);
+    let front = super::payload(reader, &reader.find(value, "front").known()?);
+    let (Some(front), 1..) = (front, length.unwrap_or(u64::MAX)) else {
+        return match length.unwrap_or(0) {
+            0 => Ok(View::Entries(page.of(0))),
+            length => broken(format!("{length} entries and no first one")),
+        };
+    };
+    let (edge, tree) = Tree::edge(reader, &front, given)?;
+    let pages = Pages::new(reader.memory);
+    let walk = reader.over(&pages);
+    let edge = match edge {
+        Edge::Root(root) => tree.first_edge(&walk, root)?,
+        Edge::Leaf(edge) => edge,
+    };
+    let back = match length {
+        Some(_) => None,
+        None => match super::payload(reader, &reader.find(value, "back").known()?) {
+            Some(back) => match Tree::edge(reader, &back, given)?.0 {
+                Edge::Leaf((place, position)) => Some((place.node, position)),
+                Edge::Root(_) => return Err(Flaw::Layout),
+            },
+            None => return broken("a first entry and no last one"),
+        },
+    };
+    let most = length.unwrap_or(MAX_COUNTED);
+    let end = tree.walk_on(&walk, edge, back, most, &mut page);
+    let (at_end, flaw) = match end {
+        Ok(at_end) => (at_end, None),
+        Err(flaw) => (false, Some(stuck(reader, &pages, flaw))),
+    };
+    let length = length.unwrap_or(page.position());
+    let mut entries = match flaw {
+        None => collected(page, length, None)?,
+        Some(why) => collected(page, length.saturating_add(1), Some(why))?,
+    };
+    entries.is_longer = back.is_some() && !at_end && entries.broken.is_none();
+    Ok(tree.slots.shown(entries, true))
+}
+
+/// Where an iterator starts: at the tree's first leaf, which it has yet to find, or in front of an entry of a leaf.
+enum Edge {
+    Root(Place),
+    Leaf((Place, u64)),
+}
+
+/// A node of a B-tree, and where a walk has come to it from.
+struct Place {
+    node: u64,
+    /// Levels below it.
+    height: u64,
+    /// The node above, and the position among its edges.
+    above: Option<(u64, u64)>,
+}
+
+impl Tree {
+    /// How many levels are below the node that a `NodeRef` refers to.
+    fn height(reader: &Reader<'_>, node: &Value) -> Result<u64, Flaw> {
+        match reader.word(&reader.find(node, "height").known()?.contents)? {
+            height @ 0..=MAX_HEIGHT => Ok(height),
+            height => broken(format!("{height} levels")),
+        }
+    }
+
+    /// The node that a `NodeRef` refers to, and how all of its tree's are laid out.
+    fn at(
+        reader: &Reader<'_>,
+        node: &Value,
+        height: u64,
+        given: Given,
+    ) -> Result<(Place, Tree), Flaw> {
+        let pointer = reader.find_pointer(node).known()?;
+        let TypeKind::Pointer(_, leaf) = reader.resolve(&pointer).known()?.type_.kind else {
+            return Err(Flaw::Layout);
+        };
+        let leaf = pointer.sibling(leaf, Contents::Memory(Address(0)));
+        let place = Place {
+            node: reader.word(&pointer.contents)?,
+            height,
+            above: None,
+        };
+        Ok((place, Tree::of(reader, &leaf, given)?))
+    }
+
+    /// Where a `Handle`, or a `LazyLeafHandle`, is.
+    fn edge(reader: &Reader<'_>, handle: &Value, given: Given) -> Result<(Edge, Tree), Flaw> {
+        let is_lazy = reader.field(handle, "idx").is_none();
+        let handle = match is_lazy {
+            true => super::payload(reader, handle).known()?,
+            false => handle.clone(),
+        };
+        let Some(position) = reader.field(&handle, "idx") else {
+            let height = Tree::height(reader, &handle)?;
+            let (root, tree) = Tree::at(reader, &handle, height, given)?;
+            return Ok((Edge::Root(root), tree));
+        };
+        let position = reader.word(&position.contents)?;
+        // An optimised program doesn't store the height of what can only be a leaf.
+        let node = reader.field(&handle, "node").known()?;
+        let (leaf, tree) = Tree::at(reader, &node, 0, given)?;
+        match position <= MAX_KEYS {
+            true => Ok((Edge::Leaf((leaf, position)), tree)),
+            false => broken(format!("it is at entry {position} of a node")),
+        }
+    }
+
+    /// A number of two bytes in a node.
+    fn number(&self, reader: &Reader<'_>, node: u64, offset: u64) -> Result<u64, Flaw> {
+        let at = Contents::Memory(Address(node.wrapping_add(offset)));
+        let bytes = reader.bytes(&at, 2)?;
+        Ok(contents::extract_bits(&bytes, 0, 16) as u64)
+    }
+
+    /// How many entries a node has.
+    fn count(&self, reader: &Reader<'_>, node: u64) -> Result<u64, Flaw> {
+        match self.number(reader, node, self.count)? {
+            count @ 1..=MAX_KEYS => Ok(count),
+            count => broken(format!("{count} entries in a node")),
+        }
+    }
+
+    /// The node below another, by its position among those.
+    fn below(&self, reader: &Reader<'_>, place: &Place, position: u64) -> Result<Place, Flaw> {
+        let [node] = reader.words(place.node.wrapping_add(self.edges + 8 * position))?;
+        Ok(Place {
+            node,
+            height: place.height.saturating_sub(1),
+            above: Some((place.node, position)),
+        })
+    }
+
+    /// The entry of a node at a position.
+    fn entry(&self, node: u64, position: u64) -> Entry {
+        let key = self.keys + position * self.key_stride;
+        let value = self.values + position * self.value_stride;
+        self.slots
+            .entry(node.wrapping_add(key), node.wrapping_add(value))
+    }
+
+    /// In front of all that is below a node.
+    fn first_edge(&self, reader: &Reader<'_>, node: Place) -> Result<(Place, u64), Flaw> {
+        let mut place = node;
+        while place.height > 0 {
+            place = self.below(reader, &place, 0)?;
+        }
+        Ok((place, 0))
+    }
+
+    /// From a leaf's edge on, to another or as many entries as there are. Whether the other was met.
+    fn walk_on(
+        &self,
+        reader: &Reader<'_>,
+        (mut place, mut position): (Place, u64),
+        back: Option<(u64, u64)>,
+        length: u64,
+        page: &mut Page,
+    ) -> Result<bool, Flaw> {
+        for _ in 0..MAX_STEPS {
+            if place.height == 0 && back == Some((place.node, position)) {
+                return Ok(true);
+            }
+            let is_done = match back {
+                // They are counted by the way.
+                Some(_) => page.position() >= length,
+                None => page.is_full(length),
+            };
+            if is_done {
+                return Ok(false);
+            }
+            let count = self.count(reader, place.node)?;
+            if position >= count {
+                let [parent] = reader.words(place.node.wrapping_add(self.parent))?;
+                if parent == 0 {
+                    return Ok(false);
+                }
+                position = self.number(reader, place.node, self.position)?;
+                place.height += 1;
+                if place.height > MAX_HEIGHT || position > MAX_KEYS {
+                    return broken(format!("{} levels", place.height));
+                }
+                let [edge] = reader.words(parent.wrapping_add(self.edges + 8 * position))?;
+                if edge != place.node {
+                    return broken(format!("its node at {:#x} has another parent", place.node));
+                }
+                place.node = parent;
+                continue;
+            }
+            let rest = count - position;
+            let is_last = back.is_some_and(|(node, _)| node == place.node);
+            if place.height == 0 && rest <= page.before() && !is_last {
+                page.skip(rest);
+                position = count;
+                continue;
+            }
+            let (node, at) = (place.node, position);
+            page.next(|| Some(self.entry(node, at))).known()?;
+            position += 1;
+            if place.height > 0 {
+                let below = self.below(reader, &place, position)?;
+                (place, position) = self.first_edge(reader, below)?;
+            }
+        }
+        broken("too far in to be walked to")
+    }
+
+    /// From a leaf at address 0.
+    fn of(reader: &Reader<'_>, leaf: &Value, given: Given) -> Result<Tree, Flaw> {
+        let array = |name: &str| -> Result<(u64, u64, Value), Flaw> {
+            let array = reader.field(leaf, name).known()?;
+            let type_ = reader.resolve(&array).known()?.type_;
+            let TypeKind::Array { element, .. } = &type_.kind else {
+                return Err(Flaw::Layout);
+            };
+            let element = array.sibling(Some(*element), array.contents.clone());
+            let stride = reader.size_of(&element).known()?;
+            Ok((offset(&array)?, stride, held(reader, element)))
+        };
+        let (keys, key_stride, key) = array("keys")?;
+        let (values, value_stride, value) = array("vals")?;
+        Ok(Tree {
+            slots: Slots {
+                given,
+                key,
+                value: Some(value),
+            },
+            count: offset(&reader.field(leaf, "len").known()?)?,
+            parent: offset(&reader.field(leaf, "parent").known()?)?,
+            position: offset(&reader.field(leaf, "parent_idx").known()?)?,
+            keys,
+            key_stride,
+            values,
+            value_stride,
+            edges: reader
+                .size_of(leaf)
+                .and_then(|size| size.checked_next_multiple_of(8))
+                .known()?,
+        })
+    }
+
+    /// One node and what is below it, in order. Each is asked whether it is where the walk came from, so that none is met twice.
+    fn walk(
+        &self,
+        reader: &Reader<'_>,
+        place: Place,
+        length: u64,
+        page: &mut Page,
+    ) -> Result<(), Flaw> {
+        let Place {
+            node,
+            height,
+            above,
+        } = place;
+        let at = |offset: u64| Contents::Memory(Address(node.wrapping_add(offset)));
+        if let Some((parent, position)) = above
+            && (reader.word(&at(self.parent))? != parent
+                || self.number(reader, node, self.position)? != position)
+        {
+            return broken(format!("its node at {node:#x} has another parent"));
+        }
+        let count = self.count(reader, node)?;
+        if height == 0 && count <= page.before() {
+            page.skip(count);
+            return Ok(());
+        }
+        let edges = match height {
+            0 => Vec::new(),
+            _ => reader.bytes(&at(self.edges), 8 * (count + 1))?,
+        };
+        let mut edges = edges.chunks_exact(8);
+        for position in 0..=count {
+            if page.is_full(length) {
+                return Ok(());
+            }
+            if let Some(edge) = edges.next() {
+                let below = Place {
+                    node: edge
+                        .iter()
+                        .rev()
+                        .fold(0, |at, byte| at << 8 | u64::from(*byte)),
+                    height: height - 1,
+                    above: Some((node, position)),
+                };
+                self.walk(reader, below, length, page)?;
+            }
+            if position < count && !page.is_full(length) {
+                page.next(|| Some(self.entry(node, position))).known()?;
+            }
+        }
+        Ok(())
+    }
+}
