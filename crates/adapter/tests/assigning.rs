@@ -2,10 +2,10 @@
 
 mod support;
 
-use dapple_dap::client::ClientError;
 use dapple_dap::types::*;
 use serde_json::json;
 use support::fixture::{Linking, Optimization};
+use support::setting::{check, evaluated, goes_on_to_write, set, set_child, set_expression, typed};
 use support::{Fixture, Session, Stopped, named};
 
 /// Stops in `inner`, with the frame of its caller.
@@ -27,107 +27,6 @@ fn begin_with(
         .stack_frames;
     let main = frames.into_iter().nth(1).expect("main");
     (session, stop, main)
-}
-
-fn said<T>(answer: Result<T, ClientError>, value: impl FnOnce(T) -> String) -> String {
-    match answer {
-        Ok(answer) => masked(&value(answer)),
-        Err(ClientError::Failed(failure)) => format!("error: {}", masked(&failure.to_string())),
-        Err(error) => panic!("{error}"),
-    }
-}
-
-/// Without the addresses, which vary.
-fn masked(text: &str) -> String {
-    let mut parts = text.split("0x");
-    let mut masked = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let digits = part.bytes().take_while(u8::is_ascii_hexdigit).count();
-        match digits {
-            0..6 => masked.push_str(&format!("0x{part}")),
-            _ => masked.push_str(&format!("0x…{}", &part[digits..])),
-        }
-    }
-    masked
-}
-
-/// Sets a variable of a scope; what it is then.
-fn set(session: &Session, frame: &StackFrame, name: &str, value: &str) -> String {
-    let (scope, name) = name.split_once('/').unwrap_or(("Locals", name));
-    let mut container = session.scope(frame, scope).variables_reference;
-    let mut name = name;
-    while let Some((group, inside)) = name.split_once('/') {
-        let groups = session.variables(container);
-        container = support::named(&groups, group).variables_reference;
-        name = inside;
-    }
-    let arguments = SetVariableArguments::new(container, name, value);
-    said(session.request::<SetVariableRequest>(arguments), |answer| {
-        answer.value
-    })
-}
-
-/// Sets a child of what an expression shows: `point/x`.
-fn set_child(session: &Session, frame: &StackFrame, name: &str, value: &str) -> String {
-    let (parent, name) = name.split_once('/').expect("a parent");
-    let arguments = EvaluateArguments::new(parent).with_frame_id(frame.id);
-    let parent = session.ok::<EvaluateRequest>(arguments).variables_reference;
-    let arguments = SetVariableArguments::new(parent, name, value);
-    said(session.request::<SetVariableRequest>(arguments), |answer| {
-        answer.value
-    })
-}
-
-/// Sets what an expression stands for.
-fn set_expression(session: &Session, frame: &StackFrame, place: &str, value: &str) -> String {
-    let arguments = SetExpressionArguments::new(place, value).with_frame_id(frame.id);
-    said(
-        session.request::<SetExpressionRequest>(arguments),
-        |answer| answer.value,
-    )
-}
-
-fn evaluated(
-    session: &Session,
-    frame: &StackFrame,
-    text: &str,
-    context: EvaluateArgumentsContext,
-) -> String {
-    let arguments = EvaluateArguments::new(text)
-        .with_frame_id(frame.id)
-        .with_context(context);
-    said(session.request::<EvaluateRequest>(arguments), |answer| {
-        answer.result
-    })
-}
-
-/// What is typed into the debug console: `place` and what follows.
-fn typed(session: &Session, frame: &StackFrame, place: &str, rest: &str) -> String {
-    let text = format!("{place} {rest}");
-    evaluated(session, frame, &text, EvaluateArgumentsContext::Repl)
-}
-
-type Setter = fn(&Session, &StackFrame, &str, &str) -> String;
-
-#[track_caller]
-fn check(session: &Session, frame: &StackFrame, setter: Setter, expected: &[(&str, &str, &str)]) {
-    let wrong: Vec<String> = expected
-        .iter()
-        .filter_map(|(place, value, now)| {
-            let is = setter(session, frame, place, value);
-            (is != *now).then(|| format!("{place} = {value}\n  is       {is}\n  expected {now}"))
-        })
-        .collect();
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
-}
-
-#[track_caller]
-fn goes_on_to_write(session: Session, stop: &Stopped, output: &str) {
-    session.resume(stop.thread);
-    session.exit_code();
-    let written = session.output(OutputEventCategory::Stdout);
-    assert_eq!(written, output);
-    session.disconnect();
 }
 
 /// What `assigned.c` writes when nothing is set.

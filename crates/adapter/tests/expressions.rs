@@ -88,6 +88,8 @@ fn what_is_typed_is_completed_by_what_there_is() {
         names(&["r10", "r11", "r12", "r13", "r14", "r15"])
     );
     assert_eq!(of("$ri"), (names(&["rip"]), 2, 2));
+    assert_eq!(of("$eflags").0, names(&["eflags"]));
+    assert_eq!(of("1 + $xmm3.f"), (names(&["f32", "f64"]), 11, 1));
     assert!(of("").0.contains(&"little".to_owned()));
     assert!(of("nothing.").0.is_empty());
     assert!(of("inner(1).").0.is_empty());

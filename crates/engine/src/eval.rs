@@ -176,6 +176,7 @@ impl Statement {
                 target,
                 operator,
                 source,
+                shown,
             }),
         })
     }
@@ -188,6 +189,8 @@ pub(crate) struct Assignment {
     target: Expression,
     operator: Option<Binary>,
     source: Expression,
+    /// How the target's value is shown afterwards.
+    shown: Shown,
 }
 
 impl Assignment {
@@ -203,7 +206,7 @@ impl Assignment {
             name: self.target().into(),
             text: Arc::clone(&self.text),
             tree: self.target.clone(),
-            shown: Shown::default(),
+            shown: self.shown.clone(),
         }
     }
 
@@ -229,8 +232,8 @@ impl Assignment {
 pub(crate) enum Target<'a> {
     /// A value, and what it is called.
     Value(&'a Value, &'a str),
-    /// A general register.
-    Register(&'a str),
+    /// What an expression stands for, a register, too.
+    Expression(&'a str),
 }
 
 /// The number of what is shown as one with a note: `65 'A'`, `0x5580 <main>`. Who edits a value begins with that.
@@ -252,20 +255,20 @@ pub(crate) fn changes(
     reader: &Reader<'_>,
     calls: &Calls,
 ) -> Result<Vec<Change>, Error> {
+    let (place, name) = match target {
+        Target::Value(value, name) => (assign::Place::Value((*value).clone()), *name),
+        Target::Expression(place) => {
+            let parsed = Parsed::new(place, frame.language)?;
+            let found = assign::place(&parsed.tree, &parsed.text, frame, reader);
+            (found.map_err(|fault| parsed.error(&fault))?, place.trim())
+        }
+    };
     let parsed = Parsed::calling(text, frame.language);
     let Parsed { text, tree, .. } = match (parsed, without_note(text)) {
         (Err(_), Some(value)) => Parsed::calling(value, frame.language)?,
         (parsed, _) => parsed?,
     };
-    let source = (&tree, &*text);
-    let changes = match target {
-        Target::Value(value, name) => {
-            assign::changes_of(value, name, source, frame, reader, Some(calls))
-        }
-        Target::Register(name) => {
-            assign::changes_of_register(name, source, frame, reader, Some(calls))
-        }
-    };
+    let changes = assign::changes_of(&place, name, (&tree, &text), frame, reader, Some(calls));
     changes.map_err(|fault| Error::Expression(fault.sentence(&text)))
 }
 

@@ -12,11 +12,11 @@ use crate::faults::Mapping;
 use crate::frame::{Frame, FrameId, Stack, StackCache};
 use crate::memory::Memory;
 use crate::modules::{ModuleInfo, Modules};
+use crate::registers::Live;
 use crate::registers::extended::Extended;
 use crate::registers::shown::{self, Rest, ShownRegister};
 use crate::session::ThreadInfo;
 use crate::session::memory::{MOST_MEMORY, MemoryRead};
-use crate::target::linux::ptrace::UserRegisters;
 use crate::values::{Contents, Format, NamedValue, Reader, Rendered, Value};
 use crate::{Address, Error, ThreadId, eval};
 use rustc_hash::FxHashMap;
@@ -56,8 +56,8 @@ pub(crate) trait Inspect {
     fn threads(&self) -> Vec<ThreadInfo>;
     /// The memory's parts, in order.
     fn mappings(&self) -> Vec<Mapping>;
-    /// A thread's registers as the kernel gives them, and its extended state (XSAVE).
-    fn kernel_registers(&mut self, thread: ThreadId) -> Option<(UserRegisters, Vec<u8>)>;
+    /// Gives the registers that frames don't keep.
+    fn live(&self) -> &dyn Live;
     /// What a thread has stopped for, if that is an exception or a signal.
     fn exception_of(&self, thread: ThreadId) -> Option<&Arc<Exception>>;
     /// What a function has returned that a thread was stepped out of.
@@ -81,6 +81,7 @@ pub(crate) trait Inspect {
             thrown: self
                 .exception_of(thread)
                 .and_then(|exception| exception.thrown.as_ref()),
+            live: Some(self.live()),
             ..self.reader()
         }
     }
@@ -203,7 +204,7 @@ pub(crate) trait Inspect {
         let frame = self.frame(id)?;
         let general = &frame.physical.registers;
         let kernels = match frame.physical.level {
-            0 => self.kernel_registers(id.thread),
+            0 => self.live().of(id.thread),
             _ => None,
         };
         let Some((kernels, extended)) = kernels else {

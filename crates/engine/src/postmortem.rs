@@ -16,6 +16,7 @@ use crate::inspect::signals::explain;
 use crate::inspect::{Inspect, Stacks};
 use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules, VDSO};
+use crate::registers::Live;
 use crate::session::{ProcessInfo, Start, ThreadInfo};
 use crate::target::core::{CoreFile, CoreThread, MappedFile, build_id};
 use crate::target::linux::process::{AuxiliaryVector, parse_auxiliary_vector};
@@ -456,9 +457,8 @@ impl Inspect for PostMortem {
         self.core.mappings()
     }
 
-    fn kernel_registers(&mut self, thread: ThreadId) -> Option<(UserRegisters, Vec<u8>)> {
-        let found = self.thread(thread)?;
-        Some((found.registers, found.extended.clone()))
+    fn live(&self) -> &dyn Live {
+        self
     }
 
     fn exception_of(&self, thread: ThreadId) -> Option<&Arc<Exception>> {
@@ -480,5 +480,12 @@ impl Inspect for PostMortem {
             Some(_) => Ok(()),
             None => Err(Error::NoSuchThread(thread)),
         }
+    }
+}
+
+impl Live for PostMortem {
+    fn of(&self, thread: ThreadId) -> Option<(UserRegisters, Vec<u8>)> {
+        let found = self.thread(thread)?;
+        Some((found.registers, found.extended.clone()))
     }
 }

@@ -1,9 +1,11 @@
 //! A thread's or a frame's registers, by their DWARF numbers (System V ABI for x86-64, figure 3.36).
 
 pub(crate) mod extended;
+pub(crate) mod named;
 pub mod shown;
 
-use crate::Address;
+use crate::target::linux::ptrace::UserRegisters;
+use crate::{Address, ThreadId};
 
 /// How many registers have a DWARF number we keep: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8–r15, rip.
 pub const COUNT: usize = 17;
@@ -23,6 +25,12 @@ pub const NAMES: [&str; COUNT] = [
     "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13",
     "r14", "r15", "rip",
 ];
+
+/// Gives the registers that frames don't keep. They are asked for where one is named: it takes system calls.
+pub(crate) trait Live {
+    /// A thread's registers as the kernel gives them, and its extended state (XSAVE).
+    fn of(&self, thread: ThreadId) -> Option<(UserRegisters, Vec<u8>)>;
+}
 
 impl Registers {
     /// The register's value; `None` when unknown here or no such number.

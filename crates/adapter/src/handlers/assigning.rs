@@ -1,7 +1,7 @@
 //! Giving variables other values.
 
 use super::children::{Child, child};
-use super::{inspect, registers};
+use super::inspect;
 use crate::adapter::Adapter;
 use crate::{styling, to_dap};
 use dapple_dap::server::{Context, Failure};
@@ -12,6 +12,19 @@ use dapple_dap::types::{
 use dapple_engine::frame::FrameId;
 use dapple_engine::session::assigning::Target;
 use dapple_engine::values::{NamedValue, Rendered};
+
+/// The two responses have the same in them.
+macro_rules! answer {
+    ($response:ty, $after:expr) => {{
+        let after: Shown = $after;
+        let mut response = <$response>::new(after.text).with_variables_reference(after.reference);
+        response.r#type = after.type_name;
+        response.named_variables = after.named;
+        response.indexed_variables = after.indexed;
+        response.memory_reference = after.memory;
+        response
+    }};
+}
 
 /// Gives a child of a container another value. The answer has what is there afterwards.
 pub fn set_variable(
@@ -25,30 +38,19 @@ pub fn set_variable(
     };
     let (found, frame) = find(adapter)?;
     let target = match found {
-        Child::Register => Target::Register(name.to_owned()),
+        Child::Register(register) => {
+            let whole = || format!("`{name}` can't be set as a whole; set what is in it");
+            let expression = register.expression;
+            Target::Expression(expression.ok_or_else(|| Failure::new(whole()).show_user())?)
+        }
         Child::Value(found) => Target::Value(Box::new(found.0)),
     };
-    let debuggee = adapter.partly_stopped()?;
-    let options = adapter.call_options(context);
-    // An editor begins with what it shows.
-    let value = match styling::is_wanted(context.client()) {
-        true => styling::without(&arguments.value),
-        false => arguments.value,
-    };
-    let (assigned, changed) = debuggee.assign(target, &value, frame, &options);
-    adapter.assigned(&changed, context);
-    assigned.map_err(|error| to_dap::failure(&error))?;
+    assign(adapter, target, &arguments.value, frame, context)?;
     let (found, frame) = find(adapter)?;
-    let (named, rendered) = match (found, frame) {
-        (Child::Value(found), _) => *found,
-        (Child::Register, Some(frame)) => {
-            let shown = registers::named(adapter, frame, name)?;
-            let text = shown.map(|register| register.text).unwrap_or_default();
-            return Ok(SetVariableResponse::new(text));
-        }
-        (Child::Register, None) => return Ok(SetVariableResponse::new(value)),
+    let afterwards = match found {
+        Child::Value(found) => *found,
+        Child::Register(register) => return Ok(SetVariableResponse::new(register.text)),
     };
-    let afterwards = (named, rendered);
     let after = shown(
         adapter,
         afterwards,
@@ -56,13 +58,7 @@ pub fn set_variable(
         arguments.format.as_ref(),
         context,
     )?;
-    let mut response =
-        SetVariableResponse::new(after.text).with_variables_reference(after.reference);
-    response.r#type = after.type_name;
-    response.named_variables = after.named;
-    response.indexed_variables = after.indexed;
-    response.memory_reference = after.memory;
-    Ok(response)
+    Ok(answer!(SetVariableResponse, after))
 }
 
 /// Gives what an expression stands for another value. The answer has what is there afterwards.
@@ -75,12 +71,8 @@ pub fn set_expression(
         Some(id) => Some(inspect::frame(adapter, id)?),
         None => None,
     };
-    let debuggee = adapter.partly_stopped()?;
     let target = Target::Expression(arguments.expression.clone());
-    let options = adapter.call_options(context);
-    let (assigned, changed) = debuggee.assign(target, &arguments.value, frame, &options);
-    adapter.assigned(&changed, context);
-    assigned.map_err(|error| to_dap::failure(&error))?;
+    assign(adapter, target, &arguments.value, frame, context)?;
     let afterwards = adapter
         .partly_stopped()?
         .evaluate(&arguments.expression, frame)
@@ -92,13 +84,26 @@ pub fn set_expression(
         arguments.format.as_ref(),
         context,
     )?;
-    let mut response =
-        SetExpressionResponse::new(after.text).with_variables_reference(after.reference);
-    response.r#type = after.type_name;
-    response.named_variables = after.named;
-    response.indexed_variables = after.indexed;
-    response.memory_reference = after.memory;
-    Ok(response)
+    Ok(answer!(SetExpressionResponse, after))
+}
+
+fn assign(
+    adapter: &mut Adapter,
+    target: Target,
+    value: &str,
+    frame: Option<FrameId>,
+    context: &mut Context,
+) -> Result<(), Failure> {
+    let options = adapter.call_options(context);
+    let debuggee = adapter.partly_stopped()?;
+    // An editor begins with what it shows.
+    let value = match styling::is_wanted(context.client()) {
+        true => &styling::without(value),
+        false => value,
+    };
+    let (assigned, changed) = debuggee.assign(target, value, frame, &options);
+    adapter.assigned(&changed, context);
+    assigned.map_err(|error| to_dap::failure(&error))
 }
 
 /// What is there after an assignment, as the client is shown it.

@@ -1,10 +1,12 @@
 //! A child of what was shown, by its name: how clients speak of a variable that they want watched or set.
 
+use super::registers;
 use crate::adapter::{Adapter, Reference, ScopeKind};
 use crate::to_dap;
 use dapple_dap::server::Failure;
 use dapple_engine::Error;
 use dapple_engine::frame::FrameId;
+use dapple_engine::registers::shown::ShownRegister;
 use dapple_engine::values::{NamedValue, Rendered};
 
 /// How many named children are looked through for one.
@@ -12,8 +14,8 @@ const MOST_NAMED: u64 = 10_000;
 
 /// What a container has under a name.
 pub enum Child {
-    /// A register of the frame.
-    Register,
+    /// A register of the frame, a part of one, or a group of them.
+    Register(Box<ShownRegister>),
     /// A value. Boxed, being large.
     Value(Box<(NamedValue, Rendered)>),
 }
@@ -35,8 +37,11 @@ pub fn child(
     };
     let engine = |error: Error| to_dap::failure(&error);
     let (children, frame) = match reference {
-        Reference::Scope(frame, ScopeKind::Registers) | Reference::Registers(frame, _) => {
-            return Ok(Ok((Child::Register, Some(frame))));
+        Reference::Scope(frame, ScopeKind::Registers) => {
+            return Ok(register(adapter, frame, &[], name)?.map(|found| (found, Some(frame))));
+        }
+        Reference::Registers(frame, path) => {
+            return Ok(register(adapter, frame, &path, name)?.map(|found| (found, Some(frame))));
         }
         Reference::Scope(frame, ScopeKind::Statics) => {
             let statics = adapter.partly_stopped()?.statics(frame).map_err(engine)?;
@@ -70,6 +75,22 @@ pub fn child(
     let found = children.into_iter().rfind(|(child, _)| child.name == name);
     Ok(match found {
         Some(found) => Ok((Child::Value(Box::new(found)), frame)),
-        None => Err(format!("there is no `{name}` in there")),
+        None => Err(nothing(name)),
     })
+}
+
+fn register(
+    adapter: &Adapter,
+    frame: FrameId,
+    path: &[usize],
+    name: &str,
+) -> Result<Result<Child, String>, Failure> {
+    let mut parts = registers::at(adapter, frame, path)?.into_iter();
+    let found = parts.find(|register| register.name == name);
+    let child = found.map(|register| Child::Register(Box::new(register)));
+    Ok(child.ok_or_else(|| nothing(name)))
+}
+
+fn nothing(name: &str) -> String {
+    format!("there is no `{name}` in there")
 }

@@ -59,7 +59,7 @@ fn place(
     if let Some(container) = arguments.variables_reference.filter(|id| *id != 0) {
         return Ok(match child(adapter, container, name)? {
             Ok((Child::Value(found), _)) => Ok(DataPlace::Value(found.0)),
-            Ok((Child::Register, _)) => Err(format!(
+            Ok((Child::Register(_), _)) => Err(format!(
                 "`{name}` is a register, and only memory can be watched"
             )),
             Err(why) => Err(why),

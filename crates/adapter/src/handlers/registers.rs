@@ -16,13 +16,7 @@ pub fn variables(
     arguments: &VariablesArguments,
     client: &InitializeRequestArguments,
 ) -> Result<VariablesResponse, Failure> {
-    let mut list = registers(adapter, frame)?;
-    for index in path {
-        if *index >= list.len() {
-            return Ok(VariablesResponse::new(Vec::new()));
-        }
-        list = list.swap_remove(*index).parts;
-    }
+    let list = at(adapter, frame, path)?;
     let wanted = page(arguments, list.into_iter().enumerate());
     let mut shown = Vec::with_capacity(wanted.len());
     for (index, register) in wanted {
@@ -40,15 +34,20 @@ pub fn variables(
     Ok(VariablesResponse::new(shown))
 }
 
-/// The register of that name, in whichever group it is.
-pub fn named(
+/// What the register at a path has in it; nothing where there is none.
+pub fn at(
     adapter: &Adapter,
     frame: FrameId,
-    name: &str,
-) -> Result<Option<ShownRegister>, Failure> {
-    let groups = registers(adapter, frame)?;
-    let mut all = groups.into_iter().flat_map(|group| group.parts);
-    Ok(all.find(|register| register.name == name))
+    path: &[usize],
+) -> Result<Vec<ShownRegister>, Failure> {
+    let mut list = registers(adapter, frame)?;
+    for index in path {
+        if *index >= list.len() {
+            return Ok(Vec::new());
+        }
+        list = list.swap_remove(*index).parts;
+    }
+    Ok(list)
 }
 
 fn registers(adapter: &Adapter, frame: FrameId) -> Result<Vec<ShownRegister>, Failure> {

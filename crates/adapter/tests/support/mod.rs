@@ -9,6 +9,7 @@
 pub mod fixture;
 #[path = "../../../engine/tests/support/running.rs"]
 pub mod running;
+pub mod setting;
 
 use crossbeam_channel::Receiver;
 use dapple_adapter::{ServeOptions, serve};

@@ -9,7 +9,7 @@ use crate::eval::quick::Quick;
 use crate::frame::{Frame, StackCache};
 use crate::memory::Memory;
 use crate::modules::Modules;
-use crate::registers::Registers;
+use crate::registers::{Live, Registers};
 use crate::values::{NamedValue, Number, Reader};
 use crate::{Address, Error, ThreadId};
 use dapple_symbols::functions::Language;
@@ -23,6 +23,8 @@ pub(crate) struct Here<'a> {
     pub(crate) registers: Registers,
     /// Reads its SSE registers, which few expressions need.
     pub(crate) vectors: &'a dyn Fn() -> Option<Arc<[u128; 16]>>,
+    /// Gives the registers that frames don't keep.
+    pub(crate) live: &'a dyn Live,
     /// How many inlined calls at its address it has not begun.
     pub(crate) not_begun: usize,
     pub(crate) modules: &'a Modules,
@@ -38,7 +40,10 @@ impl Here<'_> {
 
     pub(crate) fn reader(&self) -> Reader<'_> {
         self.modules.presentation().begin();
-        Reader::new(self.memory, self.modules)
+        Reader {
+            live: Some(self.live),
+            ..Reader::new(self.memory, self.modules)
+        }
     }
 
     fn language(&self) -> Language {

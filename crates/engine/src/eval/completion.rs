@@ -4,7 +4,7 @@ use super::Parsed;
 use super::under::expression_before;
 use crate::frame::Frame;
 use crate::modules::LoadedModule;
-use crate::registers::NAMES;
+use crate::registers::named;
 use crate::values::view::{LONG, View};
 use crate::values::{Reader, Value};
 use dapple_symbols::functions::Language;
@@ -85,6 +85,7 @@ pub(crate) fn complete(line: &str, frame: &Frame, reader: &Reader<'_>) -> Comple
             let path = base.rfind(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'));
             list.of_path(&base[path.map_or(0, |at| at + 1)..]);
         }
+        Some((base, ".")) if list.lanes(base) => {}
         Some((base, _)) => {
             if let Some(base) = expression_before(base, base.len())
                 && let Ok(parsed) = Parsed::new(base, frame.language)
@@ -128,15 +129,20 @@ impl List<'_> {
     }
 
     fn registers(&mut self) {
-        let vectors = (0..16).map(|number| format!("xmm{number}"));
-        let names = ["pc", "sp", "fp"]
-            .into_iter()
-            .chain(NAMES)
-            .map(str::to_owned);
         let exception = self.reader.thrown.is_some().then(|| "exception".to_owned());
-        for name in exception.into_iter().chain(names).chain(vectors) {
+        for name in exception.into_iter().chain(named::names()) {
             self.add(&name, CompletionKind::Register, String::new);
         }
+    }
+
+    /// Whether a vector register stands there, which has lanes.
+    fn lanes(&mut self, base: &str) -> bool {
+        let register = base.rsplit_once('$').map(|(_, name)| name);
+        let is_vector = register.is_some_and(|name| named::vector(name).is_some());
+        for name in named::lane_names().filter(|_| is_vector) {
+            self.add(name, CompletionKind::Member, String::new);
+        }
+        is_vector
     }
 
     fn members(&mut self, value: Value) {

@@ -95,7 +95,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {
         } else if first == '$' {
             let length = 1 + rest[1..]
                 .bytes()
-                .take_while(u8::is_ascii_alphanumeric)
+                .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
                 .count();
             (TokenKind::Register(rest[1..length].to_owned()), length)
         } else if first == '"' {

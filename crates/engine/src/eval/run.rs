@@ -85,6 +85,7 @@ fn runner<'a>(
         reader,
         module,
         wanted: None,
+        literals: None,
         scope: None,
         calls,
     })
@@ -114,6 +115,8 @@ struct Runner<'a> {
     module: Arc<LoadedModule>,
     /// What the value is for: its names are known, as in `colour = RED`.
     wanted: Option<Arc<Type>>,
+    /// The type of Rust's literals that have none of their own: size and sign.
+    literals: Option<(u8, bool)>,
     /// It is evaluated inside a value, not in a frame.
     scope: Option<&'a Scope<'a>>,
     /// The calls that were made for it, where any may be.
@@ -123,10 +126,19 @@ struct Runner<'a> {
 impl Runner<'_> {
     fn value(&self, expression: &Expression) -> Result<Value, Fault> {
         let at = expression.at;
+        if let Some(register) = self.register_meant(expression)? {
+            return self.in_register(register, at);
+        }
         match &expression.kind {
             Kind::Name(name) => self.name(name, at),
             Kind::Register(name) => self.register(name, at),
-            Kind::Literal { number, .. } => Ok(self.computed(*number)),
+            Kind::Literal { number, untyped } => {
+                let typed = self.literals.filter(|_| *untyped);
+                let number = typed
+                    .and_then(|typed| arithmetic::typed_literal(*number, typed))
+                    .unwrap_or(*number);
+                Ok(self.computed(number))
+            }
             Kind::Text(_) => Err(Fault::new(
                 at,
                 "a text can be assigned, compared and looked up only",
@@ -365,14 +377,15 @@ impl Runner<'_> {
         Some(value.map_err(|why| Fault::new(at, format!("`${name}` has no value: {why}"))))
     }
 
+    /// What is behind a `$` and no register.
     fn register(&self, name: &str, at: usize) -> Result<Value, Fault> {
         if let Some(scope) = self.scope {
             return self.macro_in(scope, name, at);
         }
-        if let Some(value) = self.exception(name, at) {
-            return value;
-        }
-        self.plain_register(name, at)
+        self.exception(name, at).unwrap_or_else(|| {
+            let why = format!("there is no register `${name}`");
+            Err(Fault::new(at, why))
+        })
     }
 
     // Pointers

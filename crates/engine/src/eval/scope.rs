@@ -252,6 +252,7 @@ impl Change {
             target,
             operator,
             source,
+            ..
         } = &self.0;
         let value = run::changed_within((target, *operator, source), text, scope, reader);
         value.map_err(|fault| fault.failure(text))

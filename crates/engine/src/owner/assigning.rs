@@ -7,12 +7,14 @@ use crate::eval::{self, Parsed, Statement};
 use crate::frame::{Frame, FrameId};
 use crate::inspect::Inspect;
 use crate::memory::Memory;
+use crate::registers::extended;
+use crate::registers::named::{FLAGS, RFLAGS, SETTABLE, name_of as register_name};
 use crate::session::assigning::{Changed, Target};
 use crate::target::linux::{process, ptrace};
 use crate::unwind::{Kept, kept};
 use crate::values::extract_bits;
 use crate::values::storing::Change;
-use crate::values::{NamedValue, Rendered, register_name};
+use crate::values::{NamedValue, Rendered};
 use crate::{Address, Error, ThreadId};
 use dapple_symbols::cfi::{RIP, RSP};
 
@@ -52,23 +54,12 @@ impl Owner {
         calls: &Calls,
     ) -> Result<Vec<Change>, Error> {
         let reader = self.reader_for(frame.id.thread);
-        let evaluated;
         let target = match target {
             Target::Value(named) => {
                 let name = named.expression.as_ref().unwrap_or(&named.name);
                 eval::Target::Value(&named.value, name)
             }
-            Target::Register(name) => eval::Target::Register(name),
-            Target::Expression(expression) => {
-                let expression = expression.trim();
-                match expression.strip_prefix('$') {
-                    Some(name) if !name.starts_with("exception") => eval::Target::Register(name),
-                    _ => {
-                        evaluated = eval::evaluate(expression, frame, &reader)?;
-                        eval::Target::Value(&evaluated.value, expression)
-                    }
-                }
-            }
+            Target::Expression(expression) => eval::Target::Expression(expression),
         };
         eval::changes(&target, text, frame, &reader, calls)
     }
@@ -183,7 +174,7 @@ impl Owner {
         let refused = |why: String| Error::Expression(why);
         let now = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
         let mut registers = now;
-        let mut vectors = None;
+        let mut extended = None;
         let mut pieces: Vec<(Address, Vec<u8>)> = Vec::new();
         for change in changes {
             let (number, level, skip, count, value) = match change {
@@ -200,13 +191,28 @@ impl Owner {
                 } => (*number, *level, *skip, *count, *value),
             };
             match self.home(thread, number, level).map_err(refused)? {
-                Home::Live(number @ 17..33) => {
-                    let all = match &mut vectors {
-                        Some(all) => all,
-                        none => none.insert(ptrace::vectors(thread).map_err(system)?),
+                Home::Live(number) if extended::has(number) => {
+                    let state = match &mut extended {
+                        Some(state) => state,
+                        none => none.insert(ptrace::extended_state(thread).map_err(system)?),
                     };
-                    let place = &mut all[usize::from(number - 17)];
-                    *place = merged(*place, skip, count, value);
+                    let name = register_name(number);
+                    let unfit = |why| refused(format!("register {name} {why}"));
+                    let before = extended::bits(state, number).map_err(unfit)?;
+                    let after = merged(before, skip, count, value);
+                    extended::set_bits(state, number, after).map_err(unfit)?;
+                }
+                Home::Live(RFLAGS) => {
+                    let before = registers.flags();
+                    let after = merged(before.into(), skip, count, value) as u64;
+                    let mut others = FLAGS
+                        .iter()
+                        .filter(|(bit, _)| ((before ^ after) & !SETTABLE) >> bit & 1 == 1);
+                    if let Some((_, flag)) = others.next() {
+                        let why = format!("flag {flag} can't be set: it is not the program's own");
+                        return Err(refused(why));
+                    }
+                    registers.set_flags(before & !SETTABLE | after & SETTABLE);
                 }
                 Home::Live(number) => {
                     let before = registers.to_dwarf().get(number).unwrap_or(0);
@@ -231,16 +237,17 @@ impl Owner {
         let before = now.to_dwarf();
         let after = registers.to_dwarf();
         let moved = before.get(RIP) != after.get(RIP);
+        let is_other = before != after || now.flags() != registers.flags();
         if moved {
             self.require_code(registers.pc())?;
         }
         self.write_all(&pieces)?;
-        if let Some(vectors) = &vectors {
-            ptrace::set_vectors(thread, vectors).map_err(system)?;
+        if let Some(state) = &extended {
+            ptrace::set_extended_state(thread, state).map_err(system)?;
         }
         if moved {
             self.place(thread, registers);
-        } else if before != after {
+        } else if is_other {
             self.set_registers(thread, registers);
         }
         for (address, bytes) in &pieces {
@@ -252,7 +259,7 @@ impl Owner {
         };
         Ok(Changed {
             memory: pieces.into_iter().map(range).collect(),
-            registers: vectors.is_some() || before != after,
+            registers: extended.is_some() || is_other,
             moved,
             called: false,
         })

@@ -5,11 +5,22 @@ use crate::breakpoints::condition::Here;
 use crate::breakpoints::model::Place;
 use crate::breakpoints::options::Act;
 use crate::event::{Logged, StopReason};
+use crate::registers::Live;
 use crate::stops::How;
-use crate::target::linux::ptrace;
+use crate::target::linux::ptrace::{self, UserRegisters};
 use crate::{Address, Event, ThreadId};
 use std::cell::OnceCell;
 use std::sync::Arc;
+
+/// The registers of a thread that has stopped, where it still is there.
+pub(super) struct Stopped(pub Option<UserRegisters>);
+
+impl Live for Stopped {
+    fn of(&self, thread: ThreadId) -> Option<(UserRegisters, Vec<u8>)> {
+        let extended = ptrace::extended_state(thread).unwrap_or_default();
+        Some((self.0?, extended))
+    }
+}
 
 impl Owner {
     /// The site that a thread has run into, where nothing else can have trapped: it was let run, and stands behind the
@@ -53,7 +64,8 @@ impl Owner {
             return None;
         }
         // Unanswered: it has died, which is told next.
-        let registers = self.registers(thread)?.to_dwarf();
+        let kernels = self.registers(thread)?;
+        let (registers, live) = (kernels.to_dwarf(), Stopped(Some(kernels)));
         let vectors = || ptrace::vectors(thread).ok().map(Arc::new);
         let mut stopping = Vec::new();
         let mut why: Option<String> = None;
@@ -66,6 +78,7 @@ impl Owner {
                 thread,
                 registers,
                 vectors: &vectors,
+                live: &live,
                 not_begun: place.not_begun,
                 modules,
                 memory,

@@ -7,6 +7,7 @@ use crate::frame::StackCache;
 use crate::inspect::{Inspect, Stacks};
 use crate::memory::Memory;
 use crate::modules::Modules;
+use crate::registers::Live;
 use crate::session::ThreadInfo;
 use crate::stops::Mode;
 use crate::target::linux::ptrace::UserRegisters;
@@ -80,9 +81,8 @@ impl Inspect for Owner {
         process::mappings(self.process)
     }
 
-    fn kernel_registers(&mut self, thread: ThreadId) -> Option<(UserRegisters, Vec<u8>)> {
-        let extended = ptrace::extended_state(thread).unwrap_or_default();
-        Some((self.registers(thread)?, extended))
+    fn live(&self) -> &dyn Live {
+        self
     }
 
     fn exception_of(&self, thread: ThreadId) -> Option<&Arc<Exception>> {
@@ -111,5 +111,14 @@ impl Inspect for Owner {
             return Err(Error::NotStopped);
         }
         Ok(())
+    }
+}
+
+impl Live for Owner {
+    fn of(&self, thread: ThreadId) -> Option<(UserRegisters, Vec<u8>)> {
+        let known = self.threads.get(&thread)?.registers;
+        let registers = known.or_else(|| ptrace::registers(thread).ok())?;
+        let extended = ptrace::extended_state(thread).unwrap_or_default();
+        Some((registers, extended))
     }
 }

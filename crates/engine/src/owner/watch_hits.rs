@@ -3,6 +3,7 @@
 //! The processor traps after the instruction. What an access has done shows in the value: that is kept from one access to the next.
 
 use super::Owner;
+use super::deciding::Stopped;
 use super::frame_ends::data_gone;
 use super::watching::bytes_of;
 use crate::Address;
@@ -158,6 +159,7 @@ impl Owner {
             thread,
             registers: registers.map(|r| r.to_dwarf()).unwrap_or_default(),
             vectors: &vectors,
+            live: &Stopped(registers),
             not_begun: 0,
             modules: &self.modules,
             memory: &self.memory,

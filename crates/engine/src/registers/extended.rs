@@ -1,6 +1,7 @@
 //! The state of a thread's x87, SSE and AVX units, as the kernel gives it: the format of the instruction XSAVE (Intel SDM vol. 1, 13.4).
 
-use crate::values::from_extended;
+use super::named::{STACK as X87, UPPER, VECTORS};
+use crate::values::{extract_bits, from_extended};
 
 /// Where the parts of that format begin, in bytes.
 const MXCSR: usize = 24;
@@ -11,7 +12,9 @@ const KEPT: usize = 464;
 /// Which parts are not as they are at the start.
 const IN_USE: usize = 512;
 const YMM_UPPER: usize = 576;
-/// Of those two, the bit for the upper halves of the AVX registers.
+/// Of those two, the bits for x87, for SSE, and for the upper halves of the AVX registers.
+const FPU: u64 = 1;
+const SSE: u64 = 1 << 1;
 const AVX: u64 = 1 << 2;
 
 /// The registers of those units.
@@ -62,6 +65,77 @@ impl Extended {
     }
 }
 
+/// Where a register is in that format, how many bytes it has, and the bit for what it is a part of.
+fn place(number: u16) -> Option<(usize, usize, u64)> {
+    let of = |first: u16| usize::from(number - first);
+    Some(match number {
+        _ if VECTORS.contains(&number) => (XMM + 16 * of(VECTORS.start), 16, SSE),
+        _ if UPPER.contains(&number) => (YMM_UPPER + 16 * of(UPPER.start), 16, AVX),
+        _ if X87.contains(&number) => (STACK + 16 * of(X87.start), 10, FPU),
+        64 => (MXCSR, 4, SSE),
+        65 => (0, 2, FPU),
+        66 => (2, 2, FPU),
+        _ => return None,
+    })
+}
+
+/// Whether a register is in that format.
+pub(crate) fn has(number: u16) -> bool {
+    place(number).is_some()
+}
+
+/// The bits of a register.
+///
+/// # Errors
+/// Why there are none, as the end of a sentence about it.
+pub(crate) fn bits(state: &[u8], number: u16) -> Result<u128, &'static str> {
+    let missing = "is not among what the system gives of this thread";
+    let (at, length, part) = place(number).ok_or(missing)?;
+    if word(state, KEPT).ok_or(missing)? & part == 0 {
+        return Err("is one that this processor has not");
+    }
+    if part == AVX && word(state, IN_USE).is_some_and(|in_use| in_use & AVX == 0) {
+        return Ok(0);
+    }
+    if X87.contains(&number) {
+        let status = half(state, 2).ok_or(missing)?;
+        let there = *state.get(4).ok_or(missing)?;
+        let register = (status >> 11) + (number - X87.start);
+        if there >> (register % 8) & 1 == 0 {
+            return Err("is empty");
+        }
+    }
+    let bytes = state.get(at..at + length).ok_or(missing)?;
+    Ok(extract_bits(bytes, 0, 8 * length as u64))
+}
+
+/// Gives a register other bits.
+///
+/// # Errors
+/// As [`bits`], or it doesn't take these.
+pub(crate) fn set_bits(state: &mut [u8], number: u16, value: u128) -> Result<(), &'static str> {
+    /// The upper half of `mxcsr` has to be zero.
+    const MXCSR_BITS: u128 = 0xffff;
+    bits(state, number)?;
+    let missing = "is not among what the system gives of this thread";
+    let (at, length, part) = place(number).ok_or(missing)?;
+    if at == MXCSR && value & !MXCSR_BITS != 0 {
+        return Err("takes 16 bits only");
+    }
+    let in_use = word(state, IN_USE).ok_or(missing)?;
+    if part == AVX && in_use & AVX == 0 {
+        let upper = state.get_mut(YMM_UPPER..YMM_UPPER + 256).ok_or(missing)?;
+        upper.fill(0);
+    }
+    let place = state.get_mut(at..at + length).ok_or(missing)?;
+    for (byte, set) in place.iter_mut().zip(value.to_le_bytes()) {
+        *byte = set;
+    }
+    let place = state.get_mut(IN_USE..IN_USE + 8).ok_or(missing)?;
+    place.copy_from_slice(&(in_use | part).to_le_bytes());
+    Ok(())
+}
+
 fn word(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
 }
@@ -77,4 +151,46 @@ fn vectors(bytes: &[u8], at: usize) -> Option<[u128; 16]> {
         *vector = u128::from_le_bytes(*chunk);
     }
     Some(vectors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_are_read_and_set_in_their_places() {
+        let mut state = vec![0; 832];
+        state[KEPT] = 7;
+        // x87's top is register 5, and only that is there.
+        state[2..4].copy_from_slice(&(5u16 << 11).to_le_bytes());
+        state[4] = 1 << 5;
+        assert_eq!(bits(&state, 33), Ok(0));
+        assert_eq!(bits(&state, 34), Err("is empty"));
+        assert_eq!(set_bits(&mut state, 34, 1), Err("is empty"));
+        let all = [
+            (33, 0x4000_c800_0000_0000_0000),
+            (17, u128::MAX),
+            (32, 3),
+            (UPPER.start, 5),
+            (UPPER.end - 1, 7),
+            (64, 0x1f80),
+            (65, 0x37f),
+        ];
+        for (number, value) in all {
+            assert_eq!(set_bits(&mut state, number, value), Ok(()), "{number}");
+        }
+        for (number, value) in all {
+            assert_eq!(bits(&state, number), Ok(value), "{number}");
+        }
+        assert_eq!(word(&state, IN_USE), Some(7));
+        let parsed = Extended::parse(&state).expect("whole");
+        assert_eq!(parsed.stack[0], Some(3.125));
+        assert_eq!(parsed.upper.map(|upper| upper[15]), Some(7));
+        assert_eq!(set_bits(&mut state, 64, 1 << 20), Err("takes 16 bits only"));
+        state[KEPT] = 3;
+        assert!(bits(&state, UPPER.start).is_err());
+        assert!(bits(&state[..600], 17).is_ok());
+        assert!(bits(&[], 17).is_err() && set_bits(&mut [], 17, 0).is_err());
+        assert!(bits(&state, 3).is_err());
+    }
 }

@@ -1,6 +1,7 @@
 //! Registers as people look at them: in groups, with what is in their parts.
 
 use super::extended::Extended;
+use super::named::FLAGS;
 use super::{NAMES, Registers};
 use crate::Address;
 use std::fmt::Display;
@@ -35,23 +36,6 @@ const ORDER: [u16; 17] = [0, 3, 2, 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 
 /// Below are no addresses.
 const LOWEST: u64 = 0x1_0000;
 
-/// The flags by bit, with what they say when they are set (Intel SDM vol. 1, 3.4.3).
-const FLAGS: [(u32, &str); 13] = [
-    (0, "CF"),
-    (2, "PF"),
-    (4, "AF"),
-    (6, "ZF"),
-    (7, "SF"),
-    (8, "TF"),
-    (9, "IF"),
-    (10, "DF"),
-    (11, "OF"),
-    (14, "NT"),
-    (16, "RF"),
-    (18, "AC"),
-    (21, "ID"),
-];
-
 /// The state of SSE's arithmetic (Intel SDM vol. 1, 10.2.3): flags of what has happened, then masks.
 const MXCSR: [(u32, &str); 14] = [
     (0, "IE"),
@@ -82,7 +66,7 @@ pub(crate) fn groups(general: &Registers, rest: Option<&Rest<'_>>) -> Vec<ShownR
     if let Some(rest) = rest {
         let segments = rest
             .segments
-            .map(|(name, value)| plain(name, format!("{value:#x}")));
+            .map(|(name, value)| spoken(name, format!("{value:#x}")));
         groups.push(group("Segment", segments.into()));
         if let Some(extended) = rest.extended {
             groups.extend(extended_groups(extended));
@@ -115,6 +99,14 @@ fn plain(name: &str, text: String) -> ShownRegister {
     }
 }
 
+/// One that expressions know by the same name.
+fn spoken(name: &str, text: String) -> ShownRegister {
+    ShownRegister {
+        expression: Some(format!("${name}")),
+        ..plain(name, text)
+    }
+}
+
 fn was_not_saved(name: &str) -> String {
     format!("<register {name} was not saved>")
 }
@@ -124,9 +116,8 @@ fn general_register(general: &Registers, number: u16) -> ShownRegister {
     let value = general.get(number);
     let text = value.map_or_else(|| was_not_saved(name), |value| format!("{value:#x}"));
     ShownRegister {
-        expression: Some(format!("${name}")),
         memory: value.filter(|value| *value >= LOWEST).map(Address),
-        ..plain(name, text)
+        ..spoken(name, text)
     }
 }
 
@@ -134,7 +125,11 @@ fn flags(flags: Option<u64>) -> Vec<ShownRegister> {
     let Some(flags) = flags else {
         return vec![plain("eflags", was_not_saved("eflags"))];
     };
-    vec![decoded("eflags", flags, &FLAGS)]
+    let mut eflags = decoded("eflags", flags, &FLAGS);
+    for flag in &mut eflags.parts {
+        flag.expression = Some(format!("${}", flag.name.to_lowercase()));
+    }
+    vec![eflags]
 }
 
 /// A register whose bits have names: those that are set, and as parts all.
@@ -145,7 +140,7 @@ fn decoded(name: &str, value: u64, bits: &[(u32, &str)]) -> ShownRegister {
     let part = |(bit, name): &(u32, &str)| plain(name, is_set(*bit).to_string());
     ShownRegister {
         parts: bits.iter().map(part).collect(),
-        ..plain(name, format!("{value:#x} [{}]", set.join(" ")))
+        ..spoken(name, format!("{value:#x} [{}]", set.join(" ")))
     }
 }
 
@@ -175,7 +170,7 @@ fn vector(name: &str, bytes: &[u8]) -> ShownRegister {
         .rev()
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    let parts = vec![
+    let mut parts = vec![
         lanes("f32", bytes, |lane| {
             format!("{:?}", f32::from_le_bytes(lane))
         }),
@@ -187,8 +182,16 @@ fn vector(name: &str, bytes: &[u8]) -> ShownRegister {
         lanes("i32", bytes, |lane| i32::from_le_bytes(lane).to_string()),
         lanes("i64", bytes, |lane| i64::from_le_bytes(lane).to_string()),
     ];
+    for kind in &mut parts {
+        for lane in &mut kind.parts {
+            lane.expression = Some(format!("${name}.{}{}", kind.name, lane.name));
+        }
+    }
+    // What is wider than 16 bytes is no number.
+    let expression = (bytes.len() == 16).then(|| format!("${name}"));
     ShownRegister {
         parts,
+        expression,
         ..plain(name, format!("0x{digits}"))
     }
 }
@@ -210,9 +213,9 @@ fn lanes<const SIZE: usize>(
 fn x87(extended: &Extended) -> Vec<ShownRegister> {
     let stack = extended.stack.iter().enumerate().map(|(number, value)| {
         let text = value.map_or("<empty>".to_owned(), |value| format!("{value:?}"));
-        plain(&format!("st{number}"), text)
+        spoken(&format!("st{number}"), text)
     });
-    let word = |name: &str, value: &dyn Display| plain(name, value.to_string());
+    let word = |name: &str, value: &dyn Display| spoken(name, value.to_string());
     let control = format!("{:#x}", extended.control);
     let status = format!("{:#x}", extended.status);
     let mut all: Vec<ShownRegister> = stack.collect();

@@ -12,9 +12,7 @@ use std::ops::Range;
 pub enum Target {
     /// A value that was shown. Boxed, being large.
     Value(Box<NamedValue>),
-    /// A general register of the frame, by its name without `$`.
-    Register(String),
-    /// What an expression in the frame's language stands for.
+    /// What an expression in the frame's language stands for; a register, too: `$rax`, `$zf`, `$xmm0.f32[1]`.
     Expression(String),
 }
 

@@ -10,7 +10,8 @@ use crate::frame::{Frame, PhysicalFrame};
 use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
 use crate::natvis::Wanted;
-use crate::registers;
+use crate::registers::Live;
+use crate::registers::named::name_of as register_name;
 use crate::unwind::FrameContext;
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::{Piece, Unavailable};
@@ -45,7 +46,7 @@ pub(crate) use contents::extract_bits;
 pub(crate) use formats::FORMATS;
 pub use formats::Format;
 pub use scalars::Number;
-pub(crate) use scalars::{from_extended, number_of, quote};
+pub(crate) use scalars::{from_extended, number_of, quote, to_extended};
 
 /// A value: its type and where it is. Cloneable, reads nothing until asked.
 #[derive(Debug, Clone)]
@@ -174,6 +175,8 @@ pub struct Reader<'a> {
     pub modules: &'a Modules,
     /// What the thread that is looked at has stopped for, if that was thrown or is a fault: `$exception`.
     pub(crate) thrown: Option<&'a Thrown>,
+    /// Gives the registers that frames don't keep.
+    pub(crate) live: Option<&'a dyn Live>,
     /// How many values are told by the text of another, from outside.
     pub(crate) nesting: u8,
     /// Without the user's own presentation.
@@ -187,6 +190,7 @@ impl<'a> Reader<'a> {
             memory,
             modules,
             thrown: None,
+            live: None,
             nesting: 0,
             is_plain: false,
         }
@@ -288,15 +292,5 @@ impl Reader<'_> {
             Unavailable::Unsupported(what) => format!("<{what}>"),
             _ => "<not available>".to_owned(),
         }
-    }
-}
-
-pub(crate) fn register_name(number: u16) -> String {
-    match registers::NAMES.get(usize::from(number)) {
-        Some(name) => (*name).to_owned(),
-        None if (17..33).contains(&number) => format!("xmm{}", number - 17),
-        None if (33..41).contains(&number) => format!("st{}", number - 33),
-        None if number == registers::FS_BASE => "fs_base".to_owned(),
-        None => format!("number {number}"),
     }
 }

@@ -184,7 +184,7 @@ pub(crate) fn from_extended(bits: u128) -> f64 {
 }
 
 /// The same in the other direction; exact.
-fn to_extended(value: f64) -> u128 {
+pub(crate) fn to_extended(value: f64) -> u128 {
     let sign = u128::from(value.is_sign_negative()) << 79;
     let rest = if value.is_nan() {
         0x7fff << 64 | 0xc000 << 48

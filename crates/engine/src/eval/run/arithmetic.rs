@@ -6,7 +6,7 @@ use crate::eval::ir::{Binary, Expression, Kind, Unary};
 use crate::values::view::{LONG, View};
 use crate::values::{Contents, Number};
 use dapple_symbols::functions::Language;
-use dapple_symbols::types::TypeKind;
+use dapple_symbols::types::{Encoding, Type, TypeKind};
 use std::cmp::Ordering;
 
 impl Runner<'_> {
@@ -437,6 +437,44 @@ fn as_address(number: Number) -> Option<i128> {
         Number::Integer { value, .. } => Some(value),
         _ => None,
     }
+}
+
+/// The type that Rust's literals have in a source for a place of a type: its own, where they alone decide what the source is.
+pub(super) fn literals_for(type_: &Type, source: &Expression) -> Option<(u8, bool)> {
+    fn is_of_literals(source: &Expression, signed: bool) -> bool {
+        let is_of_literals = |source| is_of_literals(source, signed);
+        match &source.kind {
+            Kind::Literal { untyped, .. } => *untyped,
+            // That -1 doesn't fit is said of the target.
+            Kind::Unary { operator, operand } => {
+                (signed || *operator != Unary::Negate) && is_of_literals(operand)
+            }
+            // How far something is shifted has a type of its own.
+            Kind::Binary {
+                operator: Binary::ShiftLeft | Binary::ShiftRight,
+                left,
+                ..
+            } => is_of_literals(left),
+            Kind::Binary { left, right, .. } => is_of_literals(left) && is_of_literals(right),
+            _ => false,
+        }
+    }
+    let signed = match type_.kind {
+        TypeKind::Base(Encoding::Signed | Encoding::SignedChar) => true,
+        TypeKind::Base(Encoding::Unsigned | Encoding::UnsignedChar) => false,
+        _ => return None,
+    };
+    let size = u8::try_from(type_.size?).ok()?;
+    is_of_literals(source, signed).then_some((size, signed))
+}
+
+/// A literal as a number of a type that it fits.
+pub(super) fn typed_literal(number: Number, (size, signed): (u8, bool)) -> Option<Number> {
+    let Number::Integer { value, .. } = number else {
+        return None;
+    };
+    let typed = Number::integer(value, size, signed);
+    matches!(typed, Number::Integer { value: now, .. } if now == value).then_some(typed)
 }
 
 pub(in crate::eval) fn is_untyped(expression: &Expression) -> bool {

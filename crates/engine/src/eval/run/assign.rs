@@ -1,18 +1,24 @@
 //! Assignments: what has to be written for a place to have an expression's value.
 
 use super::convert::{Conversion, some_of};
-use super::registers::Register;
 use super::{Fault, MAX_STEPS, Runner, arithmetic, runner};
 use crate::eval::calls::Calls;
 use crate::eval::ir::{Binary, Expression, Kind};
 use crate::eval::suggest::nearest;
 use crate::frame::Frame;
+use crate::registers::named::Named;
 use crate::values::storing::Change;
 use crate::values::view::{LONG, View};
 use crate::values::{Contents, Number, Reader, Value, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Aggregate, PointerKind, Type, TypeKind, Variant};
 use std::sync::Arc;
+
+/// What is assigned to.
+pub(in crate::eval) enum Place {
+    Value(Value),
+    Register(Named),
+}
 
 /// The changes for `target = source` or, with an operator, `target += source`, both read from one text.
 pub(in crate::eval) fn changes(
@@ -24,73 +30,64 @@ pub(in crate::eval) fn changes(
 ) -> Result<Vec<Change>, Fault> {
     let runner = runner(text, frame, reader, calls)?;
     let operator = operator.map(|operator| (operator, target));
-    if let Kind::Register(name) = &target.kind {
-        return runner.register_changes(name, target.at, operator, source);
-    }
-    let value = runner.value(target)?;
-    runner.store(value, runner.source(target), operator, source)
+    let place = runner.place(target)?;
+    runner.put(&place, runner.source(target), operator, source)
 }
 
-/// The changes that give a value, which is called `name`, the value of an expression.
+/// What an expression stands for that is to be assigned to.
+pub(in crate::eval) fn place(
+    target: &Expression,
+    text: &str,
+    frame: &Frame,
+    reader: &Reader<'_>,
+) -> Result<Place, Fault> {
+    runner(text, frame, reader, None)?.place(target)
+}
+
+/// The changes that give a place, which is called `name`, the value of an expression.
 pub(in crate::eval) fn changes_of(
-    value: &Value,
+    place: &Place,
     name: &str,
     (source, text): (&Expression, &str),
     frame: &Frame,
     reader: &Reader<'_>,
     calls: Option<&Calls>,
 ) -> Result<Vec<Change>, Fault> {
-    runner(text, frame, reader, calls)?.store(value.clone(), name, None, source)
-}
-
-/// As [`changes_of`] for a register.
-pub(in crate::eval) fn changes_of_register(
-    register: &str,
-    (source, text): (&Expression, &str),
-    frame: &Frame,
-    reader: &Reader<'_>,
-    calls: Option<&Calls>,
-) -> Result<Vec<Change>, Fault> {
-    runner(text, frame, reader, calls)?.register_changes(register, 0, None, source)
+    runner(text, frame, reader, calls)?.put(place, name, None, source)
 }
 
 impl Runner<'_> {
-    fn register_changes(
+    fn place(&self, target: &Expression) -> Result<Place, Fault> {
+        match self.register_meant(target)? {
+            Some(register) => {
+                self.check_settable(register, target.at)?;
+                Ok(Place::Register(register))
+            }
+            None => self.value(target).map(Place::Value),
+        }
+    }
+
+    fn put(
         &self,
+        place: &Place,
         name: &str,
-        at: usize,
         operator: Option<(Binary, &Expression)>,
         source: &Expression,
     ) -> Result<Vec<Change>, Fault> {
-        let register = Register::named(name, at)?;
+        let register = match place {
+            Place::Value(value) => return self.store(value.clone(), name, operator, source),
+            Place::Register(register) => *register,
+        };
         let given = match operator {
             Some((operator, target)) => self.binary(operator, target, source)?,
             None => self.number(source)?,
         };
-        let value = match given {
-            Number::Integer { value, .. } => Some(value),
-            Number::Pointer { address, .. } => Some(address.into()),
-            Number::Bool(value) => Some(value.into()),
-            Number::Char(code) => Some(code.into()),
-            Number::Float { .. } => None,
-        };
-        let bits = register.bits;
-        let fits =
-            |value: &i128| bits >= 128 || (-(1i128 << (bits - 1))..1i128 << bits).contains(value);
-        let value = value.filter(|value| fits(value) || operator.is_some());
-        let value = value.ok_or_else(|| {
-            let given = given.text();
-            Fault::new(
-                source.at,
-                format!("`${name}` holds {bits} bits, not {given}"),
-            )
-        })?;
         Ok(vec![Change::Register {
             number: register.number,
             level: self.frame.physical.level,
             skip: register.skip,
-            count: bits,
-            value: value.cast_unsigned(),
+            count: register.bits,
+            value: self.bits_for(register, given, (name, source), operator.is_some())?,
         }])
     }
 
@@ -111,18 +108,27 @@ impl Runner<'_> {
         for _ in 0..MAX_STEPS {
             let refuse = |why: &str| Fault::new(source.at, format!("`{name}` {why}"));
             if let Contents::Number(_) = target.contents {
+                // A bit of a container's.
+                if target.bits.is_some() {
+                    return self.store_truth(&target, name, operator, source);
+                }
                 return Err(refuse("is computed, it has no place in the program"));
             }
             let Some(resolved) = self.reader.resolve(&target) else {
                 return Err(refuse("can't be set: its type is not known"));
             };
             let type_ = resolved.type_;
+            if is_atomic_bool(&type_) {
+                return self.store_truth(&target, name, operator, source);
+            }
             let inner = match self.reader.view(&target, LONG) {
                 View::Alias(inner) => Some(inner),
                 _ => None,
             };
             let runner = Runner {
                 wanted: Some(Arc::clone(&type_)),
+                literals: arithmetic::literals_for(&type_, source)
+                    .filter(|_| self.frame.language == Language::Rust && operator.is_none()),
                 module: Arc::clone(&self.module),
                 ..*self
             };
@@ -167,6 +173,32 @@ impl Runner<'_> {
             target = inner;
         }
         Err(Fault::new(source.at, format!("`{name}` can't be set")))
+    }
+
+    /// The change of what is true or false, and isn't kept as a `bool` for the debug information.
+    fn store_truth(
+        &self,
+        target: &Value,
+        name: &str,
+        operator: Option<(Binary, &Expression)>,
+        source: &Expression,
+    ) -> Result<Vec<Change>, Fault> {
+        let number = match operator {
+            Some((operator, left)) => self.binary(operator, left, source)?,
+            None => self.number(source)?,
+        };
+        let is_rust = self.frame.language == Language::Rust;
+        let truth = match number {
+            Number::Bool(truth) => truth,
+            number if is_rust => {
+                let given = number.type_name(Language::Rust);
+                let why = format!("`{name}` is `true` or `false`, not a `{given}`");
+                return Err(Fault::new(source.at, why));
+            }
+            number => number.is_true(),
+        };
+        let changes = self.reader.changes(target, &[truth.into()]);
+        changes.map_err(|why| Fault::new(source.at, format!("`{name}` {why}")))
     }
 
     pub(super) fn number_bytes(
@@ -400,6 +432,11 @@ impl Runner<'_> {
             format!("is a `{type_name}`, which is no text")
         }))
     }
+}
+
+fn is_atomic_bool(type_: &Type) -> bool {
+    type_.language == Language::Rust
+        && names::path_name(&type_.name) == "core::sync::atomic::AtomicBool"
 }
 
 fn is_nonzero(type_: &Type) -> bool {

@@ -1,133 +1,194 @@
-//! Registers by their names: the general ones, their parts, and the vectors.
+//! Registers by their names, their parts, and the lanes of vectors.
 
-use super::{Fault, Runner};
+use super::{Fault, Runner, arithmetic};
+use crate::eval::ir::{Expression, Kind};
 use crate::eval::suggest::nearest;
-use crate::registers::NAMES;
-use crate::values::{Number, Value};
-use dapple_symbols::cfi::{RBP, RIP, RSP};
+use crate::registers::named::{self, Holds, Named, RFLAGS, STACK, VECTORS};
+use crate::registers::{FS_BASE, extended};
+use crate::values::{Number, Value, from_extended, to_extended};
+use dapple_symbols::cfi::RIP;
 
-/// A register, or a part of one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Register {
-    /// DWARF's number.
-    pub number: u16,
-    /// The bits in front of the part.
-    pub skip: u64,
-    /// How many bits it has.
-    pub bits: u64,
-}
-
-impl Register {
-    /// The register called `name`, without `$`.
-    pub(super) fn named(name: &str, at: usize) -> Result<Register, Fault> {
-        let whole = |number| Register {
-            number,
-            skip: 0,
-            bits: 64,
-        };
-        let by_name = |name: &str| {
-            let mut known = (0u16..).zip(NAMES);
-            known.find(|(_, known)| *known == name).map(|(n, _)| n)
-        };
-        let found = match name {
-            "pc" => Some(whole(RIP)),
-            "sp" => Some(whole(RSP)),
-            "fp" => Some(whole(RBP)),
-            _ => by_name(name).map(whole).or_else(|| {
-                let (whole_name, skip, bits) = part(name)?;
-                let number = by_name(&whole_name)?;
-                Some(Register { number, skip, bits })
-            }),
-        };
-        let vector = || {
-            let number: u16 = name.strip_prefix("xmm")?.parse().ok()?;
-            (number < 16).then_some(Register {
-                number: 17 + number,
-                skip: 0,
-                bits: 128,
-            })
-        };
-        found.or_else(vector).ok_or_else(|| {
-            let near = nearest(name, NAMES.into_iter());
-            let hint = near.map_or_else(String::new, |near| format!("; did you mean `${near}`?"));
-            Fault::new(at, format!("there is no register `${name}`{hint}"))
-        })
-    }
-}
-
-/// The register that a part with a name of its own is of, and where it is (Intel SDM vol. 1, 3.4.1).
-fn part(name: &str) -> Option<(String, u64, u64)> {
-    let numbered = |suffix: char| {
-        let head = name.strip_suffix(suffix)?;
-        let digits = head.strip_prefix('r')?;
-        digits.parse::<u8>().ok()?;
-        Some(head.to_owned())
-    };
-    if let Some(whole) = numbered('d') {
-        return Some((whole, 0, 32));
-    }
-    if let Some(whole) = numbered('w') {
-        return Some((whole, 0, 16));
-    }
-    if let Some(whole) = numbered('b') {
-        return Some((whole, 0, 8));
-    }
-    let letters = name.len();
-    Some(match (name.strip_prefix('e'), letters) {
-        (Some(rest), 3) => (format!("r{rest}"), 0, 32),
-        (_, 2) if name.ends_with(['x', 'i', 'p']) => (format!("r{name}"), 0, 16),
-        (_, 2) if name.ends_with('l') => (format!("r{}x", name.get(..1)?), 0, 8),
-        (_, 2) if name.ends_with('h') => (format!("r{}x", name.get(..1)?), 8, 8),
-        (_, 3) if name.ends_with('l') => (format!("r{}", name.get(..2)?), 0, 8),
-        _ => return None,
+/// The register called `name`, without `$`.
+fn find(name: &str, at: usize) -> Result<Named, Fault> {
+    Named::find(name).ok_or_else(|| {
+        if named::vector(name).is_some() {
+            let why = format!(
+                "`${name}` is too wide for a number; it has lanes: `${name}.f32[0]`, `${name}.i64[3]`"
+            );
+            return Fault::new(at, why);
+        }
+        let names: Vec<String> = named::names().collect();
+        let near = nearest(name, names.iter().map(String::as_str));
+        let hint = near.map_or_else(String::new, |near| format!("; did you mean `${near}`?"));
+        Fault::new(at, format!("there is no register `${name}`{hint}"))
     })
 }
 
 impl Runner<'_> {
-    pub(super) fn plain_register(&self, name: &str, at: usize) -> Result<Value, Fault> {
-        let register = Register::named(name, at)?;
+    /// The register that an expression is, or the lane of one; `None`: it is something else.
+    pub(super) fn register_meant(&self, expression: &Expression) -> Result<Option<Named>, Fault> {
+        if self.scope.is_some() {
+            return Ok(None);
+        }
+        let lanes_of = |base: &Expression| match &base.kind {
+            Kind::Member {
+                base,
+                name,
+                name_at,
+                ..
+            } => match &base.kind {
+                Kind::Register(register) => Some((register.clone(), name.clone(), *name_at)),
+                _ => None,
+            },
+            _ => None,
+        };
+        match &expression.kind {
+            Kind::Register(name) if !name.starts_with("exception") => {
+                find(name, expression.at).map(Some)
+            }
+            Kind::Index { base, index } => {
+                let Some((register, kind, at)) = lanes_of(base) else {
+                    return Ok(None);
+                };
+                let Number::Integer { value, .. } = self.number(index)? else {
+                    return Err(self.fault(index, "is no index: it is not an integer"));
+                };
+                let lane = Named::lane(&register, &kind, value).transpose();
+                lane.map_err(|why| Fault::new(at, why))
+            }
+            Kind::Member { .. } => match lanes_of(expression) {
+                None => Ok(None),
+                Some((register, kind, at)) => match named::lanes(&register, &kind) {
+                    None => Ok(None),
+                    Some(Ok(lanes)) => Err(Fault::new(at, lanes.all)),
+                    Some(Err(why)) => Err(Fault::new(at, why)),
+                },
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// What is in a register.
+    pub(super) fn in_register(&self, register: Named, at: usize) -> Result<Value, Fault> {
+        let bits = self.register_bits(register.number, at)? >> register.skip;
+        let size = (register.bits / 8) as u8;
+        let number = match register.holds {
+            Holds::Signed => Number::integer(bits.cast_signed(), size, true),
+            Holds::Unsigned => Number::integer(bits.cast_signed(), size, false),
+            Holds::Address => Number::Pointer {
+                address: bits as u64,
+                target: None,
+            },
+            Holds::Flag => Number::integer((bits & 1).cast_signed(), 4, true),
+            Holds::Float if size == 4 => Number::Float {
+                value: f32::from_bits(bits as u32).into(),
+                size,
+            },
+            Holds::Float => Number::Float {
+                value: f64::from_bits(bits as u64),
+                size: 8,
+            },
+            Holds::Extended => Number::Float {
+                value: from_extended(bits),
+                size: 16,
+            },
+        };
+        Ok(self.computed(number))
+    }
+
+    fn register_bits(&self, number: u16, at: usize) -> Result<u128, Fault> {
         let physical = &self.frame.physical;
+        let name = named::name_of(number);
         let lost = || {
             let why = format!("register `${name}` was not saved in this frame");
             Fault::new(at, why)
         };
-        if let Some(vector) = register.number.checked_sub(17) {
+        if VECTORS.contains(&number) {
             let vectors = physical.vectors.as_deref().ok_or_else(lost)?;
-            let vector = vectors.get(usize::from(vector)).ok_or_else(lost)?;
-            return Ok(self.computed(Number::integer(vector.cast_signed(), 16, false)));
+            let vector = vectors.get(usize::from(number - VECTORS.start));
+            return vector.copied().ok_or_else(lost);
         }
-        let value = physical.registers.get(register.number).ok_or_else(lost)?;
-        Ok(self.computed(match register.number {
-            RIP | RSP | RBP if register.bits == 64 => Number::Pointer {
-                address: value,
-                target: None,
-            },
-            _ => {
-                let size = (register.bits / 8) as u8;
-                Number::integer(i128::from(value >> register.skip), size, true)
-            }
-        }))
+        if number <= RIP || number == FS_BASE {
+            let value = physical.registers.get(number).ok_or_else(lost)?;
+            return Ok(value.into());
+        }
+        // Of an inner frame's caller they are the thread's own no more.
+        let live = self.reader.live.filter(|_| physical.level == 0);
+        let (kernels, state) = live
+            .and_then(|live| live.of(self.frame.id.thread))
+            .ok_or_else(lost)?;
+        if number == RFLAGS {
+            return Ok(kernels.flags().into());
+        }
+        let mut segments = named::SEGMENTS.iter();
+        if let Some((_, segment)) = segments.find(|(known, _)| *known == number) {
+            let segments = kernels.segments();
+            let found = segments.iter().find(|(name, _)| name == segment);
+            return found.map(|(_, value)| (*value).into()).ok_or_else(lost);
+        }
+        extended::bits(&state, number).map_err(|why| Fault::new(at, format!("`${name}` {why}")))
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_of_registers_have_names() {
-        let of =
-            |name| Register::named(name, 0).map(|r| (NAMES[usize::from(r.number)], r.skip, r.bits));
-        assert_eq!(of("eax"), Ok(("rax", 0, 32)));
-        assert_eq!(of("ah"), Ok(("rax", 8, 8)));
-        assert_eq!(of("bl"), Ok(("rbx", 0, 8)));
-        assert_eq!(of("si"), Ok(("rsi", 0, 16)));
-        assert_eq!(of("sil"), Ok(("rsi", 0, 8)));
-        assert_eq!(of("r10d"), Ok(("r10", 0, 32)));
-        assert_eq!(of("r8b"), Ok(("r8", 0, 8)));
-        assert_eq!(of("eip"), Ok(("rip", 0, 32)));
-        for name in ["", "e", "xyz", "rl", "xmm16", "r99d", "éx"] {
-            assert!(Register::named(name, 0).is_err(), "{name}");
+    /// The bits that a register has to have for a number.
+    pub(super) fn bits_for(
+        &self,
+        register: Named,
+        number: Number,
+        (name, source): (&str, &Expression),
+        is_computed: bool,
+    ) -> Result<u128, Fault> {
+        let bits = register.bits;
+        let unfit = || {
+            let given = number.text();
+            let what = match register.holds {
+                Holds::Float | Holds::Extended => "a floating-point number".to_owned(),
+                Holds::Flag => "0 or 1".to_owned(),
+                _ => format!("{bits} bits"),
+            };
+            Fault::new(source.at, format!("`{name}` holds {what}, not {given}"))
+        };
+        if let Holds::Float | Holds::Extended = register.holds {
+            let is_number = matches!(number, Number::Integer { .. } | Number::Float { .. });
+            let value = is_number.then(|| arithmetic::as_float(number, (bits / 8) as u8));
+            let value = value.ok_or_else(unfit)?;
+            return Ok(match bits {
+                32 => (value as f32).to_bits().into(),
+                64 => value.to_bits().into(),
+                _ => to_extended(value),
+            });
         }
+        let value = match number {
+            Number::Integer { value, .. } => value,
+            Number::Pointer { address, .. } => address.into(),
+            Number::Bool(value) => value.into(),
+            Number::Char(code) => code.into(),
+            Number::Float { .. } => return Err(unfit()),
+        };
+        let least = match register.holds {
+            Holds::Flag => 0,
+            _ if bits >= 128 => i128::MIN,
+            _ => -(1i128 << (bits - 1)),
+        };
+        let fits = bits >= 128 || (least..1i128 << bits).contains(&value);
+        match fits || (is_computed && register.holds != Holds::Flag) {
+            true => Ok(value.cast_unsigned()),
+            false => Err(unfit()),
+        }
+    }
+
+    /// Whether a register's own bits may be set at all, and why not.
+    pub(super) fn check_settable(&self, register: Named, at: usize) -> Result<(), Fault> {
+        let number = register.number;
+        let is_segment = named::SEGMENTS.iter().any(|(known, _)| *known == number);
+        if is_segment {
+            let name = named::name_of(number);
+            let why = format!("`${name}` can't be set: the system keeps it for itself");
+            return Err(Fault::new(at, why));
+        }
+        // What is empty stays so.
+        if STACK.contains(&number) {
+            self.register_bits(number, at)?;
+        }
+        Ok(())
     }
 }

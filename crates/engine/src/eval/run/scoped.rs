@@ -16,6 +16,7 @@ fn runner<'a>(text: &'a str, scope: &'a Scope<'a>, reader: &'a Reader<'a>) -> Ru
         reader,
         module: Arc::clone(&scope.object.module),
         wanted: None,
+        literals: None,
         scope: Some(scope),
         calls: None,
     }

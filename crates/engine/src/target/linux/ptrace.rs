@@ -65,6 +65,11 @@ impl UserRegisters {
         self.0.eflags
     }
 
+    /// Sets the flags.
+    pub(crate) fn set_flags(&mut self, flags: u64) {
+        self.0.eflags = flags;
+    }
+
     /// The segment registers and bases by name.
     pub(crate) fn segments(&self) -> [(&'static str, u64); 8] {
         let r = &self.0;
