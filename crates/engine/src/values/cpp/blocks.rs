@@ -6,8 +6,9 @@ use crate::Address;
 use crate::values::entries::{Entry, Page};
 use crate::values::rust::is_readable;
 use crate::values::view::{Sequence, View};
-use crate::values::{Contents, Number, Reader, Value, names};
+use crate::values::{Bits as BitField, Contents, Number, Reader, Value, names};
 use dapple_symbols::types::{Aggregate, Type, TypeKind};
+use std::sync::Arc;
 
 /// The longest sequence taken for real, in bytes.
 const MAX_OBJECT: u64 = i64::MAX as u64;
@@ -147,15 +148,22 @@ impl Bits {
         while !page.is_full(self.length) {
             let bit = self.skip + page.position();
             let byte = self.start.checked_add(bit / 8).and_then(|at| {
-                let bytes = reader.bytes(&Contents::Memory(Address(at)), 1).ok()?;
-                bytes.first().copied()
+                let place = Contents::Memory(Address(at));
+                let bytes = reader.bytes(&place, 1).ok()?;
+                Some((place, *bytes.first()?))
             });
-            let Some(byte) = byte else {
+            let Some((storage, byte)) = byte else {
                 walk = Err("its bits cannot be read".to_owned());
                 break;
             };
             let number = Contents::Number(Number::Bool(byte >> (bit % 8) & 1 == 1));
-            let value = value.sibling(None, number);
+            let mut value = value.sibling(None, number);
+            // Where it is, for who sets it.
+            value.bits = Some(Arc::new(BitField {
+                storage,
+                skip: bit % 8,
+                count: 1,
+            }));
             if page.next(|| Some(Entry { key: None, value })).is_none() {
                 break;
             }
