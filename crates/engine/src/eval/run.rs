@@ -428,6 +428,11 @@ impl Runner<'_> {
     }
 
     fn address_of(&self, value: Value, operand: &Expression) -> Result<Value, Fault> {
+        // A function's name is its address already (C 2011 §6.3.2.1).
+        let is_address = matches!(value.contents, Contents::Number(Number::Pointer { .. }));
+        if is_address && self.scope.is_none() && matches!(operand.kind, Kind::Name(_)) {
+            return Ok(value);
+        }
         let mut value = value;
         if self.language_of(&value) != Language::Rust
             && let View::Alias(target) = self.reader.view(&value, LONG)
