@@ -266,9 +266,8 @@ impl Runner<'_> {
             return self.name_in(scope, name, at);
         }
         let locals = self.locals();
-        let statics = self.statics();
         let global = name.strip_prefix("::");
-        if let Some(found) = self.variable_called(name, &locals, &statics) {
+        if let Some(found) = self.variable_called(name, &locals) {
             return Ok(found);
         }
         if let Some(number) = self
@@ -301,6 +300,7 @@ impl Runner<'_> {
         if let Some(value) = self.static_of_class(name) {
             return Ok(value);
         }
+        let statics = self.statics();
         let known = locals
             .iter()
             .rev()
@@ -316,12 +316,7 @@ impl Runner<'_> {
     }
 
     /// A variable that is visible here: a local, a member of `this`, a static of the unit.
-    fn variable_called(
-        &self,
-        name: &str,
-        locals: &[Variable],
-        statics: &[Variable],
-    ) -> Option<Value> {
+    fn variable_called(&self, name: &str, locals: &[Variable]) -> Option<Value> {
         if let Some(local) = locals.iter().rev().find(|local| local.name == name) {
             return Some(self.variable(local, &self.module));
         }
@@ -333,6 +328,7 @@ impl Runner<'_> {
         }
         // `::counter` is the one outside all namespaces.
         let global = name.strip_prefix("::");
+        let statics = self.statics();
         let is_named = |variable: &&Variable| {
             variable.name == name
                 || variable
@@ -588,6 +584,9 @@ impl Runner<'_> {
     fn number_of(&self, value: &Value, expression: &Expression) -> Result<Number, Fault> {
         let mut value = value.clone();
         for _ in 0..MAX_STEPS {
+            if self.is_plain_number(&value) {
+                break;
+            }
             match self.reader.view(&value, LONG) {
                 View::Alias(target) => value = target,
                 View::Pointer {
@@ -617,7 +616,6 @@ impl Runner<'_> {
         if let Contents::Number(number) = value.contents {
             return Ok(number);
         }
-        self.check_available(&value, expression)?;
         let number = self.reader.resolve(&value).and_then(|resolved| {
             if let TypeKind::Unspecified = resolved.type_.kind {
                 // C++'s `nullptr_t` has one value.
@@ -644,12 +642,22 @@ impl Runner<'_> {
                 number => Some(number),
             }
         });
-        number.ok_or_else(|| {
-            self.fault(
-                expression,
-                &format!("is no number, it is a `{}`", self.type_of(&value)),
-            )
-        })
+        if let Some(number) = number {
+            return Ok(number);
+        }
+        self.check_available(&value, expression)?;
+        Err(self.fault(
+            expression,
+            &format!("is no number, it is a `{}`", self.type_of(&value)),
+        ))
+    }
+
+    /// Whether a value is a number by its type, with nothing to be looked for behind it.
+    fn is_plain_number(&self, value: &Value) -> bool {
+        use TypeKind::{Base, Enumeration};
+        let type_ = self.reader.resolve(value).map(|resolved| resolved.type_);
+        let is_number = |type_: Arc<Type>| matches!(type_.kind, Base(_) | Enumeration { .. });
+        value.repeated.is_none() && type_.is_some_and(is_number)
     }
 
     /// A fault that says why a value can't be had, if it can't.

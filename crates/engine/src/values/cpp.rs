@@ -183,8 +183,8 @@ pub(crate) fn dynamic_type(
         let first = aggregate.members.first()?;
         Some(first.artificial && first.offset == 0)
     };
-    let mut at = reader.resolve(value)?.type_;
-    let own = names::shorten(&at.name, at.language);
+    let own = reader.resolve(value)?.type_;
+    let mut at = Arc::clone(&own);
     let mut found = is_polymorphic(aggregate)?;
     // The table may be the first base's.
     for _ in 0..16 {
@@ -210,7 +210,7 @@ pub(crate) fn dynamic_type(
         .strip_prefix("vtable for ")
         .or_else(|| name.strip_prefix("{vtable(")?.strip_suffix(")}"))?;
     let class = names::shorten(class, Language::Cpp);
-    (class != own).then_some(class)
+    (class != names::shorten(&own.name, own.language)).then_some(class)
 }
 
 /// An exception whose class is only declared, as the standard library's are: what it says.

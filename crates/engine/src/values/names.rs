@@ -7,7 +7,8 @@ const MAX_NAME: usize = 4000;
 
 /// The name of a type, shortened for its language.
 pub(crate) fn shorten(name: &str, language: Language) -> String {
-    if name.len() > MAX_NAME {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if name.len() > MAX_NAME || name.bytes().all(is_word) {
         return name.to_owned();
     }
     match language {

@@ -22,7 +22,7 @@ impl Runner<'_> {
         arrow: bool,
     ) -> Result<Value, Fault> {
         let mut value = value;
-        let mut names = Vec::new();
+        let mut seen = Vec::new();
         let mut followed = false;
         for _ in 0..MAX_STEPS {
             if let Some(member) = self.own_member(&value, name) {
@@ -31,7 +31,7 @@ impl Runner<'_> {
                 }
                 return Ok(member);
             }
-            self.collect_names(&value, &mut names);
+            seen.push(value.clone());
             match self.reader.view(&value, LONG) {
                 View::Alias(target) => {
                     // A Rust box or reference is a pointer too.
@@ -55,6 +55,10 @@ impl Runner<'_> {
                     }
                 }
             }
+        }
+        let mut names = Vec::new();
+        for value in &seen {
+            self.collect_names(value, &mut names);
         }
         if names.is_empty() {
             self.check_available(&value, base)?;
@@ -105,6 +109,13 @@ impl Runner<'_> {
         let mut visits = 0;
         if let Some(member) = self.declared_member(value, name, 0, &mut visits) {
             return Some(member);
+        }
+        let type_ = self.reader.resolve(value).map(|resolved| resolved.type_);
+        // To look at these is to read them, and what they point to.
+        if type_
+            .is_some_and(|type_| matches!(type_.kind, TypeKind::Pointer(..) | TypeKind::Base(_)))
+        {
+            return None;
         }
         match self.reader.view(value, LONG) {
             View::Record(record) => record

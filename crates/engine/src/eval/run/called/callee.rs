@@ -61,7 +61,7 @@ impl Runner<'_> {
             };
         };
         let locals = self.locals();
-        let variable = self.variable_called(name, &locals, &self.statics());
+        let variable = self.variable_called(name, &locals);
         if let Some(found) = variable.as_ref().and_then(|value| self.behind(value)) {
             return Ok(vec![found]);
         }
