@@ -6,6 +6,7 @@ use dapple_dap::client::ClientError;
 use dapple_dap::types::*;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
+use support::running::Running;
 use support::{Fixture, Session, Stopped, initialize_arguments};
 
 fn begin(arguments: Value) -> (Fixture, Session, Stopped) {
@@ -105,5 +106,59 @@ fn a_call_that_lasts_ends_with_its_time_or_its_request() {
     let error = evaluating.wait().expect_err("it is cancelled");
     assert!(error.to_string().contains("cancelled"), "{error}");
     assert_eq!(evaluated(&session, &stop.top, "add(1, 2)", Repl), "3");
+    session.disconnect();
+}
+
+#[test]
+fn a_process_that_was_attached_to_takes_calls_as_long_as_it_is_told() {
+    use EvaluateArgumentsContext::Repl;
+    let fixture = Fixture::new("server.c");
+    let mut running = Running::start(&fixture.binary, &[]);
+    let session = Session::new();
+    let attach = json!({"pid": running.pid(), "stopOnEntry": true, "callTimeout": 0.25});
+    let attach = serde_json::from_value(attach).expect("an object");
+    session.ok::<AttachRequest>(attach);
+    session.wait_for::<InitializedEvent>();
+    session.configured();
+    let stop = session.stopped(StoppedEventReason::Entry);
+    let stack = session.stack(stop.thread);
+    let main = stack.iter().find(|frame| frame.name == "main");
+    let main = main.expect("it waits in main");
+    let begun = Instant::now();
+    let paused = evaluated(&session, main, "(int)pause()", Repl);
+    assert!(begun.elapsed() >= Duration::from_millis(250));
+    assert!(
+        paused.contains("has not returned within 0.25 seconds"),
+        "{paused}"
+    );
+    assert_eq!(
+        evaluated(&session, main, "work()", Repl),
+        "<it returns nothing>"
+    );
+    assert_eq!(evaluated(&session, main, "worked", Repl), "1");
+    session.disconnect();
+    // It reads on where it was.
+    assert_eq!(running.ask("work"), "worked 2");
+}
+
+#[test]
+fn a_core_file_calls_nothing_and_says_so() {
+    use EvaluateArgumentsContext::{Repl, Watch};
+    let fixture = Fixture::new("called.c");
+    let core = support::core_of(&fixture, "fault");
+    let session = Session::new();
+    let attach = serde_json::from_value(json!({"coreFile": core})).expect("an object");
+    session.ok::<AttachRequest>(attach);
+    session.configured();
+    let stop = session.stopped_at(&fixture, "crash", StoppedEventReason::Exception);
+    let main = &session.stack(stop.thread)[1];
+    for context in [Repl, Watch] {
+        let refused = evaluated(&session, main, "add(count, 2)", context);
+        assert_eq!(
+            refused,
+            "error: `add` can't be called: there is no process to run it, only a core file"
+        );
+    }
+    assert_eq!(evaluated(&session, main, "count + 2", Repl), "7");
     session.disconnect();
 }

@@ -3,32 +3,8 @@
 mod support;
 
 use dapple_dap::types::*;
-use dapple_engine::Event;
-use dapple_engine::launch::LaunchOptions;
 use serde_json::{Value, json};
-use std::path::PathBuf;
-use std::time::Duration;
-use support::{Fixture, Session, file_of, named};
-
-/// Runs a program with an argument to its fault, and has it written down.
-fn core_of(fixture: &Fixture, argument: &str) -> PathBuf {
-    let core = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("core-of-{argument}"));
-    let _ = std::fs::remove_file(&core);
-    let options = LaunchOptions {
-        program: fixture.binary.clone(),
-        args: vec![argument.into()],
-        ..LaunchOptions::default()
-    };
-    let (events, told) = crossbeam_channel::unbounded();
-    let session = dapple_engine::Session::launch(options, events).expect("launched");
-    session.resume().expect("it runs");
-    while !matches!(
-        told.recv_timeout(Duration::from_secs(60)).expect("a stop"),
-        Event::Stopped(_)
-    ) {}
-    session.write_core(&core).expect("a core file");
-    core
-}
+use support::{Fixture, Session, core_of, file_of, named};
 
 fn arguments(value: Value) -> AttachRequestArguments {
     serde_json::from_value(value).expect("an object")

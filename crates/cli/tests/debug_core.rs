@@ -55,6 +55,10 @@ fn a_core_file_is_looked_at_and_nothing_else_can_be_done_with_it() {
             "this needs a live process; a core file can only be looked at",
         ),
         ("run", "`dapple debug PROGRAM` runs the program"),
+        (
+            "p main(1, 0)",
+            "`main` can't be called: there is no process to run it, only a core file",
+        ),
     ] {
         let mut command = support::dapple();
         command.args(["debug", "--batch", "--ex", refused, "--core"]);

@@ -361,6 +361,27 @@ pub fn initialize_arguments() -> InitializeRequestArguments {
         .with_supports_variable_type(true)
 }
 
+/// Runs a program with an argument to its fault, and has it written down.
+pub fn core_of(fixture: &Fixture, argument: &str) -> std::path::PathBuf {
+    let core = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("core-of-{argument}-{}", std::process::id()));
+    let _ = std::fs::remove_file(&core);
+    let options = dapple_engine::launch::LaunchOptions {
+        program: fixture.binary.clone(),
+        args: vec![argument.into()],
+        ..dapple_engine::launch::LaunchOptions::default()
+    };
+    let (events, told) = crossbeam_channel::unbounded();
+    let session = dapple_engine::Session::launch(options, events).expect("launched");
+    session.resume().expect("it runs");
+    while !matches!(
+        told.recv_timeout(PATIENCE).expect("a stop"),
+        dapple_engine::Event::Stopped(_)
+    ) {}
+    session.write_core(&core).expect("a core file");
+    core
+}
+
 /// The path of a frame's source.
 pub fn file_of(frame: &StackFrame) -> Option<String> {
     frame.source.as_ref()?.path.clone()

@@ -20,9 +20,9 @@ use dapple_dap::client::{Client, Pending};
 use dapple_dap::message::{Empty, Raw, Request};
 use dapple_dap::transport;
 use dapple_dap::types::{
-    AttachRequest, AttachRequestArguments, Capabilities, InitializeRequest,
-    InitializeRequestArguments, LaunchRequest, LaunchRequestArguments, StartDebuggingRequest,
-    StartDebuggingRequestArguments, StartDebuggingRequestArgumentsRequest,
+    AttachRequest, AttachRequestArguments, CancelArguments, CancelRequest, Capabilities,
+    InitializeRequest, InitializeRequestArguments, LaunchRequest, LaunchRequestArguments,
+    StartDebuggingRequest, StartDebuggingRequestArguments, StartDebuggingRequestArgumentsRequest,
 };
 
 use super::compile::Language;
@@ -247,6 +247,22 @@ impl Link {
     /// The adapter refused, in its own words; or it is gone.
     pub fn request<R: Request>(&self, arguments: R::Arguments) -> anyhow::Result<R::Response> {
         Ok(self.client.request::<R>(arguments)?)
+    }
+
+    /// Sends a request that something may be done about before its answer comes.
+    ///
+    /// # Errors
+    /// The adapter is gone.
+    pub fn send<R: Request>(&self, arguments: R::Arguments) -> anyhow::Result<Pending<R>> {
+        Ok(self.client.send::<R>(arguments)?)
+    }
+
+    /// Asks the adapter to give up a request, if it can do that. Its answer says what came of it.
+    pub fn cancel(&self, request: i64) {
+        if self.capabilities().supports_cancel_request == Some(true) {
+            let arguments = CancelArguments::new().with_request_id(request);
+            let _ = self.client.send::<CancelRequest>(arguments);
+        }
     }
 
     /// What the adapter can do.

@@ -85,7 +85,7 @@ fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     arguments.frame_id = frame;
     // In foreign adapters `repl` takes the adapter's own commands, and `p x` is one of lldb's.
     arguments.context = Some(EvaluateArgumentsContext::Watch);
-    let answer = session.request::<EvaluateRequest>(arguments)?;
+    let answer = session.request_that_runs::<EvaluateRequest>(arguments)?;
     let value = value_tree::Value::from(&answer);
     let text = value_tree::open(session, expression, &value);
     session.screen.say(&text);
@@ -119,7 +119,7 @@ fn type_of(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     let mut arguments = EvaluateArguments::new(expression.to_owned());
     arguments.frame_id = session.stop()?.frame().map(|frame| frame.id);
     arguments.context = Some(EvaluateArgumentsContext::Watch);
-    let answer = session.request::<EvaluateRequest>(arguments)?;
+    let answer = session.request_that_runs::<EvaluateRequest>(arguments)?;
     let Some(type_name) = answer.r#type.filter(|name| !name.is_empty()) else {
         bail!("the type of `{expression}` is not known");
     };
@@ -187,13 +187,13 @@ fn assign(session: &mut Session, assignment: &str, at: usize) -> anyhow::Result<
     let (name, value) = if is_plain && !session.is_own_adapter() {
         let mut arguments = SetExpressionArguments::new(place, value.trim());
         arguments.frame_id = frame;
-        let answer = session.request::<SetExpressionRequest>(arguments)?;
+        let answer = session.request_that_runs::<SetExpressionRequest>(arguments)?;
         (place, value_tree::Value::from(&answer))
     } else {
         let mut arguments = EvaluateArguments::new(assignment.to_owned());
         arguments.frame_id = frame;
         arguments.context = Some(EvaluateArgumentsContext::Repl);
-        let answer = session.request::<EvaluateRequest>(arguments)?;
+        let answer = session.request_that_runs::<EvaluateRequest>(arguments)?;
         let place = place.trim_end_matches(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>']);
         (place.trim(), value_tree::Value::from(&answer))
     };

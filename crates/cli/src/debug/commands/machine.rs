@@ -337,7 +337,7 @@ fn address(session: &mut Session, place: &str) -> anyhow::Result<String> {
     let mut arguments = EvaluateArguments::new(place);
     arguments.frame_id = frame;
     arguments.context = Some(EvaluateArgumentsContext::Watch);
-    let answer = session.request::<EvaluateRequest>(arguments)?;
+    let answer = session.request_that_runs::<EvaluateRequest>(arguments)?;
     let result = answer.result.split_whitespace().next().unwrap_or_default();
     answer
         .memory_reference

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use dapple_dap::client::Pending;
 use dapple_dap::message::Request;
 use dapple_dap::types::{
     self, AnyEvent, ConfigurationDoneRequest, DisconnectArguments, DisconnectRequest,
@@ -285,6 +286,38 @@ impl Session {
         self.link()?.request::<R>(arguments)
     }
 
+    /// As [`Self::request`], of what may run functions of the program: Ctrl-C ends it.
+    pub fn request_that_runs<R: Request>(
+        &mut self,
+        arguments: R::Arguments,
+    ) -> anyhow::Result<R::Response>
+    where
+        R::Response: Send + 'static,
+        Pending<R>: Send + 'static,
+    {
+        let pending = self.link()?.send::<R>(arguments)?;
+        let request = pending.seq();
+        let (answered, answer) = crossbeam_channel::bounded(1);
+        std::thread::spawn(move || answered.send(pending.wait_for(Duration::MAX)));
+        let mut cancel_at = crossbeam_channel::never();
+        let mut was_interrupted = false;
+        loop {
+            crossbeam_channel::select! {
+                recv(answer) -> outcome => return Ok(outcome.context(NO_INPUT)??),
+                recv(self.events) -> event => match event.context(NO_INPUT)? {
+                    // As `interrupt` says of a program that runs.
+                    Event::Interrupt if self.has_our_terminal() && !was_interrupted => {
+                        was_interrupted = true;
+                        cancel_at = crossbeam_channel::after(INTERRUPT_PATIENCE);
+                    }
+                    Event::Interrupt => self.link()?.cancel(request),
+                    event => self.waiting.push_back(event),
+                },
+                recv(cancel_at) -> _ => self.link()?.cancel(request),
+            }
+        }
+    }
+
     /// Starts an adapter and has it load the program, which is then ready to run with all breakpoints in place.
     pub fn start(&mut self) -> anyhow::Result<()> {
         // What was watched was of the process before.
@@ -434,13 +467,17 @@ impl Session {
         if !matches!(self.process.state, State::Running) {
             return;
         }
-        let has_key = self.program.attach.is_none();
-        match (&self.adapter, self.pause_at) {
-            (Adapter::Own, None) if has_key => {
+        match self.pause_at {
+            None if self.has_our_terminal() => {
                 self.pause_at = Some(Instant::now() + INTERRUPT_PATIENCE)
             }
             _ => self.pause(),
         }
+    }
+
+    /// Whether the program gets the terminal's signals, too.
+    fn has_our_terminal(&self) -> bool {
+        self.is_own_adapter() && self.program.attach.is_none()
     }
 
     fn pause(&mut self) {
