@@ -3,45 +3,31 @@
 //! A stopped thread is given the function's arguments and a return address where a site is, and is let run, it alone or with the
 //! others, until it comes back there. Afterwards its registers, the vector and floating-point ones too, are what they were. What the
 //! function did to memory stays. Whatever ends a call otherwise is no stop that is told: the call is given up, and
-//! the thread is where it was. The time that this takes nothing else is attended to.
+//! the thread is where it was. The time that this takes nothing else is attended to. `under_way` is what happens meanwhile.
+
+mod under_way;
 
 use super::Owner;
 use crate::breakpoints::displaced::decode;
 use crate::breakpoints::site::Reason;
 use crate::calls::{Call, CallOptions, CallThreads, Laid, Returned};
 use crate::event::{Stop, StopReason};
-use crate::exceptions::handlers::{self, Fate};
-use crate::frame::{Frame, StackCache};
 use crate::inspect::Inspect;
 use crate::modules::LoadedModule;
-use crate::stops::{Mode, WaitEvent, What};
-use crate::target::linux::alarm::Alarm;
+use crate::stops::{Mode, What};
 use crate::target::linux::ptrace::{self, UserRegisters, WholeSignal};
 use crate::target::linux::wait;
 use crate::values::results::{self, ResultRegisters};
 use crate::values::{Contents, Number, Value};
-use crate::{Address, Error, ThreadId, signals, unwind};
+use crate::{Address, Error, ThreadId};
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-/// How often is looked whether the time is over, or the call was cancelled.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// How long a process takes at most to end after a thread of it that has ended it.
-const LONGEST_END: Duration = Duration::from_secs(60);
-/// How long children that were told of may take to show up.
-const CHILDREN_PATIENCE: Duration = Duration::from_secs(1);
 /// How much of a stack texts and results may take that calls of one stop leave there, in bytes.
 const MOST_LEFT: u64 = 1 << 20;
-/// How many frames are looked through for one of the user's own.
-const MOST_FRAMES: usize = 32;
 /// How many stops a thread may make on its way to where it can be given its signal back.
 const MOST_STOPS: usize = 16;
-/// Where a `jmp_buf` has the stack pointer, in bytes; alike in glibc and musl.
-const JUMP_STACK: i64 = 48;
-/// The DWARF numbers of the registers with a function's first and second argument (System V ABI for x86-64, §3.2.3).
-const RDI: u16 = 5;
 
 /// A call under way.
 #[derive(Debug)]
@@ -303,283 +289,6 @@ impl Owner {
         })
     }
 
-    /// Whether a thread is left that isn't on its way out with the whole process.
-    fn has_held_thread(&self) -> bool {
-        let mut live = self.stops.live().peekable();
-        live.peek().is_some() && live.all(ptrace::is_held)
-    }
-
-    fn attend_call(&mut self, options: &CallOptions) {
-        let begun = Instant::now();
-        let mut ended = begun;
-        let mut alarm = Alarm::default();
-        let every = options
-            .time_limit
-            .clamp(Duration::from_millis(1), LOOK_EVERY);
-        alarm.ring_every(every);
-        while !self.over {
-            let Some(call) = &self.call else { break };
-            let thread = call.thread;
-            if call.end.is_none() {
-                ended = Instant::now();
-            }
-            let is_over = call.end.is_some();
-            let has_settled = match call.end {
-                Some(End::ThreadEnded) => begun.elapsed() >= LONGEST_END || self.has_held_thread(),
-                _ => true,
-            };
-            if is_over
-                && has_settled
-                && self.stops.mode() == Mode::Stopped
-                && (!self.stops.awaits_children() || ended.elapsed() >= CHILDREN_PATIENCE)
-            {
-                break;
-            }
-            if !is_over {
-                let cancelled = || options.cancelled.as_ref().is_some_and(|asked| asked());
-                if begun.elapsed() >= options.time_limit {
-                    let limit = seconds(options.time_limit);
-                    let held = match options.threads {
-                        CallThreads::One if self.stops.live().count() > 1 => {
-                            ", while the other threads were held"
-                        }
-                        _ => "",
-                    };
-                    self.give_up(|owner| {
-                        let place = owner.place_of(thread);
-                        format!("has not returned within {limit}{held}{place}")
-                    });
-                } else if cancelled() {
-                    self.give_up(|_| "was cancelled".to_owned());
-                } else if let Some(copied) = self.call.as_ref().and_then(|c| c.copied.clone()) {
-                    self.give_up(|_| copied);
-                }
-            }
-            if !self.attend() {
-                break;
-            }
-        }
-        alarm.end();
-    }
-
-    /// Ends the call from outside: the thread is stopped, with all others that run. Why is said once it is.
-    fn give_up(&mut self, why: impl FnOnce(&mut Owner) -> String) {
-        self.stops.stop_all(&mut self.actions);
-        if let Some(call) = &mut self.call {
-            call.end = Some(End::Failed(String::new()));
-        }
-        self.perform();
-        while !self.over && self.stops.mode() != Mode::Stopped {
-            if !self.attend() {
-                break;
-            }
-        }
-        let has_end = |call: &Calling| call.end != Some(End::Failed(String::new()));
-        if self.over || self.call.as_ref().is_some_and(has_end) {
-            return;
-        }
-        let why = why(self);
-        if let Some(call) = &mut self.call {
-            call.end = Some(End::Failed(why));
-        }
-    }
-
-    /// Whether a thread is calling a function for the user.
-    pub(super) fn is_calling(&self, thread: ThreadId) -> bool {
-        self.call.as_ref().is_some_and(|call| call.thread == thread)
-    }
-
-    /// Something is told of a thread while a function is called.
-    pub(super) fn noticed_in_call(&mut self, event: WaitEvent) {
-        let What::NewProcess {
-            child,
-            shares_memory: false,
-        } = event.what
-        else {
-            return;
-        };
-        if !self.is_calling(event.thread) {
-            return;
-        }
-        let place = self.place_of(event.thread);
-        if let Some(call) = &mut self.call {
-            call.children.push(child);
-            let why = || format!("has made a copy of the process (fork){place}");
-            call.copied.get_or_insert_with(why);
-        }
-    }
-
-    /// Whether a child is one that a called function has made: it is not to run.
-    pub(super) fn is_calls_child(&self, child: ThreadId) -> bool {
-        let call = self.call.as_ref();
-        call.is_some_and(|call| call.children.contains(&child))
-    }
-
-    /// The call has come to its end by itself.
-    fn call_ended(&mut self, end: End) {
-        if let Some(call) = &mut self.call
-            && (call.end.is_none() || call.end == Some(End::Failed(String::new())))
-        {
-            call.end = Some(end);
-        }
-        self.stops.stop_all(&mut self.actions);
-    }
-
-    /// The calling thread has run into a site.
-    pub(super) fn met_in_call(&mut self, thread: ThreadId, at: Address) {
-        let Some(registers) = self.registers(thread) else {
-            return;
-        };
-        let Some(call) = &self.call else {
-            return self.release(thread);
-        };
-        if at == call.back && registers.sp() == call.sp {
-            return self.call_ended(End::Returned);
-        }
-        if let Some(why) = self.leaves_call(thread, at, &registers) {
-            return self.call_ended(End::Failed(why));
-        }
-        self.release(thread);
-    }
-
-    /// Why the calling thread is about to leave the function, if it is.
-    fn leaves_call(
-        &mut self,
-        thread: ThreadId,
-        at: Address,
-        registers: &UserRegisters,
-    ) -> Option<String> {
-        let jumps = |module: &Arc<LoadedModule>| module.jump_hooks().contains(&at);
-        if self.modules.iter().any(jumps) {
-            let sp = self.call.as_ref()?.sp;
-            let buffer = Address(registers.to_dwarf().get(RDI)?);
-            let targets = self.jump_values(registers, buffer.offset(JUMP_STACK));
-            let here = Address(registers.sp());
-            let mut targets = targets.into_iter().flatten();
-            let leaves = targets.any(|to| to.0 > sp && self.is_one_stack(here, to));
-            let place = self.place_of(thread);
-            return leaves.then(|| format!("has jumped out (longjmp){place}"));
-        }
-        if self.exceptions.is_panic(at) {
-            let first = unwind::innermost(registers.to_dwarf(), &self.modules, &self.memory);
-            return match handlers::of_panic(first, self.space()) {
-                Fate::Caught(_) => None,
-                Fate::Uncaught(_) => {
-                    let said = self.panic_text(registers);
-                    let place = self.place_of(thread);
-                    Some(format!("has panicked{place}: {said}"))
-                }
-            };
-        }
-        if self.exceptions.gives_up_at(at) {
-            let place = self.place_of(thread);
-            return Some(match self.given_up_for(thread) {
-                Some(thrown) => format!("has thrown {thrown}{place}, which nothing in it catches"),
-                None => format!("has called std::terminate{place}"),
-            });
-        }
-        None
-    }
-
-    /// Sites where called functions are left otherwise than by returning.
-    fn watch_ways_out(&mut self) {
-        let mut ways = self.exceptions_leave_at();
-        for module in self.modules.iter() {
-            ways.extend(module.jump_hooks());
-        }
-        for way in ways {
-            if let Err(error) = self.memory.insert(way, Reason::Call) {
-                tracing::warn!(%way, %error, "a call can't see exceptions and jumps");
-            }
-        }
-    }
-
-    /// A thread has a reason to stop while a function is called.
-    pub(super) fn stopped_in_call(&mut self, thread: ThreadId, reason: StopReason) {
-        if !self.is_calling(thread) {
-            let address = self.registers(thread).map(|r| r.pc()).unwrap_or_default();
-            self.reports.retain(|report| report.thread != thread);
-            self.reports.push(Stop {
-                thread,
-                address,
-                reason,
-            });
-            return;
-        }
-        let what = match reason {
-            StopReason::Signal {
-                number,
-                description,
-                ..
-            } => {
-                if !signals::is_fault(number) {
-                    // It was meant for the program, and is for later.
-                    ptrace::hand_back_signal(self.process, thread, number);
-                }
-                format!("ran into {description}")
-            }
-            StopReason::Trap => "ran into a trap instruction of its own".to_owned(),
-            StopReason::Pause => "was interrupted".to_owned(),
-            _ => return self.release(thread),
-        };
-        let place = self.place_of(thread);
-        self.call_ended(End::Failed(format!("{what}{place}")));
-    }
-
-    /// All threads are stopped while a function is called: for its end, or since one has to get past a site alone.
-    pub(super) fn gathered_in_call(&mut self) {
-        let alone = std::mem::take(&mut self.alone);
-        match &mut self.call {
-            Some(call) if call.end.is_none() && !self.stops.none_may_run() => {
-                self.run_alone(&alone);
-            }
-            Some(call) => {
-                call.end.get_or_insert(End::ThreadEnded);
-            }
-            None => {}
-        }
-    }
-
-    /// The calling thread is gone.
-    pub(super) fn thread_ended_in_call(&mut self, thread: ThreadId) {
-        if self.is_calling(thread) {
-            self.call_ended(End::ThreadEnded);
-        }
-    }
-
-    /// The process runs another program. True: that was a called function.
-    pub(super) fn executed_in_call(&mut self, thread: ThreadId) -> bool {
-        let Some(call) = &mut self.call else {
-            return false;
-        };
-        call.thread = thread;
-        self.call_ended(End::Executed);
-        true
-    }
-
-    /// Where a thread is, for the end of a sentence: ` at crash.c:12 in `f``.
-    fn place_of(&mut self, thread: ThreadId) -> String {
-        let Some(registers) = self.registers(thread) else {
-            return String::new();
-        };
-        let mut stack = StackCache::new(thread, 0, registers.to_dwarf());
-        let frames = (0..MOST_FRAMES).map_while(|at| stack.frame(&self.modules, &self.memory, at));
-        let frames: Vec<Frame> = frames.collect();
-        let users = frames.iter().find(|frame| frame.is_users());
-        let Some(frame) = users.or(frames.first()) else {
-            return String::new();
-        };
-        let mut place = String::new();
-        if let Some(at) = &frame.position {
-            let file = at.file.file_name().unwrap_or_default();
-            place = format!(" at {}:{}", file.to_string_lossy(), at.line);
-        }
-        if let Some(function) = &frame.function {
-            place.push_str(&format!(" in `{function}`"));
-        }
-        place
-    }
-
     /// Makes of a thread what it was before a call.
     fn restore(&mut self, thread: ThreadId, saved: Saved, back: Address, given_up: bool) {
         if !self.stops.is_live(thread) {
@@ -711,28 +420,5 @@ impl Owner {
             Ok(bytes) => Contents::Bytes(bytes.into()),
             Err(_) => contents,
         }
-    }
-
-    /// Stops that other threads have come to while a function was called: they are told when the program is to go on. True: there
-    /// are some, and it stays.
-    pub(super) fn tell_put_off(&mut self) -> bool {
-        let mut stops = std::mem::take(&mut self.reports);
-        stops.retain(|stop| self.stops.is_live(stop.thread));
-        let Some(first) = stops.first() else {
-            return false;
-        };
-        self.current = first.thread;
-        for stop in stops.iter().filter(|stop| !stop.reason.is_about_data()) {
-            self.control(stop.thread).passed = Some(stop.address);
-        }
-        self.tell_stops(stops);
-        true
-    }
-}
-
-fn seconds(time: Duration) -> String {
-    match time.as_secs_f64() {
-        1.0 => "1 second".to_owned(),
-        seconds => format!("{seconds} seconds"),
     }
 }
