@@ -55,7 +55,7 @@ fn a_core_file_shows_stack_values_memory_and_code_and_why_it_ended() {
         memory.data.is_some_and(|data| !data.is_empty()),
         "code is read from the program"
     );
-    let code = session.ok::<DisassembleRequest>(DisassembleArguments::new(at, 3));
+    let code = session.ok::<DisassembleRequest>(DisassembleArguments::new(at.clone(), 3));
     assert_eq!(code.instructions.len(), 3);
     assert!(
         code.instructions[0].instruction.starts_with("mov"),
@@ -68,21 +68,64 @@ fn a_core_file_shows_stack_values_memory_and_code_and_why_it_ended() {
     let threads = session.ok::<ThreadsRequest>(Default::default()).threads;
     assert_eq!(threads.len(), 1);
 
+    let (thread, frame) = (stop.thread, stop.top.id);
+    let arguments = session.scope(&stop.top, "Arguments").variables_reference;
+    let source = Source::new().with_path(fixture.path());
+    let line = fixture.line("wild");
     let refusals = [
-        session.refused::<ContinueRequest>(ContinueArguments::new(stop.thread)),
-        session.refused::<NextRequest>(NextArguments::new(stop.thread)),
-        session.refused::<WriteMemoryRequest>(WriteMemoryArguments::new("0x1000", "AAAA")),
+        session.refused::<ContinueRequest>(ContinueArguments::new(thread)),
+        session.refused::<NextRequest>(NextArguments::new(thread)),
+        session.refused::<StepInRequest>(StepInArguments::new(thread)),
+        session.refused::<StepOutRequest>(StepOutArguments::new(thread)),
+        session.refused::<StepInTargetsRequest>(StepInTargetsArguments::new(frame)),
+        session.refused::<GotoTargetsRequest>(GotoTargetsArguments::new(source.clone(), line)),
+        session.refused::<RestartFrameRequest>(RestartFrameArguments::new(frame)),
+        session.refused::<TerminateThreadsRequest>(
+            TerminateThreadsArguments::new().with_thread_ids(vec![thread]),
+        ),
+        session.refused::<SetVariableRequest>(SetVariableArguments::new(arguments, "argc", "3")),
         session.refused::<SetExpressionRequest>(
-            SetExpressionArguments::new("sink", "1").with_frame_id(stop.top.id),
+            SetExpressionArguments::new("sink", "1").with_frame_id(frame),
+        ),
+        session.refused::<EvaluateRequest>(
+            EvaluateArguments::new("sink = 1")
+                .with_frame_id(frame)
+                .with_context(EvaluateArgumentsContext::Repl),
+        ),
+        session.refused::<WriteMemoryRequest>(WriteMemoryArguments::new("0x1000", "AAAA")),
+        session.refused::<DataBreakpointInfoRequest>(
+            DataBreakpointInfoArguments::new("sink").with_frame_id(frame),
         ),
         session.refused::<TerminateRequest>(TerminateArguments::new()),
     ];
-    for refusal in refusals {
-        assert_eq!(
-            refusal.sentence,
-            "this needs a live process; a core file can only be looked at"
-        );
-    }
+    const NO_PROCESS: &str = "this needs a live process; a core file can only be looked at";
+    let said: Vec<&str> = refusals.iter().map(|refusal| &*refusal.sentence).collect();
+    assert_eq!(said, vec![NO_PROCESS; refusals.len()]);
+    // It stands still already.
+    session.ok::<PauseRequest>(PauseArguments::new(thread));
+    // What answers for each has its reason there.
+    let mut answers = session.set_lines(&fixture.path(), &[line]);
+    let functions = vec![FunctionBreakpoint::new("main")];
+    let functions = SetFunctionBreakpointsArguments::new(functions);
+    answers.extend(
+        session
+            .ok::<SetFunctionBreakpointsRequest>(functions)
+            .breakpoints,
+    );
+    let places = vec![InstructionBreakpoint::new(at.clone())];
+    let places = SetInstructionBreakpointsArguments::new(places);
+    answers.extend(
+        session
+            .ok::<SetInstructionBreakpointsRequest>(places)
+            .breakpoints,
+    );
+    let said = answers
+        .iter()
+        .map(|answer| (answer.verified, answer.message.as_deref()));
+    let said: Vec<_> = said.collect();
+    assert_eq!(said, vec![(false, Some(NO_PROCESS)); 3]);
+    let filters = SetExceptionBreakpointsArguments::new(vec!["cpp_throw".to_owned()]);
+    session.ok::<SetExceptionBreakpointsRequest>(filters);
     // The stop is still there to be looked at.
     assert_eq!(session.evaluate(&stop.top, "constant[1] + 40"), "42");
     session.disconnect();

@@ -80,7 +80,7 @@ fn what_nothing_catches_stops_where_it_is_thrown_in_every_way_of_linking() {
         let (stopped, text, _) = stop(&session, &fixture);
         assert_eq!(
             text,
-            "SIGABRT: the program aborts: std::terminate was called"
+            "SIGABRT: the program aborts: my::Error: it is my own (thrown, nothing catches it)"
         );
         session.resume(stopped.thread);
         assert_eq!(session.exit_code(), 134);

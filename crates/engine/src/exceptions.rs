@@ -1,8 +1,10 @@
 //! What a stop by an exception or a signal is about, in the words of the language that has it; and which exceptions stop.
 
 pub(crate) mod cpp;
+pub(crate) mod given_up;
 pub(crate) mod handlers;
 mod interpret;
+pub(crate) mod panicked;
 pub(crate) mod pattern;
 pub(crate) mod rust;
 pub(crate) mod thrown;

@@ -7,9 +7,8 @@ mod programs;
 
 use self::programs::{Proof, Sought};
 use crate::event::{Stop, StopReason};
-use crate::exceptions::thrown::Thrown;
 use crate::exceptions::{BreakMode, Exception};
-use crate::faults::{self, Mapping, SignalInfo};
+use crate::faults::{Mapping, SignalInfo};
 use crate::frame::StackCache;
 use crate::indexing::{self, Beside, Indexing};
 use crate::inspect::signals::explain;
@@ -22,7 +21,7 @@ use crate::target::core::{CoreFile, CoreThread, MappedFile, build_id};
 use crate::target::linux::process::{AuxiliaryVector, parse_auxiliary_vector};
 use crate::target::linux::ptrace::UserRegisters;
 use crate::values::NamedValue;
-use crate::{Address, Error, Event, ThreadId, signals};
+use crate::{Address, Error, Event, ThreadId};
 use crossbeam_channel::Sender;
 use dapple_symbols::Module;
 pub use dapple_symbols::indexing::IndexCache;
@@ -344,19 +343,16 @@ impl PostMortem {
             ..SignalInfo::default()
         });
         let process = ThreadId(self.core.notes.process);
-        let (fault, description) = explain(self, process, Some(&thread.registers), info, None);
-        self.exception = Some(Arc::new(Exception {
-            id: signals::name(number).into_owned(),
-            description: description.clone(),
-            mode: BreakMode::Unhandled,
-            message: thread.info.map(faults::facts),
-            thrown: fault.map(Thrown::Fault),
-            ..Exception::default()
-        }));
+        let explained = explain(self, process, Some(&thread.registers), info, None);
+        let mut exception = explained.exception(info, BreakMode::Unhandled);
+        if thread.info.is_none() && exception.type_name.is_none() {
+            exception.message = None;
+        }
+        self.exception = Some(Arc::new(exception));
         self.stop.reason = StopReason::Signal {
             number,
-            fault,
-            description,
+            fault: explained.fault,
+            description: explained.description,
         };
     }
 

@@ -5,6 +5,8 @@
 
 use crate::Address;
 use crate::exceptions::interpret;
+use crate::exceptions::thrown::Thrown;
+use crate::exceptions::{BreakMode, Exception};
 use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::values::Number;
@@ -15,6 +17,8 @@ use dapple_symbols::module::demangle;
 const LONGEST: usize = 4096;
 /// How deep classes are derived from each other, at most.
 const DEEPEST: usize = 32;
+/// More nested exceptions are not looked at.
+const MOST_NESTED: usize = 16;
 /// How many bases a class has, at most.
 const MOST_BASES: u64 = 1000;
 
@@ -426,6 +430,45 @@ impl<'a> Space<'a> {
             }
             (_, Some(Kind::Pointer { .. })) => self.mangled(thrown).as_deref() == Some("Dn"),
             _ => false,
+        }
+    }
+
+    /// What there is to say of an exception.
+    pub(crate) fn exception(
+        &self,
+        object: Object,
+        stack: u64,
+        mode: BreakMode,
+        end: &str,
+    ) -> Exception {
+        let nested = |object: &Object| self.nested(*object);
+        let objects = std::iter::successors(Some(object), nested);
+        let objects: Vec<Object> = objects.take(1 + MOST_NESTED).collect();
+        let inner = objects[1..].iter();
+        let inner = inner
+            .map(|object| self.one_exception(*object, stack))
+            .collect();
+        let mut exception = self.one_exception(object, stack);
+        exception.mode = mode;
+        exception.description = format!("{} ({end})", exception.description);
+        exception.inner = inner;
+        exception.thrown = Some(Thrown::Objects(objects));
+        exception
+    }
+
+    pub(crate) fn one_exception(&self, object: Object, stack: u64) -> Exception {
+        let name = self.type_name(object.type_info);
+        let id = name.clone().unwrap_or_else(|| "an exception".to_owned());
+        let message = self.what(object, stack);
+        Exception {
+            description: match &message {
+                Some(message) => format!("{id}: {message}"),
+                None => id.clone(),
+            },
+            id,
+            message,
+            type_name: name,
+            ..Exception::default()
         }
     }
 }

@@ -28,21 +28,22 @@ fn text(memory: &dyn Memory, at: u64, length: u64) -> Option<String> {
 /// The place of a panic, `src/main.rs:3:5`, from its `PanicInfo`.
 pub(crate) fn location(memory: &dyn Memory, info: Address) -> Option<String> {
     const WORDS: i64 = 6;
-    (0..WORDS).find_map(|index| {
-        let place = Address(word(memory, info.offset(8 * index))?);
-        // `Location`: a text, a line, a column.
-        let (file, length) = (word(memory, place)?, word(memory, place.offset(8))?);
-        let numbers = word(memory, place.offset(16))?;
-        let (line, column) = (numbers & 0xffff_ffff, numbers >> 32);
-        let likely = (1..=4096).contains(&length)
-            && (1..10_000_000).contains(&line)
-            && (1..100_000).contains(&column);
-        if !likely {
-            return None;
-        }
-        let file = text(memory, file, length)?;
-        Some(format!("{file}:{line}:{column}"))
-    })
+    (0..WORDS).find_map(|index| place(memory, Address(word(memory, info.offset(8 * index))?)))
+}
+
+/// What a `Location` says: a text, a line, a column.
+pub(super) fn place(memory: &dyn Memory, at: Address) -> Option<String> {
+    let (file, length) = (word(memory, at)?, word(memory, at.offset(8))?);
+    let numbers = word(memory, at.offset(16))?;
+    let (line, column) = (numbers & 0xffff_ffff, numbers >> 32);
+    let likely = (1..=4096).contains(&length)
+        && (1..10_000_000).contains(&line)
+        && (1..100_000).contains(&column);
+    if !likely {
+        return None;
+    }
+    let file = text(memory, file, length)?;
+    Some(format!("{file}:{line}:{column}"))
 }
 
 /// What a panic has with it.

@@ -1,7 +1,11 @@
 //! What a signal is about that a thread is about to get, or that has ended it: see [`crate::faults`].
 
 use super::Inspect;
+use crate::exceptions::cpp::Space;
+use crate::exceptions::thrown::Thrown;
+use crate::exceptions::{BreakMode, Exception, given_up, panicked};
 use crate::faults::{self, Scene, SignalInfo};
+use crate::frame::PhysicalFrame;
 use crate::signals;
 use crate::target::linux::ptrace::UserRegisters;
 use crate::unwind;
@@ -12,14 +16,39 @@ const ABORT_FRAMES: usize = 24;
 /// The longest message of the C library's that is read.
 const LONGEST_MESSAGE: usize = 2048;
 
-/// The address that was accessed, of faults, and a sentence for the user. `sender` is the name of the process that has sent it.
+/// What is known of a signal.
+pub(crate) struct Explained {
+    /// The address that was accessed, of faults.
+    pub(crate) fault: Option<Address>,
+    /// A sentence for the user.
+    pub(crate) description: String,
+    /// What was thrown that the program aborts for.
+    abort: Option<Exception>,
+}
+
+impl Explained {
+    /// It as what a thread has stopped for.
+    pub(crate) fn exception(&self, info: SignalInfo, mode: BreakMode) -> Exception {
+        let abort = self.abort.clone().unwrap_or_default();
+        Exception {
+            id: signals::name(info.number).into_owned(),
+            description: self.description.clone(),
+            mode,
+            message: abort.message.or_else(|| Some(faults::facts(info))),
+            thrown: abort.thrown.or(self.fault.map(Thrown::Fault)),
+            ..abort
+        }
+    }
+}
+
+/// What a signal is about. `sender` is the name of the process that has sent it.
 pub(crate) fn explain(
     threads: &dyn Inspect,
     process: ThreadId,
     registers: Option<&UserRegisters>,
     info: SignalInfo,
     sender: Option<String>,
-) -> (Option<Address>, String) {
+) -> Explained {
     let register = |wanted| registers.and_then(|registers| registers.get(wanted));
     let mut code = [0; 16];
     let length = registers.map_or(0, |registers| {
@@ -31,9 +60,9 @@ pub(crate) fn explain(
         false => Vec::new(),
     };
     let aborts = info.number == libc::SIGABRT && info.code <= 0 && info.sender == process.0;
-    let abort_message = match aborts {
+    let (abort_message, abort) = match aborts {
         true => abort_message(threads, registers),
-        false => None,
+        false => (None, None),
     };
     let scene = Scene {
         info,
@@ -45,14 +74,33 @@ pub(crate) fn explain(
         sender,
     };
     let fault = faults::fault_address(&scene).map(Address);
-    (fault, faults::describe(&scene))
+    Explained {
+        fault,
+        description: faults::describe(&scene),
+        abort,
+    }
 }
 
 /// What is known of why the program aborts: the message that the C library has for who finds the body (`__abort_msg`: failed
-/// assertions, corrupted heaps, overwritten buffers), or who has called `abort`.
-fn abort_message(threads: &dyn Inspect, registers: Option<&UserRegisters>) -> Option<String> {
-    let by = || aborting_frame(threads, registers?);
-    c_library_message(threads).or_else(|| Some(format!("the program aborts: {}", by()?)))
+/// assertions, corrupted heaps, overwritten buffers), what was thrown, or who has called `abort`.
+fn abort_message(
+    threads: &dyn Inspect,
+    registers: Option<&UserRegisters>,
+) -> (Option<String>, Option<Exception>) {
+    let message = c_library_message(threads);
+    let Some(registers) = registers.filter(|_| message.is_none()) else {
+        return (message, None);
+    };
+    let (modules, memory) = (threads.modules(), threads.memory());
+    let frames = unwind::frames(registers.to_dwarf(), modules, memory, ABORT_FRAMES);
+    let space = Space { memory, modules };
+    let thrown = given_up::at_abort(&frames, space);
+    let thrown = thrown.or_else(|| panicked::at_abort(&frames, space));
+    let by = match &thrown {
+        Some(thrown) => Some(thrown.description.clone()),
+        None => aborting_frame(&frames),
+    };
+    (by.map(|by| format!("the program aborts: {by}")), thrown)
 }
 
 fn c_library_message(threads: &dyn Inspect) -> Option<String> {
@@ -74,7 +122,7 @@ fn c_library_message(threads: &dyn Inspect) -> Option<String> {
 }
 
 /// Who has called `abort`, where it is somebody with a reason of his own.
-fn aborting_frame(threads: &dyn Inspect, registers: &UserRegisters) -> Option<String> {
+fn aborting_frame(frames: &[PhysicalFrame]) -> Option<String> {
     const REASONS: [(&str, &str); 5] = [
         ("__cxa_pure_virtual", "a pure virtual function was called"),
         (
@@ -88,8 +136,6 @@ fn aborting_frame(threads: &dyn Inspect, registers: &UserRegisters) -> Option<St
         ("_ZSt9terminatev", "std::terminate was called"),
         ("rust_panic", "a panic that does not unwind"),
     ];
-    let (modules, memory) = (threads.modules(), threads.memory());
-    let frames = unwind::frames(registers.to_dwarf(), modules, memory, ABORT_FRAMES);
     let names: Vec<String> = frames.iter().filter_map(|frame| frame.symbol()).collect();
     let is = |name: &String, wanted: &str| name == wanted || name.ends_with(wanted);
     let mut reasons = REASONS.iter();

@@ -29,8 +29,6 @@ use std::sync::Arc;
 /// DWARF numbers of a function's first two arguments (System V ABI for x86-64, §3.2.3).
 const RDI: u16 = 5;
 const RSI: u16 = 4;
-/// More nested exceptions are not looked at.
-const MOST_NESTED: usize = 16;
 
 /// What happens at a place in a runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -342,7 +340,10 @@ impl Owner {
         if kind == ExceptionKind::Uncaught {
             self.note_told(thread, Some(object));
         }
-        Some((kind, self.cpp_exception(object, registers.sp(), mode, &end)))
+        Some((
+            kind,
+            self.space().exception(object, registers.sp(), mode, &end),
+        ))
     }
 
     fn caught(&mut self, thread: ThreadId, object: Object) -> Option<(ExceptionKind, Exception)> {
@@ -370,7 +371,7 @@ impl Owner {
             return None;
         }
         let sp = self.registers(thread)?.sp();
-        let exception = self.cpp_exception(object, sp, BreakMode::Always, &end);
+        let exception = self.space().exception(object, sp, BreakMode::Always, &end);
         Some((ExceptionKind::Catch, exception))
     }
 
@@ -405,46 +406,6 @@ impl Owner {
         let reader = self.reader();
         let number = Parsed::new(expression, frame.language)?.number(&frame, &reader)?;
         Ok(number.is_true())
-    }
-
-    /// What there is to say of an exception.
-    pub(super) fn cpp_exception(
-        &self,
-        object: Object,
-        stack: u64,
-        mode: BreakMode,
-        end: &str,
-    ) -> Exception {
-        let nested = |object: &Object| self.space().nested(*object);
-        let objects = std::iter::successors(Some(object), nested);
-        let objects: Vec<Object> = objects.take(1 + MOST_NESTED).collect();
-        let inner = objects[1..].iter();
-        let inner = inner
-            .map(|object| self.one_exception(*object, stack))
-            .collect();
-        let mut exception = self.one_exception(object, stack);
-        exception.mode = mode;
-        exception.description = format!("{} ({end})", exception.description);
-        exception.inner = inner;
-        exception.thrown = Some(Thrown::Objects(objects));
-        exception
-    }
-
-    pub(super) fn one_exception(&self, object: Object, stack: u64) -> Exception {
-        let space = self.space();
-        let name = space.type_name(object.type_info);
-        let id = name.clone().unwrap_or_else(|| "an exception".to_owned());
-        let message = space.what(object, stack);
-        Exception {
-            description: match &message {
-                Some(message) => format!("{id}: {message}"),
-                None => id.clone(),
-            },
-            id,
-            message,
-            type_name: name,
-            ..Exception::default()
-        }
     }
 
     fn panicked(

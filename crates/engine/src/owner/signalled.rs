@@ -2,16 +2,15 @@
 
 use super::Owner;
 use crate::event::StopReason;
-use crate::exceptions::thrown::Thrown;
-use crate::exceptions::{BreakMode, Exception};
-use crate::faults::{self, SignalInfo};
+use crate::exceptions::BreakMode;
+use crate::faults::SignalInfo;
 use crate::frame::PhysicalFrame;
-use crate::inspect::signals::explain;
+use crate::inspect::signals::{Explained, explain};
 use crate::signals::{self, SignalTable, When};
 use crate::target::linux::input::Input;
 use crate::target::linux::{process, ptrace};
 use crate::unwind;
-use crate::{Address, Event, ThreadId};
+use crate::{Event, ThreadId};
 use std::sync::Arc;
 
 impl Owner {
@@ -51,35 +50,29 @@ impl Owner {
         if !stops && !policy.print {
             return self.release(thread);
         }
-        let (fault, mut description) = self.explain_signal(thread, info);
+        let mut explained = self.explain_signal(thread, info);
         if !policy.pass {
-            description.push_str(" (kept from the program)");
+            explained.description.push_str(" (kept from the program)");
         }
         if !stops {
             self.tell(Event::Signalled {
                 thread,
                 number: signal,
-                description,
+                description: explained.description,
             });
             return self.release(thread);
         }
-        self.control(thread).exception = Some(Arc::new(Exception {
-            id: signals::name(signal).into_owned(),
-            description: description.clone(),
-            mode: match self.is_fatal(thread, signal) && policy.pass {
-                true => BreakMode::Unhandled,
-                false => BreakMode::Always,
-            },
-            message: Some(faults::facts(info)),
-            thrown: fault.map(Thrown::Fault),
-            ..Exception::default()
-        }));
+        let mode = match self.is_fatal(thread, signal) && policy.pass {
+            true => BreakMode::Unhandled,
+            false => BreakMode::Always,
+        };
+        self.control(thread).exception = Some(Arc::new(explained.exception(info, mode)));
         self.report(
             thread,
             StopReason::Signal {
                 number: signal,
-                fault,
-                description,
+                fault: explained.fault,
+                description: explained.description,
             },
         );
     }
@@ -104,7 +97,7 @@ impl Owner {
             || ptrace::signal_info(thread).is_ok_and(|info| info.code > 0)
     }
 
-    fn explain_signal(&mut self, thread: ThreadId, info: SignalInfo) -> (Option<Address>, String) {
+    fn explain_signal(&mut self, thread: ThreadId, info: SignalInfo) -> Explained {
         let registers = self.registers(thread);
         let sender = (info.code <= 0 && info.sender > 0 && info.sender != self.process.0)
             .then(|| process::thread_name(ThreadId(info.sender), ThreadId(info.sender)))
