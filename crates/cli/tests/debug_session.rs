@@ -349,7 +349,7 @@ fn a_failing_command_ends_a_batch() {
         ),
         (
             "next 3",
-            "dapple: next what? `3` is neither nothing nor `statement`\n",
+            "dapple: `next` goes one step; an empty line does it again, `until LINE` goes further\n",
         ),
     ] {
         batch("fixtures/tour.rs", &[command, "help"]).assert_fails(message);

@@ -94,8 +94,8 @@ fn values_are_opened_up_with_their_raw_form_last_and_numbers_and_types_as_gdb_ha
         "price = 1.5}\n  [raw] = {_M_t = {",
         "many = len = 1000\n  [0] = 7\n",
         "  [63] = 7\n  … 936 more\n  [raw] = {",
-        "many[3],x = 0x…\n",
-        "5,b = 0b101\n",
+        "many[3] = 0x…\n",
+        "5 = 0b101\n",
         "none = nullopt\nItem\n  name: std::string\n  price: double\n",
         "std::vector<int>\n",
     ] {
@@ -294,5 +294,59 @@ fn variables_are_set_and_printed_with_what_they_are_then() {
             &["b inner", "run", "finish", refused],
         );
         assert!(run.stderr.contains(why), "{refused}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn what_people_try_first_does_what_they_mean_or_says_what_does() {
+    let stop = format!("b {}", support::line("called.c", "ready"));
+    let line = support::line("called.c", "crash");
+    let listed = format!("list {line},{line}");
+    let lines = [
+        "help",
+        &stop,
+        "run",
+        "p numbers[1]@2",
+        "p *argv@argc",
+        "p/x count",
+        "call add(1, 2)",
+        &listed,
+        "l 5,3",
+        "next 3",
+        "step 2",
+        "bt full",
+        "!ls",
+        "info functions",
+        "set print pretty on",
+        "layout src",
+    ];
+    let run = typed(&["fixtures/called.c"], &lines);
+    for said in [
+        "  again, restart-frame   begin the selected frame's function again\n",
+        "  k, kill                end the program",
+        "numbers[1]@2 = {1, 4}\n",
+        "*argv@argc = {…}\n  [0] = 0x… \"",
+        "count = 0x…\n",
+        "add(1, 2) = 3\n",
+        &*format!("\n{line:>6}      return *where; // stop: crash\n"),
+    ] {
+        assert!(run.stdout.contains(said), "{said}: {run:#?}");
+    }
+    assert!(!run.stdout.contains("static int spin"), "{run:#?}");
+    let errors = [
+        "`list 5,3` would end before it begins",
+        "`next` goes one step; an empty line does it again, `until LINE` goes further",
+        "`step` goes one step; an empty line does it again, `until LINE` goes further",
+        "there is no command `bt full`: `bt` shows the stack, `info locals` the variables of the frame that is selected",
+        "there is no command `!`: it runs no other programs; Ctrl-Z puts it aside",
+        "there is no command `info functions`: ",
+        "there is no command `set print pretty`: there is nothing to set; `help` lists the commands",
+        "there is no command `layout`: ",
+    ];
+    let said: Vec<&str> = run.stderr.lines().collect();
+    assert_eq!(said.len(), errors.len(), "{run:#?}");
+    for (said, expected) in said.iter().zip(errors) {
+        let said = said.strip_prefix("dapple: ").unwrap_or_default();
+        assert!(said.starts_with(expected), "{expected}: {said}");
     }
 }

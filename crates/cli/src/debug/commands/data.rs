@@ -32,7 +32,7 @@ pub static COMMANDS: &[Command] = &[
         aliases: &["p"],
         usage: "EXPRESSION",
         summary: "show a value",
-        details: "Such as `p order.items[0]` or `p *next`. What does not fit on a line is opened up. `p/x flags` shows numbers in hexadecimal.",
+        details: "Such as `p order.items[0]` or `p *next`. What does not fit on a line is opened up. `p/x flags` shows numbers in hexadecimal, `p *pointer@3` three of what it points to.",
         argument: Argument::Expression,
         repeats: false,
         run: print,
@@ -73,27 +73,48 @@ fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     if expression.is_empty() {
         bail!("print what? `p order.items[0]`");
     }
-    if let Some(format) = expression.strip_prefix('/') {
-        let expression = with_format(session, format)?;
-        return print(session, &expression);
-    }
-    if let Some(at) = assigns(expression) {
-        return assign(session, expression, at);
+    let (name, expression) = match expression.strip_prefix('/') {
+        Some(format) => with_format(session, format)?,
+        None => (expression, expression.to_owned()),
+    };
+    let expression = match at_sign(&expression) {
+        Some((first, count)) if session.is_own_adapter() => format!("&({first}),[{count}]"),
+        _ => expression,
+    };
+    if let Some(at) = assigns(&expression) {
+        return assign(session, &expression, at);
     }
     let frame = session.stop()?.frame().map(|frame| frame.id);
-    let mut arguments = EvaluateArguments::new(expression.to_owned());
+    let mut arguments = EvaluateArguments::new(expression);
     arguments.frame_id = frame;
     // In foreign adapters `repl` takes the adapter's own commands, and `p x` is one of lldb's.
     arguments.context = Some(EvaluateArgumentsContext::Watch);
     let answer = session.request_that_runs::<EvaluateRequest>(arguments)?;
     let value = value_tree::Value::from(&answer);
-    let text = value_tree::open(session, expression, &value);
+    let text = value_tree::open(session, name, &value);
     session.screen.say(&text);
     Ok(Flow::Go)
 }
 
-/// `/x flags`, as gdb and lldb write it, is our `flags,x`.
-fn with_format(session: &Session, format: &str) -> anyhow::Result<String> {
+/// Cuts gdb's `numbers[2]@3`, three of them from there on. An `@` inside a text is none.
+fn at_sign(text: &str) -> Option<(&str, &str)> {
+    let mut quoted = None;
+    let mut chars = text.char_indices();
+    let mut found = None;
+    while let Some((at, c)) = chars.next() {
+        match (quoted, c) {
+            (Some(_), '\\') => drop(chars.next()),
+            (Some(quote), c) if c == quote => quoted = None,
+            (None, '"' | '\'') => quoted = Some(c),
+            (None, '@') => found = Some((text[..at].trim(), text[at + 1..].trim())),
+            _ => {}
+        }
+    }
+    found.filter(|(first, count)| !first.is_empty() && !count.is_empty())
+}
+
+/// `/x flags`, as gdb and lldb write it, is our `flags,x`; with what it is called.
+fn with_format<'f>(session: &Session, format: &'f str) -> anyhow::Result<(&'f str, String)> {
     let (letter, expression) = format
         .split_once(char::is_whitespace)
         .context("print what? `p/x flags`")?;
@@ -108,7 +129,8 @@ fn with_format(session: &Session, format: &str) -> anyhow::Result<String> {
         "t" => "b",
         letter => letter,
     };
-    Ok(format!("{},{letter}", expression.trim()))
+    let expression = expression.trim();
+    Ok((expression, format!("{expression},{letter}")))
 }
 
 /// A value's type, and those of its fields.
@@ -422,7 +444,15 @@ pub fn returned(session: &mut Session) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::assigns;
+    use super::{assigns, at_sign};
+
+    #[test]
+    fn an_at_sign_counts_and_one_in_a_text_is_none() {
+        assert_eq!(at_sign("*argv@argc - 1"), Some(("*argv", "argc - 1")));
+        assert_eq!(at_sign("names[\"a@b\"]"), None);
+        assert_eq!(at_sign("c == '@'"), None);
+        assert_eq!(at_sign("x@"), None);
+    }
 
     #[test]
     fn what_assigns_is_told_from_what_compares() {

@@ -42,9 +42,11 @@ fn help(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
 
 fn overview(style: Style) -> String {
     let mut text = String::new();
-    for command in super::COMMANDS.iter().copied().flatten() {
+    let all = || super::COMMANDS.iter().copied().flatten();
+    let width = all().map(|command| names(command).len()).max().unwrap_or(0);
+    for command in all() {
         let names = names(command);
-        let padding = " ".repeat(20_usize.saturating_sub(names.len()));
+        let padding = " ".repeat(width + 2 - names.len());
         // Writing to a string does not fail.
         let _ = writeln!(
             text,

@@ -10,13 +10,15 @@ use crate::debug::session::{Session, State};
 
 /// Lines that one `list` shows.
 const LINES: usize = 11;
+/// And at most, where their numbers are given.
+const MOST: usize = 1000;
 
 pub static COMMANDS: &[Command] = &[Command {
     name: "list",
     aliases: &["l"],
-    usage: "[LINE | FILE:LINE | FUNCTION]",
+    usage: "[LINE | FIRST,LAST | FILE:LINE | FUNCTION]",
     summary: "show source text",
-    details: "Without an argument, goes on from where it was.",
+    details: "Without an argument, goes on from where it was, or around where the program is.",
     argument: Argument::Location,
     repeats: true,
     run: list,
@@ -27,6 +29,21 @@ fn list(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         State::Stopped(stop) => stop.frame().and_then(render::source_of),
         _ => None,
     };
+    let mut lines = LINES;
+    let mut place = argument;
+    // gdb's `list 10,20`.
+    if let Some((first, last)) = argument.split_once(',')
+        && let Ok(last) = last.trim().parse::<usize>()
+    {
+        place = first.trim();
+        let from = place.rsplit(':').next().unwrap_or_default();
+        let from: usize = super::number(from, "the number of a line")?;
+        if last < from {
+            anyhow::bail!("`list {argument}` would end before it begins");
+        }
+        lines = (last - from + 1).min(MOST);
+    }
+    let is_range = place != argument;
     let (file, first) = if argument.is_empty() {
         match (
             session.process.listed.clone(),
@@ -42,14 +59,16 @@ fn list(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         }
     } else {
         let (Place::Line(file, line) | Place::Definition(file, line)) =
-            find_place_in_text(session, argument)?
+            find_place_in_text(session, place)?
         else {
             anyhow::bail!("this adapter finds functions only for breakpoints; use FILE:LINE");
         };
-        (
-            file,
-            usize::try_from(line)?.saturating_sub(LINES / 2).max(1),
-        )
+        let line = usize::try_from(line)?;
+        let first = match is_range {
+            true => line,
+            false => line.saturating_sub(LINES / 2),
+        };
+        (file, first.max(1))
     };
     let count = session
         .sources
@@ -67,7 +86,7 @@ fn list(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     let marked = current
         .filter(|(path, _)| *path == file)
         .map(|(_, line)| line);
-    session.show_lines(&file, first, first + LINES - 1, marked)?;
+    session.show_lines(&file, first, first + lines - 1, marked)?;
     Ok(Flow::Go)
 }
 

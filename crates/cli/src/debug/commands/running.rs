@@ -168,6 +168,7 @@ fn continue_(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
 }
 
 fn next(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    one_step("next", argument)?;
     if !matches!(argument, "" | STATEMENT) {
         bail!("next what? `{argument}` is neither nothing nor `{STATEMENT}`");
     }
@@ -179,6 +180,14 @@ fn next(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     session.request::<NextRequest>(arguments)?;
     session.resumed();
     Ok(Flow::Go)
+}
+
+/// What gdb does as often as is said.
+fn one_step(command: &str, argument: &str) -> anyhow::Result<()> {
+    if argument.parse::<u64>().is_ok() {
+        bail!("`{command}` goes one step; an empty line does it again, `until LINE` goes further");
+    }
+    Ok(())
 }
 
 fn by_statement(session: &Session) -> anyhow::Result<SteppingGranularity> {
@@ -194,6 +203,7 @@ fn step(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     match argument {
         "" => {}
         STATEMENT => arguments.granularity = Some(by_statement(session)?),
+        count if count.parse::<u64>().is_ok() => one_step("step", count)?,
         name => arguments.target_id = Some(super::moving::target(session, name)?),
     }
     session.request::<StepInRequest>(arguments)?;

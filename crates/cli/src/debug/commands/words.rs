@@ -13,6 +13,13 @@ enum Meaning {
 
 use Meaning::{Said, Same};
 
+const NOTHING_TO_SET: &str = "there is nothing to set; `help` lists the commands";
+const NO_DISPLAY: &str = "nothing is shown at each stop but the source; `print` shows a value, `watch` stops where one changes";
+const NAMES: &str = "`break NAME` finds functions by their names or the ends of them, and says which are similar; `type NAME` shows a value's type";
+const NO_SHELL: &str = "it runs no other programs; Ctrl-Z puts it aside";
+const NO_WINDOWS: &str =
+    "each stop shows the source around it; `list` shows more, `disassemble` the instructions";
+
 /// Longer ones before those that they begin with. None begins with a whole command of ours that takes the rest as it is.
 static WORDS: &[(&str, Meaning)] = &[
     ("locals", Same("info locals")),
@@ -47,19 +54,70 @@ static WORDS: &[(&str, Meaning)] = &[
         "set args",
         Said("arguments follow the program: `dapple debug PROGRAM ARGS`"),
     ),
+    ("show", Said(NOTHING_TO_SET)),
+    ("display", Said(NO_DISPLAY)),
+    ("call", Same("print")),
+    ("info display", Said(NO_DISPLAY)),
+    ("undisplay", Said(NO_DISPLAY)),
+    ("info functions", Said(NAMES)),
+    ("info types", Said(NAMES)),
     (
-        "show",
-        Said("there is nothing to set; `help` lists the commands"),
+        "info symbol",
+        Said("`x/i ADDRESS` shows what is there, with its function"),
     ),
     (
-        "display",
-        Said(
-            "nothing is shown at each stop but the source; `print` shows a value, `watch` stops where one changes",
-        ),
+        "info line",
+        Said("`frame` shows the line, `disassemble` its instructions"),
     ),
     (
-        "call",
-        Said("no functions of the program are called; `print` shows values"),
+        "info source",
+        Said("`frame` shows the file, `list` its text"),
+    ),
+    ("info program", Same("info threads")),
+    ("info proc", Same("info processes")),
+    (
+        "bt full",
+        Said("`bt` shows the stack, `info locals` the variables of the frame that is selected"),
+    ),
+    (
+        "backtrace full",
+        Said("`bt` shows the stack, `info locals` the variables of the frame that is selected"),
+    ),
+    (
+        "printf",
+        Said("`print` shows values, `dprintf LINE TEXT` writes whenever the program gets there"),
+    ),
+    ("echo", Said("`print` shows values")),
+    ("shell", Said(NO_SHELL)),
+    ("!", Said(NO_SHELL)),
+    ("make", Said(NO_SHELL)),
+    ("tui", Said(NO_WINDOWS)),
+    ("layout", Said(NO_WINDOWS)),
+    (
+        "source",
+        Said("commands come from the standard input, or from `--ex`"),
+    ),
+    (
+        "directory",
+        Said("`dapple debug --source-map FROM=TO` says where sources are"),
+    ),
+    ("set listsize", Said(NOTHING_TO_SET)),
+    ("set pagination", Said(NOTHING_TO_SET)),
+    ("set confirm", Said(NOTHING_TO_SET)),
+    ("set print pretty", Said(NOTHING_TO_SET)),
+    ("set print elements", Said(NOTHING_TO_SET)),
+    ("set disassembly-flavor", Said(NOTHING_TO_SET)),
+    (
+        "set env",
+        Said("the program has the environment that `dapple debug` was started in"),
+    ),
+    (
+        "set environment",
+        Said("the program has the environment that `dapple debug` was started in"),
+    ),
+    (
+        "set follow-fork-mode",
+        Said("`dapple debug --follow-forks child` follows the child"),
     ),
     (
         "core-file",
@@ -140,10 +198,7 @@ static WORDS: &[(&str, Meaning)] = &[
     ("target modules list", Same("info modules")),
     ("memory read", Same("x")),
     ("source list", Same("list")),
-    (
-        "settings",
-        Said("there is nothing to set; `help` lists the commands"),
-    ),
+    ("settings", Said(NOTHING_TO_SET)),
 ];
 
 /// A line in our words.
@@ -172,7 +227,7 @@ fn rest_behind<'l>(line: &'l str, words: &str) -> Option<&'l str> {
         .chars()
         .next()
         .is_none_or(|next| next.is_whitespace() || next == '/');
-    ends.then(|| rest.trim())
+    (ends || words == "!").then(|| rest.trim())
 }
 
 /// The words that are one, with what they mean.
@@ -207,7 +262,12 @@ mod tests {
         assert_eq!(ours("xyz").as_deref(), Ok("xyz"));
         assert_eq!(ours("x/4xw p").as_deref(), Ok("x/4xw p"));
         assert_eq!(ours("memory read p").as_deref(), Ok("x p"));
-        let call = ours("call f()").expect_err("a call");
-        assert!(call.starts_with("there is no command `call`: "), "{call}");
+        assert_eq!(ours("call f()").as_deref(), Ok("print f()"));
+        let shown = ours("bt full").expect_err("no such command");
+        assert!(
+            shown.starts_with("there is no command `bt full`: "),
+            "{shown}"
+        );
+        assert_eq!(ours("set printed = 3").as_deref(), Ok("set printed = 3"));
     }
 }
