@@ -12,6 +12,9 @@ pub(crate) fn shorten(name: &str, language: Language) -> String {
         return name.to_owned();
     }
     match language {
+        // What has neither arguments nor a path is as short as it gets: `Node *`, `&str`.
+        Language::Rust if !name.contains(['<', ':', '{', '(', '=']) => name.to_owned(),
+        Language::Cpp if !name.contains(['<', ':', '[']) => plain_integers(&single_const(name)),
         Language::Rust => shorten_rust(name),
         Language::Cpp => shorten_cpp(&plain_integers(&single_const(name))),
         _ => plain_integers(&single_const(name)),
@@ -282,7 +285,10 @@ fn shorten_rust(name: &str) -> String {
 
 /// An array of constants is told as a constant array of them.
 fn single_const(name: &str) -> String {
-    name.replace("const const ", "const ")
+    match name.contains("const const ") {
+        true => name.replace("const const ", "const "),
+        false => name.to_owned(),
+    }
 }
 
 /// A tuple of one, which the compiler writes without its comma: `(i32)` → `(i32,)`.
@@ -364,6 +370,9 @@ fn plain_integers(name: &str) -> String {
         ("__int128 unsigned", "unsigned __int128"),
     ];
     let mut name = name.to_owned();
+    if !name.contains("int") {
+        return name;
+    }
     for (long, short) in NAMES {
         if name.contains(long) {
             name = name.replace(long, short);
