@@ -200,6 +200,61 @@ fn rust_iterators_over_sequences_and_texts_are_shown() {
 }
 
 #[test]
+fn rust_channels_and_threads_are_shown() {
+    let fixture = fixture("values_more.rs", &[]);
+    for stop in ["channels", "threads"] {
+        let path = format!("values/rust_{stop}.txt");
+        check(&fixture, stop, 2, expect_file![path]);
+    }
+}
+
+#[test]
+fn rust_wakers_functions_and_errors_are_shown() {
+    let fixture = fixture("values_more.rs", &[]);
+    for stop in ["wakers", "functions", "errors", "apply"] {
+        let path = format!("values/rust_{stop}.txt");
+        check(&fixture, stop, 2, expect_file![path]);
+    }
+}
+
+/// What is shown as what it holds has fields of its own, too, and nothing else has a raw form that is no more than itself.
+#[test]
+fn rust_wrappers_have_their_raw_form_below_them() {
+    let fixture = fixture("values_std.rs", &[]);
+    let mut debuggee = fixture.launch();
+    let look = |session: &Session, frame| {
+        let mut lines = Vec::new();
+        for (named, rendered) in session.variables(frame).expect("variables") {
+            let count = rendered.named + rendered.indexed;
+            let children = session.children(&named.value, None, 0..count);
+            let children = children.expect("children");
+            assert_eq!(children.len() as u64, count, "{}", named.name);
+            let raws = children.iter().filter(|(child, _)| child.name == "[raw]");
+            let raws: Vec<_> = raws.collect();
+            assert!(raws.len() <= 1, "{}", named.name);
+            for (_, raw) in raws {
+                let name = &named.name;
+                let text = listing::mask(&raw.text);
+                lines.push(format!("{name}: {} = {text}", rendered.type_name));
+            }
+        }
+        lines.join("\n") + "\n"
+    };
+    let mut shown = String::new();
+    let stops = ["numbers", "owners", "times"];
+    debuggee.break_at(&stops);
+    for _ in stops {
+        let (thread, _) = debuggee.run_to_breakpoint();
+        shown.push_str(&listing::live_and_post_mortem(
+            debuggee.session(),
+            thread,
+            look,
+        ));
+    }
+    expect_file!["values/rust_raw_forms.txt"].assert_eq(&shown);
+}
+
+#[test]
 fn rust_trait_objects_are_shown() {
     check(
         &fixture("values_std.rs", &[]),

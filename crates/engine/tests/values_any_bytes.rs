@@ -60,6 +60,9 @@ struct All<'a> {
     sorted: std::collections::btree_map::Iter<'a, u32, String>, part: std::collections::btree_set::Range<'a, u64>,
     owned: std::collections::btree_map::IntoIter<String, u8>, ring: std::collections::vec_deque::Iter<'a, u16>,
     rest: std::collections::vec_deque::Drain<'a, u16>, nodes: std::collections::linked_list::Iter<'a, u8>,
+    sender: std::sync::mpsc::Sender<String>, receiver: std::sync::mpsc::Receiver<u8>,
+    handle: std::thread::JoinHandle<String>, thread: std::thread::Thread, barrier: std::sync::Barrier, context: std::task::Context<'a>,
+    waker: std::task::Waker, started: std::sync::Once,
     words: std::str::SplitWhitespace<'a>, parts: std::str::SplitN<'a, char>,
     range: std::ops::RangeInclusive<char>, pointer: *const Node, function: fn() -> u32, nonzero: std::num::NonZeroU8,
 }

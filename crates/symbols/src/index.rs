@@ -5,7 +5,7 @@ use crate::dwarf::{DEPTH_LIMIT, Dwarf, Reader, Unit};
 use crate::enclosing::{OpenScopes, Scopes};
 use crate::functions::Function;
 use gimli::{Attribute, DwAt, constants as dw};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -28,6 +28,8 @@ pub(crate) struct Index<'a> {
     definitions: OnceLock<FxHashMap<&'a [u8], Vec<usize>>>,
     /// Pointers, arrays and qualified types by what they are made of, unit and offset; `None`: of nothing, as `void *`.
     made_of: OnceLock<MadeOf>,
+    /// Function pointers of Rust that are no pointers.
+    function_items: OnceLock<FxHashSet<usize>>,
     /// Statics by the entries, unit and offset, that declare them in a class.
     defined_statics: OnceLock<FxHashMap<(u32, usize), usize>>,
 }
@@ -149,6 +151,31 @@ impl<'a> Index<'a> {
             found
         });
         made_of.get(&part).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the pointer to a function at an offset is none, but stands for one function (Rust's function items). rustc describes both
+    /// alike, and says of variables and fields only that they are aligned to one byte. All entries are looked at the first time.
+    pub fn is_function_item(&self, dwarf: &Dwarf<'a>, unit: &Unit<'a>, offset: usize) -> bool {
+        let items = self.function_items.get_or_init(|| {
+            let mut found = FxHashSet::default();
+            let mut entries = unit.dw().entries();
+            while let Ok(Some(entry)) = entries.next_dfs() {
+                let is_place = matches!(entry.tag(), dw::DW_TAG_variable | dw::DW_TAG_member);
+                let alignment = || entry.attr_value(dw::DW_AT_alignment)?.udata_value();
+                if is_place
+                    && alignment() == Some(1)
+                    && let Some(type_) = entry.attr_value(dw::DW_AT_type)
+                    && let Some((of, offset)) = dwarf.resolve(unit, type_)
+                    && of.index == unit.index
+                    && let Some(type_) = dwarf.entry(unit, offset)
+                    && type_.tag() == dw::DW_TAG_pointer_type
+                {
+                    found.insert(offset.0);
+                }
+            }
+            found
+        });
+        items.contains(&offset)
     }
 
     /// The offset of the static that a class declares at another entry: `DW_AT_specification`, looked at the first time.

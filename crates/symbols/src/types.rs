@@ -228,6 +228,14 @@ impl Module {
         })
     }
 
+    /// Whether a pointer to a function of a Rust type is none: a value of it has no bytes, and stands for one function, which isn't named.
+    pub fn is_function_item(&self, id: TypeId) -> bool {
+        self.dwarf(|dwarf| {
+            let unit = dwarf.unit(id.unit);
+            unit.is_some_and(|unit| dwarf.index(unit).is_function_item(dwarf, unit, id.offset))
+        })
+    }
+
     /// The type with typedefs and qualifiers removed; `None`: void.
     ///
     /// # Errors

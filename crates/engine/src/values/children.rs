@@ -156,7 +156,11 @@ impl Reader<'_> {
         if is_other && cpp::has_fields(self, value) {
             return vec![raw(value)];
         }
-        rust::extras(self, value)
+        let extras = rust::extras(self, value);
+        match extras.is_empty() && is_other && rust::is_seen_through(self, value) {
+            true => vec![raw(value)],
+            false => extras,
+        }
     }
 
     fn named_children(

@@ -3,7 +3,7 @@
 //! The library's layout is its own affair and changes, so fields are searched by role (the first pointer inside `buf`,
 //! the integer called `len`), what they hold is checked for sense, and where it makes none the plain fields are shown.
 
-use super::view::{Limit, Reason, Record, Style, View};
+use super::view::{Field, Limit, Reason, Record, Style, View};
 use super::{Contents, Reader, Value, contents, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
@@ -11,6 +11,7 @@ use dapple_symbols::types::{Aggregate, Type, TypeId, TypeKind, Variant};
 
 mod captures;
 mod cells;
+mod channels;
 mod iterators;
 mod network;
 mod objects;
@@ -18,13 +19,15 @@ mod owners;
 mod ranges;
 mod sequences;
 mod tables;
+mod tasks;
 mod text;
+mod threads;
 mod times;
 mod trees;
 
 pub(crate) use captures::closure_name;
-pub(crate) use objects::concrete_type;
-pub(crate) use owners::{extras, is_hidden_in_summaries};
+pub(crate) use objects::{concrete_type, function_item};
+pub(crate) use owners::{extras, is_hidden_in_summaries, is_seen_through};
 pub(crate) use sequences::is_readable;
 
 /// The largest object Rust allows, in bytes.
@@ -133,6 +136,22 @@ fn empty() -> Record {
     }
 }
 
+/// What the library's user thinks of its type as having, in place of its own fields.
+fn shown(name: &str, fields: Vec<(&str, Value)>) -> View {
+    let field = |(name, value): (&str, Value)| Field {
+        name: name.to_owned(),
+        value,
+        base: false,
+        artificial: false,
+    };
+    View::Record(Record {
+        name: Some(name.to_owned()),
+        fields: fields.into_iter().map(field).collect(),
+        raw: true,
+        ..empty()
+    })
+}
+
 /// Whether a type has no values: `!`, an enum without variants, and what has one of those in it.
 fn is_uninhabited(reader: &Reader<'_>, value: &Value, nesting: usize) -> bool {
     let Some(type_) = reader.resolve(value).map(|resolved| resolved.type_) else {
@@ -205,6 +224,19 @@ pub(crate) fn view(
     };
     Some(View::Broken(reason))
 }
+
+/// What is open under a descriptor, which is all that it says of it.
+const DESCRIPTORS: [&str; 9] = [
+    "std::fs::File",
+    "std::net::tcp::TcpStream",
+    "std::net::tcp::TcpListener",
+    "std::net::udp::UdpSocket",
+    "std::os::unix::net::stream::UnixStream",
+    "std::os::unix::net::listener::UnixListener",
+    "std::os::unix::net::datagram::UnixDatagram",
+    "std::os::fd::owned::OwnedFd",
+    "std::os::fd::owned::BorrowedFd",
+];
 
 fn of_library(
     reader: &Reader<'_>,
@@ -283,6 +315,29 @@ fn of_library(
         }
         "std::io::error::Error" => objects::io_error(reader, value),
         _ if path.starts_with("core::ops::range::Range") => ranges::range(reader, value, path),
+        "std::sync::mpsc::Sender" | "std::sync::mpsc::SyncSender" | "std::sync::mpsc::Receiver" => {
+            channels::end(reader, value, type_)
+        }
+        "std::sync::mpmc::list::Channel" => channels::list(reader, value, limit),
+        "std::sync::mpmc::array::Channel" => channels::ring(reader, value),
+        "core::task::wake::Waker" => tasks::waker(reader, value),
+        "core::task::wake::Context" => tasks::context(reader, value),
+        _ if path.starts_with("std::thread::") => match names::base_name(path) {
+            "Thread" => threads::thread(reader, value),
+            name @ ("JoinHandle" | "ScopedJoinHandle") => threads::handle(reader, value, name),
+            _ => Err(Flaw::Layout),
+        },
+        _ if path.starts_with("std::sync::") => match names::base_name(path) {
+            "Barrier" => threads::barrier(reader, value),
+            "Once" => threads::once(reader, value),
+            "Condvar" => Ok(shown("Condvar", Vec::new())),
+            _ => Err(Flaw::Layout),
+        },
+        _ if DESCRIPTORS.contains(&path) => {
+            let number = reader.find(value, "fd").known()?;
+            let number = reader.find_integer(&number).known()?;
+            Ok(shown(names::base_name(path), vec![("fd", number)]))
+        }
         _ => match iterators::view(reader, value, aggregate, path, limit) {
             Err(Flaw::Layout) if aggregate.members.len() == 2 => {
                 objects::fat_pointer(reader, value, type_, limit)
@@ -300,6 +355,7 @@ pub(crate) fn note(reader: &Reader<'_>, value: &Value, view: &View, alone: bool)
     let note = match (kind(reader, value)?, view) {
         (Kind::Owner, _) if alone => owners::note(reader, value),
         (Kind::Cell(path), _) => cells::note(reader, value, path),
+        (Kind::Channel, _) if alone => channels::note(reader, value),
         (Kind::Range, _) => ranges::note(reader, value),
         (Kind::Future, _) => {
             let type_ = reader.resolve(value)?.type_;
@@ -322,6 +378,8 @@ enum Kind {
     Cell(&'static str),
     /// A guard of one.
     Guard,
+    /// An end of a channel.
+    Channel,
     /// `RangeInclusive`.
     Range,
     /// A pointer to a trait object.
@@ -358,6 +416,9 @@ fn kind(reader: &Reader<'_>, value: &Value) -> Option<Kind> {
         | "std::sync::poison::rwlock::RwLockReadGuard"
         | "core::cell::Ref"
         | "core::cell::RefMut" => Some(Kind::Guard),
+        "std::sync::mpsc::Sender" | "std::sync::mpsc::SyncSender" | "std::sync::mpsc::Receiver" => {
+            Some(Kind::Channel)
+        }
         "core::ops::range::RangeInclusive" => Some(Kind::Range),
         _ if aggregate.variants.is_some() => {
             captures::is_future(&type_.name).then_some(Kind::Future)
@@ -404,6 +465,14 @@ pub(crate) fn raw_vec_parts(reader: &Reader<'_>, buffer: &Value) -> Option<(u64,
 /// The first generic argument.
 fn argument(aggregate: &Aggregate) -> Option<TypeId> {
     aggregate.type_arguments.first()?.1
+}
+
+/// The first generic argument of a value's type.
+fn argument_of(reader: &Reader<'_>, value: &Value) -> Option<TypeId> {
+    match &reader.resolve(value)?.type_.kind {
+        TypeKind::Aggregate(aggregate) => argument(aggregate),
+        _ => None,
+    }
 }
 
 /// The first field of an enum's active variant.

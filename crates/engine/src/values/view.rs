@@ -292,6 +292,9 @@ impl Reader<'_> {
                 if let Some(view) = self.implicit_pointer_view(value, *target, limit) {
                     return Ok(view);
                 }
+                if self.is_function_item(value, type_, *target) {
+                    return Err(rust::function_item());
+                }
                 let address = self.word(&value.contents)?;
                 match kind {
                     PointerKind::Pointer => {
@@ -342,6 +345,18 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether a Rust function's pointer is none: it has no bytes, and what is there is something else.
+    fn is_function_item(&self, value: &Value, type_: &Type, target: Option<TypeId>) -> bool {
+        let is_function = || {
+            let target = value.sibling(target, Contents::Memory(crate::Address(0)));
+            let target = self.resolve(&target);
+            target.is_some_and(|target| matches!(target.type_.kind, TypeKind::Function { .. }))
+        };
+        type_.language == Language::Rust
+            && is_function()
+            && value.module.module.is_function_item(type_.id)
+    }
+
     /// A little-endian word at the start of the contents.
     pub(crate) fn word(&self, contents: &Contents) -> Result<u64, Reason> {
         let bytes = self.bytes(contents, 8)?;
@@ -374,7 +389,14 @@ impl Reader<'_> {
                 return View::Pointer {
                     address,
                     target: None,
-                    note: self.function_name(address).map(|name| format!("<{name}>")),
+                    note: match self.function_name(address) {
+                        Some(name) => Some(format!("<{name}>")),
+                        // Rust's never are null, or lead elsewhere.
+                        None if value.language == Language::Rust => {
+                            Some("<no function there>".to_owned())
+                        }
+                        None => None,
+                    },
                     shows: Shows::Address,
                 };
             }

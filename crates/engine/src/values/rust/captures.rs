@@ -76,6 +76,8 @@ pub(super) fn future(
         if field.name == AWAITED {
             field.name = "awaiting".to_owned();
         }
+        // What has no name in the source, such as whether a variable is still to be dropped.
+        field.artificial |= super::tuple_index(&field.name).is_some();
     }
     // What is waited for comes last, as it does in the source.
     record.fields.sort_by_key(|field| field.name == "awaiting");

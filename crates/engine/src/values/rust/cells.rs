@@ -1,17 +1,16 @@
 //! Cells and locks: what they hold, and in a note in what state they are.
 
-use super::{Flaw, Known, argument, broken, held, variant_name};
+use super::{Flaw, Known, argument_of, broken, held, variant_name};
 use crate::values::view::{Field, Record, Style, View};
 use crate::values::{Contents, Reader, Value, contents, names};
 use dapple_symbols::location::Unavailable;
-use dapple_symbols::types::TypeKind;
 
 /// How many have a lock for reading, in the low bits of its state; all of them set: one has it for writing.
 const READERS: u32 = (1 << 30) - 1;
 /// States of `Once` where it is a futex.
-const COMPLETE: u32 = 0;
-const RUNNING: u32 = 1;
-const POISONED: u32 = 2;
+pub(super) const COMPLETE: u32 = 0;
+pub(super) const RUNNING: u32 = 1;
+pub(super) const POISONED: u32 = 2;
 
 /// What is shown of a value of type `name`: one of its fields.
 pub(super) fn holding(
@@ -40,11 +39,7 @@ pub(super) fn holding(
 /// As [`holding`], for what holds nothing yet.
 fn holding_none(reader: &Reader<'_>, name: &str, value: &Value, why: &str) -> View {
     let reason = Unavailable::Unsupported(why.to_owned());
-    let type_ = reader.resolve(value).map(|resolved| resolved.type_);
-    let type_id = type_.and_then(|type_| match &type_.kind {
-        TypeKind::Aggregate(aggregate) => argument(aggregate),
-        _ => None,
-    });
+    let type_id = argument_of(reader, value);
     let none = value.sibling(type_id, Contents::Unavailable(reason));
     holding(reader, name, Style::Tuple, "0", none)
 }
@@ -118,7 +113,7 @@ pub(super) fn lazy_lock(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw
 }
 
 /// The state of the `Once` in a value; the higher bits say who waits.
-fn once(reader: &Reader<'_>, value: &Value) -> Result<u32, Flaw> {
+pub(super) fn once(reader: &Reader<'_>, value: &Value) -> Result<u32, Flaw> {
     let state = reader.find(value, "state_and_queued").known()?;
     Ok(number(reader, &state)? as u32 & 3)
 }
@@ -131,7 +126,10 @@ pub(super) fn behind(reader: &Reader<'_>, pointer: &Value) -> Result<View, Flaw>
             ..
         }
         | View::Alias(target) => Ok(View::Alias(target)),
-        _ => Err(Flaw::Layout),
+        _ => {
+            reader.word(&reader.find_pointer(pointer).known()?.contents)?;
+            Err(Flaw::Layout)
+        }
     }
 }
 

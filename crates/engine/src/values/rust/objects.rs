@@ -5,7 +5,9 @@ use crate::Address;
 use crate::values::view::{Limit, Shows, View};
 use crate::values::{Contents, Reader, Value, contents, names};
 use dapple_symbols::functions::Language;
+use dapple_symbols::location::Unavailable;
 use dapple_symbols::names::NamePattern;
+use dapple_symbols::queries::FoundType;
 use dapple_symbols::types::{Type, TypeKind};
 
 /// How many wrappers are looked through for a trait object.
@@ -142,20 +144,22 @@ pub(super) fn object(
 ) -> Result<View, Flaw> {
     if let Some(mut target) = described(reader, value, table) {
         target.contents = Contents::Memory(Address(address));
+        // What has no size by its table, and has one by its type, is a function item.
+        if size(reader, table) == Some(0) && reader.size_of(&target) != Some(0) {
+            target.contents = Contents::Unavailable(function_item());
+        }
         return Ok(View::Alias(target));
     }
     let name = concrete_type(reader, table);
-    if let (Some(name), Some(unit)) = (&name, value.type_id) {
+    if let Some(name) = &name {
         // What `Box<dyn Error>::from` makes of a text is that text.
         let type_name = match name.ends_with("::from::StringError") {
             true => "alloc::string::String",
             false => name,
         };
-        let pattern = NamePattern::new(&format!("::{type_name}"));
-        let found = value.module.module.find_types_beside(unit, &pattern);
-        if let Some(found) = found.iter().find(|found| !found.only_declared) {
-            let contents = Contents::Memory(Address(address));
-            return Ok(View::Alias(value.sibling(Some(found.id), contents)));
+        if let Some(mut target) = named(value, type_name) {
+            target.contents = Contents::Memory(Address(address));
+            return Ok(View::Alias(target));
         }
     }
     Ok(View::Pointer {
@@ -164,6 +168,16 @@ pub(super) fn object(
         note: name.map(|name| format!("<{}>", names::shorten(&name, Language::Rust))),
         shows: Shows::Address,
     })
+}
+
+/// A value of the type of a name, where it can be as the unit of another value's type has it; where it is isn't known.
+pub(super) fn named(value: &Value, name: &str) -> Option<Value> {
+    let pattern = NamePattern::new(&format!("::{name}"));
+    let module = &value.module.module;
+    let whole = |all: Vec<FoundType>| all.into_iter().find(|found| !found.only_declared);
+    let beside = whole(module.find_types_beside(value.type_id?, &pattern));
+    let found = beside.or_else(|| whole(module.find_types(&pattern)))?;
+    Some(value.sibling(Some(found.id), Contents::Memory(Address(0))))
 }
 
 /// A value of the type that the debug information says a table is for; where it is isn't known.
@@ -178,6 +192,16 @@ fn described(reader: &Reader<'_>, value: &Value, table: u64) -> Option<Value> {
         Language::Rust,
         nowhere,
     ))
+}
+
+/// Why a function item isn't shown: rustc describes its type, which no other function has, as that of all functions with its signature.
+pub(crate) fn function_item() -> Unavailable {
+    Unavailable::Unsupported("a function item: the debug information doesn't name it".to_owned())
+}
+
+/// The size of what a table is for: the second word of it.
+fn size(reader: &Reader<'_>, table: u64) -> Option<u64> {
+    reader.memory.read_u64(Address(table.checked_add(8)?)).ok()
 }
 
 /// The alignment of what a table is for: the third word of it.

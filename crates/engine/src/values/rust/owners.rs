@@ -5,6 +5,7 @@ use super::{Flaw, Known, argument, broken, sequences};
 use crate::Address;
 use crate::values::view::{Limit, View};
 use crate::values::{Contents, NamedValue, Reader, Value, names};
+use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Type, TypeKind};
 
 /// More owners than these wouldn't fit into memory.
@@ -172,6 +173,20 @@ pub(crate) fn extras(reader: &Reader<'_>, value: &Value) -> Vec<NamedValue> {
     raw.raw = true;
     add(crate::values::children::RAW, raw);
     extras
+}
+
+/// Whether a value is a wrapper of the library's, which is shown as what it holds and has fields of its own.
+pub(crate) fn is_seen_through(reader: &Reader<'_>, value: &Value) -> bool {
+    let is_there = !value.raw && !matches!(value.contents, Contents::Unavailable(_));
+    is_there
+        && reader.resolve(value).is_some_and(|resolved| {
+            let TypeKind::Aggregate(aggregate) = &resolved.type_.kind else {
+                return false;
+            };
+            resolved.type_.language == Language::Rust
+                && names::is_rust_std(&resolved.type_.name)
+                && (!aggregate.members.is_empty() || aggregate.variants.is_some())
+        })
 }
 
 /// Whether a value is only named inside of others: what a `Weak` leads to is elsewhere, and often around it.
