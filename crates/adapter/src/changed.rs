@@ -39,6 +39,11 @@ impl Adapter {
         );
     }
 
+    /// Values are shown otherwise than before.
+    pub fn presentation_changed(&mut self, context: &Context) {
+        self.values_changed(vec![InvalidatedAreas::Variables], context);
+    }
+
     /// The user has changed values, in memory or registers. Any other may be shown from the same place.
     fn values_changed(&mut self, areas: Vec<InvalidatedAreas>, context: &Context) {
         self.forget_variables();

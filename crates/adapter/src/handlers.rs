@@ -16,6 +16,7 @@ mod locations;
 mod memory;
 mod moving;
 mod places;
+pub mod presentation;
 mod registers;
 mod restart;
 mod run;
@@ -87,6 +88,7 @@ pub fn server() -> Server<Adapter> {
         .on::<StepOutRequest>(run::step_out)
         .on::<PauseRequest>(run::pause)
         .on::<skipping::SetSkipRequest>(skipping::set_skip)
+        .on::<presentation::ReadVisualizersRequest>(presentation::read_visualizers)
         .on::<SourceRequest>(sources::source)
         .on_deferred::<LoadedSourcesRequest>(sources::loaded_sources)
         .on_deferred::<RestartRequest>(restart::restart)

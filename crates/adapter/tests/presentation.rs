@@ -2,10 +2,11 @@
 
 mod support;
 
+use dapple_adapter::{ReadVisualizersArguments, ReadVisualizersRequest};
 use dapple_dap::types::*;
 use serde_json::json;
 use support::fixture::{fixtures_folder, workspace};
-use support::{Fixture, Session, text};
+use support::{Fixture, Session, initialize_arguments, text};
 
 fn natvis() -> String {
     text(&workspace().join("fixtures/shown.natvis"))
@@ -115,7 +116,8 @@ fn a_file_that_is_wrong_is_told_and_read_anew_at_a_restart() {
         <Type Name='shop::Point'><DisplayString>at {x}</DisplayString></Type>",
     );
     let missing = folder.join("missing.natvis");
-    let session = Session::new();
+    let client = initialize_arguments().with_supports_invalidated_event(true);
+    let session = Session::serving(Default::default(), client);
     let files = json!([text(&missing), text(&file)]);
     session.launch(&fixture, json!({ "visualizerFile": files }));
     let console = OutputEventCategory::Console;
@@ -134,6 +136,26 @@ fn a_file_that_is_wrong_is_told_and_read_anew_at_a_restart() {
         plain.value.contains("the expression ends too early"),
         "{plain:?}"
     );
+
+    // In the session, by the console and by a request.
+    write("<Type Name='shop::Point'><DisplayString>then at {y}</DisplayString></Type>");
+    let typed = EvaluateArguments::new("natvis reload");
+    let typed = typed.with_context(EvaluateArgumentsContext::Repl);
+    let said = session.ok::<EvaluateRequest>(typed.clone()).result;
+    assert_eq!(said, "2 Natvis files were read again");
+    session.wait_for::<InvalidatedEvent>();
+    assert_eq!(session.evaluate(&stopped.top, "point"), "then at -4");
+    let other = folder.join("other.natvis");
+    std::fs::copy(workspace().join("fixtures/shown.natvis"), &other).expect("a copy");
+    let files = |files: Option<&[&std::path::PathBuf]>| ReadVisualizersArguments {
+        files: files.map(|files| files.iter().copied().cloned().collect()),
+    };
+    session.ok::<ReadVisualizersRequest>(files(Some(&[&other])));
+    assert_eq!(session.evaluate(&stopped.top, "point"), "(3, -4)");
+    let hovered = typed.with_context(EvaluateArgumentsContext::Hover);
+    session.refused::<EvaluateRequest>(hovered);
+    session.ok::<ReadVisualizersRequest>(files(Some(&[&file])));
+    assert_eq!(session.evaluate(&stopped.top, "point"), "then at -4");
 
     write("<Type Name='shop::Point'><DisplayString>now at {y}</DisplayString></Type>");
     session.ok::<RestartRequest>(RestartArguments::default());

@@ -350,3 +350,39 @@ fn what_people_try_first_does_what_they_mean_or_says_what_does() {
         assert!(said.starts_with(expected), "{expected}: {said}");
     }
 }
+
+#[test]
+fn natvis_files_are_read_again_and_others_added() {
+    let file = scratch("natvis").join(format!("own-{}.natvis", std::process::id()));
+    let text = |shown: &str| {
+        format!(
+            "<AutoVisualizer><Type Name='own::Point'><DisplayString>{shown}</DisplayString></Type></AutoVisualizer>"
+        )
+    };
+    std::fs::write(&file, text("first {x}")).expect("a file");
+    let path = file.to_str().expect("a plain path");
+    let stop = format!("b {}", support::line("styled.cpp", "values"));
+    let add = format!("natvis {path}");
+    let lines = [
+        "natvis",
+        &stop,
+        "run",
+        "p point",
+        &add,
+        "p point",
+        "natvis reload",
+        "natvis no-such",
+    ];
+    let run = typed(&["fixtures/styled.cpp"], &lines);
+    let said = [
+        "no Natvis file was given; `natvis FILE` reads one\n",
+        "point = {x = 3, y = -1.5}\n",
+        &*format!("/own-{}.natvis\n", std::process::id()),
+        "point = first 3\n",
+    ];
+    for said in said {
+        assert!(run.stdout.contains(said), "{said}: {run:#?}");
+    }
+    assert_eq!(run.stderr, "dapple: there is no file no-such\n", "{run:#?}");
+    std::fs::remove_file(&file).expect("removed");
+}

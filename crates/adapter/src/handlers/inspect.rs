@@ -1,6 +1,6 @@
 //! Looking at the program: threads, stacks, variables, expressions, modules.
 
-use super::{input, registers, sources};
+use super::{input, presentation, registers, sources};
 use crate::adapter::{Adapter, Location, Phase, Reference, ScopeKind};
 use crate::{from_dap, to_dap};
 use dapple_dap::message::Empty;
@@ -303,6 +303,9 @@ pub fn evaluate(
 ) -> Result<EvaluateResponse, Failure> {
     if let Some(sent) = input::typed(adapter, &arguments) {
         return sent;
+    }
+    if let Some(read) = presentation::typed(adapter, &arguments, context) {
+        return read;
     }
     let frame = match arguments.frame_id {
         Some(id) => Some(frame(adapter, id)?),

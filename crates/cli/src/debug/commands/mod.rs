@@ -10,6 +10,7 @@ mod help;
 mod listing;
 mod machine;
 mod moving;
+mod presentation;
 mod running;
 mod skipping;
 mod stack;
@@ -78,6 +79,7 @@ pub static COMMANDS: &[&[Command]] = &[
     stack::COMMANDS,
     data::COMMANDS,
     machine::COMMANDS,
+    presentation::COMMANDS,
     listing::COMMANDS,
     help::COMMANDS,
 ];

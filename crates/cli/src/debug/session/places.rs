@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use dapple_adapter::{SetSkipArguments, SetSkipRequest};
+use dapple_adapter::{
+    ReadVisualizersArguments, ReadVisualizersRequest, SetSkipArguments, SetSkipRequest,
+};
 use dapple_dap::types::{
     FunctionBreakpoint, SetBreakpointsArguments, SetBreakpointsRequest,
     SetExceptionBreakpointsArguments, SetExceptionBreakpointsRequest,
@@ -114,6 +116,17 @@ impl Session {
             self.request::<SetSkipRequest>(SetSkipArguments { skip })?;
         }
         Ok(())
+    }
+
+    /// Has our adapter read the Natvis files, of each process.
+    pub fn tell_visualizers(&mut self) -> anyhow::Result<()> {
+        self.in_each_process(|session| {
+            if session.process.link.is_some() {
+                let files = Some(session.program.visualizers.clone());
+                session.request::<ReadVisualizersRequest>(ReadVisualizersArguments { files })?;
+            }
+            Ok(())
+        })
     }
 
     /// Removes a breakpoint, here and in the adapter.

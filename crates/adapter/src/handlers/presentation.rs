@@ -1,0 +1,77 @@
+//! The user's own presentation of types, read again while the session goes on: a request of our own, and words for the debug console.
+
+use crate::adapter::Adapter;
+use crate::to_dap;
+use dapple_dap::Request;
+use dapple_dap::message::Empty;
+use dapple_dap::server::{Context, Failure};
+use dapple_dap::types::{EvaluateArguments, EvaluateArgumentsContext, EvaluateResponse};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What is typed into the debug console for it; no expression of any language.
+const WORDS: [&str; 2] = ["natvis", "reload"];
+
+/// Reads the Natvis files again.
+#[derive(Debug)]
+pub struct ReadVisualizersRequest;
+
+/// What [`ReadVisualizersRequest`] carries.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct ReadVisualizersArguments {
+    /// All files, in place of those that there were; without, the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<Vec<PathBuf>>,
+}
+
+impl Request for ReadVisualizersRequest {
+    const COMMAND: &'static str = "dapple/readVisualizers";
+    type Arguments = ReadVisualizersArguments;
+    type Response = Empty;
+}
+
+/// Works before and while the program runs. What is wrong with a file is told as output; clients ask for values anew.
+pub fn read_visualizers(
+    adapter: &mut Adapter,
+    arguments: ReadVisualizersArguments,
+    context: &mut Context,
+) -> Result<Empty, Failure> {
+    if let Some(files) = arguments.files {
+        adapter.visualizers = files;
+    }
+    read(adapter, context)?;
+    Ok(Empty)
+}
+
+fn read(adapter: &mut Adapter, context: &Context) -> Result<(), Failure> {
+    if let Some(debuggee) = &adapter.debuggee {
+        debuggee
+            .set_presentation(adapter.visualizers.clone())
+            .map_err(|error| to_dap::failure(&error))?;
+    }
+    adapter.presentation_changed(context);
+    Ok(())
+}
+
+/// Reads the files again if that is what was typed.
+pub fn typed(
+    adapter: &mut Adapter,
+    arguments: &EvaluateArguments,
+    context: &Context,
+) -> Option<Result<EvaluateResponse, Failure>> {
+    let is_typed = arguments.context == Some(EvaluateArgumentsContext::Repl)
+        && arguments.expression.split_whitespace().eq(WORDS);
+    is_typed.then(|| {
+        read(adapter, context)?;
+        Ok(EvaluateResponse::new(said(adapter.visualizers.len()), 0))
+    })
+}
+
+fn said(files: usize) -> String {
+    match files {
+        0 => "no Natvis file is given (`visualizerFile`); those of Rust crates are read again"
+            .to_owned(),
+        1 => "the Natvis file was read again".to_owned(),
+        count => format!("{count} Natvis files were read again"),
+    }
+}

@@ -1,0 +1,48 @@
+//! How values of the user's own types are shown.
+
+use anyhow::bail;
+
+use super::{Argument, Command, Flow};
+use crate::debug::render;
+use crate::debug::session::Session;
+
+/// Reads the files again.
+const RELOAD: &str = "reload";
+
+pub static COMMANDS: &[Command] = &[Command {
+    name: "natvis",
+    aliases: &[],
+    usage: "[reload | FILE]",
+    summary: "read a Natvis file, or again those that were read, or list them",
+    details: "Such a file says how values of your types are shown. `natvis reload` reads all again, after they were edited.",
+    argument: Argument::Topic(&[RELOAD]),
+    repeats: false,
+    run: natvis,
+}];
+
+fn natvis(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    let mut files = session.program.visualizers.clone();
+    if !argument.is_empty() {
+        if !session.is_own_adapter() {
+            bail!("this adapter can't be told how values are shown");
+        }
+        if argument != RELOAD {
+            let file = std::path::absolute(argument)?;
+            if !file.is_file() {
+                bail!("there is no file {}", render::path(&file));
+            }
+            // Of entries for the same type, the first counts.
+            files.retain(|known| *known != file);
+            files.insert(0, file);
+        }
+        session.program.visualizers = files;
+        session.tell_visualizers()?;
+    }
+    let files = session.program.visualizers.iter();
+    let files: Vec<String> = files.map(|file| render::path(file)).collect();
+    session.screen.say(&match files.as_slice() {
+        [] => "no Natvis file was given; `natvis FILE` reads one".to_owned(),
+        files => format!("values are shown by {}", files.join(", ")),
+    });
+    Ok(Flow::Go)
+}
