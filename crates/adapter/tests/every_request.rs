@@ -66,6 +66,7 @@ fn check_row(row: &[String], suffix: &str) {
     assert!(
         texts.any(|text| text.contains(&type_name))
             || text_of("adapter/support/mod").contains(&type_name)
+            || text_of("adapter/support/setting").contains(&type_name)
             || shared.contains(&type_name),
         "no test of {files:?} has {type_name}"
     );
