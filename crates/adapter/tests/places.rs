@@ -228,3 +228,17 @@ fn an_instructions_breakpoint_stays_when_the_program_starts_again() {
     assert_eq!(session.exit_code(), 0);
     session.disconnect();
 }
+
+#[test]
+fn the_last_line_of_a_file_is_its_functions_and_not_what_makes_its_objects() {
+    let fixture = Fixture::new("initialised.cpp");
+    let session = Session::started(&fixture, json!({}), &["end", "made"]);
+    let stop = session.stopped_at(&fixture, "made", StoppedEventReason::Breakpoint);
+    session.resume(stop.thread);
+    let stop = session.stopped_at(&fixture, "end", StoppedEventReason::Breakpoint);
+    assert_eq!(stop.top.name, "main");
+    assert_eq!(session.evaluate(&stop.top, "text"), "\"hello\"");
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 3);
+    session.disconnect();
+}

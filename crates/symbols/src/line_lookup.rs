@@ -12,7 +12,7 @@ use crate::lines::{LineLocation, LineLookup, Lines, Row};
 use crate::paths::{common_suffix, normalise};
 use crate::roots::NumberedFile;
 use crate::{FileAddress, Module};
-use gimli::UnitOffset;
+use gimli::{UnitOffset, constants as dw};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -279,6 +279,13 @@ impl<'a> Dwarf<'a> {
                 .or_default()
                 .push(candidate);
         }
+        // The last line of a file is its own, before it is what the compiler gives the function that makes its objects.
+        let own = |instance: &Instance, all: &[Candidate<'_, 'a>]| {
+            !self.is_initialiser(instance, all.first())
+        };
+        if instances.iter().any(|(instance, all)| own(instance, all)) {
+            instances.retain(|instance, all| own(instance, all));
+        }
         let mut found = Vec::new();
         for (instance, candidates) in instances {
             let Some(lowest) = candidates.iter().min_by_key(|candidate| candidate.address) else {
@@ -294,6 +301,32 @@ impl<'a> Dwarf<'a> {
         found.sort_by_key(|location| location.address);
         found.dedup_by_key(|location| location.address);
         found
+    }
+
+    /// Whether it is the code of a function that g++ writes to make a file's objects: its own lines are the file's last.
+    fn is_initialiser(&self, instance: &Instance, of: Option<&Candidate<'_, 'a>>) -> bool {
+        let Instance::Code {
+            function,
+            inlined: None,
+            ..
+        } = instance
+        else {
+            return false;
+        };
+        let Some(candidate) = of else {
+            return false;
+        };
+        let unit = candidate.named.unit;
+        if !matches!(unit.language(), Language::Cpp) {
+            return false;
+        }
+        let chain = self.chain(unit, UnitOffset(*function));
+        let name = self.chain_text(&chain, dw::DW_AT_name).unwrap_or_default();
+        let named = [
+            &b"_GLOBAL__"[..],
+            b"__static_initialization_and_destruction",
+        ];
+        chain.flag(dw::DW_AT_artificial) && named.iter().any(|prefix| name.starts_with(prefix))
     }
 
     fn location(&self, candidate: &Candidate<'_, 'a>, instance: &Instance) -> LineLocation {
