@@ -3,7 +3,9 @@
 //! To find the few units that matter, all have to be looked at. What is read for that is dropped again, and it is not
 //! much: of a unit's abbreviations, mostly thousands of bytes, only the root's.
 
+use crate::compilation::Compilation;
 use crate::dwarf::{Dwarf, Part, Reader, bytes_path};
+use crate::functions::Language;
 use crate::paths::join;
 use gimli::{
     AttributeValue, DebugAbbrev, DebugAbbrevOffset, Reader as _, Section as _, constants as dw,
@@ -32,6 +34,28 @@ impl<'a> Dwarf<'a> {
             gimli::Unit::new_with_abbreviations(&source.sections, header, Arc::new(abbreviations));
         let dw = unit.ok()?;
         Some(Part { source, origin, dw })
+    }
+
+    /// The name of a unit in a language, with its compilation directory.
+    pub fn name_in(&self, index: u32, language: Language) -> Option<PathBuf> {
+        let part = self.root(index)?;
+        let split = match part.dw.dwo_id {
+            // A skeleton says neither.
+            Some(_) => Some(self.unit(index)?),
+            None => None,
+        };
+        let part = split.map_or(&part, |unit| unit.part());
+        if Compilation::read(part).language != language {
+            return None;
+        }
+        let root = part.dw.entry(part.dw.header.root_offset()).ok()?;
+        let name = root.attr_value(dw::DW_AT_name)?;
+        let name = part.source.sections.attr_string(&part.dw, name).ok()?;
+        let directory = match split {
+            Some(unit) => unit.directory.as_path(),
+            None => bytes_path(part.dw.comp_dir.map_or(&[][..], |text| text.slice())),
+        };
+        Some(join(&[directory, bytes_path(name.slice())]))
     }
 
     /// Calls `each` for the numbers of all the module's units, on several threads; what it returned, by number.

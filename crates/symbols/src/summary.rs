@@ -93,6 +93,14 @@ impl Module {
         self.dwarf(|dwarf| dwarf.units().map(|unit| dwarf.summary_of(unit)).collect())
     }
 
+    /// The names of the units in a language, as in [`UnitSummary::name`], in the order of the file. Reads no more of them than that takes.
+    pub fn unit_names(&self, language: Language) -> Vec<PathBuf> {
+        self.dwarf(|dwarf| {
+            let names = dwarf.for_each_unit(|index| dwarf.name_in(index, language));
+            names.into_iter().flatten().collect()
+        })
+    }
+
     /// The unit that covers `address`.
     pub fn unit_at(&self, address: FileAddress) -> Option<UnitSummary> {
         self.dwarf(|dwarf| {

@@ -4,6 +4,7 @@ mod support;
 
 use dapple_symbols::Module;
 use dapple_symbols::companions::{Companion, Outcome};
+use dapple_symbols::functions::Language;
 use support::seen::seen;
 use support::shapes::{all_seen, both, build, sources};
 use support::{Fixture, Workshop};
@@ -347,6 +348,28 @@ fn split_rust_programs_show_what_plain_ones_do() {
             assert!(plain.contains("Sheet<"), "{plain}");
             assert_eq!(plain, shown("unpacked"), "{version} {level}");
             assert_eq!(plain, shown("packed"), "{version} {level}, packed");
+        }
+    }
+}
+
+#[test]
+fn units_are_named_by_their_root_entries_alone_as_by_all_of_them() {
+    let workshop = sources("split-names");
+    for flags in [
+        &["-gdwarf-5"][..],
+        &["-gdwarf-4", "-gsplit-dwarf"],
+        &["-gdwarf-5", "-gsplit-dwarf", "-fdebug-types-section"],
+    ] {
+        build(&workshop, "named", flags);
+        let path = workshop.path("named");
+        for language in [Language::Cpp, Language::C, Language::Rust] {
+            let units = Module::open(&path).unwrap().units();
+            let units = units.into_iter().filter(|unit| unit.language == language);
+            let names = units.map(|unit| unit.name);
+            let names: Vec<_> = names.filter(|name| !name.as_os_str().is_empty()).collect();
+            assert_eq!(names.len(), 2 * usize::from(language == Language::Cpp));
+            let module = Module::open(&path).unwrap();
+            assert_eq!(module.unit_names(language), names, "{flags:?}");
         }
     }
 }

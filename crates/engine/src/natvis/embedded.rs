@@ -28,12 +28,11 @@ pub(super) fn roots(module: &LoadedModule) -> Vec<PathBuf> {
     if module.is_distributions() || module.is_vdso() {
         return Vec::new();
     }
-    let units = module.module.units().into_iter();
-    let units = units.filter(|unit| unit.language == Language::Rust);
+    let units = module.module.unit_names(Language::Rust).into_iter();
     let mut roots: Vec<PathBuf> = units
         .filter_map(|unit| {
             // `src/main.rs/@/app.7b0c1e74198190c6-cgu.0`
-            let (root, _) = unit.name.to_str()?.split_once("/@/")?;
+            let (root, _) = unit.to_str()?.split_once("/@/")?;
             Some(PathBuf::from(root))
         })
         .collect();
