@@ -15,7 +15,11 @@ fn a_core_file_shows_stack_values_memory_and_code_and_why_it_ended() {
     let fixture = Fixture::new("faults.c");
     let core = core_of(&fixture, "read_null");
     let session = Session::new();
-    session.ok::<AttachRequest>(arguments(json!({"coreFile": core})));
+    session.ok::<AttachRequest>(arguments(json!({"coreFile": core, "debuginfod": true})));
+    session.wait_for_written(
+        OutputEventCategory::Console,
+        "warning: debuginfod servers are not asked for what a core file's modules lack\n",
+    );
     session.wait_for::<InitializedEvent>();
     let set = session.set_lines(&fixture.path(), &[fixture.line("wild")]);
     assert!(!set[0].verified);

@@ -65,6 +65,12 @@ pub fn attach(
                 program,
                 index_cache: options.index_cache,
             };
+            if options.debuginfod {
+                say(
+                    outbox,
+                    "warning: debuginfod servers are not asked for what a core file's modules lack",
+                );
+            }
             match open_core(adapter, &core, outbox) {
                 Ok(()) => responder.respond(Empty),
                 Err(failure) => fail(adapter, failure, responder, outbox),
