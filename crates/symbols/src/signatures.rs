@@ -1,11 +1,11 @@
 //! What functions take: their parameters, and the member functions that a class declares.
 
-use crate::Module;
 use crate::dwarf::{Dwarf, Unit};
 use crate::entries::{Chain, Entry, unsigned};
-use crate::functions::FunctionId;
+use crate::functions::{FunctionId, SourcePosition};
 use crate::results::FunctionResult;
 use crate::types::TypeId;
+use crate::{FileAddress, Module};
 use gimli::{AttributeValue, Operation, UnitOffset, constants as dw};
 
 /// More member functions of a name than any class has.
@@ -138,6 +138,40 @@ impl<'a> Dwarf<'a> {
     }
 }
 
+impl<'a> Dwarf<'a> {
+    fn virtual_function(&self, class: TypeId, slot: u64) -> Option<String> {
+        let unit = self.unit(class.unit)?;
+        let entry = self.entry(unit, UnitOffset(class.offset))?;
+        let children = self.children(unit, &entry);
+        let method = children.iter().find(|child| {
+            child.tag() == dw::DW_TAG_subprogram && table_slot(unit, child) == Some(slot)
+        })?;
+        Some(self.own_name(unit, method)?.to_string())
+    }
+
+    fn class_of_function(&self, address: u64) -> Option<TypeId> {
+        let (unit, function) = self.function_entry_at(address)?;
+        let chain = self.chain(unit, UnitOffset(function.offset));
+        // A function defined away from its class: the class is where it's declared.
+        let (unit, entry) = chain.links.last()?;
+        let scope = UnitOffset(*self.scopes_around(unit, entry.offset().0).first()?);
+        let is_class = matches!(
+            self.entry(unit, scope)?.tag(),
+            dw::DW_TAG_structure_type | dw::DW_TAG_class_type
+        );
+        is_class.then_some(TypeId {
+            unit: unit.index,
+            offset: scope.0,
+        })
+    }
+
+    fn type_declaration(&self, id: TypeId) -> Option<SourcePosition> {
+        let unit = self.unit(id.unit)?;
+        let chain = self.chain(unit, UnitOffset(id.offset));
+        self.declaration(&chain)
+    }
+}
+
 /// `DW_AT_vtable_elem_location`: a constant as an expression (DWARF 5 §5.7.8).
 fn table_slot(unit: &Unit<'_>, entry: &Entry<'_>) -> Option<u64> {
     let value = entry.attr_value(dw::DW_AT_vtable_elem_location)?;
@@ -161,5 +195,20 @@ impl Module {
     /// The member functions of a name that a class declares itself, in order; those of its bases are theirs.
     pub fn methods_of(&self, class: TypeId, name: &str) -> Vec<Method> {
         self.dwarf(|dwarf| dwarf.methods_of(class, name))
+    }
+
+    /// The name of the virtual function that a class declares itself for an entry of its table, counted from the first function.
+    pub fn virtual_function(&self, class: TypeId, slot: u64) -> Option<String> {
+        self.dwarf(|dwarf| dwarf.virtual_function(class, slot))
+    }
+
+    /// The class that the function whose code covers `address` is a member of.
+    pub fn class_of_function(&self, address: FileAddress) -> Option<TypeId> {
+        self.dwarf(|dwarf| dwarf.class_of_function(address.0))
+    }
+
+    /// Where a type is declared.
+    pub fn type_declaration(&self, id: TypeId) -> Option<SourcePosition> {
+        self.dwarf(|dwarf| dwarf.type_declaration(id))
     }
 }

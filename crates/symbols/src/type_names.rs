@@ -127,8 +127,12 @@ impl<'a> Naming<'_, 'a> {
             child.tag() == dw::DW_TAG_subprogram
                 && self.dwarf.own_name(unit, child).as_deref() == Some("operator()")
         };
-        let is_private_data = |child: &Entry<'a>| {
-            child.tag() == dw::DW_TAG_member && child.attr_value(dw::DW_AT_accessibility).is_none()
+        // Its constructors and destructor are the compiler's.
+        let is_private_data = |child: &Entry<'a>| match child.tag() {
+            dw::DW_TAG_subprogram => {
+                child.attr_value(dw::DW_AT_artificial) == Some(gimli::AttributeValue::Flag(true))
+            }
+            tag => tag == dw::DW_TAG_member && child.attr_value(dw::DW_AT_accessibility).is_none(),
         };
         children.iter().any(is_operator)
             || (entry.tag() == dw::DW_TAG_class_type && children.iter().all(is_private_data))
@@ -207,10 +211,15 @@ impl<'a> Naming<'_, 'a> {
     ) -> String {
         let language = Some(unit.language());
         let mut parameters = Vec::new();
-        for (parameter, artificial) in self.dwarf.parameters(unit, entry) {
+        let mut qualifiers = String::new();
+        for (position, (parameter, artificial)) in
+            self.dwarf.parameters(unit, entry).into_iter().enumerate()
+        {
             // A method's `this`.
             if !artificial {
                 parameters.push(self.declarator(Some(parameter), String::new(), language));
+            } else if position == 0 {
+                qualifiers = self.method_qualifiers(parameter, entry);
             }
         }
         let parameters = parameters.join(", ");
@@ -223,7 +232,52 @@ impl<'a> Naming<'_, 'a> {
                 None => format!("fn({parameters})"),
             };
         }
-        self.declarator(result, format!("{inner}({parameters})"), language)
+        let inner = format!("{inner}({parameters}){qualifiers}");
+        self.declarator(result, inner, language)
+    }
+
+    /// What stands behind the parameters of a method's type, by what it takes for `this`: ` const`, ` &`.
+    fn method_qualifiers(&self, object: TypeId, entry: &Entry<'a>) -> String {
+        let (mut is_const, mut is_volatile) = (false, false);
+        // What it points to, below its qualifiers.
+        let mut next = Some(object);
+        let mut is_object = false;
+        for _ in 0..4 {
+            let Some((tag, inner)) = next.and_then(|id| self.below(id)) else {
+                break;
+            };
+            match tag {
+                dw::DW_TAG_pointer_type if is_object => break,
+                dw::DW_TAG_pointer_type => is_object = true,
+                dw::DW_TAG_const_type if is_object => is_const = true,
+                dw::DW_TAG_volatile_type if is_object => is_volatile = true,
+                _ => {}
+            }
+            next = inner;
+        }
+        let mut text = String::new();
+        if is_const {
+            text.push_str(" const");
+        }
+        if is_volatile {
+            text.push_str(" volatile");
+        }
+        let has = |name| entry.attr_value(name) == Some(gimli::AttributeValue::Flag(true));
+        if has(dw::DW_AT_reference) {
+            text.push_str(" &");
+        } else if has(dw::DW_AT_rvalue_reference) {
+            text.push_str(" &&");
+        }
+        text
+    }
+
+    /// A type's tag, and the type that it is made of.
+    fn below(&self, id: TypeId) -> Option<(gimli::DwTag, Option<TypeId>)> {
+        let unit = self.dwarf.unit(id.unit)?;
+        let entry = unit.dw().entry(UnitOffset(id.offset)).ok()?;
+        let inner = entry.attr_value(dw::DW_AT_type);
+        let inner = inner.and_then(|value| self.dwarf.type_id(unit, value));
+        Some((entry.tag(), inner))
     }
 
     fn tag_of(&self, id: Option<TypeId>) -> Option<gimli::DwTag> {

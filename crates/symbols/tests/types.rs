@@ -264,7 +264,7 @@ fn cpp_types_have_namespaces_bases_and_arguments() {
             ("rvalue", "int &&"),
             ("constant", "const ns::Shape &"),
             ("member", "int ns::Shape::*"),
-            ("method", "int (ns::Shape::*)(int)"),
+            ("method", "int (ns::Shape::*)(int) const"),
             ("unit", "char16_t"),
             ("secret", "(anonymous namespace)::Private"),
             ("ns::Base::shared", "int"),
