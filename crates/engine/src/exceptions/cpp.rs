@@ -282,6 +282,22 @@ impl<'a> Space<'a> {
             .or(text)
     }
 
+    /// The text that an object's virtual function returns, which is the one of that number in its table and takes nothing else: where it
+    /// can be followed without running it.
+    pub(crate) fn text_of_method(
+        &self,
+        object: Address,
+        number: i64,
+        stack: u64,
+    ) -> Option<String> {
+        let table = Address(self.word(object)?);
+        let function = Address(self.word(table.offset(8 * number))?);
+        let result = interpret::call(function, object.0, stack, self.memory, &|at| {
+            self.gives_text(at)
+        });
+        self.text(Address(result?))
+    }
+
     /// Whether a function is `std::string`'s for its text. The stub that leads there may not have been bound yet.
     fn gives_text(&self, function: Address) -> bool {
         let symbol = self.symbol(function).unwrap_or_default();

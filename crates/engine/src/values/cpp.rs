@@ -3,7 +3,7 @@
 //! As in Rust's room, fields are found by role and what makes no sense falls back to the plain fields.
 
 use super::scalars::quote;
-use super::view::{Field, Limit, View};
+use super::view::{Field, Limit, SHORT, View};
 use super::{Contents, Reader, Value, names};
 use crate::exceptions::cpp::Space;
 use dapple_symbols::functions::Language;
@@ -11,17 +11,30 @@ use dapple_symbols::names::NamePattern;
 use dapple_symbols::types::{Aggregate, Type, TypeKind};
 use std::sync::Arc;
 
+mod adaptors;
 mod blocks;
+mod calendar;
+mod calls;
 mod choices;
+mod ends;
+mod errors;
+mod futures;
 mod iterators;
 mod measures;
 mod nodes;
 mod owners;
+mod spans;
+mod streams;
 mod texts;
 mod threads;
 mod walks;
 
 pub(super) use texts::declared_string;
+
+/// How deep classes are derived from each other.
+const MAX_BASES: usize = 16;
+/// The longest sequence or text taken for real, in bytes.
+const MAX_OBJECT: u64 = i64::MAX as u64;
 
 /// The view of a standard library's type; `None`: none of those, or one that is made of other parts.
 pub(crate) fn view(
@@ -42,7 +55,12 @@ pub(crate) fn view(
         "vector" if is_of_bits(reader, value) => blocks::bits(reader, value, limit),
         "vector" => blocks::vector(reader, value),
         "deque" => blocks::deque(reader, value, aggregate, limit),
-        "span" => blocks::span(reader, value, type_),
+        "span" => spans::span(reader, value, type_),
+        "mdspan" => spans::mdspan(reader, value, type_),
+        "initializer_list" => spans::list(reader, value),
+        "valarray" => spans::valarray(reader, value),
+        "flat_map" | "flat_multimap" => spans::flat_map(reader, value, limit),
+        "flat_set" | "flat_multiset" => Some(View::Alias(reader.field(value, "__keys_")?)),
         "bitset" => blocks::bitset(reader, value, type_, limit),
         "array" => blocks::array(reader, value, aggregate, limit),
         "map" | "multimap" | "set" | "multiset" => {
@@ -56,6 +74,17 @@ pub(crate) fn view(
         }
         "lock_guard" | "scoped_lock" => threads::guard(reader, value),
         "unique_lock" | "shared_lock" => threads::lock(reader, value),
+        "shared_mutex" | "shared_timed_mutex" => threads::shared_mutex(reader, value),
+        "condition_variable" | "condition_variable_any" | "_V2::condition_variable_any" => {
+            threads::condition(reader, value)
+        }
+        "once_flag" => threads::once(reader, value),
+        "stop_source" | "stop_token" => threads::stop(reader, value),
+        "counting_semaphore" | "latch" => threads::counter(reader, value),
+        "atomic_flag" => threads::flag(reader, value),
+        "future" | "shared_future" | "promise" | "packaged_task" => {
+            futures::view(reader, value, aggregate)
+        }
         "thread" | "thread::id" | "__thread_id" | "jthread" => threads::thread(reader, value),
         "optional" => choices::optional(reader, value),
         "variant" => choices::variant(reader, value, aggregate),
@@ -64,16 +93,39 @@ pub(crate) fn view(
         "unique_ptr" => owners::unique(reader, value, limit),
         "shared_ptr" | "__shared_ptr" => owners::shared(reader, value, false, limit),
         "weak_ptr" | "__weak_ptr" => owners::shared(reader, value, true, limit),
-        "function" => owners::function(reader, value),
+        "expected" | "unexpected" => choices::expected(reader, value),
+        "function" => calls::function(reader, value),
+        "_Bind" | "_Bind_result" | "__bind" | "__bind_r" | "_Bind_front" | "__bind_front_t"
+        | "_Not_fn" | "__not_fn_t" => calls::bound(reader, value),
+        "_Mem_fn" | "__mem_fn" => {
+            let names = ["_M_pmf", "_M_pm", "__f_"];
+            Some(View::Alias(find(reader, value, &names)?))
+        }
+        "_Placeholder" | "placeholders::__ph" => calls::placeholder(reader, value),
+        "coroutine_handle" | "__n4861::coroutine_handle" => {
+            calls::coroutine(reader, value, aggregate)
+        }
         "any" => owners::any(reader, value),
         "exception_ptr" | "__exception_ptr::exception_ptr" => owners::exception(reader, value),
-        "atomic" | "__atomic_base" => owners::atomic(reader, value),
-        "reference_wrapper" => owners::reference(reader, value),
+        "atomic" | "__atomic_base" => owners::atomic(reader, value, limit),
+        "reference_wrapper" | "atomic_ref" => owners::reference(reader, value),
         "chrono::duration" => measures::duration(reader, value, type_),
         "chrono::time_point" => measures::time_point(reader, value, type_),
         "complex" => measures::complex(reader, value),
+        "ratio" => calendar::ratio(type_),
+        "error_code" | "error_condition" => errors::code(reader, value),
+        "error_category" | "_V2::error_category" => errors::category(reader, value),
+        "source_location" => errors::location(reader, value),
+        "type_info" => errors::type_info(reader, value),
+        "type_index" => errors::type_index(reader, value),
+        "strong_ordering" | "weak_ordering" | "partial_ordering" => {
+            errors::ordering(reader, value, path)
+        }
         _ if is_exception(path) => says(reader, value, limit),
-        _ => iterators::view(reader, value, aggregate, path, limit),
+        _ => iterators::view(reader, value, path, limit)
+            .or_else(|| adaptors::view(reader, value, path, limit))
+            .or_else(|| calendar::view(reader, value, path))
+            .or_else(|| streams::view(reader, value, type_, limit)),
     }
 }
 
@@ -84,6 +136,11 @@ pub(crate) fn has_fields(reader: &Reader<'_>, value: &Value) -> bool {
             resolved.type_.language == Language::Cpp
                 && matches!(&resolved.type_.kind, TypeKind::Aggregate(it) if !it.declaration)
         })
+}
+
+/// Whether a type is one of C++'s library.
+pub(crate) fn is_library(type_: &Type) -> bool {
+    type_.language == Language::Cpp && library_path(&type_.name).is_some()
 }
 
 /// A library's name without its namespaces: `std::__1::vector<int>` → `vector`.
@@ -109,7 +166,18 @@ pub(crate) fn declared(
     type_: &Type,
     limit: Limit,
 ) -> Option<View> {
+    match library_path(&type_.name) {
+        Some("type_info") => return errors::type_info(reader, value),
+        Some("error_category" | "_V2::error_category") => return errors::category(reader, value),
+        _ => {}
+    }
     texts::declared(reader, value, &type_.name, limit)
+        .or_else(|| streams::view(reader, value, type_, limit))
+}
+
+/// The name of the type that a value holds now, where its own type leaves that open: a variant's, an `any`'s.
+pub(crate) fn held(reader: &Reader<'_>, value: &Value, held: &Value) -> Option<String> {
+    calls::held(reader, value, held)
 }
 
 /// The size of a library's type that is only declared, where its ABI tells.
@@ -187,7 +255,7 @@ pub(crate) fn dynamic_type(
     let mut at = Arc::clone(&own);
     let mut found = is_polymorphic(aggregate)?;
     // The table may be the first base's.
-    for _ in 0..16 {
+    for _ in 0..MAX_BASES {
         let TypeKind::Aggregate(inner) = &at.kind else {
             return None;
         };
@@ -215,14 +283,12 @@ pub(crate) fn dynamic_type(
 
 /// An exception whose class is only declared, as the standard library's are: what it says.
 pub(crate) fn says(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<View> {
-    /// Above all of a program's stacks. What a function that is followed puts there is kept aside.
-    const STACK: u64 = 0x7fff_ffff_e000;
     let at = value.contents.address()?;
     let space = Space {
         memory: reader.memory,
         modules: reader.modules,
     };
-    let text = space.what(space.dynamic(at)?, STACK)?;
+    let text = space.what(space.dynamic(at)?, errors::STACK)?;
     let mut ends = (0..=limit.text.min(text.len())).rev();
     let shown = ends.find(|end| text.is_char_boundary(*end))?;
     let mark = if shown < text.len() { "…" } else { "" };
@@ -237,6 +303,7 @@ pub(crate) fn member_pointer(
     bytes: &[u8],
     function: impl Fn(u64) -> Option<String>,
     member: impl Fn(u64) -> Option<String>,
+    virtual_function: impl Fn(u64) -> Option<String>,
 ) -> String {
     let word = |at: usize| {
         let bytes = bytes.get(at..at + 8)?;
@@ -248,7 +315,13 @@ pub(crate) fn member_pointer(
             Some(member) => format!("&{member}"),
             None => format!("offset {offset}"),
         },
-        (Some(entry), 16) if entry & 1 == 1 => format!("virtual function {}", (entry - 1) / 8),
+        (Some(entry), 16) if entry & 1 == 1 => {
+            let slot = (entry as u64 - 1) / 8;
+            match virtual_function(slot) {
+                Some(name) => format!("&{name} (virtual)"),
+                None => format!("virtual function {slot}"),
+            }
+        }
         (Some(address), _) => match function(address as u64) {
             Some(name) => format!("{address:#x} <{name}>"),
             None => format!("{address:#x}"),
@@ -275,6 +348,26 @@ pub(crate) fn member_at(reader: &Reader<'_>, class: &Value, offset: u64) -> Opti
         names::shorten(&type_.name, type_.language),
         field.name
     ))
+}
+
+/// The virtual function of a class at a place of its table: `Shape::area`. Those of the first base come first there.
+pub(crate) fn virtual_at(reader: &Reader<'_>, class: &Value, slot: u64) -> Option<String> {
+    let mut class = class.clone();
+    for _ in 0..MAX_BASES {
+        let type_ = reader.resolve(&class)?.type_;
+        let TypeKind::Aggregate(aggregate) = &type_.kind else {
+            return None;
+        };
+        let module = &class.module.module;
+        if let Some(name) = module.virtual_function(type_.id, slot) {
+            let own = names::shorten(&type_.name, type_.language);
+            return Some(format!("{own}::{name}"));
+        }
+        let mut bases = aggregate.members.iter().filter(|member| member.base);
+        let first = bases.find(|base| base.offset == 0 && !base.virtual_base)?;
+        class = class.sibling(Some(first.type_id), class.contents.clone());
+    }
+    None
 }
 
 /// A closure's fields as the variables that it has caught: gcc puts two underscores before their names.

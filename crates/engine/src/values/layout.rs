@@ -129,6 +129,8 @@ impl Reader<'_> {
             Some(type_) => match &type_.kind {
                 TypeKind::Aggregate(aggregate) => {
                     depth < 4
+                        // What is only declared may have anything.
+                        && !aggregate.declaration
                         && aggregate.members.len() <= 16
                         && type_.size.is_none_or(|size| size <= 1)
                         && aggregate

@@ -2,6 +2,8 @@
 
 use dapple_symbols::functions::Language;
 
+mod library;
+
 /// Longer names are left alone, in bytes.
 const MAX_NAME: usize = 4000;
 
@@ -111,12 +113,18 @@ pub(crate) fn is_internal(name: &str) -> bool {
     let is_typedef = name.ends_with("::element_type")
         || name.ends_with("::type")
         || name.ends_with("::rep")
+        || name.ends_with("::mutex_type")
+        || name.ends_with("::value_type")
+        || name.ends_with("::mapped_type")
+        || name.ends_with("::key_type")
         || base_name(name).starts_with('_')
         || name
             .rsplit("::")
             .next()
             .is_some_and(|last| last.starts_with('_'));
-    name.starts_with("std::") && is_typedef
+    // Clang leaves out which class some are of.
+    let is_bare = matches!(name, "iterator" | "const_iterator" | "reference");
+    is_bare || (name.starts_with("std::") && is_typedef)
 }
 
 /// Splits into identifiers-with-paths and everything else, and maps the paths.
@@ -323,6 +331,7 @@ fn shorten_cpp(name: &str) -> String {
         "_V2::",
         "__fs::",
         "__exception_ptr::",
+        "__n4861::",
     ] {
         if name.contains(inline) {
             name = name
@@ -345,17 +354,7 @@ fn shorten_cpp(name: &str) -> String {
             // A duration in seconds, and a span that knows its length.
             || ["std::ratio<1, 1>", "std::ratio<1, 1> ", "18446744073709551615"].contains(&argument)
     });
-    [
-        ("std::basic_string<char>", "std::string"),
-        ("std::basic_string<wchar_t>", "std::wstring"),
-        ("std::basic_string<char8_t>", "std::u8string"),
-        ("std::basic_string<char16_t>", "std::u16string"),
-        ("std::basic_string<char32_t>", "std::u32string"),
-        ("std::basic_string_view<char>", "std::string_view"),
-        ("std::basic_string_view<wchar_t>", "std::wstring_view"),
-    ]
-    .iter()
-    .fold(name, |name, (long, short)| name.replace(long, short))
+    library::durations(library::iterators(&library::characters(name)))
 }
 
 /// Integers as they are written, which gcc names in full: `long unsigned int` → `unsigned long`.
@@ -427,7 +426,7 @@ fn spaced(name: &str) -> String {
             '[' if is_word && !text.ends_with("operator") => text.push(' '),
             '(' if text.ends_with(' ') && !is_declarator(&name[at..]) => {
                 let last = text[..text.len() - 1].chars().next_back();
-                if last.is_some_and(|c| c.is_alphanumeric() || c == '_') {
+                if last.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '>')) {
                     text.pop();
                 }
             }
@@ -441,13 +440,33 @@ fn spaced(name: &str) -> String {
 /// Whether brackets are about a pointer, as in `int (*)(int)`, and no parameters.
 fn is_declarator(rest: &str) -> bool {
     let inner = rest.find(')').map_or("", |end| &rest[1..end]);
+    // What is bound to a function's pointer is among the pointer's own brackets.
+    if inner
+        .split_once('(')
+        .is_some_and(|(sign, _)| sign.ends_with('*'))
+    {
+        return true;
+    }
     inner.ends_with(['*', '&']) && rest[inner.len() + 2..].starts_with(['(', '[', ' '])
 }
 
 /// An argument's qualifier in front, as it is written: `int const` → `const int`.
 fn leading_const(argument: &str) -> String {
-    match argument.strip_suffix(" const") {
-        Some(rest) if !rest.contains(['*', '&', '(', '[']) => format!("const {rest}"),
+    if let Some(rest) = argument.strip_suffix(" const")
+        && !rest.contains(['*', '&', '(', '['])
+    {
+        return format!("const {rest}");
+    }
+    // Of what a pointer points to: `int const *`.
+    match argument.rsplit_once(" const ") {
+        Some((rest, pointer))
+            if pointer.starts_with(['*', '&'])
+                && !pointer.contains(['<', '>', ','])
+                && !rest.starts_with("const ")
+                && !rest.contains(['*', '&', '(', '[']) =>
+        {
+            format!("const {rest} {pointer}")
+        }
         _ => argument.to_owned(),
     }
 }
@@ -534,6 +553,59 @@ mod tests {
             ),
             ("std::unique_ptr<int[]>", "std::unique_ptr<int []>"),
             (
+                "__gnu_cxx::__normal_iterator<int const*, std::vector<int, std::allocator<int> > >",
+                "std::vector<int>::const_iterator",
+            ),
+            (
+                "std::reverse_iterator<std::_List_iterator<std::_Fwd_list_const_iterator<int> > > &",
+                "std::list<std::forward_list<int>::const_iterator>::reverse_iterator &",
+            ),
+            (
+                "std::function<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > ()>",
+                "std::function<std::string()>",
+            ),
+            (
+                "std::__1::reverse_iterator<std::__1::__map_const_iterator<std::__1::__tree_const_iterator<std::__1::__value_type<int, char>, std::__1::__tree_node<std::__1::__value_type<int, char>, void *> *, long> > >",
+                "std::map<int, char>::const_reverse_iterator",
+            ),
+            (
+                "std::_Deque_iterator<int, int const&, int const*>",
+                "std::deque<int>::const_iterator",
+            ),
+            ("std::_Bit_iterator", "std::vector<bool>::iterator"),
+            (
+                "std::_Rb_tree_const_iterator<std::pair<int const, std::vector<char, std::allocator<char> > > >",
+                "std::map<int, std::vector<char>>::const_iterator",
+            ),
+            (
+                "std::_Rb_tree_const_iterator<int>",
+                "std::set<int>::iterator",
+            ),
+            (
+                "std::__detail::_Node_iterator<std::pair<const int, char>, false, false>",
+                "std::unordered_map<int, char>::iterator",
+            ),
+            (
+                "std::__detail::_Node_const_iterator<int, true, false>",
+                "std::unordered_set<int>::const_iterator",
+            ),
+            (
+                "std::vector<std::chrono::duration<long, std::ratio<1, 1000> >, std::allocator<int> >",
+                "std::vector<std::chrono::milliseconds>",
+            ),
+            (
+                "std::_Bind<int (*(int, std::_Placeholder<1>))(int, int)>",
+                "std::_Bind<int (*(int, std::_Placeholder<1>))(int, int)>",
+            ),
+            (
+                "std::__cxx11::basic_ostringstream<wchar_t, std::char_traits<wchar_t>, std::allocator<wchar_t> >",
+                "std::wostringstream",
+            ),
+            (
+                "std::basic_string_view<char16_t, std::char_traits<char16_t> >",
+                "std::u16string_view",
+            ),
+            (
                 "std::chrono::duration<double, std::ratio<1L, 1L> >",
                 "std::chrono::duration<double>",
             ),
@@ -564,11 +636,21 @@ mod tests {
 
     #[test]
     fn broken_names_are_left_alone() {
-        for name in ["", "<", ">", "a<", "a<b", "<>>", "a<(>", "é<ü>"] {
+        for name in [
+            "",
+            "<",
+            ">",
+            "a<",
+            "a<b",
+            "<>>",
+            "a<(>",
+            "é<ü>",
+            "std::_List_iterator<",
+        ] {
             let _ = shorten(name, Language::Rust);
             let _ = shorten(name, Language::Cpp);
         }
-        for part in ["a<", "(", "a<b>::", "<a as "] {
+        for part in ["a<", "(", "a<b>::", "<a as ", "std::_List_iterator<"] {
             let _ = shorten(&part.repeat(MAX_NAME / part.len()), Language::Rust);
             let _ = shorten(&part.repeat(MAX_NAME), Language::Cpp);
         }

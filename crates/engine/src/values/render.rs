@@ -1,11 +1,12 @@
 //! The one-line text of a value, and how many children it has.
 
 use super::entries::Entries;
-use super::view::{LONG, Limit, Record, SHORT, Sequence, Shows, Style, View};
-use super::{Contents, Format, Reader, Rendered, Value, names, rust, scalars::Number};
+use super::view::{LONG, Limit, Record, Resolved, SHORT, Sequence, Shows, Style, View};
+use super::{Contents, Format, Reader, Rendered, Value, cpp, names, rust, scalars::Number};
 use crate::Address;
 use crate::natvis::{Elements, Parts, Wanted};
 use dapple_symbols::functions::Language;
+use dapple_symbols::types::{AliasKind, PointerKind, TypeId, TypeKind};
 
 /// Where a summary is cut, in bytes of text.
 const LINE: usize = 120;
@@ -20,6 +21,15 @@ pub(super) const ALIASES: usize = 8;
 struct Line {
     text: String,
     values: usize,
+}
+
+/// How the line of what a pointer points to is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// Behind what is known of the object.
+    Besides,
+    /// In place of that.
+    Alone,
 }
 
 impl Line {
@@ -126,15 +136,11 @@ impl Reader<'_> {
         let Ok(type_) = value.module.module.type_of(id) else {
             return String::new();
         };
-        let mut type_ = type_;
-        // What a library calls its own types inside says less than what they are.
-        if type_.language == Language::Cpp
-            && names::is_internal(&type_.name)
-            && let Some(resolved) = self.resolve(value)
-        {
-            type_ = resolved.type_;
-        }
-        let name = names::shorten(&type_.name, type_.language);
+        let name = match type_.language {
+            Language::Cpp => self.outer_name(value, id, 0),
+            _ => None,
+        };
+        let name = name.unwrap_or_else(|| names::shorten(&type_.name, type_.language));
         if value.dimension == 0 {
             return name;
         }
@@ -145,6 +151,50 @@ impl Reader<'_> {
                 format!("{element}[{}", rest.join("["))
             }
             None => name,
+        }
+    }
+
+    /// The name of a type that a library calls by a name of its own inside, which says less than what it is; also behind references
+    /// and the like. `None`: its own name is fine.
+    fn outer_name(&self, value: &Value, id: TypeId, depth: usize) -> Option<String> {
+        let type_ = value.module.module.type_of(id).ok()?;
+        if depth > ALIASES {
+            return None;
+        }
+        let inner = |id: Option<TypeId>| self.outer_name(value, id?, depth + 1);
+        match &type_.kind {
+            TypeKind::Alias(AliasKind::Typedef, target) if names::is_internal(&type_.name) => {
+                let target = (*target)?;
+                inner(Some(target)).or_else(|| {
+                    let target = value.module.module.type_of(target).ok()?;
+                    Some(names::shorten(&target.name, target.language))
+                })
+            }
+            TypeKind::Alias(AliasKind::Const, target) => {
+                let name = inner(*target)?;
+                Some(match name.ends_with(['*', '&', ')']) {
+                    true => return None,
+                    false if name.starts_with("const ") => name,
+                    false => format!("const {name}"),
+                })
+            }
+            TypeKind::Pointer(kind, target) => {
+                let name = inner(*target).filter(|name| !name.ends_with([')', ']']))?;
+                let sign = match kind {
+                    PointerKind::Pointer => "*",
+                    PointerKind::Reference => "&",
+                    PointerKind::RvalueReference => "&&",
+                };
+                let space = if name.ends_with('*') { "" } else { " " };
+                Some(match (name.ends_with('&'), kind) {
+                    // References to references collapse.
+                    (true, PointerKind::Pointer) => return None,
+                    (true, _) if name.ends_with("&&") && sign == "&&" => name,
+                    (true, _) => format!("{}&", name.trim_end_matches('&')),
+                    _ => format!("{name}{space}{sign}"),
+                })
+            }
+            _ => None,
         }
     }
 
@@ -230,12 +280,18 @@ impl Reader<'_> {
                 shows,
             } => {
                 line.text.push_str(&format!("{address:#x}"));
+                let target = target.as_ref().filter(|_| *address != 0);
+                let told = match shows {
+                    Shows::Address => target.and_then(|target| self.line_of(target)),
+                    Shows::Target | Shows::Counted(_) => target.map(|_| Told::Besides),
+                };
+                // A class of the library says itself what it really is.
+                let note = note.as_ref().filter(|_| told != Some(Told::Alone));
                 if let Some(note) = note {
                     line.text.push(' ');
                     line.text.push_str(note);
                 }
-                let is_shown = *shows != Shows::Address && *address != 0;
-                if let Some(target) = target.as_ref().filter(|_| is_shown) {
+                if let Some(target) = target.filter(|_| told.is_some()) {
                     line.text.push(' ');
                     if depth >= DEPTH || line.is_full() {
                         line.cut();
@@ -258,6 +314,9 @@ impl Reader<'_> {
                     return;
                 }
                 let limit = if depth == 0 { LONG } else { SHORT };
+                if let Some(name) = cpp::held(self, value, target) {
+                    line.text.push_str(&format!("<{name}> "));
+                }
                 let view = self.view(target, limit);
                 if let View::Sequence(_) | View::Alias(_) | View::Text { .. } = view {
                     self.write(&view, target, depth, line);
@@ -276,6 +335,20 @@ impl Reader<'_> {
         if let Some(note) = rust::note(self, value, view, depth == 0) {
             line.text.push(' ');
             line.text.push_str(&note);
+        }
+    }
+
+    /// Whether what a pointer points to says more by its line than by its fields: the user has an entry for it, or it is of C++'s
+    /// library.
+    fn line_of(&self, target: &Value) -> Option<Told> {
+        let Resolved { type_, .. } = self.resolve(target)?;
+        if !matches!(type_.kind, TypeKind::Aggregate(_)) {
+            return None;
+        }
+        match self.view(target, SHORT) {
+            View::Presented(presented) => presented.text.map(|_| Told::Besides),
+            View::Record(_) => None,
+            _ => cpp::is_library(&type_).then_some(Told::Alone),
         }
     }
 

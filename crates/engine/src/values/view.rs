@@ -275,6 +275,9 @@ impl Reader<'_> {
                 let scalars::Number::Integer { value: number, .. } = number else {
                     return Err(Unavailable::OptimizedOut);
                 };
+                if &*type_.name == "std::byte" {
+                    return Ok(View::Leaf(format!("{number:#04x}")));
+                }
                 let text = scalars::enumerator(values.clone(), number);
                 let named = values.clone().any(|(name, _)| name == text);
                 if !named && type_.language == Language::Rust {
@@ -321,6 +324,7 @@ impl Reader<'_> {
                     &bytes,
                     |address| self.function_name(address),
                     |offset| cpp::member_at(self, &class, offset),
+                    |slot| cpp::virtual_at(self, &class, slot),
                 )))
             }
             TypeKind::Array {

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, missing_docs)]
 
+pub mod libraries;
 pub mod listing;
 pub mod optimised;
 pub mod running;

@@ -1,7 +1,7 @@
 //! Containers whose elements lie side by side, in one block or several, and bits.
 
 use super::nodes::{Element, MAX_LENGTH, too_long, walked};
-use super::{Limit, find, integer, nonsense, word};
+use super::{Limit, MAX_OBJECT, find, integer, nonsense, word};
 use crate::Address;
 use crate::values::entries::{Entry, Page};
 use crate::values::rust::is_readable;
@@ -9,9 +9,6 @@ use crate::values::view::{Sequence, View};
 use crate::values::{Bits as BitField, Contents, Number, Reader, Value, names};
 use dapple_symbols::types::{Aggregate, Type, TypeKind};
 use std::sync::Arc;
-
-/// The longest sequence taken for real, in bytes.
-const MAX_OBJECT: u64 = i64::MAX as u64;
 
 /// `deque`: blocks of equal size, from a cursor in the first to one in the last.
 pub(super) fn deque(
@@ -73,7 +70,7 @@ fn libcxx_deque(
     let map = reader.find(value, "__map_")?;
     let blocks = Blocks {
         map: word(reader, &map, &["__begin_"])?,
-        per_block: if size < 256 { 4096 / size } else { 16 },
+        per_block: libcxx_block(size),
         start: word(reader, value, &["__start_"])?,
         size,
         length: word(reader, value, &["__size_"])?,
@@ -82,6 +79,11 @@ fn libcxx_deque(
         return Some(too_long(blocks.length));
     }
     Some(blocks.view(reader, element, limit))
+}
+
+/// How many elements of a size libc++ has in one of a deque's blocks.
+pub(super) fn libcxx_block(size: u64) -> u64 {
+    if size < 256 { 4096 / size.max(1) } else { 16 }
 }
 
 /// Blocks of elements, and a table of their addresses.
@@ -266,7 +268,13 @@ pub(super) fn vector(reader: &Reader<'_>, value: &Value) -> Option<View> {
 }
 
 /// Elements side by side, if they are there.
-fn contiguous(reader: &Reader<'_>, element: Value, start: u64, size: u64, length: u64) -> View {
+pub(super) fn contiguous(
+    reader: &Reader<'_>,
+    element: Value,
+    start: u64,
+    size: u64,
+    length: u64,
+) -> View {
     let bytes = length.saturating_mul(size);
     if !is_readable(reader, start, bytes) {
         let end = start.saturating_add(bytes);
@@ -285,30 +293,8 @@ fn contiguous(reader: &Reader<'_>, element: Value, start: u64, size: u64, length
     })
 }
 
-/// `span`, whose length is its type's, or its own.
-pub(super) fn span(reader: &Reader<'_>, value: &Value, type_: &Type) -> Option<View> {
-    let first = find(reader, value, &["_M_ptr", "__data_"])?;
-    let TypeKind::Pointer(_, element) = reader.resolve(&first)?.type_.kind else {
-        return None;
-    };
-    let start = reader.word(&first.contents).ok()?;
-    let length = match word(reader, value, &["_M_extent_value", "__size_", "__size"]) {
-        Some(length) => length,
-        None => number_argument(type_, 1)?,
-    };
-    let element = value.sibling(element, Contents::Memory(Address(start)));
-    let size = reader.size_of(&element).filter(|size| *size > 0)?;
-    if length
-        .checked_mul(size)
-        .is_none_or(|bytes| bytes > MAX_OBJECT)
-    {
-        return Some(too_long(length));
-    }
-    Some(contiguous(reader, element, start, size, length))
-}
-
 /// An argument of a type that is a number: `array<int, 3UL>` → 3.
-fn number_argument(type_: &Type, position: usize) -> Option<u64> {
+pub(super) fn number_argument(type_: &Type, position: usize) -> Option<u64> {
     let arguments = names::arguments(&type_.name);
     let number = arguments.get(position)?;
     number.trim_end_matches(['U', 'L']).parse().ok()

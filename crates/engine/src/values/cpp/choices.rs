@@ -18,6 +18,28 @@ pub(super) fn optional(reader: &Reader<'_>, value: &Value) -> Option<View> {
     })
 }
 
+/// `expected` and `unexpected`: the value, or the error.
+pub(super) fn expected(reader: &Reader<'_>, value: &Value) -> Option<View> {
+    let error = || find(reader, value, &["_M_unex", "__unex_"]);
+    let failed = |error| {
+        Some(listed(
+            Some("unexpected"),
+            vec![("error".to_owned(), error)],
+        ))
+    };
+    let Some(state) = find(reader, value, &["_M_has_value", "__has_val_"]) else {
+        return failed(error()?);
+    };
+    match reader.bytes(&state.contents, 1).ok()?.first()? {
+        0 => failed(error()?),
+        1 => Some(match find(reader, value, &["_M_val", "__val_"]) {
+            Some(held) => View::Alias(held),
+            None => View::Leaf("void".to_owned()),
+        }),
+        other => Some(nonsense(&format!("whether it has a value is {other}"))),
+    }
+}
+
 /// The alternative held. It lies where the union of all of them does, each in what is left of the one before.
 pub(super) fn variant(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<View> {
     // libc++'s has a base for each of its special members.
@@ -64,6 +86,37 @@ fn direct(reader: &Reader<'_>, value: &Value, names: &[&str]) -> Option<Value> {
 /// libstdc++'s has each element in a base of its own, the last one deepest; libc++'s has them side by side. An empty
 /// element is such a base itself.
 pub(super) fn tuple(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<View> {
+    let elements = elements(reader, value, aggregate)?;
+    let fields = elements.into_iter().enumerate();
+    let fields = fields.map(|(position, value)| (position.to_string(), value));
+    Some(listed(None, fields.collect()))
+}
+
+/// Values in brackets, behind what stands before them.
+pub(super) fn listed(name: Option<&str>, values: Vec<(String, Value)>) -> View {
+    let fields = values.into_iter().map(|(name, value)| Field {
+        name,
+        value,
+        base: false,
+        artificial: false,
+    });
+    View::Record(Record {
+        name: name.map(str::to_owned),
+        style: Style::Tuple,
+        fields: fields.collect(),
+        raw: true,
+        statics: Vec::new(),
+        reachable: false,
+        whole: None,
+    })
+}
+
+/// A tuple's elements, in order.
+pub(super) fn elements(
+    reader: &Reader<'_>,
+    value: &Value,
+    aggregate: &Aggregate,
+) -> Option<Vec<Value>> {
     let mut elements = Vec::new();
     if let Some(all) = reader.field(value, "__base_") {
         let type_ = reader.resolve(&all)?.type_;
@@ -91,23 +144,7 @@ pub(super) fn tuple(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -
     } else if !aggregate.members.is_empty() {
         return None;
     }
-    let fields = elements.into_iter().enumerate();
-    Some(View::Record(Record {
-        name: None,
-        style: Style::Tuple,
-        fields: fields
-            .map(|(position, value)| Field {
-                name: position.to_string(),
-                value,
-                base: false,
-                artificial: false,
-            })
-            .collect(),
-        raw: true,
-        statics: Vec::new(),
-        reachable: false,
-        whole: None,
-    }))
+    Some(elements)
 }
 
 /// What a wrapper of an empty type is derived from.

@@ -1,79 +1,91 @@
 //! Iterators: the element that they are at.
 //!
-//! One behind the last element is told where the container's end can be told from an element: in trees and tables.
+//! One behind the last element is told where the container's end can be told from an element: in lists, trees and tables.
 
+use super::blocks::libcxx_block;
+use super::ends::{LIBCXX, LIBSTDCXX, TreeLinks, is_list};
 use super::nodes::{self, Element};
-use super::{integer, word};
+use super::{integer, library_path, word};
 use crate::Address;
 use crate::values::view::{Limit, Shows, View};
 use crate::values::{Contents, Number, Reader, Value, names};
-use dapple_symbols::types::{Aggregate, TypeKind};
+use dapple_symbols::types::{PointerKind, TypeKind};
+
+/// Which element is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The one that the iterator is at.
+    Here,
+    /// The one before it.
+    Back,
+}
 
 /// The view of an iterator; `None`: it isn't one.
-pub(super) fn view(
+pub(super) fn view(reader: &Reader<'_>, value: &Value, path: &str, limit: Limit) -> Option<View> {
+    of_library(reader, value, path, Step::Here, limit)
+}
+
+/// The element at an iterator, or before it. An iterator may be a pointer.
+pub(super) fn at(reader: &Reader<'_>, iterator: &Value, step: Step, limit: Limit) -> Option<View> {
+    let type_ = reader.resolve(iterator)?.type_;
+    match type_.kind {
+        TypeKind::Pointer(PointerKind::Pointer, _) => plain(reader, iterator, step, limit),
+        _ => of_library(reader, iterator, library_path(&type_.name)?, step, limit),
+    }
+}
+
+fn of_library(
     reader: &Reader<'_>,
     value: &Value,
-    aggregate: &Aggregate,
     path: &str,
+    step: Step,
     limit: Limit,
 ) -> Option<View> {
     // The members that point to the element itself.
-    let plain = match path {
-        "__gnu_cxx::__normal_iterator" => Some("_M_current"),
-        "__wrap_iter" => Some("__i_"),
-        "_Deque_iterator" => Some("_M_cur"),
-        "__deque_iterator" => Some("__ptr_"),
-        _ => None,
-    };
-    if let Some(plain) = plain {
-        let pointer = reader.field(value, plain)?;
-        return match reader.view(&pointer, limit) {
-            View::Pointer {
-                address,
-                target,
-                note,
-                ..
-            } => Some(View::Pointer {
-                address,
-                target,
-                note: note.filter(|note| note.starts_with('<')),
-                shows: Shows::Target,
-            }),
-            _ => None,
-        };
+    match path {
+        "__gnu_cxx::__normal_iterator" => {
+            return plain(reader, &reader.field(value, "_M_current")?, step, limit);
+        }
+        "__wrap_iter" => return plain(reader, &reader.field(value, "__i_")?, step, limit),
+        "_Deque_iterator" | "__deque_iterator" => return in_blocks(reader, value, step, limit),
+        "_Bit_iterator" | "_Bit_const_iterator" | "__bit_iterator" => {
+            return bit(reader, value, step);
+        }
+        "_Bit_reference" | "__bit_reference" | "__bit_const_reference" => {
+            return masked_bit(reader, value);
+        }
+        _ => {}
     }
-    if matches!(
-        path,
-        "_Bit_iterator" | "_Bit_const_iterator" | "__bit_iterator"
-    ) {
-        let at = word(reader, value, &["_M_p", "__seg_"])?;
-        let offset = integer(
-            reader,
-            &super::find(reader, value, &["_M_offset", "__ctz_"])?,
-        )?;
-        let at = at.checked_add(offset / 8)?;
-        let byte = reader.bytes(&Contents::Memory(Address(at)), 1).ok()?;
-        let bit = byte.first()? >> (offset % 8) & 1 == 1;
-        let bit = Contents::Number(Number::Bool(bit));
-        return Some(View::Alias(value.sibling(None, bit)));
-    }
-    let (header, is_tree) = match path {
-        "_List_iterator" | "_List_const_iterator" => (16, false),
-        "__list_iterator" | "__list_const_iterator" => (16, false),
-        "_Fwd_list_iterator" | "_Fwd_list_const_iterator" => (8, false),
-        "__forward_list_iterator" | "__forward_list_const_iterator" => (8, false),
-        "__detail::_Node_iterator" | "__detail::_Node_const_iterator" => (8, false),
-        "__hash_iterator" | "__hash_const_iterator" => (16, false),
-        "__hash_map_iterator" | "__hash_map_const_iterator" => (16, false),
-        "_Rb_tree_iterator" | "_Rb_tree_const_iterator" => (32, true),
-        "__tree_iterator" | "__tree_const_iterator" => (nodes::LIBCXX_TREE, true),
-        "__map_iterator" | "__map_const_iterator" => (nodes::LIBCXX_TREE, true),
+    let (header, links) = match path {
+        "_List_iterator" | "_List_const_iterator" => (16, Links::List { next: 0, back: 1 }),
+        "__list_iterator" | "__list_const_iterator" => (16, Links::List { next: 1, back: 0 }),
+        "_Fwd_list_iterator" | "_Fwd_list_const_iterator" => (8, Links::Single),
+        "__forward_list_iterator" | "__forward_list_const_iterator" => (8, Links::Single),
+        "__detail::_Node_iterator" | "__detail::_Node_const_iterator" => (8, Links::Single),
+        "__hash_iterator" | "__hash_const_iterator" => (16, Links::Single),
+        "__hash_map_iterator" | "__hash_map_const_iterator" => (16, Links::Single),
+        "_Rb_tree_iterator" | "_Rb_tree_const_iterator" => (32, Links::Tree(&LIBSTDCXX)),
+        "__tree_iterator" | "__tree_const_iterator" => (nodes::LIBCXX_TREE, Links::Tree(&LIBCXX)),
+        "__map_iterator" | "__map_const_iterator" => (nodes::LIBCXX_TREE, Links::Tree(&LIBCXX)),
         _ => return None,
     };
-    let node = word(reader, value, &["_M_node", "_M_cur", "__ptr_", "__node_"])?;
-    let target = element(reader, value, aggregate)?;
+    let mut node = word(reader, value, &["_M_node", "_M_cur", "__ptr_", "__node_"])?;
+    let target = element(reader, value)?;
     let element = Element::alone(reader, target);
-    if is_tree && node != 0 && is_end(reader, node, header == nodes::LIBCXX_TREE) {
+    if step == Step::Back {
+        node = match &links {
+            _ if node == 0 => 0,
+            Links::List { back, .. } => reader.words::<2>(node).ok()?[*back],
+            Links::Tree(tree) => tree.before(reader, node)?,
+            Links::Single => return None,
+        };
+    }
+    let is_end = match &links {
+        Links::Tree(tree) => node != 0 && tree.is_header(reader, node),
+        Links::List { next, back } => node != 0 && is_list(reader, node, *next, *back),
+        Links::Single => node == 0,
+    };
+    if is_end {
         return Some(View::Leaf("end".to_owned()));
     }
     let address = match node {
@@ -88,24 +100,120 @@ pub(super) fn view(
     })
 }
 
-/// Whether a tree's iterator is at the header, behind the last element.
-fn is_end(reader: &Reader<'_>, node: u64, is_libcxx: bool) -> bool {
-    let Ok(words) = reader.words::<4>(node) else {
-        return false;
+/// How the nodes are linked that an iterator goes along.
+enum Links {
+    Single,
+    /// Which of the first words points to the next node, and which to the one before.
+    List {
+        next: usize,
+        back: usize,
+    },
+    Tree(&'static TreeLinks),
+}
+
+/// A pointer to the element, or behind it.
+fn plain(reader: &Reader<'_>, pointer: &Value, step: Step, limit: Limit) -> Option<View> {
+    let View::Pointer {
+        address,
+        target,
+        note,
+        ..
+    } = reader.view(pointer, limit)
+    else {
+        return None;
     };
-    if is_libcxx {
-        // The header has nothing but the link to the root.
-        let parent = reader.words::<2>(words[2]);
-        return !parent.is_ok_and(|links| links.contains(&node));
+    if step == Step::Here || address == 0 {
+        return Some(View::Pointer {
+            address,
+            target,
+            note: note.filter(|note| note.starts_with('<')),
+            shows: Shows::Target,
+        });
     }
-    // The header is red, and its parent's parent; so is the root its parent's, but black.
-    let is_red = words[0] & 0xffff_ffff == 0;
-    let grandparent = reader.words::<2>(words[1]).map(|parent| parent[1]);
-    is_red && (words[1] == 0 || grandparent == Ok(node))
+    let mut target = target?;
+    let address = address.checked_sub(reader.size_of(&target)?)?;
+    target.contents = Contents::Memory(Address(address));
+    Some(View::Pointer {
+        address,
+        target: Some(target),
+        note: None,
+        shows: Shows::Target,
+    })
+}
+
+/// A deque's: before the first element of a block is the last one of the block before.
+fn in_blocks(reader: &Reader<'_>, value: &Value, step: Step, limit: Limit) -> Option<View> {
+    let pointer = super::find(reader, value, &["_M_cur", "__ptr_"])?;
+    if step == Step::Here {
+        return plain(reader, &pointer, step, limit);
+    }
+    let TypeKind::Pointer(_, element) = reader.resolve(&pointer)?.type_.kind else {
+        return None;
+    };
+    let mut target = value.sibling(element, Contents::Memory(Address(0)));
+    let size = reader.size_of(&target).filter(|size| *size > 0)?;
+    let at = reader.word(&pointer.contents).ok()?;
+    let (slot, block) = match word(reader, value, &["_M_node"]) {
+        Some(slot) => {
+            let first = word(reader, value, &["_M_first"])?;
+            (slot, word(reader, value, &["_M_last"])?.checked_sub(first)?)
+        }
+        None => (
+            word(reader, value, &["__m_iter_"])?,
+            libcxx_block(size).checked_mul(size)?,
+        ),
+    };
+    let [first] = reader.words(slot).ok()?;
+    let address = match at == first {
+        true => {
+            let [before] = reader.words(slot.checked_sub(8)?).ok()?;
+            before.checked_add(block)?.checked_sub(size)?
+        }
+        false => at.checked_sub(size)?,
+    };
+    target.contents = Contents::Memory(Address(address));
+    Some(View::Pointer {
+        address,
+        target: Some(target),
+        note: None,
+        shows: Shows::Target,
+    })
+}
+
+/// A bit, by its word and its place in there.
+fn bit(reader: &Reader<'_>, value: &Value, step: Step) -> Option<View> {
+    let at = word(reader, value, &["_M_p", "__seg_"])?;
+    let offset = integer(
+        reader,
+        &super::find(reader, value, &["_M_offset", "__ctz_"])?,
+    )?;
+    let offset = match step {
+        Step::Here => i64::try_from(offset).ok()?,
+        Step::Back => i64::try_from(offset).ok()?.checked_sub(1)?,
+    };
+    let at = at.checked_add_signed(offset.div_euclid(8))?;
+    let byte = reader.bytes(&Contents::Memory(Address(at)), 1).ok()?;
+    let bit = byte.first()? >> offset.rem_euclid(8) & 1 == 1;
+    let bit = Contents::Number(Number::Bool(bit));
+    Some(View::Alias(value.sibling(None, bit)))
+}
+
+/// What stands for a bit: its word and a mask.
+fn masked_bit(reader: &Reader<'_>, value: &Value) -> Option<View> {
+    let at = word(reader, value, &["_M_p", "__seg_"])?;
+    let mask = word(reader, value, &["_M_mask", "__mask_"])?;
+    let [bits] = reader.words(at).ok()?;
+    let bit = Contents::Number(Number::Bool(bits & mask != 0));
+    mask.is_power_of_two()
+        .then(|| View::Alias(value.sibling(None, bit)))
 }
 
 /// What an iterator's type is of: what a node that it names holds, or its own first argument.
-fn element(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<Value> {
+fn element(reader: &Reader<'_>, value: &Value) -> Option<Value> {
+    let type_ = reader.resolve(value)?.type_;
+    let TypeKind::Aggregate(aggregate) = &type_.kind else {
+        return None;
+    };
     let typed = |id| value.sibling(id, Contents::Memory(Address(0)));
     let mut arguments = aggregate.type_arguments.clone();
     for _ in 0..4 {

@@ -87,6 +87,10 @@ pub(super) fn time_point(reader: &Reader<'_>, value: &Value, type_: &Type) -> Op
         false => String::new(),
     };
     Some(View::Leaf(match date(seconds) {
+        // Days have no time.
+        Some(date) if numerator % 86400 == 0 && denominator == 1 => {
+            date.split(' ').next().unwrap_or_default().to_owned()
+        }
         Some(date) => format!("{date}{fraction} UTC"),
         None => elapsed,
     }))

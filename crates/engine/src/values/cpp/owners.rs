@@ -118,51 +118,6 @@ fn counts(reader: &Reader<'_>, value: &Value) -> Option<(i64, i64)> {
     is_plausible.then_some((owners, weak))
 }
 
-/// `function`: what it calls. libstdc++'s keeps a function that knows the type, libc++'s an object with a table.
-pub(super) fn function(reader: &Reader<'_>, value: &Value) -> Option<View> {
-    let empty = || Some(View::Leaf("empty".to_owned()));
-    let (callable, target) = match word(reader, value, &["_M_invoker"]) {
-        Some(invoker) => {
-            if word(reader, value, &["_M_manager"])? == 0 {
-                return empty();
-            }
-            let name = reader.function_name(invoker)?;
-            let arguments = names::arguments(name.split_once("_Function_handler")?.1);
-            let functor = reader.find(value, "_M_functor")?;
-            (arguments.get(1)?.clone(), functor.contents)
-        }
-        None => {
-            let holder = reader.find(value, "__f_")?;
-            let object = reader.search(&holder, 8, &|name, type_| {
-                name == Some("__f_") && matches!(type_.kind, TypeKind::Pointer(..))
-            })?;
-            let object = reader.word(&object.contents).ok()?;
-            if object == 0 {
-                return empty();
-            }
-            let [table] = reader.words(object).ok()?;
-            let name = reader.symbol_name(table)?;
-            let arguments = names::arguments(name.split_once("__function::__func")?.1);
-            let target = Contents::Memory(Address(object.checked_add(8)?));
-            (arguments.first()?.clone(), target)
-        }
-    };
-    if callable.contains("(*)") {
-        let target = reader.word(&target).ok()?;
-        let name = reader.function_name(target)?;
-        return Some(View::Leaf(format!("{target:#x} <{name}>")));
-    }
-    // Clang's name of a lambda in its debug information: `(lambda at FOLDER/FILE:LINE:COLUMN)`.
-    let place = callable.split_once("(lambda at ").and_then(|(_, place)| {
-        let (file, _) = place.strip_suffix(')')?.rsplit_once(':')?;
-        file.rsplit('/').next()
-    });
-    Some(View::Leaf(match place {
-        Some(place) => format!("<lambda at {place}>"),
-        None => format!("<{}>", names::shorten(&callable, Language::Cpp)),
-    }))
-}
-
 /// `any`: what it holds, which the name of the function that manages it tells.
 pub(super) fn any(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let manager = word(reader, value, &["_M_manager", "__h_", "__h"])?;
@@ -207,6 +162,11 @@ pub(super) fn any(reader: &Reader<'_>, value: &Value) -> Option<View> {
 /// `exception_ptr`: the exception.
 pub(super) fn exception(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let object = word(reader, value, &["_M_exception_object", "__ptr_"])?;
+    thrown_at(reader, object, value)
+}
+
+/// An exception by its object, which may be none.
+pub(super) fn thrown_at(reader: &Reader<'_>, object: u64, value: &Value) -> Option<View> {
     let space = Space {
         memory: reader.memory,
         modules: reader.modules,
@@ -237,9 +197,9 @@ pub(super) fn exception(reader: &Reader<'_>, value: &Value) -> Option<View> {
     })
 }
 
-/// `reference_wrapper`: what it refers to, as references are shown. A function's stays an address.
+/// `reference_wrapper` and `atomic_ref`: what it refers to, as references are shown. A function's stays an address.
 pub(super) fn reference(reader: &Reader<'_>, value: &Value) -> Option<View> {
-    let pointer = super::find(reader, value, &["_M_data", "__f_"])?;
+    let pointer = super::find(reader, value, &["_M_data", "_M_ptr", "__f_", "__ptr_"])?;
     let TypeKind::Pointer(_, target) = reader.resolve(&pointer)?.type_.kind else {
         return None;
     };
@@ -252,7 +212,12 @@ pub(super) fn reference(reader: &Reader<'_>, value: &Value) -> Option<View> {
 }
 
 /// `atomic`: what is read and written at once.
-pub(super) fn atomic(reader: &Reader<'_>, value: &Value) -> Option<View> {
+pub(super) fn atomic(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<View> {
     let names = ["_M_i", "_M_base", "_M_p", "_M_fp", "__a_value", "_M_b"];
-    Some(View::Alias(super::find(reader, value, &names)?))
+    if let Some(held) = super::find(reader, value, &names) {
+        return Some(View::Alias(held));
+    }
+    // A shared pointer's.
+    let pointer = reader.find(value, "_M_ptr")?;
+    Some(owner(reader, pointer, Shows::Target, limit))
 }

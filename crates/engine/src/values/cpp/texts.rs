@@ -1,6 +1,6 @@
 //! Strings, their views and paths.
 
-use super::{find, integer, nonsense, word};
+use super::{MAX_OBJECT, find, integer, nonsense, word};
 use crate::Address;
 use crate::values::scalars::quote;
 use crate::values::view::{LONG, Limit, View};
@@ -8,17 +8,14 @@ use crate::values::{Contents, Reader, Value, c};
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::TypeKind;
 
-/// The longest text taken for real, in bytes.
-const MAX_OBJECT: u64 = i64::MAX as u64;
-
 /// What a string says of itself.
-struct Text {
-    data: Contents,
+pub(super) struct Text {
+    pub data: Contents,
     /// In code units, as all lengths here.
-    length: u64,
-    capacity: u64,
+    pub length: u64,
+    pub capacity: u64,
     /// Bytes of a code unit.
-    unit: u64,
+    pub unit: u64,
 }
 
 /// `basic_string`. A short text lies in the object itself.
@@ -190,7 +187,7 @@ fn checked(reader: &Reader<'_>, text: &Text, limit: Limit) -> View {
 }
 
 /// Code units, quoted and cut at the limit, not inside a character.
-fn shown(reader: &Reader<'_>, text: &Text, limit: Limit) -> View {
+pub(super) fn shown(reader: &Reader<'_>, text: &Text, limit: Limit) -> View {
     let count = text.length.min(limit.text as u64);
     let mut bytes = match reader.bytes(&text.data, count * text.unit) {
         Ok(bytes) => bytes,

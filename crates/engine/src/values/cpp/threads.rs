@@ -1,9 +1,9 @@
-//! Mutexes, what holds them, and threads.
+//! Mutexes, what holds them, threads, and what else they wait for.
 
 use super::{find, integer};
 use crate::Address;
 use crate::values::view::{Shows, View};
-use crate::values::{Contents, Reader, Value};
+use crate::values::{Contents, Reader, Value, contents};
 use dapple_symbols::types::TypeKind;
 
 /// The states of a mutex's futex: free, taken, taken with others that wait.
@@ -12,6 +12,20 @@ const STATES: u64 = 2;
 /// `mutex` and its kin: glibc's and musl's own mutex tells who has it.
 pub(super) fn mutex(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let number = |name| integer(reader, &reader.find(value, name)?);
+    // libc++'s with a time limit guard a flag or a count of their own.
+    if let Some(is_locked) = reader.field(value, "__locked_") {
+        return Some(View::Leaf(match integer(reader, &is_locked)? {
+            0 => "unlocked".to_owned(),
+            _ => "locked".to_owned(),
+        }));
+    }
+    if let Some(count) = reader.field(value, "__count_") {
+        return Some(View::Leaf(match integer(reader, &count)? {
+            0 => "unlocked".to_owned(),
+            1 => "locked".to_owned(),
+            count => format!("locked {count} times"),
+        }));
+    }
     let (lock, owner) = (number("__lock")?, number("__owner")?);
     let count = number("__count")?;
     let text = match (lock, owner) {
@@ -58,4 +72,106 @@ pub(super) fn thread(reader: &Reader<'_>, value: &Value) -> Option<View> {
         0 => "no thread".to_owned(),
         id => format!("thread {id:#x}"),
     }))
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        count => format!("{count} {many}"),
+    }
+}
+
+/// `shared_mutex`: glibc's lock knows who writes and how many read, libc++'s own only how many.
+pub(super) fn shared_mutex(reader: &Reader<'_>, value: &Value) -> Option<View> {
+    /// glibc's `PTHREAD_RWLOCK_WRPHASE` and `PTHREAD_RWLOCK_WRLOCKED`, and where the number of readers begins.
+    const WRITING: u64 = 3;
+    const READERS: u32 = 3;
+    /// libc++'s bit of a writer that has entered.
+    const ENTERED: u64 = 1 << 31;
+    let by = |readers: u64| format!("shared by {}", counted(readers, "reader", "readers"));
+    let number = |name| integer(reader, &reader.find(value, name)?);
+    let text = match number("__readers") {
+        Some(state) if state & WRITING == WRITING => match number("__cur_writer")? {
+            0 => "locked".to_owned(),
+            writer => format!("locked by thread {writer}"),
+        },
+        Some(state) if state >> READERS > 0 => by(state >> READERS),
+        Some(_) => "unlocked".to_owned(),
+        None => match number("__state_").or_else(|| declared_state(reader, value))? {
+            0 => "unlocked".to_owned(),
+            ENTERED => "locked".to_owned(),
+            state => by(state & (ENTERED - 1)),
+        },
+    };
+    Some(View::Leaf(text))
+}
+
+/// The state of libc++'s own lock where that is only declared: by its ABI behind a mutex and two conditions.
+fn declared_state(reader: &Reader<'_>, value: &Value) -> Option<u64> {
+    const STATE: u64 = 136;
+    let base = reader.field(value, "__base_")?;
+    let state = reader.bytes(&base.contents.part(STATE, 4), 4).ok()?;
+    Some(contents::extract_bits(&state, 0, 32) as u64)
+}
+
+/// `condition_variable`: how many wait, which glibc keeps in all but three bits of a word (`__wrefs`).
+pub(super) fn condition(reader: &Reader<'_>, value: &Value) -> Option<View> {
+    let waiters = integer(reader, &reader.find(value, "__wrefs")?)? >> 3;
+    Some(View::Leaf(match waiters {
+        0 => "no thread waits".to_owned(),
+        1 => "1 thread waits".to_owned(),
+        waiters => format!("{waiters} threads wait"),
+    }))
+}
+
+/// `once_flag`: glibc's has a bit for each of begun and done, libc++'s is all ones when done.
+pub(super) fn once(reader: &Reader<'_>, value: &Value) -> Option<View> {
+    let state = match reader.field(value, "_M_once") {
+        Some(state) => integer(reader, &state)? & 3,
+        None => integer(reader, &reader.field(value, "__state_")?)?,
+    };
+    Some(View::Leaf(
+        match state {
+            0 => "not called",
+            1 => "being called",
+            2 | u64::MAX => "called",
+            _ => return None,
+        }
+        .to_owned(),
+    ))
+}
+
+/// `stop_source` and `stop_token`: whether a stop was requested, in the lowest bit of their state; above the next the sources are
+/// counted, without which none can be.
+pub(super) fn stop(reader: &Reader<'_>, value: &Value) -> Option<View> {
+    let pointer = find(reader, value, &["_M_ptr", "__raw_ptr_"])?;
+    let address = reader.word(&pointer.contents).ok()?;
+    if address == 0 {
+        return Some(View::Leaf("no stop state".to_owned()));
+    }
+    let TypeKind::Pointer(_, target) = reader.resolve(&pointer)?.type_.kind else {
+        return None;
+    };
+    let state = value.sibling(target, Contents::Memory(Address(address)));
+    let state = integer(reader, &find(reader, &state, &["_M_value", "__state_"])?)?;
+    Some(View::Leaf(
+        match state {
+            state if state & 1 == 1 => "stop requested",
+            state if state >> 2 == 0 => "no stop possible",
+            _ => "no stop requested",
+        }
+        .to_owned(),
+    ))
+}
+
+/// `counting_semaphore` and `latch`: what is left to count down.
+pub(super) fn counter(reader: &Reader<'_>, value: &Value) -> Option<View> {
+    let counter = find(reader, value, &["_M_counter", "_M_a", "__a_value"])?;
+    Some(View::Alias(counter))
+}
+
+/// `atomic_flag`.
+pub(super) fn flag(reader: &Reader<'_>, value: &Value) -> Option<View> {
+    let flag = integer(reader, &find(reader, value, &["_M_i", "__a_value"])?)?;
+    Some(View::Leaf((flag != 0).to_string()))
 }

@@ -1,0 +1,171 @@
+//! Streams: the text that is in them, and their state.
+//!
+//! Their classes are templates that the library instantiates, so programs often only declare them. Where their parts are is each
+//! library's ABI, and the same in both but for the buffer's own: a stream for output begins with its table, one for input with a
+//! table and a count, one for both with the two; the buffer follows.
+
+use super::texts::{self, Text};
+use super::{library_path, nonsense};
+use crate::Address;
+use crate::exceptions::cpp::Space;
+use crate::values::view::{Limit, View};
+use crate::values::{Contents, Reader, Value, names};
+use dapple_symbols::functions::Language;
+use dapple_symbols::location::Unavailable;
+use dapple_symbols::types::Type;
+
+/// The size of a buffer, in bytes.
+const BUFFER: u64 = 104;
+
+/// What is known of a class of streams by its name.
+struct Kind {
+    /// Where its buffer of text is, where it has one.
+    buffer: Option<u64>,
+    /// Whether it is the buffer itself.
+    is_buffer: bool,
+    /// Whether objects of it are of classes derived from it, as a rule.
+    is_base: bool,
+}
+
+fn kind(path: &str) -> Option<Kind> {
+    let (buffer, is_buffer, is_base) = match path {
+        "basic_ostringstream" => (Some(8), false, false),
+        "basic_istringstream" => (Some(16), false, false),
+        "basic_stringstream" => (Some(24), false, false),
+        "basic_stringbuf" => (Some(0), true, false),
+        "basic_ostream" | "basic_istream" | "basic_iostream" => (None, false, true),
+        "basic_ofstream" | "basic_ifstream" | "basic_fstream" => (None, false, false),
+        _ => return None,
+    };
+    Some(Kind {
+        buffer,
+        is_buffer,
+        is_base,
+    })
+}
+
+/// A stream, or a buffer of text; `None`: it is another class.
+pub(super) fn view(reader: &Reader<'_>, value: &Value, type_: &Type, limit: Limit) -> Option<View> {
+    let kind = kind(library_path(&type_.name)?)?;
+    if !kind.is_base {
+        return shown(reader, &value.contents, &type_.name, &kind, limit);
+    }
+    let at = value.contents.address()?;
+    let space = Space {
+        memory: reader.memory,
+        modules: reader.modules,
+    };
+    let whole = space.dynamic(at);
+    let named = whole.and_then(|whole| Some((whole, space.type_name(whole.type_info)?)));
+    let Some((whole, name)) = named else {
+        return state(reader, &value.contents).map(View::Leaf);
+    };
+    let short = names::shorten(&name, Language::Cpp);
+    if short == names::shorten(&type_.name, Language::Cpp) {
+        return state(reader, &value.contents).map(View::Leaf);
+    }
+    let full = format!("std::{}", name.strip_prefix("std::")?);
+    let inner = library_path(&full).and_then(self::kind);
+    let inner =
+        inner.and_then(|kind| shown(reader, &Contents::Memory(whole.at), &full, &kind, limit));
+    let text = match inner {
+        Some(View::Leaf(text) | View::Text { text, .. } | View::Broken(text)) => text,
+        _ => state(reader, &value.contents)?,
+    };
+    Some(View::Leaf(format!("<{short}> {text}")))
+}
+
+fn shown(
+    reader: &Reader<'_>,
+    stream: &Contents,
+    name: &str,
+    kind: &Kind,
+    limit: Limit,
+) -> Option<View> {
+    let state = match kind.is_buffer {
+        true => String::new(),
+        false => state(reader, stream)?,
+    };
+    let Some(buffer) = kind.buffer else {
+        return Some(View::Leaf(state));
+    };
+    let view = match text(reader, &stream.part(buffer, BUFFER), name, limit) {
+        Ok(view) => view?,
+        // The optimiser needn't have kept all of it.
+        Err(reason) => View::Leaf(reader.reason(&reason)),
+    };
+    Some(match view {
+        View::Text { text, address } if !state.is_empty() && state != "good" => View::Text {
+            text: format!("{text} ({state})"),
+            address,
+        },
+        other => other,
+    })
+}
+
+/// The bits of a stream's state, which both libraries have at one place of the base that is shared. A table tells where that is.
+fn state(reader: &Reader<'_>, stream: &Contents) -> Option<String> {
+    const BITS: [(u32, &str); 3] = [(1, "bad"), (2, "eof"), (4, "fail")];
+    let at = stream.address()?;
+    let [table] = reader.words(at.0).ok()?;
+    let [offset] = reader.words(table.checked_sub(24)?).ok()?;
+    let base = at.offset(offset as i64);
+    let [state] = reader.words(base.0.checked_add(32)?).ok()?;
+    let state = state as u32;
+    if state > 7 {
+        return None;
+    }
+    let set = BITS.iter().filter(|(bit, _)| state & bit != 0);
+    let set: Vec<&str> = set.map(|(_, name)| *name).collect();
+    Some(match set.is_empty() {
+        true => "good".to_owned(),
+        false => set.join(", "),
+    })
+}
+
+/// What a buffer holds: as its `str()` gives it. `None`: its characters are unknown.
+fn text(
+    reader: &Reader<'_>,
+    buffer: &Contents,
+    name: &str,
+    limit: Limit,
+) -> Result<Option<View>, Unavailable> {
+    let arguments = names::arguments(name);
+    let unit = match arguments.first().map(String::as_str) {
+        Some("char" | "char8_t") => 1,
+        Some("char16_t") => 2,
+        Some("wchar_t" | "char32_t") => 4,
+        _ => return Ok(None),
+    };
+    let is_libcxx = name.contains("std::__1::");
+    let word = |offset: u64| reader.word(&buffer.part(offset, 8));
+    // Where a get area begins and ends, and a put area begins and goes on.
+    let areas = if is_libcxx { 16 } else { 8 };
+    let (get, get_end) = (word(areas)?, word(areas + 16)?);
+    let (put, put_at) = (word(areas + 24)?, word(areas + 32)?);
+    let (start, end) = if is_libcxx {
+        const IN: u64 = 8;
+        const OUT: u64 = 16;
+        let mode = reader.bytes(&buffer.part(96, 4), 4)?;
+        match mode.first().map_or(0, |mode| u64::from(*mode)) {
+            mode if mode & OUT != 0 => (put, word(88)?.max(put_at)),
+            mode if mode & IN != 0 => (get, get_end),
+            _ => (0, 0),
+        }
+    } else if put_at != 0 {
+        (put, put_at.max(get_end))
+    } else {
+        let (data, length) = (word(72)?, word(80)?);
+        (data, data.saturating_add(length.saturating_mul(unit)))
+    };
+    let Some(bytes) = end.checked_sub(start) else {
+        return Ok(Some(nonsense("its end is before its beginning")));
+    };
+    let text = Text {
+        data: Contents::Memory(Address(start)),
+        length: bytes / unit,
+        capacity: bytes / unit,
+        unit,
+    };
+    Ok(Some(texts::shown(reader, &text, limit)))
+}

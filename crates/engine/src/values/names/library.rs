@@ -1,0 +1,200 @@
+//! What C++'s library calls its types inside, by the names that its users have for them.
+
+use super::{arguments, end_of_argument};
+
+/// Templates of characters by the names that the standard gives them: `std::basic_string<char>` → `std::string`.
+pub(super) fn characters(mut name: String) -> String {
+    const TEMPLATES: [&str; 13] = [
+        "string",
+        "string_view",
+        "stringbuf",
+        "ostringstream",
+        "istringstream",
+        "stringstream",
+        "ofstream",
+        "ifstream",
+        "fstream",
+        "ostream",
+        "istream",
+        "iostream",
+        "streambuf",
+    ];
+    const UNITS: [(&str, &str); 5] = [
+        ("char", ""),
+        ("wchar_t", "w"),
+        ("char8_t", "u8"),
+        ("char16_t", "u16"),
+        ("char32_t", "u32"),
+    ];
+    if !name.contains("std::basic_") {
+        return name;
+    }
+    for template in TEMPLATES {
+        for (unit, prefix) in UNITS {
+            // Streams have names for two kinds of characters only.
+            if prefix.starts_with('u') && !template.starts_with("string") {
+                continue;
+            }
+            let long = format!("std::basic_{template}<{unit}>");
+            if name.contains(&long) {
+                name = name.replace(&long, &format!("std::{prefix}{template}"));
+            }
+        }
+    }
+    name
+}
+
+/// Iterators by the names that users have for them, where one container alone has such: `std::_List_iterator<int>` →
+/// `std::list<int>::iterator`.
+pub(super) fn iterators(name: &str) -> String {
+    /// Their containers have the elements of a map or of a set.
+    const TREE: &str = "std::";
+    const TABLE: &str = "std::unordered_";
+    /// Made of another's iterator.
+    const BACKWARDS: &str = "";
+    /// What libraries call them, and the container of the first argument.
+    const OF_ELEMENTS: [(&str, &str, &str); 15] = [
+        ("std::__map_iterator<", TREE, "iterator"),
+        ("std::__map_const_iterator<", TREE, "const_iterator"),
+        ("std::reverse_iterator<", BACKWARDS, ""),
+        ("std::_Rb_tree_iterator<", TREE, "iterator"),
+        ("std::_Rb_tree_const_iterator<", TREE, "const_iterator"),
+        ("std::__detail::_Node_iterator<", TABLE, "iterator"),
+        (
+            "std::__detail::_Node_const_iterator<",
+            TABLE,
+            "const_iterator",
+        ),
+        ("std::_List_iterator<", "std::list", "iterator"),
+        ("std::_List_const_iterator<", "std::list", "const_iterator"),
+        ("std::_Fwd_list_iterator<", "std::forward_list", "iterator"),
+        (
+            "std::_Fwd_list_const_iterator<",
+            "std::forward_list",
+            "const_iterator",
+        ),
+        ("std::__list_iterator<", "std::list", "iterator"),
+        ("std::__list_const_iterator<", "std::list", "const_iterator"),
+        ("std::_Deque_iterator<", "std::deque", "iterator"),
+        ("std::__deque_iterator<", "std::deque", "iterator"),
+    ];
+    const OF_CONTAINERS: &str = "__gnu_cxx::__normal_iterator<";
+    let first = OF_ELEMENTS.iter().map(|(long, ..)| *long);
+    let starts = first.chain([OF_CONTAINERS]);
+    let found = starts.filter_map(|long| Some((name.find(long)?, long)));
+    let Some((at, long)) = found.min() else {
+        return bit_iterators(name);
+    };
+    let inside = &name[at + long.len()..];
+    let is_const = |sign: &str| sign.starts_with("const ");
+    let arguments = arguments(&name[at..]);
+    let mut end = 0;
+    // Behind the last argument's bracket.
+    while let Some(length) = end_of_argument(&inside[end..]) {
+        end += length + 1;
+        if inside[..end].ends_with('>') {
+            break;
+        }
+    }
+    if arguments.is_empty() || end == 0 || !inside[..end].ends_with('>') {
+        return name.to_owned();
+    }
+    let short = match OF_ELEMENTS.iter().find(|(of, ..)| *of == long) {
+        Some((_, container, _)) if *container == BACKWARDS => {
+            let inner = iterators(&arguments[0]);
+            match inner.rsplit_once("::") {
+                Some((container, "iterator")) => format!("{container}::reverse_iterator"),
+                Some((container, "const_iterator")) => {
+                    format!("{container}::const_reverse_iterator")
+                }
+                _ => format!("{long}{inner}>"),
+            }
+        }
+        Some((_, container, kind)) if [TREE, TABLE].contains(container) => {
+            let element = iterators(&pair_of(&arguments[0]));
+            match element.strip_prefix("std::pair<const ") {
+                Some(_) => {
+                    let parts = super::arguments(&element);
+                    let key = parts.first().and_then(|key| key.strip_prefix("const "));
+                    let (Some(key), Some(value)) = (key, parts.get(1)) else {
+                        return name.to_owned();
+                    };
+                    format!("{container}map<{key}, {value}>::{kind}")
+                }
+                // A set's elements are constant whatever its iterator is.
+                None if *container == TREE => format!("{container}set<{element}>::iterator"),
+                None => format!("{container}set<{element}>::{kind}"),
+            }
+        }
+        Some((_, container, kind)) => {
+            let second = arguments.get(1).map_or("", String::as_str);
+            let kind = match *container {
+                "std::deque" if is_const(second) => "const_iterator",
+                _ => kind,
+            };
+            format!("{container}<{}>::{kind}", iterators(&arguments[0]))
+        }
+        None => {
+            let container = arguments.get(1).map_or("", String::as_str);
+            let kind = match is_const(&arguments[0]) {
+                true => "const_iterator",
+                false => "iterator",
+            };
+            format!("{}::{kind}", iterators(container))
+        }
+    };
+    format!("{}{short}{}", &name[..at], iterators(&inside[end..]))
+}
+
+/// What libc++'s iterators of maps go along, by the pair that they are at.
+fn pair_of(argument: &str) -> String {
+    let value = argument
+        .starts_with("std::__tree_")
+        .then(|| arguments(argument).into_iter().next())
+        .flatten();
+    let value = value.filter(|value| value.starts_with("std::__value_type<"));
+    match value.map(|value| arguments(&value)).as_deref() {
+        Some([key, value]) => format!("std::pair<const {key}, {value}>"),
+        _ => argument.to_owned(),
+    }
+}
+
+fn bit_iterators(name: &str) -> String {
+    [
+        ("std::_Bit_iterator", "std::vector<bool>::iterator"),
+        (
+            "std::_Bit_const_iterator",
+            "std::vector<bool>::const_iterator",
+        ),
+        ("std::_Bit_reference", "std::vector<bool>::reference"),
+    ]
+    .iter()
+    .fold(name.to_owned(), |name, (long, short)| {
+        name.replace(long, short)
+    })
+}
+
+/// Durations by the names that the standard gives them: `std::chrono::duration<long, std::ratio<1, 1000>>` → `std::chrono::milliseconds`.
+pub(super) fn durations(mut name: String) -> String {
+    const UNITS: [(&str, &str); 7] = [
+        (", std::ratio<1, 1000000000>", "nanoseconds"),
+        (", std::ratio<1, 1000000>", "microseconds"),
+        (", std::ratio<1, 1000>", "milliseconds"),
+        ("", "seconds"),
+        (", std::ratio<60, 1>", "minutes"),
+        (", std::ratio<3600, 1>", "hours"),
+        (", std::ratio<86400, 1>", "days"),
+    ];
+    if !name.contains("std::chrono::duration<") {
+        return name;
+    }
+    for (period, unit) in UNITS {
+        for count in ["long", "long long"] {
+            let long = format!("std::chrono::duration<{count}{period}>");
+            if name.contains(&long) {
+                name = name.replace(&long, &format!("std::chrono::{unit}"));
+            }
+        }
+    }
+    name
+}
