@@ -230,7 +230,9 @@ fn what_cannot_be_watched_is_refused_with_the_reason() {
         );
     }
     let registers = session.scope(&stop.top, "Registers").variables_reference;
-    let arguments = DataBreakpointInfoArguments::new("rax").with_variables_reference(registers);
+    let groups = session.ok::<VariablesRequest>(VariablesArguments::new(registers));
+    let general = groups.variables[0].variables_reference;
+    let arguments = DataBreakpointInfoArguments::new("rax").with_variables_reference(general);
     let found = session.ok::<DataBreakpointInfoRequest>(arguments);
     assert!(found.data_id.is_none() && found.description.contains("register"));
     for (address, bytes, why) in [
