@@ -15,6 +15,7 @@ use dapple_dap::types::{
     ProcessEventStartMethod, Source, SourcePresentationHint, StackFrame,
     StackFramePresentationHint, StepInTarget, StoppedEventBody, StoppedEventReason, Thread,
     Variable, VariablePresentationHint, VariablePresentationHintAttributes,
+    VariablePresentationHintKind,
 };
 use dapple_engine::Error;
 use dapple_engine::disassembly::Instruction;
@@ -465,9 +466,7 @@ pub fn variable(
     if let Some(expression) = &named.expression {
         shown = shown.with_evaluate_name(expression.clone());
     }
-    if named.kind == Some(VariableKind::Static) {
-        let attributes = vec![VariablePresentationHintAttributes::Static];
-        let hint = VariablePresentationHint::new().with_attributes(attributes);
+    if let Some(hint) = hint(named) {
         shown = shown.with_presentation_hint(hint);
     }
     if let Some(address) = rendered.memory {
@@ -479,6 +478,31 @@ pub fn variable(
             .with_indexed_variables(indexed);
     }
     shown
+}
+
+/// What a variable is, where it isn't just data.
+fn hint(named: &NamedValue) -> Option<VariablePresentationHint> {
+    let value = &named.value;
+    let kind = match (value.raw, value.base) {
+        (true, _) => Some(VariablePresentationHintKind::Virtual),
+        (_, true) => Some(VariablePresentationHintKind::BaseClass),
+        _ => None,
+    };
+    let mut attributes = Vec::new();
+    if named.kind == Some(VariableKind::Static) {
+        attributes.push(VariablePresentationHintAttributes::Static);
+    }
+    // A raw form is written by its fields.
+    if value.raw || value.is_unavailable() {
+        attributes.push(VariablePresentationHintAttributes::ReadOnly);
+    }
+    if kind.is_none() && attributes.is_empty() {
+        return None;
+    }
+    let mut hint = VariablePresentationHint::new();
+    hint.kind = kind;
+    hint.attributes = (!attributes.is_empty()).then_some(attributes);
+    Some(hint)
 }
 
 /// The counts a client pages by; `None` where there is nothing to page.

@@ -276,6 +276,38 @@ fn an_expression_that_is_wrong_says_what_and_the_session_goes_on() {
 }
 
 #[test]
+fn what_is_no_plain_data_says_what_it_is() {
+    use VariablePresentationHintAttributes::{ReadOnly, Static};
+    let hints = |variable: &Variable| {
+        let hint = variable.presentation_hint.clone().unwrap_or_default();
+        (hint.kind, hint.attributes.unwrap_or_default())
+    };
+    let fixture = Fixture::new("values.rs");
+    let session = Session::started(&fixture, json!({}), &["texts"]);
+    let stop = session.stopped_at(&fixture, "texts", StoppedEventReason::Breakpoint);
+    let owned = session.variable(&stop.top, "Locals", "owned");
+    assert_eq!(hints(&owned), (None, vec![]));
+    let raw = session.variables(owned.variables_reference);
+    let raw = named(&raw, "[raw]");
+    let made_up = VariablePresentationHintKind::Virtual;
+    assert_eq!(hints(raw), (Some(made_up), vec![ReadOnly]));
+    let fields = session.variables(raw.variables_reference);
+    assert_eq!(hints(named(&fields, "vec")), (None, vec![]));
+    let greeting = session.variable(&stop.top, "Statics", "values::GREETING");
+    assert_eq!(hints(&greeting), (None, vec![Static]));
+    session.disconnect();
+
+    let fixture = Fixture::new("values.cpp");
+    let session = Session::started(&fixture, json!({}), &["language"]);
+    let stop = session.stopped_at(&fixture, "language", StoppedEventReason::Breakpoint);
+    let derived = session.variable(&stop.top, "Locals", "derived");
+    let parts = session.variables(derived.variables_reference);
+    let base = VariablePresentationHintKind::BaseClass;
+    assert_eq!(hints(named(&parts, "Base")), (Some(base), vec![]));
+    session.disconnect();
+}
+
+#[test]
 fn an_expressions_value_can_be_opened() {
     let fixture = Fixture::new("tour.c");
     let session = Session::started(&fixture, json!({}), &["town"]);

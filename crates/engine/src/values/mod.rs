@@ -112,6 +112,11 @@ impl Value {
         }
     }
 
+    /// Whether there is a reason in its place.
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self.contents, Contents::Unavailable(_))
+    }
+
     /// Another value of the same module and language.
     pub(crate) fn sibling(&self, type_id: Option<TypeId>, contents: Contents) -> Value {
         Value {

@@ -470,7 +470,14 @@ impl Reader<'_> {
         };
         let is_unbounded = dimensions.get(depth).is_some_and(Option::is_none);
         if is_unbounded && value.language != Language::Rust {
-            sequence.text = Some("<its length is not known>".to_owned());
+            // A text has its end in it.
+            let text = || {
+                let address = value.contents.address()?;
+                let element = self.resolve(&sequence.element)?;
+                c::text_at(self, &element, address.0, limit)
+            };
+            let unknown = || "<its length is not known>".to_owned();
+            sequence.text = Some(text().unwrap_or_else(unknown));
         } else if depth + 1 >= dimensions.len() {
             sequence.text = c::array_text(self, &sequence, limit);
         }
