@@ -52,6 +52,7 @@ pub fn server() -> Server<Adapter> {
             capabilities.supports_data_breakpoint_bytes = Some(true);
             capabilities.breakpoint_modes = Some(crate::data_breakpoints::modes());
             capabilities.supports_ansi_styling = Some(true);
+            capabilities.supported_checksum_algorithms = Some(vec![ChecksumAlgorithm::Md5]);
         })
         .on_deferred::<LaunchRequest>(start::launch)
         .on_deferred::<AttachRequest>(attach::attach)

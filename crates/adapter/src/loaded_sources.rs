@@ -8,9 +8,10 @@ use crate::adapter::Adapter;
 use crate::source_map::SourceMap;
 use dapple_dap::server::{ClientConventions, Outbox};
 use dapple_dap::types::{LoadedSourceEvent, LoadedSourceEventBody, LoadedSourceEventReason};
-use dapple_engine::session::SourcesOf;
+use dapple_engine::session::{SourceFile, SourcesOf};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 /// The sources of a module with more are not told one by one.
 const MOST_TOLD: usize = 1_000;
@@ -25,7 +26,7 @@ pub struct LoadedSources {
     /// What was loaded in another process is of another round.
     round: u64,
     /// The sources of loaded modules, by module.
-    known: BTreeMap<u64, Vec<PathBuf>>,
+    known: BTreeMap<u64, Vec<SourceFile>>,
     /// Modules that have gone while their sources were read.
     gone: BTreeSet<u64>,
     /// Modules whose sources are being read, and those that have come meanwhile.
@@ -42,7 +43,7 @@ impl LoadedSources {
     }
 
     /// Notes the sources of a module; those that no other has.
-    fn add(&mut self, module: u64, files: Vec<PathBuf>) -> Vec<PathBuf> {
+    fn add(&mut self, module: u64, files: Vec<SourceFile>) -> Vec<SourceFile> {
         if self.gone.remove(&module) || files.len() > MOST_TOLD {
             return Vec::new();
         }
@@ -52,7 +53,7 @@ impl LoadedSources {
     }
 
     /// A module is gone; the sources that no other has.
-    fn remove(&mut self, module: u64) -> Vec<PathBuf> {
+    fn remove(&mut self, module: u64) -> Vec<SourceFile> {
         self.waiting.retain(|waiting| waiting.module() != module);
         let Some(files) = self.known.remove(&module) else {
             if self.asked {
@@ -63,14 +64,14 @@ impl LoadedSources {
         self.only_in(&files)
     }
 
-    fn only_in(&self, files: &[PathBuf]) -> Vec<PathBuf> {
+    fn only_in(&self, files: &[SourceFile]) -> Vec<SourceFile> {
         let known: BTreeSet<&Path> = self
             .known
             .values()
             .flatten()
-            .map(PathBuf::as_path)
+            .map(|file| &*file.path)
             .collect();
-        let others = |file: &&PathBuf| !known.contains(file.as_path());
+        let others = |file: &&SourceFile| !known.contains(&*file.path);
         files.iter().filter(others).cloned().collect()
     }
 
@@ -93,18 +94,22 @@ impl Adapter {
     /// Notes what the client was told in answer to its question, and tells what has changed meanwhile.
     pub fn sources_listed(
         &mut self,
-        listed: Vec<(u64, Vec<PathBuf>)>,
+        listed: Vec<(u64, Vec<SourceFile>)>,
         outbox: &Outbox,
         client: &ClientConventions,
     ) {
-        let mut gone = BTreeSet::new();
+        let mut gone = BTreeMap::new();
         for (module, files) in listed {
             if self.sources.gone.contains(&module) && files.len() <= MOST_TOLD {
-                gone.extend(files.iter().cloned());
+                gone.extend(
+                    files
+                        .iter()
+                        .map(|file| (Arc::clone(&file.path), file.clone())),
+                );
             }
             self.sources.add(module, files);
         }
-        let gone: Vec<PathBuf> = gone.into_iter().collect();
+        let gone: Vec<SourceFile> = gone.into_values().collect();
         let gone = self.sources.only_in(&gone);
         tell(
             &self.source_map,
@@ -140,7 +145,7 @@ impl Adapter {
         let (later, round) = (self.later.clone(), self.sources.round);
         let read = move || {
             let files = modules.iter().map(|of| (of.module(), of.files()));
-            let files: Vec<(u64, Vec<PathBuf>)> = files.collect();
+            let files: Vec<(u64, Vec<SourceFile>)> = files.collect();
             later.run(move |adapter, outbox, client| {
                 adapter.sources.reading = false;
                 adapter.sources_read(round, files, outbox, client);
@@ -157,7 +162,7 @@ impl Adapter {
     fn sources_read(
         &mut self,
         round: u64,
-        modules: Vec<(u64, Vec<PathBuf>)>,
+        modules: Vec<(u64, Vec<SourceFile>)>,
         outbox: &Outbox,
         client: &ClientConventions,
     ) {
@@ -194,10 +199,10 @@ fn tell(
     outbox: &Outbox,
     client: &ClientConventions,
     reason: LoadedSourceEventReason,
-    files: &[PathBuf],
+    files: &[SourceFile],
 ) {
     for file in files {
-        let source = source_map.source(file, client);
+        let source = source_map.checked_source(&file.path, file.checksum, client);
         outbox.event::<LoadedSourceEvent>(LoadedSourceEventBody::new(reason, source));
     }
 }
@@ -206,8 +211,15 @@ fn tell(
 mod tests {
     use super::*;
 
-    fn files(names: &[&str]) -> Vec<PathBuf> {
-        names.iter().map(PathBuf::from).collect()
+    fn file(name: &str) -> SourceFile {
+        SourceFile {
+            path: Path::new(name).into(),
+            checksum: None,
+        }
+    }
+
+    fn files(names: &[&str]) -> Vec<SourceFile> {
+        names.iter().map(|name| file(name)).collect()
     }
 
     #[test]
@@ -235,7 +247,7 @@ mod tests {
     fn a_module_of_thousands_of_sources_is_left_out() {
         let mut sources = LoadedSources::default();
         sources.asked();
-        let many: Vec<PathBuf> = (0..=MOST_TOLD).map(|n| format!("/{n}.c").into()).collect();
+        let many: Vec<SourceFile> = (0..=MOST_TOLD).map(|n| file(&format!("/{n}.c"))).collect();
         assert_eq!(sources.add(1, many.clone()), files(&[]));
         assert_eq!(sources.add(2, many[1..].to_vec()).len(), MOST_TOLD);
         assert_eq!(sources.remove(1), files(&[]));

@@ -83,6 +83,18 @@ impl SourceMap {
         let (here, exists) = self.locate(file);
         to_dap::source(&here, exists, client)
     }
+
+    /// As [`SourceMap::source`], with the MD5 of what was compiled, where that is known.
+    pub fn checked_source(
+        &self,
+        file: &Path,
+        md5: Option<[u8; 16]>,
+        client: &ClientConventions,
+    ) -> Source {
+        let mut source = self.source(file, client);
+        source.checksums = md5.map(|md5| vec![to_dap::md5(md5)]);
+        source
+    }
 }
 
 /// A folder's path without what stands for nothing. All of a relative one may.

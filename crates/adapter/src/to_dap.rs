@@ -9,12 +9,12 @@ use base64::prelude::BASE64_STANDARD;
 use dapple_dap::message::IntegerOrString;
 use dapple_dap::server::{ClientConventions, Failure};
 use dapple_dap::types::{
-    Breakpoint, BreakpointReason, DisassembledInstruction, DisassembledInstructionPresentationHint,
-    ExceptionBreakMode, ExceptionDetails, ExceptionInfoResponse, ExitedEventBody,
-    InitializeRequestArguments, Module, OutputEventCategory, ProcessEventBody,
-    ProcessEventStartMethod, Source, SourcePresentationHint, StackFrame,
-    StackFramePresentationHint, StepInTarget, StoppedEventBody, StoppedEventReason, Thread,
-    Variable, VariablePresentationHint, VariablePresentationHintAttributes,
+    Breakpoint, BreakpointReason, Checksum, ChecksumAlgorithm, DisassembledInstruction,
+    DisassembledInstructionPresentationHint, ExceptionBreakMode, ExceptionDetails,
+    ExceptionInfoResponse, ExitedEventBody, InitializeRequestArguments, Module,
+    OutputEventCategory, ProcessEventBody, ProcessEventStartMethod, Source, SourcePresentationHint,
+    StackFrame, StackFramePresentationHint, StepInTarget, StoppedEventBody, StoppedEventReason,
+    Thread, Variable, VariablePresentationHint, VariablePresentationHintAttributes,
     VariablePresentationHintKind,
 };
 use dapple_engine::Error;
@@ -79,6 +79,12 @@ pub fn source(path: &Path, exists: bool, client: &ClientConventions) -> Source {
     } else {
         source.with_presentation_hint(SourcePresentationHint::Deemphasize)
     }
+}
+
+/// The checksum of a source.
+pub fn md5(sum: [u8; 16]) -> Checksum {
+    let digits = sum.iter().map(|byte| format!("{byte:02x}"));
+    Checksum::new(ChecksumAlgorithm::Md5, digits.collect::<String>())
 }
 
 /// The last component, or all of it where there's none.

@@ -5,6 +5,7 @@ mod support;
 use dapple_dap::types::*;
 use serde_json::json;
 use std::collections::BTreeSet;
+use std::process::Command;
 use support::{Fixture, Session};
 
 /// The list that the adapter has.
@@ -61,6 +62,41 @@ fn a_clients_list_of_sources_stays_true_while_a_library_comes_and_goes() {
     }
     session.resume(stop.thread);
     assert_eq!(session.exit_code(), 42);
+    session.disconnect();
+}
+
+#[test]
+fn sources_have_the_checksums_of_what_was_compiled_and_are_files() {
+    let summed = Fixture::with_checksums("exit.c");
+    let is_summed = summed.is_some();
+    let fixture = summed.unwrap_or_else(|| Fixture::new("exit.c"));
+    let session = Session::new();
+    session.launch(&fixture, json!({}));
+    assert_eq!(
+        session.capabilities().supported_checksum_algorithms,
+        Some(vec![ChecksumAlgorithm::Md5])
+    );
+    let sources = session
+        .ok::<LoadedSourcesRequest>(Default::default())
+        .sources;
+    let path = fixture.path();
+    let own = sources.iter().find(|one| one.path.as_ref() == Some(&path));
+    let own = own.expect("the program's source").checksums.clone();
+    if is_summed {
+        let sum = Command::new("md5sum").arg(&path).output().unwrap();
+        let sum = String::from_utf8(sum.stdout).unwrap();
+        let own = own.expect("its sum");
+        assert_eq!(own.len(), 1);
+        assert_eq!(own[0].algorithm, ChecksumAlgorithm::Md5);
+        assert!(sum.starts_with(&own[0].checksum), "{own:?}, {sum}");
+    } else {
+        assert_eq!(own, None);
+    }
+    let is_file = |one: &Source| !one.name.as_deref().unwrap_or("<").starts_with('<');
+    let others: Vec<_> = sources.iter().filter(|one| !is_file(one)).collect();
+    assert!(others.is_empty(), "{others:?}");
+    session.configured();
+    session.exit_code();
     session.disconnect();
 }
 

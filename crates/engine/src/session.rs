@@ -35,7 +35,7 @@ use crossbeam_channel::Sender;
 pub use dapple_symbols::functions::SourcePosition;
 pub use keeper::Keep;
 use keeper::Keeper;
-pub use sources::SourcesOf;
+pub use sources::{SourceFile, SourcesOf};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 

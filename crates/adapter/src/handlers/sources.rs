@@ -7,7 +7,8 @@ use dapple_dap::types::{
     LoadedSourcesArguments, LoadedSourcesRequest, LoadedSourcesResponse, SourceArguments,
     SourceResponse,
 };
-use std::collections::BTreeSet;
+use dapple_engine::session::SourceFile;
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,12 +34,13 @@ pub fn loaded_sources(
     let read = move || {
         let _progress = Progress::start(&outbox, "Listing sources");
         let listed = sources.iter().map(|of| (of.module(), of.files()));
-        let listed: Vec<(u64, Vec<PathBuf>)> = listed.collect();
-        let files: BTreeSet<&Path> = listed
-            .iter()
-            .flat_map(|(_, files)| files.iter().map(PathBuf::as_path))
-            .collect();
-        let source = |file: &Path| source_map.source(file, &client);
+        let listed: Vec<(u64, Vec<SourceFile>)> = listed.collect();
+        let mut files = BTreeMap::new();
+        for file in listed.iter().flat_map(|(_, files)| files) {
+            let checksum: &mut Option<_> = files.entry(&*file.path).or_default();
+            *checksum = checksum.or(file.checksum);
+        }
+        let source = |(file, checksum)| source_map.checked_source(file, checksum, &client);
         let answer = LoadedSourcesResponse::new(files.into_iter().map(source).collect());
         // What comes and goes from now on is told behind the answer.
         later.run(move |adapter, outbox, client| {

@@ -78,6 +78,15 @@ impl Fixture {
         Fixture::compiled(name, source, text, "gcc", &flags)
     }
 
+    /// Compiles `fixtures/NAME`, a C source, by clang where there is one: it tells what it has read (DWARF 5 §6.2.4.1).
+    pub fn with_checksums(name: &str) -> Option<Fixture> {
+        let runs = |name: &&str| Command::new(name).arg("--version").output().is_ok();
+        let clang = ["clang-22", "clang"].into_iter().find(runs)?;
+        let (source, text) = source(name);
+        let flags = ["-g", "-gdwarf-5"];
+        Some(Fixture::compiled(name, source, text, clang, &flags))
+    }
+
     /// Compiles `fixtures/NAME`, a C source, as a library.
     pub fn library(name: &str) -> Fixture {
         let (source, text) = source(name);

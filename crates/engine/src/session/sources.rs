@@ -2,10 +2,10 @@
 
 use super::Session;
 use crate::Error;
-
 use dapple_symbols::Module;
-use std::path::PathBuf;
 use std::sync::Arc;
+
+pub use dapple_symbols::sources::Source as SourceFile;
 
 /// A module that was loaded at a time, to be asked for its sources on any thread: of large programs that takes a while.
 #[derive(Debug, Clone)]
@@ -21,16 +21,8 @@ impl SourcesOf {
     }
 
     /// The files that its line tables name, each once, in order.
-    pub fn files(&self) -> Vec<PathBuf> {
-        let mut files: Vec<PathBuf> = self
-            .symbols
-            .source_files()
-            .iter()
-            .map(|file| file.to_path_buf())
-            .collect();
-        files.sort_unstable();
-        files.dedup();
-        files
+    pub fn files(&self) -> Vec<SourceFile> {
+        self.symbols.sources()
     }
 }
 
