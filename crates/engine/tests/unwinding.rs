@@ -308,3 +308,37 @@ int main(void)
     }
     assert!(inside >= 6, "only {inside} instructions of it were seen");
 }
+
+/// As glibc's `clone`, whose rules have a gap there.
+#[test]
+fn a_system_call_without_unwind_tables_shows_who_makes_it() {
+    let fixture = inline(
+        "waits.c",
+        r#"
+__asm__(".text\n.type waits, @function\nwaits: xor %ebx, %ebx\n mov $34, %eax\n syscall\n"
+        " test %rax, %rax\n jl 1f\n ret\n1: ret\n.size waits, .-waits\n");
+long waits(void);
+long caller(long n)
+{
+    return waits() + n; // stop: caller
+}
+int main(void)
+{
+    return (int)caller(1);
+}
+"#,
+        &["-fomit-frame-pointer", "-O1"],
+    );
+    let mut debuggee = fixture.launch();
+    debuggee.resume();
+    loop {
+        debuggee.session().pause(None).unwrap();
+        let thread = debuggee.expect_stop()[0].thread;
+        let names = functions(debuggee.session(), thread);
+        if names.first().is_some_and(|name| name == "waits") {
+            assert_eq!(names, ["waits", "caller", "main"]);
+            break;
+        }
+        debuggee.resume();
+    }
+}

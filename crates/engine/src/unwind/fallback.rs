@@ -61,7 +61,7 @@ fn pushed_at(
     const RET: u8 = 0xc3;
     const PUSH_RBP: u8 = 0x55;
     const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
-    if instruction == RET {
+    if instruction == RET || is_in_system_call(frame.pc, memory) {
         return Some(0);
     }
     let module = modules.at(frame.pc)?;
@@ -76,6 +76,14 @@ fn pushed_at(
     } else {
         (head.get(push as usize) == Some(&PUSH_RBP) && into == push + 1).then_some(1)
     }
+}
+
+/// Whether a thread there may be in a system call. What makes one in assembler has nothing on its stack, as a rule; glibc's `clone`
+/// has no rules there, which would be wrong in the thread that begins.
+fn is_in_system_call(pc: Address, memory: &dyn Memory) -> bool {
+    const SYSCALL: [u8; 2] = [0x0f, 0x05];
+    let mut before = [0; 2];
+    memory.read(pc.offset(-2), &mut before).is_ok() && before == SYSCALL
 }
 
 /// How many words a procedure linkage table's stub has pushed since the call; `None` outside of them. GNU ld writes
