@@ -375,7 +375,7 @@ fn cpp_variables_take_values_of_their_types() {
         (
             "colour",
             "Colour::Bleu",
-            "error: no variable `Colour::Bleu` here",
+            "error: `Colour` has no `Bleu`; did you mean `Blue`?",
         ),
     ];
     check(&session, &frames[1], set, &refused);
@@ -493,7 +493,7 @@ fn rust_refuses_what_its_types_do_not_take() {
         (
             "colour",
             "Colour::Gren",
-            "error: no variable `Colour::Gren` here",
+            "error: `Colour` has no `Gren`; did you mean `Green`?",
         ),
         (
             "colour",

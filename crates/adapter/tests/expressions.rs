@@ -104,6 +104,52 @@ fn what_is_typed_is_completed_by_what_there_is() {
 }
 
 #[test]
+fn methods_that_are_answered_and_paths_are_completed() {
+    let fixture = Fixture::new("assigned_library.cpp");
+    let session = Session::started(&fixture, json!({}), &["inner"]);
+    let stop = session.stopped_at(&fixture, "inner", StoppedEventReason::Breakpoint);
+    let frames = session.stack(stop.thread);
+    let has = |text: &str, wanted: &[&str]| {
+        let all = completions(&session, &frames[1], text).0;
+        for one in wanted {
+            assert!(all.iter().any(|it| it == one), "{text}: {one} in {all:?}");
+        }
+    };
+    has("queue.", &["size()", "front()", "back()", "at("]);
+    has("ages.co", &["count(", "contains("]);
+    has("maybe.", &["has_value()", "value()"]);
+    has("words[0].", &["c_str()", "length()"]);
+    has("owned.ge", &["get()"]);
+    has("owned->", &["low", "kind"]);
+    has("Count::", &["all", "own", "Few", "Many"]);
+    has("deep::", &["counter"]);
+    assert!(
+        !completions(&session, &frames[1], "grid.")
+            .0
+            .contains(&"size()".to_owned())
+    );
+    session.disconnect();
+    let fixture = Fixture::new("assigned_library.rs");
+    let session = Session::started(&fixture, json!({}), &["inner"]);
+    let stop = session.stopped_at(&fixture, "inner", StoppedEventReason::Breakpoint);
+    let frames = session.stack(stop.thread);
+    let has = |text: &str, wanted: &[&str]| {
+        let all = completions(&session, &frames[1], text).0;
+        for one in wanted {
+            assert!(all.iter().any(|it| it == one), "{text}: {one} in {all:?}");
+        }
+    };
+    has("queue.", &["len()", "first()", "get(", "contains("]);
+    has("ages.", &["contains_key(", "get("]);
+    has("maybe.", &["is_some()", "unwrap()"]);
+    has("result.", &["is_ok()", "unwrap_err()"]);
+    has("crate::", &["PLAIN", "FLAG", "Shape"]);
+    has("self::", &["PLAIN", "Shape"]);
+    has("crate::Shape::", &["Circle", "Line"]);
+    session.disconnect();
+}
+
+#[test]
 fn members_of_cpp_and_rust_are_completed() {
     let fixture = Fixture::new("assigned.cpp");
     let session = Session::started(&fixture, json!({}), &["method"]);

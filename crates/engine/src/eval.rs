@@ -73,7 +73,7 @@ impl Parsed {
     ) -> Result<Parsed, Error> {
         let name = text.trim();
         let (text, shown) = Shown::split(name, language);
-        let tree = lex::tokens(text).and_then(|tokens| parse(tokens, language));
+        let tree = lex::tokens(text, language).and_then(|tokens| parse(tokens, language));
         Ok(Parsed {
             tree: tree.map_err(|fault| Error::Expression(fault.sentence(text)))?,
             name: name.into(),
@@ -157,7 +157,8 @@ impl Statement {
     pub(crate) fn new(text: &str, language: Language) -> Result<Statement, Error> {
         let name = text.trim();
         let (text, shown) = Shown::split(name, language);
-        let statement = lex::tokens(text).and_then(|tokens| parse::statement(tokens, language));
+        let statement =
+            lex::tokens(text, language).and_then(|tokens| parse::statement(tokens, language));
         let statement = statement.map_err(|fault| Error::Expression(fault.sentence(text)))?;
         let text: Arc<str> = text.into();
         Ok(match statement {

@@ -2,32 +2,8 @@
 
 mod support;
 
+use support::evaluated::check;
 use support::{Fixture, fixture, inline, listing};
-
-/// Evaluates each expression where the program stops; `expression → text` or the error.
-fn check(fixture: &Fixture, stop: &str, expected: &[(&str, &str)]) {
-    let mut debuggee = fixture.launch();
-    debuggee.break_at(&[stop]);
-    let (thread, _) = debuggee.run_to_breakpoint();
-    let session = debuggee.session();
-    let frame = listing::innermost(session, thread);
-    let mut wrong = Vec::new();
-    for (expression, text) in expected {
-        let found = match session.evaluate(expression, Some(frame)) {
-            Ok((named, rendered)) => {
-                assert_eq!(named.name, expression.trim());
-                listing::mask(&rendered.text)
-            }
-            Err(error) => format!("error: {error}"),
-        };
-        if found != *text {
-            wrong.push(format!(
-                "{expression}\n  is       {found}\n  expected {text}"
-            ));
-        }
-    }
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
-}
 
 #[test]
 fn c_paths_and_arithmetic() {
@@ -172,7 +148,10 @@ fn c_faults_are_sentences() {
                 "error: column 12: evaluating must not change the program: assignments are refused",
             ),
             ("(1 + ", "error: column 5: the expression ends too early"),
-            ("a @ b", "error: column 3: `@` is not understood"),
+            (
+                "a @ b",
+                "error: column 3: `@` is not understood; for as many elements write their number behind a comma: `p, 3`",
+            ),
             (
                 "$riq",
                 "error: there is no register `$riq`; did you mean `$rip`?",

@@ -102,8 +102,15 @@ const C_VARIABLES: &str = "    signed char tiny = -5; unsigned char byte = 200; 
     int items[4] = {7, -8, 900000, -2147483647};
     struct { unsigned low : 3; int high : 5; unsigned wide : 32; int member; } record = {5, -9, 4000000000u, 42};
     int *pointer = &items[1];
+    struct point points[3] = {{1, -2}, {-30000, 200}, {77, 78}}; struct point *to_point = &points[1];
+    short grid[2][3] = {{1, -2, 3}, {-4, 5, -6}}; short (*to_row)[3] = grid;
+    char text[] = \"te\\xffxt\"; enum colour colour = BLUE; enum sign sign = MINUS; void *anything = &items[3];
+    union { int whole; unsigned char bytes[4]; } either = {-2}; long long wider = -1; const unsigned char fixed = 129;
 ";
-const C_INTEGERS: [&str; 22] = [
+const C_TYPES_OF_ITS_OWN: &str = "struct point { short x; unsigned char y; };
+enum colour { RED, GREEN = 5, BLUE = 9 }; enum sign { MINUS = -1, PLUS = 1 };
+";
+const C_INTEGERS: [&str; 59] = [
     "tiny",
     "byte",
     "letter",
@@ -126,8 +133,45 @@ const C_INTEGERS: [&str; 22] = [
     "sizeof(long)",
     "sizeof record",
     "(pointer - items)",
+    "points[1].x",
+    "points[2].y",
+    "to_point->x",
+    "(*to_point).y",
+    "(to_point - points)",
+    "to_point[-1].x",
+    "(&points[2])->x",
+    "grid[1][2]",
+    "(*to_row)[1]",
+    "to_row[1][0]",
+    "**grid",
+    "*(*(grid + 1) + 1)",
+    "text[0]",
+    "text[2]",
+    "*(text + 3)",
+    "sizeof text",
+    "(GREEN + 0)",
+    "(colour + 0)",
+    "(BLUE - 1)",
+    "(sign + 0)",
+    "(MINUS * 2)",
+    "(GREEN - 6)",
+    "(colour - 10)",
+    "sizeof(struct point)",
+    "(sizeof points / sizeof points[0])",
+    "*(int *)anything",
+    "(*(unsigned char *)&plain + 0)",
+    "((struct point *)points)[2].x",
+    "*(short *)&word",
+    "either.bytes[3]",
+    "either.whole",
+    "wider",
+    "fixed",
+    "(truth ? pointer : items)[1]",
+    "(char)0x141",
+    "010",
+    "('q' + 0)",
 ];
-const C_TYPES: [&str; 11] = [
+const C_TYPES: [&str; 17] = [
     "signed char",
     "unsigned char",
     "char",
@@ -139,6 +183,12 @@ const C_TYPES: [&str; 11] = [
     "unsigned long",
     "_Bool",
     "uint16_t",
+    "long long",
+    "unsigned long long",
+    "int8_t",
+    "uint8_t",
+    "int32_t",
+    "uint64_t",
 ];
 
 /// An expression of C of integer type that is defined everywhere (with `-fwrapv`, where sums wrap).
@@ -176,7 +226,15 @@ fn c_integer(random: &mut Random, depth: usize) -> String {
             let (yes, no) = (c_integer(random, deeper), c_integer(random, deeper));
             format!("({one} ? {yes} : {no})")
         }
-        5 => format!("items[({one}) & 3]"),
+        5 => match random.below(4) {
+            0 => format!("grid[({one}) & 1][1]"),
+            1 => format!(
+                "(pointer {} &items[({one}) & 3])",
+                random.of(&["<", "==", "!=", ">="])
+            ),
+            2 => format!("(&items[({one}) & 3] - pointer)"),
+            _ => format!("items[({one}) & 3]"),
+        },
         6 => {
             let operator = *random.of(&["<", "<=", ">", ">=", "==", "!="]);
             let (one, other) = (c_float(random, deeper), c_float(random, deeper));
@@ -242,7 +300,8 @@ fn c_expressions_have_the_compilers_values() {
                 _ => c_integer(&mut random, DEPTH),
             })
             .collect();
-        let mut source = String::from(
+        let mut source = String::from(C_TYPES_OF_ITS_OWN);
+        source.push_str(
             "#include <stdint.h>
 #include <stdio.h>
 #define SHOW(e) _Generic((e), float: printf(\"f%.9g\\n\", (double)(e)), double: printf(\"d%.17g\\n\", (double)(e)), \\
@@ -262,6 +321,45 @@ int main(void) {
     }
 }
 
+#[test]
+fn cpp_expressions_have_the_compilers_values() {
+    // In `?:`, g++ takes an unsigned bit-field for an `unsigned`, though it promotes to `int` (C++20 §7.3.7).
+    let cpp = |text: &str| {
+        let text = text.replace("_Bool", "bool");
+        text.replace("record.low", "(record.low + 0)")
+    };
+    for seed in [11, 12] {
+        let mut random = Random(seed);
+        let expressions: Vec<String> = (0..COUNT)
+            .map(|index| match index % 4 {
+                0 => cpp(&c_float(&mut random, DEPTH)),
+                _ => cpp(&c_integer(&mut random, DEPTH)),
+            })
+            .collect();
+        let mut source = String::from(C_TYPES_OF_ITS_OWN);
+        source.push_str(
+            "#include <cstdint>
+#include <cstdio>
+static void show(float e) { std::printf(\"f%.9g\\n\", e); }
+static void show(double e) { std::printf(\"d%.17g\\n\", e); }
+static void show(unsigned long e) { std::printf(\"%lu\\n\", e); }
+static void show(unsigned long long e) { std::printf(\"%llu\\n\", e); }
+template <typename T> static void show(T e) { std::printf(\"%ld\\n\", static_cast<long>(e)); }
+int main() {
+",
+        );
+        source.push_str(&cpp(C_VARIABLES));
+        source.push_str("    std::printf(\"\"); // stop: here\n");
+        for expression in &expressions {
+            let _ = writeln!(source, "    show({expression});");
+        }
+        source.push_str("    return 0;\n}\n");
+        let flags = ["-fwrapv", "-w", "-O0", "-std=c++17"];
+        let fixture = inline(&format!("random{seed}.cpp"), &source, &flags);
+        compare(&fixture, &expressions);
+    }
+}
+
 const RUST_TYPES: [&str; 10] = [
     "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "i128", "usize",
 ];
@@ -269,8 +367,9 @@ const RUST_TYPES: [&str; 10] = [
 /// An expression of Rust of an integer type. It may panic.
 fn rust_integer(random: &mut Random, type_: &str, depth: usize) -> String {
     if depth == 0 || random.below(8) == 0 {
-        return match random.below(3) {
+        return match random.below(5) {
             0 => random.below(100).to_string() + *random.of(&["", type_]),
+            1 => rust_place(random, type_),
             _ => format!("{}_{type_}", random.of(&["some", "least", "most"])),
         };
     }
@@ -302,6 +401,41 @@ fn rust_integer(random: &mut Random, type_: &str, depth: usize) -> String {
             format!("({one} {operator} {})", rust_integer(random, type_, deeper))
         }
     }
+}
+
+/// What isn't a local of an integer type: a field, an element, what a reference leads to, a measure.
+fn rust_place(random: &mut Random, type_: &str) -> String {
+    let places = [
+        "fields.f_T",
+        "array_T[1]",
+        "array_T[2]",
+        "(*to_T)",
+        "pair_T.1",
+        "slice_T[0]",
+        "boxed_T[1]",
+        "T::MAX",
+        "T::MIN",
+    ];
+    let casts = [
+        "b'x'",
+        "'ß'",
+        "Colour::Green",
+        "colour",
+        "name.len()",
+        "slice_T.len()",
+        "size_of::<Fields>()",
+        "small as char",
+        "yes",
+    ];
+    let place = match random.below(3) {
+        0 => {
+            let cast = *random.of(&casts);
+            let is_char = cast == "'ß'" || cast.ends_with("char");
+            format!("({cast}{} as T)", if is_char { " as u32" } else { "" })
+        }
+        _ => (*random.of(&places)).to_owned(),
+    };
+    place.replace('T', type_)
 }
 
 /// As [`rust_integer`], of that type whatever it meets.
@@ -339,7 +473,26 @@ fn rust_float(random: &mut Random, type_: &str, depth: usize) -> String {
 
 fn rust_truth(random: &mut Random, depth: usize) -> String {
     if depth == 0 {
-        return (*random.of(&["yes", "no", "true", "false"])).to_owned();
+        let all = [
+            "yes",
+            "no",
+            "true",
+            "false",
+            "(name == \"ada\")",
+            "(name.as_str() < other)",
+            "(\"b\" > other)",
+            "(1..3).contains(&some_i32)",
+            "(..=most_u8).contains(&some_u8)",
+            "(letter == 'ß')",
+            "(letter < 'z')",
+            "maybe.is_some()",
+            "(maybe == Some(4))",
+            "(colour == Colour::Blue)",
+            "(point == Point { x: 1, y: -2 })",
+            "(array_u16 == [1, 2, 3])",
+            "slice_i64.is_empty()",
+        ];
+        return (*random.of(&all)).to_owned();
     }
     let deeper = depth - 1;
     match random.below(5) {
@@ -393,7 +546,14 @@ fn show<T: Show>(value: impl FnOnce() -> T) {
         Err(_) => println!(\"panic\"),
     }
 }
+use std::mem::size_of;
+#[derive(Clone, Copy, PartialEq)] enum Colour { Red, Green = 5, Blue }
+#[derive(Clone, Copy, PartialEq)] struct Point { x: i32, y: i64 }
+struct Fields { f_i8: i8, f_u8: u8, f_i16: i16, f_u16: u16, f_i32: i32, f_u32: u32, f_i64: i64, f_u64: u64, f_i128: i128, f_usize: usize }
 fn main() {
+    let fields = std::hint::black_box(Fields { f_i8: -1, f_u8: 2, f_i16: -3, f_u16: 4, f_i32: -5, f_u32: 6, f_i64: -7, f_u64: 8, f_i128: -9, f_usize: 10 });
+    let (name, other) = std::hint::black_box((String::from(\"ada\"), \"bob\"));
+    let (letter, maybe, colour, point, small) = std::hint::black_box(('ß', Some(4), Colour::Blue, Point { x: 1, y: -2 }, 200u8));
     std::panic::set_hook(Box::new(|_| {}));
     let (yes, no) = (std::hint::black_box(true), std::hint::black_box(false));
     let (some_f32, other_f32, some_f64, other_f64) = std::hint::black_box((1.1f32, -3e9f32, -2.7e3f64, 1e300f64));
@@ -413,7 +573,9 @@ fn main() {
     ]) {
         let _ = writeln!(
             source,
-            "    let (some_{type_}, least_{type_}, most_{type_}): ({type_}, {type_}, {type_}) = std::hint::black_box(({some}, {type_}::MIN, {type_}::MAX));"
+            "    let (some_{type_}, least_{type_}, most_{type_}): ({type_}, {type_}, {type_}) = std::hint::black_box(({some}, {type_}::MIN, {type_}::MAX));
+    let array_{type_}: [{type_}; 3] = std::hint::black_box([1, 2, 3]); let slice_{type_} = &array_{type_}[1..]; let boxed_{type_}: Vec<{type_}> = vec![4, 5];
+    let to_{type_} = &some_{type_}; let pair_{type_} = ('p', array_{type_}[2]);"
         );
     }
     source.push_str("    std::hint::black_box(0); // stop: here\n");

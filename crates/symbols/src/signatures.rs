@@ -101,6 +101,27 @@ impl<'a> Dwarf<'a> {
         })
     }
 
+    fn enumerations_in(&self, class: TypeId) -> Vec<TypeId> {
+        let Some(unit) = self.unit(class.unit) else {
+            return Vec::new();
+        };
+        let Some(entry) = self.entry(unit, UnitOffset(class.offset)) else {
+            return Vec::new();
+        };
+        let is_scoped = |child: &Entry<'_>| {
+            let scoped = child.attr_value(dw::DW_AT_enum_class);
+            matches!(scoped, Some(AttributeValue::Flag(true)))
+        };
+        let children = self.children(unit, &entry).into_iter();
+        children
+            .filter(|child| child.tag() == dw::DW_TAG_enumeration_type && !is_scoped(child))
+            .map(|child| TypeId {
+                offset: child.offset().0,
+                ..class
+            })
+            .collect()
+    }
+
     fn methods_of(&self, class: TypeId, name: &str) -> Vec<Method> {
         let Some(unit) = self.unit(class.unit) else {
             return Vec::new();
@@ -190,6 +211,11 @@ impl Module {
     /// What a function takes and returns; `None` where its entry can't be read, or says no type of a parameter.
     pub fn signature_of(&self, function: FunctionId) -> Option<Signature> {
         self.dwarf(|dwarf| dwarf.signature_of(function))
+    }
+
+    /// The enumerations that a class declares whose constants are its own: those that are no `enum class`.
+    pub fn enumerations_in(&self, class: TypeId) -> Vec<TypeId> {
+        self.dwarf(|dwarf| dwarf.enumerations_in(class))
     }
 
     /// The member functions of a name that a class declares itself, in order; those of its bases are theirs.

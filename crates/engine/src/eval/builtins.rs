@@ -1,5 +1,7 @@
 //! The methods that are answered without calling the program: what containers hold, what choices have, where texts are.
 
+use dapple_symbols::functions::Language;
+
 /// What such a method asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Builtin {
@@ -63,6 +65,49 @@ const ALL: [(&str, usize, Builtin); 32] = [
     ("as_slice", 0, Builtin::Same),
 ];
 
+/// What a value is to who may ask it something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    Sequence,
+    /// With keys.
+    Map,
+    Text,
+    /// `Some` or `None`.
+    Option,
+    /// `Ok` or `Err`.
+    Result,
+    /// C++'s `optional`.
+    Optional,
+    /// What owns something behind a pointer.
+    Owner,
+}
+
+/// The methods to offer for a value, as they are written in its language; what takes an argument ends in its bracket.
+pub(super) fn offered(language: Language, asked: Asked) -> &'static [&'static str] {
+    let is_rust = language == Language::Rust;
+    match asked {
+        Asked::Sequence if is_rust => &[
+            "len()",
+            "is_empty()",
+            "first()",
+            "last()",
+            "get(",
+            "contains(",
+            "as_ptr()",
+        ],
+        Asked::Sequence => &["size()", "empty()", "front()", "back()", "at(", "data()"],
+        Asked::Map if is_rust => &["len()", "is_empty()", "get(", "contains_key("],
+        Asked::Map => &["size()", "empty()", "at(", "count(", "contains("],
+        Asked::Text if is_rust => &["len()", "is_empty()", "as_str()", "as_ptr()"],
+        Asked::Text => &["size()", "empty()", "length()", "c_str()", "data()"],
+        Asked::Option => &["is_some()", "is_none()", "unwrap()"],
+        Asked::Result => &["is_ok()", "is_err()", "unwrap()", "unwrap_err()"],
+        Asked::Optional => &["has_value()", "value()"],
+        Asked::Owner if is_rust => &[],
+        Asked::Owner => &["get()"],
+    }
+}
+
 /// Whether there is one of that name.
 pub(super) fn is_known(name: &str) -> bool {
     ALL.iter().any(|(known, _, _)| *known == name)
@@ -73,4 +118,32 @@ pub(super) fn named(name: &str, arguments: usize) -> Option<Builtin> {
     let mut all = ALL.iter();
     let found = all.find(|(known, count, _)| *known == name && *count == arguments);
     found.map(|(_, _, builtin)| *builtin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_offered_is_answered() {
+        let all = [
+            Asked::Sequence,
+            Asked::Map,
+            Asked::Text,
+            Asked::Option,
+            Asked::Result,
+            Asked::Optional,
+            Asked::Owner,
+        ];
+        for (asked, language) in all
+            .into_iter()
+            .flat_map(|asked| [(asked, Language::Rust), (asked, Language::Cpp)])
+        {
+            for method in offered(language, asked) {
+                let (name, arguments) = method.split_once('(').expect("a bracket");
+                let count = usize::from(arguments.is_empty());
+                assert!(named(name, count).is_some(), "{method}");
+            }
+        }
+    }
 }

@@ -1,14 +1,17 @@
 //! What may follow where somebody types an expression: members, variables, types, registers.
 
 use super::Parsed;
+use super::builtins::{self, Asked};
+use super::run::absolute;
 use super::under::expression_before;
 use crate::frame::Frame;
 use crate::modules::LoadedModule;
 use crate::registers::named;
 use crate::values::view::{LONG, View};
-use crate::values::{Reader, Value};
+use crate::values::{Reader, Value, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::names::NamePattern;
+use dapple_symbols::queries::FoundType;
 use dapple_symbols::types::TypeKind;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
@@ -17,6 +20,8 @@ use std::sync::Arc;
 const MOST: usize = 300;
 /// How many references and pointers members are looked for behind.
 const MAX_STEPS: usize = 16;
+/// Types that are looked through for those in a path.
+const MOST_TYPES: usize = 20_000;
 /// How deep in base classes.
 const MAX_BASES: usize = 4;
 
@@ -103,6 +108,35 @@ pub(crate) fn complete(line: &str, frame: &Frame, reader: &Reader<'_>) -> Comple
     Completions { start: word, items }
 }
 
+/// What methods that are answered without the program may be asked of a value.
+fn asked(reader: &Reader<'_>, value: &Value, view: &View) -> Option<Asked> {
+    let type_ = || Some(reader.resolve(value)?.type_);
+    let is_named = |name: &str| {
+        type_().is_some_and(|type_| {
+            type_.name.starts_with("std::") && names::base_name(&type_.name) == name
+        })
+    };
+    match view {
+        View::Entries(entries) if entries.has_keys => Some(Asked::Map),
+        View::Sequence(sequence) if !sequence.container && value.language != Language::Rust => None,
+        View::Sequence(_) | View::Entries(_) => Some(Asked::Sequence),
+        View::Text { .. } => {
+            let is_own = value.language == Language::Rust || is_named("basic_string");
+            (is_own || is_named("string") || is_named("basic_string_view")).then_some(Asked::Text)
+        }
+        View::Record(record) => match record.name.as_deref() {
+            Some("Some" | "None") => Some(Asked::Option),
+            Some("Ok" | "Err") => Some(Asked::Result),
+            _ => None,
+        },
+        _ if is_named("optional") => Some(Asked::Optional),
+        View::Pointer { .. } if is_named("unique_ptr") || is_named("shared_ptr") => {
+            Some(Asked::Owner)
+        }
+        _ => None,
+    }
+}
+
 struct List<'a> {
     typed: &'a str,
     frame: &'a Frame,
@@ -156,18 +190,8 @@ impl List<'_> {
             let view = reader.view(&value, LONG);
             let mut raw = value.clone();
             raw.raw = true;
-            let methods: &[&str] = match &view {
-                View::Sequence(_) | View::Entries(_) | View::Text { .. } => match value.language {
-                    Language::Rust => &["len()", "is_empty()"],
-                    _ => &["size()", "empty()"],
-                },
-                View::Record(record) => match record.name.as_deref() {
-                    Some("Some" | "None") => &["is_some()", "is_none()"],
-                    Some("Ok" | "Err") => &["is_ok()", "is_err()"],
-                    _ => &[],
-                },
-                _ => &[],
-            };
+            let asked = asked(reader, &value, &view);
+            let methods = asked.map_or(&[][..], |asked| builtins::offered(value.language, asked));
             for method in methods {
                 self.add(method, CompletionKind::Method, String::new);
             }
@@ -213,33 +237,75 @@ impl List<'_> {
     fn of_path(&mut self, path: &str) {
         let Some(module) = self.module() else { return };
         let lookup = module.to_file(self.frame.physical.lookup);
-        let prefix = format!("{path}::");
-        for variable in module.module.statics_at(lookup) {
-            let inside = variable.name.split_once(&prefix).map(|(_, rest)| rest);
-            if let Some(rest) = inside {
-                let first = rest.split("::").next().unwrap_or(rest).to_owned();
-                self.add(&first, CompletionKind::Static, String::new);
+        let mut prefixes = absolute(self.frame, &format!("{path}::"));
+        if prefixes.is_empty() {
+            prefixes.push(format!("{path}::"));
+        }
+        let inside = |name: &str, prefix: &str| -> Option<String> {
+            // Template arguments have paths of their own.
+            let plain = name.split('<').next().unwrap_or(name);
+            let start = match plain.strip_prefix(prefix) {
+                Some(_) => prefix.len(),
+                None => plain.find(&format!("::{prefix}"))? + 2 + prefix.len(),
+            };
+            let rest = name.get(start..)?;
+            let first = rest.split("::").next().unwrap_or(rest);
+            let first = first.split('<').next().unwrap_or(first);
+            first
+                .starts_with(|c: char| c.is_alphabetic() || c == '_')
+                .then(|| first.to_owned())
+        };
+        let all = NamePattern::new("*");
+        let types = module.module.find_types_near(lookup, &all);
+        for prefix in &prefixes {
+            for variable in module.module.statics_at(lookup) {
+                if let Some(first) = inside(&variable.name, prefix) {
+                    self.add(&first, CompletionKind::Static, String::new);
+                }
+            }
+            let pattern = NamePattern::new(prefix.trim_end_matches("::"));
+            for found in module.module.find_types_near(lookup, &pattern) {
+                self.of_type(&module, &found);
+            }
+            for found in types.iter().take(MOST_TYPES) {
+                if let Some(first) = inside(&found.name, prefix) {
+                    self.add(&first, CompletionKind::Type, || found.short_name.clone());
+                }
             }
         }
-        for found in module
-            .module
-            .find_types_near(lookup, &NamePattern::new(path))
-        {
-            let type_ = module.module.strip_aliases(found.id).ok().flatten();
-            match type_.as_ref().map(|type_| &type_.kind) {
-                Some(TypeKind::Enumeration { values, .. }) => {
-                    for (name, _) in values {
-                        self.add(name, CompletionKind::Constant, || found.short_name.clone());
-                    }
+    }
+
+    /// What a type has behind `::`: constants, variants, static members.
+    fn of_type(&mut self, module: &Arc<LoadedModule>, found: &FoundType) {
+        let Some(type_) = module.module.strip_aliases(found.id).ok().flatten() else {
+            return;
+        };
+        let aggregate = match &type_.kind {
+            TypeKind::Enumeration { values, .. } => {
+                for (name, _) in values {
+                    self.add(name, CompletionKind::Constant, || found.short_name.clone());
                 }
-                Some(TypeKind::Aggregate(aggregate)) => {
-                    let variants = aggregate.variants.iter().flat_map(|part| &part.variants);
-                    for variant in variants {
-                        let name = &variant.name;
-                        self.add(name, CompletionKind::Constant, || found.short_name.clone());
-                    }
+                return;
+            }
+            TypeKind::Aggregate(aggregate) => aggregate,
+            _ => return,
+        };
+        for variant in aggregate.variants.iter().flat_map(|part| &part.variants) {
+            let name = &variant.name;
+            self.add(name, CompletionKind::Constant, || found.short_name.clone());
+        }
+        for one in &aggregate.statics {
+            self.add(&one.name, CompletionKind::Static, String::new);
+        }
+        if type_.language != Language::Cpp {
+            return;
+        }
+        for id in module.module.enumerations_in(type_.id) {
+            let inner = module.module.strip_aliases(id).ok().flatten();
+            if let Some(TypeKind::Enumeration { values, .. }) = inner.as_ref().map(|it| &it.kind) {
+                for (name, _) in values {
+                    self.add(name, CompletionKind::Constant, || found.short_name.clone());
                 }
-                _ => {}
             }
         }
     }

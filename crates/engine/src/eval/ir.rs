@@ -73,6 +73,10 @@ pub(super) enum Kind {
     SizeOfType(TypeName),
     /// `sizeof x`, `size_of_val(&x)`.
     SizeOf(Box<Expression>),
+    /// `alignof(T)`, `align_of::<T>()`.
+    AlignOfType(TypeName),
+    /// `_Alignof x`, `align_of_val(&x)`.
+    AlignOf(Box<Expression>),
     /// `condition ? yes : no`.
     Conditional {
         condition: Box<Expression>,
@@ -120,7 +124,9 @@ impl Expression {
             | Kind::Literal { .. }
             | Kind::Text(_)
             | Kind::SizeOfType(_)
-            | Kind::SizeOf(_) => false,
+            | Kind::SizeOf(_)
+            | Kind::AlignOfType(_)
+            | Kind::AlignOf(_) => false,
             Kind::Member { base, .. } => base.calls(),
             Kind::Method {
                 base, arguments, ..
@@ -159,6 +165,8 @@ pub(super) enum Form {
     Reference,
     /// The innermost pointer is one to an array of so many: `T (*)[3]`.
     Array(u64),
+    /// It is a pointer to a function that gives it back: `T (*)(int)`, `fn(i32) -> T`.
+    Function,
     /// What `dynamic_cast` asks for.
     Checked,
 }

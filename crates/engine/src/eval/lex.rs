@@ -2,6 +2,7 @@
 
 use super::Fault;
 use crate::values::Number;
+use dapple_symbols::functions::Language;
 use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -35,13 +36,13 @@ pub(super) enum TokenKind {
 const MAX_TEXT: usize = 4096;
 
 /// Operators, longer ones before their prefixes.
-const OPERATORS: [&str; 47] = [
+const OPERATORS: [&str; 48] = [
     "<<=", ">>=", "...", "..=", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
     "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "..", "(", ")", "[", "]", ".", "+", "-", "*",
-    "/", "%", "<", ">", "&", "|", "^", "!", "~", "=", ",", "?", ":", "{", "}",
+    "/", "%", "<", ">", "&", "|", "^", "!", "~", "=", ",", "?", ":", ";", "{", "}",
 ];
 
-pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {
+pub(super) fn tokens(text: &str, language: Language) -> Result<Vec<Token>, Fault> {
     if text.len() > MAX_TEXT {
         return Err(Fault::new(0, "the expression is too long"));
     }
@@ -69,10 +70,12 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {
                 let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
                 (TokenKind::Name(rest[..digits].to_owned()), digits)
             } else {
-                number(rest, at)?
+                number(rest, at, language)?
             }
         } else if first == '\'' {
             character(rest, at)?
+        } else if let Some((text, length)) = raw_text(rest, language) {
+            (TokenKind::Text(text.as_bytes().into()), length)
         } else if let Some(prefix) = literal_prefix(rest) {
             let (kind, length) = match rest.get(prefix..) {
                 Some(quoted) if quoted.starts_with('"') => text_of(quoted, at + prefix)?,
@@ -106,7 +109,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {
                 .find(|operator| rest.starts_with(**operator));
             match operator {
                 Some(operator) => (TokenKind::Operator(operator), operator.len()),
-                None => return Err(Fault::new(at, format!("`{first}` is not understood"))),
+                None => return Err(Fault::new(at, not_understood(first))),
             }
         };
         tokens.push(Token {
@@ -122,6 +125,40 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {
         kind: TokenKind::End,
     });
     Ok(tokens)
+}
+
+fn not_understood(first: char) -> String {
+    let hint = match first {
+        '@' => "; for as many elements write their number behind a comma: `p, 3`",
+        '#' => "; there is no preprocessor here",
+        '`' | '´' | '‘' | '’' => "; characters stand in `'`",
+        '“' | '”' | '„' => "; texts stand in `\"`",
+        _ => "",
+    };
+    format!("`{first}` is not understood{hint}")
+}
+
+/// A text without escapes, and all that it takes: `r#"…"#`, in C++ `R"x(…)x"`.
+fn raw_text(rest: &str, language: Language) -> Option<(&str, usize)> {
+    let (begin, end) = match language {
+        Language::Rust => {
+            let behind = rest.strip_prefix("br").or_else(|| rest.strip_prefix('r'))?;
+            let hashes = behind.len() - behind.trim_start_matches('#').len();
+            behind.get(hashes..)?.strip_prefix('"')?;
+            let begin = rest.len() - behind.len() + hashes + 1;
+            (begin, format!("\"{}", "#".repeat(hashes)))
+        }
+        Language::Cpp => {
+            let behind = rest.strip_prefix("R\"")?;
+            let (delimiter, _) = behind.split_once('(')?;
+            let is_short = delimiter.len() <= 16 && !delimiter.contains(['"', ' ', ')', '\\']);
+            is_short.then(|| (2 + delimiter.len() + 1, format!("){delimiter}\"")))?
+        }
+        _ => return None,
+    };
+    let text = rest.get(begin..)?;
+    let length = text.find(&end)?;
+    Some((text.get(..length)?, begin + length + end.len()))
 }
 
 /// The length of what stands before a quote: `u8"…"`, `L'x'`, `b'x'`.
@@ -173,11 +210,12 @@ fn name(rest: &str) -> (TokenKind, usize) {
     (TokenKind::Name(path), length.max(1))
 }
 
-fn number(rest: &str, at: usize) -> Result<(TokenKind, usize), Fault> {
+fn number(rest: &str, at: usize, language: Language) -> Result<(TokenKind, usize), Fault> {
     let (radix, prefix) = match rest.get(..2) {
         Some("0x" | "0X") => (16, 2),
         Some("0b" | "0B") => (2, 2),
         Some("0o") => (8, 2),
+        Some(zero) if is_octal(zero, rest) && language != Language::Rust => (8, 0),
         _ => (10, 0),
     };
     let is_digit = |c: char| c.is_digit(radix) || c == '_' || c == '\'';
@@ -199,16 +237,36 @@ fn number(rest: &str, at: usize) -> Result<(TokenKind, usize), Fault> {
         .chars()
         .filter(char::is_ascii_alphanumeric)
         .collect();
+    if text.is_empty() {
+        let why = format!(
+            "a number's digits were expected behind `{}`",
+            &rest[..prefix]
+        );
+        return Err(Fault::new(at, why));
+    }
     let value = u128::from_str_radix(&text, radix)
-        .map_err(|_| Fault::new(at, "this number is not understood or too large"))?;
+        .map_err(|_| Fault::new(at, "this number is too large: it has more than 128 bits"))?;
     let suffix_length = after.find(|c| !is_name_part(c)).unwrap_or(after.len());
     let suffix = &after[..suffix_length];
     let number = integer(value, suffix, radix != 10).ok_or_else(|| {
-        Fault::new(
-            at + prefix + digits,
-            format!("`{suffix}` is no suffix of a number"),
-        )
+        let is_digit = suffix.starts_with(|c: char| c.is_ascii_digit());
+        let what = match is_digit {
+            true => format!("`{suffix}` has no digits of base {radix}"),
+            false => format!("`{suffix}` is no suffix of a number"),
+        };
+        Fault::new(at + prefix + digits, what)
     })?;
+    if let Number::Integer {
+        value: kept,
+        size,
+        signed,
+    } = number
+        && language == Language::Rust
+        && !suffix.is_empty()
+        && !fits(value, kept, size, signed)
+    {
+        return Err(Fault::new(at, format!("{value} does not fit a `{suffix}`")));
+    }
     Ok((
         TokenKind::Number {
             number,
@@ -216,6 +274,22 @@ fn number(rest: &str, at: usize) -> Result<(TokenKind, usize), Fault> {
         },
         prefix + digits + suffix_length,
     ))
+}
+
+/// Whether a number is written in base 8 as C has it: with a zero in front, and no float.
+fn is_octal(start: &str, rest: &str) -> bool {
+    let mut bytes = start.bytes();
+    let is_zero = bytes.next() == Some(b'0') && bytes.next().is_some_and(|b| b.is_ascii_digit());
+    let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    is_zero && !behind.starts_with(['.', 'e', 'E'])
+}
+
+/// Whether a literal is one of its type; the least number of a signed one is written as one that is too large by one.
+fn fits(value: u128, kept: i128, size: u8, signed: bool) -> bool {
+    match signed {
+        true => value <= 1u128 << (8 * u32::from(size) - 1),
+        false => kept.cast_unsigned() == value,
+    }
 }
 
 fn integer(value: u128, suffix: &str, is_hex: bool) -> Option<Number> {
@@ -294,7 +368,12 @@ fn float(rest: &str) -> (TokenKind, usize) {
 }
 
 fn character(rest: &str, at: usize) -> Result<(TokenKind, usize), Fault> {
-    let unfinished = || Fault::new(at, "this character is not understood");
+    let unfinished = || {
+        Fault::new(
+            at,
+            "one character stands between `'` and `'`; a text is written `\"…\"`",
+        )
+    };
     let mut chars = rest[1..].char_indices();
     let (_, first) = chars.next().ok_or_else(unfinished)?;
     let code = match first {
@@ -401,7 +480,7 @@ mod tests {
     use super::*;
 
     fn kinds(text: &str) -> Vec<TokenKind> {
-        let tokens = tokens(text).expect("tokens");
+        let tokens = tokens(text, Language::C).expect("tokens");
         tokens.into_iter().map(|token| token.kind).collect()
     }
 
@@ -421,6 +500,8 @@ mod tests {
             number("5000000000"),
             Number::integer(5_000_000_000, 8, true)
         );
+        assert_eq!(number("010"), Number::integer(8, 4, true));
+        assert_eq!(number("0"), Number::integer(0, 4, true));
         assert_eq!(number("7UL"), Number::integer(7, 8, false));
         assert_eq!(number("1_000u16"), Number::integer(1000, 2, false));
         assert_eq!(
@@ -469,10 +550,10 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_has_its_place() {
-        assert_eq!(tokens("a # b").expect_err("no token").at, 2);
-        assert_eq!(tokens("12abc").expect_err("no suffix").at, 2);
-        assert!(tokens("'").is_err());
-        assert!(tokens("0x").is_err());
-        assert!(tokens("").is_err());
+        assert_eq!(tokens("a # b", Language::C).expect_err("no token").at, 2);
+        assert_eq!(tokens("12abc", Language::C).expect_err("no suffix").at, 2);
+        assert!(tokens("'", Language::C).is_err());
+        assert!(tokens("0x", Language::C).is_err());
+        assert!(tokens("", Language::C).is_err());
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn calling(tokens: Vec<Token>, language: Language) -> Result<Expressi
 }
 
 fn whole(mut parser: Parser) -> Result<Expression, Fault> {
-    let expression = parser.expression()?;
+    let expression = parser.ranged()?;
     match parser.peek() {
         TokenKind::Operator(
             "=" | "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | "<<=" | ">>=" | "++"
@@ -53,7 +53,7 @@ pub(super) fn statement(tokens: Vec<Token>, language: Language) -> Result<Statem
         _ => None,
     };
     parser.next += usize::from(first.is_some());
-    let target = parser.expression()?;
+    let target = parser.ranged()?;
     let one = |parser: &Parser| {
         let number = Number::integer(1, 4, true);
         let untyped = true;
@@ -67,7 +67,7 @@ pub(super) fn statement(tokens: Vec<Token>, language: Language) -> Result<Statem
         }
         TokenKind::Operator("=") => {
             parser.next += 1;
-            (None, parser.expression()?)
+            (None, parser.ranged()?)
         }
         TokenKind::Operator(text) => {
             let compound = text
@@ -95,6 +95,44 @@ pub(super) fn statement(tokens: Vec<Token>, language: Language) -> Result<Statem
 /// Why an assignment is refused where only a value is wanted.
 const NO_CHANGE: &str = "evaluating must not change the program: assignments are refused";
 
+/// Words that declarations begin with.
+const DECLARES: [&str; 12] = [
+    "auto", "let", "int", "char", "long", "short", "float", "double", "unsigned", "bool", "static",
+    "const",
+];
+
+/// What other debuggers' commands for evaluating are called.
+const COMMANDS: [&str; 8] = [
+    "p",
+    "print",
+    "call",
+    "output",
+    "inspect",
+    "expr",
+    "expression",
+    "display",
+];
+
+/// C++'s words for operators (C++20 §5.5).
+fn words_to_operators(tokens: &mut [Token]) {
+    for token in tokens {
+        let TokenKind::Name(word) = &token.kind else {
+            continue;
+        };
+        token.kind = TokenKind::Operator(match word.as_str() {
+            "and" => "&&",
+            "or" => "||",
+            "not" => "!",
+            "bitand" => "&",
+            "bitor" => "|",
+            "xor" => "^",
+            "compl" => "~",
+            "not_eq" => "!=",
+            _ => continue,
+        });
+    }
+}
+
 /// Why a call is refused there.
 const NO_CALLS: &str = "functions are not called here: that runs code of the program, and is done where it is typed, in the console or a watch";
 
@@ -110,7 +148,16 @@ struct Parser {
 }
 
 impl Parser {
-    fn new(tokens: Vec<Token>, language: Language) -> Parser {
+    fn new(mut tokens: Vec<Token>, language: Language) -> Parser {
+        // `x;` is meant as `x`.
+        if let [.., last, _] = tokens.as_slice()
+            && last.kind == TokenKind::Operator(";")
+        {
+            tokens.remove(tokens.len() - 2);
+        }
+        if language == Language::Cpp {
+            words_to_operators(&mut tokens);
+        }
         Parser {
             tokens,
             next: 0,
@@ -134,10 +181,37 @@ impl Parser {
                 format!("{what}; there are {FORMATS}"),
             ));
         }
-        Err(self.fault(match self.peek() {
-            TokenKind::End => return Ok(()),
-            TokenKind::Operator("(") => NO_CALLS,
-            TokenKind::Operator(".." | "..=" | "...") => "ranges are not supported",
+        let before = self.next.checked_sub(1).map(|last| self.kind_at(last));
+        let is_rust = self.language == Language::Rust;
+        Err(self.fault(match (self.peek(), before) {
+            (TokenKind::End, _) => return Ok(()),
+            (TokenKind::Operator("("), _) => NO_CALLS,
+            (TokenKind::Operator(".." | "..=" | "..."), _) if !is_rust => {
+                "a range stands in an index only: `v[1..3]`"
+            }
+            (TokenKind::Operator(")"), _) => "this `)` closes nothing",
+            (TokenKind::Operator("]"), _) => "this `]` closes nothing",
+            (TokenKind::Operator("}"), _) => "this `}` closes nothing",
+            (TokenKind::Operator(";"), _) => "one expression at a time",
+            (TokenKind::Operator("!"), Some(TokenKind::Name(_))) if is_rust => {
+                "macros are the compiler's: there is none to be called"
+            }
+            (TokenKind::Operator("?"), _) if is_rust => {
+                "`?` would return from a function; `.unwrap()` tells what is inside"
+            }
+            (TokenKind::Name(name), _) if name == "as" && !is_rust => {
+                "a cast is written in front: `(int)x`"
+            }
+            (TokenKind::Name(_), Some(TokenKind::Name(word)))
+                if DECLARES.contains(&word.as_str()) =>
+            {
+                "no variables can be declared here; those of the program can be set: `x = 3`"
+            }
+            (_, Some(TokenKind::Name(word)))
+                if COMMANDS.contains(&word.as_str()) && self.next == 1 =>
+            {
+                "the expression alone is enough, without a command in front"
+            }
             _ => "an operator or the end was expected here",
         }))
     }
@@ -202,6 +276,30 @@ impl Parser {
         let result = inner(self);
         self.depth -= 1;
         result
+    }
+
+    /// An expression, or in Rust a range: `0..3`.
+    fn ranged(&mut self) -> Result<Expression, Fault> {
+        let is_range = |parser: &Parser| {
+            let is_dots = matches!(parser.peek(), TokenKind::Operator(".." | "..="));
+            is_dots && parser.language == Language::Rust
+        };
+        let at = self.at();
+        let from = match is_range(self) {
+            true => None,
+            false => Some(self.expression()?),
+        };
+        if !is_range(self) {
+            return from.ok_or_else(|| self.fault("a value was expected here"));
+        }
+        let inclusive = self.accept("..=");
+        self.accept("..");
+        let is_open = matches!(self.peek(), TokenKind::End | TokenKind::Operator(")" | ","));
+        let to = match is_open && !inclusive {
+            true => None,
+            false => Some(self.expression()?),
+        };
+        Ok(self.make(at, built::range(from, to, inclusive)))
     }
 
     /// All of an expression: what a bracket may hold.
@@ -407,6 +505,7 @@ impl Parser {
         let at = self.at();
         let kind = match self.peek().clone() {
             TokenKind::Name(name) => {
+                self.check_statement(&name)?;
                 self.next += 1;
                 if let Some(kind) = self.keyword(&name)? {
                     return Ok(self.make(at, kind));
@@ -454,7 +553,7 @@ impl Parser {
             }
             TokenKind::Operator("(") => {
                 self.next += 1;
-                let inner = self.expression()?;
+                let inner = self.ranged()?;
                 if let Some(tuple) = self.tuple(&inner)? {
                     return Ok(self.make(at, tuple));
                 }
@@ -471,9 +570,45 @@ impl Parser {
             },
             TokenKind::Operator("++" | "--") => return Err(self.fault(NO_CHANGE)),
             TokenKind::End => return Err(self.fault("the expression ends too early")),
+            TokenKind::Operator("|" | "||") if self.language == Language::Rust => {
+                return Err(self.fault("a value was expected here; closures can't be made"));
+            }
             TokenKind::Operator(_) => return Err(self.fault("a value was expected here")),
         };
         Ok(self.make(at, kind))
+    }
+}
+
+impl Parser {
+    /// A fault where a word begins what is no expression.
+    fn check_statement(&self, word: &str) -> Result<(), Fault> {
+        let token = self.token();
+        // `r#match` is a name.
+        if token.end - token.at != word.len() {
+            return Ok(());
+        }
+        let words: &[&str] = match self.language {
+            Language::Rust => &[
+                "if", "match", "while", "for", "loop", "return", "break", "continue", "unsafe",
+                "async", "await", "fn", "move",
+            ],
+            Language::Cpp => &[
+                "if", "while", "for", "do", "switch", "return", "goto", "break", "continue", "new",
+                "delete", "throw", "try", "using", "typeid", "decltype", "co_await",
+            ],
+            _ => &[
+                "if", "while", "for", "do", "switch", "return", "goto", "break", "continue",
+            ],
+        };
+        let what = match word {
+            _ if !words.contains(&word) => return Ok(()),
+            "new" | "delete" | "throw" => {
+                "would run code of the program: call a function that does"
+            }
+            "typeid" | "decltype" => "is the compiler's; the type is told with the value",
+            _ => "is not evaluated: only plain expressions are",
+        };
+        Err(self.fault(&format!("`{word}` {what}")))
     }
 }
 

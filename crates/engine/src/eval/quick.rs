@@ -177,6 +177,8 @@ impl Maker<'_> {
             | Kind::Slice { .. }
             | Kind::SizeOfType(_)
             | Kind::SizeOf(_)
+            | Kind::AlignOfType(_)
+            | Kind::AlignOf(_)
             | Kind::Conditional { .. }
             | Kind::Method { .. }
             | Kind::Call { .. }

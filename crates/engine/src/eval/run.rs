@@ -4,7 +4,6 @@ use super::Fault;
 use super::calls::Calls;
 use super::ir::{Expression, Kind, Scalar, Unary};
 use super::scope::Scope;
-use super::suggest::nearest;
 use crate::Address;
 use crate::frame::Frame;
 use crate::modules::LoadedModule;
@@ -23,6 +22,8 @@ mod builtins;
 mod called;
 mod convert;
 mod member;
+mod names;
+mod pointers;
 mod registers;
 mod scoped;
 mod slices;
@@ -32,6 +33,7 @@ mod types;
 /// How many references, boxes and pointers a member or index is looked for behind.
 const MAX_STEPS: usize = 16;
 
+pub(super) use names::absolute;
 pub(super) use scoped::{changed_within, number_within, value_within};
 
 pub(super) fn run(
@@ -100,12 +102,16 @@ fn seen_through(view: View) -> Option<Value> {
     }
 }
 
-/// Whether a function is a class's constructor that was found by the class's name.
-fn is_hidden(path: &str, name: &str) -> bool {
-    let class = path
-        .strip_suffix(name)
-        .and_then(|path| path.strip_suffix("::"));
-    class.is_some_and(|class| class == name || class.ends_with(&format!("::{name}")))
+/// Whether a literal with a type is one more than that has, which wraps.
+fn is_negative(kind: &Kind) -> bool {
+    let Kind::Literal {
+        number: Number::Integer { value, .. },
+        untyped: false,
+    } = kind
+    else {
+        return false;
+    };
+    *value < 0
 }
 
 struct Runner<'a> {
@@ -133,6 +139,16 @@ impl Runner<'_> {
             Kind::Name(name) => self.name(name, at),
             Kind::Register(name) => self.register(name, at),
             Kind::Literal { number, untyped } => {
+                if let Number::Integer {
+                    value, size: ..16, ..
+                } = number
+                    && is_negative(&expression.kind)
+                    && self.frame.language == Language::Rust
+                {
+                    let name = number.type_name(Language::Rust);
+                    let why = format!("{} does not fit a `{name}`", value.unsigned_abs());
+                    return Err(Fault::new(at, why));
+                }
                 let typed = self.literals.filter(|_| *untyped);
                 let number = typed
                     .and_then(|typed| arithmetic::typed_literal(*number, typed))
@@ -167,12 +183,20 @@ impl Runner<'_> {
                 self.slice(value, base, ends, *inclusive)
             }
             Kind::Unary { operator, operand } => match operator {
-                Unary::Dereference => self.dereference(self.value(operand)?, operand),
+                Unary::Dereference => match self.row(operand)? {
+                    Some(row) => Ok(row),
+                    None => self.dereference(self.value(operand)?, operand),
+                },
                 // What a slice is can be had as a reference only.
                 Unary::AddressOf if matches!(operand.kind, Kind::Slice { .. }) => {
                     self.value(operand)
                 }
                 Unary::AddressOf => self.address_of(self.value(operand)?, operand),
+                // The least number of a type is written as one that is too large by one.
+                Unary::Negate if is_negative(&operand.kind) => match operand.kind {
+                    Kind::Literal { number, .. } => Ok(self.computed(number)),
+                    _ => self.value(operand),
+                },
                 Unary::Negate | Unary::Plus | Unary::Not | Unary::Complement => {
                     let number = self.number(operand)?;
                     self.unary(*operator, number, at).map(|n| self.computed(n))
@@ -182,9 +206,13 @@ impl Runner<'_> {
                 operator,
                 left,
                 right,
-            } => self
-                .binary(*operator, left, right)
-                .map(|n| self.computed(n)),
+            } => match self.row_address(expression)? {
+                Some(address) => Ok(address),
+                None => {
+                    let number = self.binary(*operator, left, right);
+                    number.map(|number| self.computed(number))
+                }
+            },
             Kind::Cast { operand, target } => match &operand.kind {
                 Kind::Call { callee, arguments } => {
                     self.call(operand, callee, arguments, Some(target))?;
@@ -194,6 +222,8 @@ impl Runner<'_> {
             },
             Kind::SizeOfType(target) => self.size_of_type(target).map(|n| self.computed(n)),
             Kind::SizeOf(operand) => self.size_of(operand).map(|n| self.computed(n)),
+            Kind::AlignOfType(target) => self.align_of_type(target).map(|n| self.computed(n)),
+            Kind::AlignOf(operand) => self.align_of(operand).map(|n| self.computed(n)),
             Kind::Conditional { condition, yes, no } => {
                 let holds = self.holds(condition)?;
                 let (taken, other) = if holds { (yes, no) } else { (no, yes) };
@@ -209,6 +239,9 @@ impl Runner<'_> {
                 name_at,
                 arguments,
             } => {
+                if let Some(number) = self.in_range(base, name, arguments)? {
+                    return Ok(self.computed(number));
+                }
                 let value = self.value(base)?;
                 match self.builtin(value, base, (name, *name_at), arguments) {
                     Err(fault) => {
@@ -259,102 +292,6 @@ impl Runner<'_> {
         )
     }
 
-    // Names
-
-    fn name(&self, name: &str, at: usize) -> Result<Value, Fault> {
-        if let Some(scope) = self.scope {
-            return self.name_in(scope, name, at);
-        }
-        let locals = self.locals();
-        let global = name.strip_prefix("::");
-        if let Some(found) = self.variable_called(name, &locals) {
-            return Ok(found);
-        }
-        if let Some(number) = self
-            .wanted
-            .as_deref()
-            .and_then(|type_| convert::named(type_, name))
-        {
-            return Ok(self.computed(number));
-        }
-        for module in self.reader.modules.iter() {
-            let found = module.module.statics_named(name);
-            let is_meant = |found: &&Variable| global.is_none_or(|name| found.name == name);
-            if let Some(found) = found.iter().find(is_meant) {
-                return Ok(self.variable(found, module));
-            }
-        }
-        for module in self.reader.modules.iter() {
-            let functions = module.module.functions_named(name);
-            if let Some(function) = functions.iter().find(|it| !is_hidden(&it.name, name)) {
-                let address = module.to_process(function.entry).0;
-                return Ok(self.computed(Number::Pointer {
-                    address,
-                    target: None,
-                }));
-            }
-        }
-        if let Some(value) = self.enumeration_constant(name) {
-            return Ok(value);
-        }
-        if let Some(value) = self.static_of_class(name) {
-            return Ok(value);
-        }
-        let statics = self.statics();
-        let known = locals
-            .iter()
-            .rev()
-            .chain(&statics)
-            .map(|known| known.name.as_str());
-        Err(Fault::unknown(
-            at,
-            match nearest(name, known) {
-                Some(near) => format!("no variable `{name}` here; did you mean `{near}`?"),
-                None => format!("no variable `{name}` here"),
-            },
-        ))
-    }
-
-    /// A variable that is visible here: a local, a member of `this`, a static of the unit.
-    fn variable_called(&self, name: &str, locals: &[Variable]) -> Option<Value> {
-        if let Some(local) = locals.iter().rev().find(|local| local.name == name) {
-            return Some(self.variable(local, &self.module));
-        }
-        if let Some(this) = locals.iter().find(|local| local.name == "this") {
-            let this = self.variable(this, &self.module);
-            if let Some(member) = self.find_member(&this, name) {
-                return Some(member);
-            }
-        }
-        // `::counter` is the one outside all namespaces.
-        let global = name.strip_prefix("::");
-        let statics = self.statics();
-        let is_named = |variable: &&Variable| {
-            variable.name == name
-                || variable
-                    .name
-                    .strip_suffix(name)
-                    .is_some_and(|head| head.ends_with("::"))
-        };
-        let found = statics
-            .iter()
-            .find(|variable| variable.name == global.unwrap_or(name))
-            .or_else(|| statics.iter().find(is_named));
-        found.map(|found| self.variable(found, &self.module))
-    }
-
-    fn statics(&self) -> Vec<Variable> {
-        let lookup = self.module.to_file(self.frame.physical.lookup);
-        self.module.module.statics_at(lookup)
-    }
-
-    fn locals(&self) -> Vec<Variable> {
-        let lookup = self.module.to_file(self.frame.physical.lookup);
-        self.module
-            .module
-            .variables_at(lookup, self.frame.inline_depth)
-    }
-
     fn variable(&self, variable: &Variable, module: &Arc<LoadedModule>) -> Value {
         self.reader.variable(variable, module, self.frame).value
     }
@@ -382,72 +319,6 @@ impl Runner<'_> {
             let why = format!("there is no register `${name}`");
             Err(Fault::new(at, why))
         })
-    }
-
-    // Pointers
-
-    fn dereference(&self, value: Value, operand: &Expression) -> Result<Value, Fault> {
-        let mut value = value;
-        let is_rust = self.language_of(&value) == Language::Rust;
-        for _ in 0..MAX_STEPS {
-            match self.reader.view(&value, LONG) {
-                // In C++ a reference is its target, in Rust it is something to look behind.
-                View::Alias(target)
-                    if is_rust || self.is_pointer(&value) || self.is_optional(&value) =>
-                {
-                    return Ok(target);
-                }
-                View::Alias(target) => value = target,
-                View::Pointer {
-                    target: Some(target),
-                    ..
-                } => return Ok(target),
-                View::Pointer { target: None, .. } => {
-                    return Err(self.fault(operand, "points to something of unknown type"));
-                }
-                View::Sequence(sequence)
-                    if !sequence.container && sequence.length > 0 && !is_rust =>
-                {
-                    return Ok(sequence.at(0));
-                }
-                _ => match natvis::pointer_in(self.reader, &value) {
-                    Some(pointer) => value = pointer,
-                    None => break,
-                },
-            }
-        }
-        self.check_available(&value, operand)?;
-        Err(self.fault(
-            operand,
-            &format!("is no pointer, it is a `{}`", self.type_of(&value)),
-        ))
-    }
-
-    fn address_of(&self, value: Value, operand: &Expression) -> Result<Value, Fault> {
-        // A function's name is its address already (C 2011 §6.3.2.1).
-        let is_address = matches!(value.contents, Contents::Number(Number::Pointer { .. }));
-        if is_address && self.scope.is_none() && matches!(operand.kind, Kind::Name(_)) {
-            return Ok(value);
-        }
-        let mut value = value;
-        if self.language_of(&value) != Language::Rust
-            && let View::Alias(target) = self.reader.view(&value, LONG)
-        {
-            value = target;
-        }
-        let address = value
-            .contents
-            .address()
-            .ok_or_else(|| self.fault(operand, "is not in memory, so it has no address"))?;
-        let mut pointer = value.sibling(
-            None,
-            Contents::Number(Number::Pointer {
-                address: address.0,
-                target: value.type_id,
-            }),
-        );
-        pointer.language = self.frame.language;
-        Ok(pointer)
     }
 
     fn element(&self, value: Value, base: &Expression, index: &Expression) -> Result<Value, Fault> {
@@ -532,6 +403,18 @@ impl Runner<'_> {
                 ..
             } = self.reader.view(&units, LONG)
         {
+            // Behind the last one is a zero.
+            let length = self.text_in(&value).map(|text| text.len() as i128);
+            let is_narrow = self.reader.size_of(&target) == Some(1);
+            if let Some(length) = length.filter(|_| is_narrow)
+                && !(0..=length).contains(&position)
+            {
+                let why = format!(
+                    "index {position} is out of bounds: `{}` has {length} bytes",
+                    self.source(base)
+                );
+                return Err(Fault::new(index.at, why));
+            }
             return self.behind_pointer(address, target, position, base);
         }
         self.check_available(&value, base)?;
@@ -631,6 +514,11 @@ impl Runner<'_> {
             let size = resolved.type_.size.filter(|size| (1..=16).contains(size))?;
             let bytes = self.reader.bytes(&value.contents, size).ok()?;
             let number = number_of(&resolved.type_, &bytes)?;
+            let is_constant = matches!(
+                (&expression.kind, &value.contents),
+                (Kind::Name(_), Contents::Bytes(_))
+            );
+            let number = self.promoted_constant(number, &resolved.type_, is_constant);
             let is_narrow = value.bits.as_ref().is_some_and(|bits| bits.count < 32);
             // A bit-field that an `int` holds is one when it is computed with (C 2011 §6.3.1.1).
             match number {
@@ -658,6 +546,26 @@ impl Runner<'_> {
         let type_ = self.reader.resolve(value).map(|resolved| resolved.type_);
         let is_number = |type_: Arc<Type>| matches!(type_.kind, Base(_) | Enumeration { .. });
         value.repeated.is_none() && type_.is_some_and(is_number)
+    }
+
+    /// What an enumeration's value is computed with as: in C its constants are of type `int` (C 2011 §6.4.4.3), in C++ all are that
+    /// one can hold (C++20 §7.3.7).
+    fn promoted_constant(&self, number: Number, type_: &Type, is_constant: bool) -> Number {
+        let (TypeKind::Enumeration { values, .. }, Number::Integer { value, size: 4, .. }) =
+            (&type_.kind, number)
+        else {
+            return number;
+        };
+        let is_int = |value: i128| i32::try_from(value).is_ok();
+        let promotes = match self.frame.language {
+            Language::C => is_constant && is_int(value),
+            Language::Cpp => is_int(value) && values.iter().all(|(_, value)| is_int(*value)),
+            _ => false,
+        };
+        match promotes {
+            true => Number::integer(value, 4, true),
+            false => number,
+        }
     }
 
     /// A fault that says why a value can't be had, if it can't.

@@ -52,7 +52,7 @@ impl Shown {
 
 fn in_brackets(tail: &str, language: Language) -> Option<Count> {
     let text = tail.strip_prefix('[')?.strip_suffix(']')?;
-    let tree = parse::parse(lex::tokens(text).ok()?, language).ok()?;
+    let tree = parse::parse(lex::tokens(text, language).ok()?, language).ok()?;
     Some(Count::Of(Box::new(tree), text.into()))
 }
 

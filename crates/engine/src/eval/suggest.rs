@@ -13,7 +13,11 @@ pub(crate) fn nearest<'a>(
         .filter(|(distance, candidate)| {
             *distance <= allowed && *distance < candidate.chars().count()
         })
-        .min_by_key(|(distance, _)| *distance)
+        // Of equals, one that begins alike.
+        .min_by_key(|(distance, candidate)| {
+            let first = |text: &str| text.chars().next().map(|c| c.to_ascii_lowercase());
+            (*distance, first(candidate) != first(name))
+        })
         .map(|(_, candidate)| candidate)
 }
 

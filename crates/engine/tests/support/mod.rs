@@ -2,6 +2,7 @@
 
 #![allow(dead_code, missing_docs)]
 
+pub mod evaluated;
 pub mod libraries;
 pub mod listing;
 pub mod optimised;

@@ -3,10 +3,34 @@
 use super::{Parser, TokenKind};
 use crate::eval::Fault;
 use crate::eval::ir::{Expression, Kind, Part};
+use crate::values::Number;
 use dapple_symbols::functions::Language;
 
 /// The most parts of one value.
 const MAX_PARTS: usize = 1024;
+
+/// A range as the structure that the library makes of it.
+pub(super) fn range(from: Option<Expression>, to: Option<Expression>, inclusive: bool) -> Kind {
+    let name = match (&from, &to) {
+        (Some(_), Some(_)) if inclusive => "RangeInclusive",
+        (None, Some(_)) if inclusive => "RangeToInclusive",
+        (Some(_), Some(_)) => "Range",
+        (Some(_), None) => "RangeFrom",
+        (None, Some(_)) => "RangeTo",
+        (None, None) => "RangeFull",
+    };
+    let part = |name: &str, value: Option<Expression>| {
+        let name = Some(name.to_owned());
+        value.map(|value| Part { name, value })
+    };
+    Kind::Built {
+        path: Some(name.to_owned()),
+        parts: part("start", from)
+            .into_iter()
+            .chain(part("end", to))
+            .collect(),
+    }
+}
 
 impl Parser {
     fn is_next(&self, operator: &str) -> bool {
@@ -58,16 +82,41 @@ impl Parser {
     fn parts(&mut self, close: &str) -> Result<Vec<Part>, Fault> {
         let mut parts = Vec::new();
         while !self.accept(close) {
+            if let [part] = parts.as_slice()
+                && close == "]"
+                && self.accept(";")
+            {
+                return self.repeated(part);
+            }
             if parts.len() >= MAX_PARTS {
                 return Err(self.fault("these are too many parts"));
             }
             let part = self.nested(Self::part)?;
             parts.push(part);
-            if !self.accept(",") && !self.is_next(close) {
+            let is_repeated = parts.len() == 1 && close == "]" && self.is_next(";");
+            if !self.accept(",") && !self.is_next(close) && !is_repeated {
                 return Err(self.fault(&format!("`,` or `{close}` was expected here")));
             }
         }
         Ok(parts)
+    }
+
+    /// What stands behind the `;` of `[0; 3]`.
+    fn repeated(&mut self, part: &Part) -> Result<Vec<Part>, Fault> {
+        let count = match *self.peek() {
+            TokenKind::Number {
+                number: Number::Integer { value, .. },
+                ..
+            } => usize::try_from(value).ok(),
+            _ => None,
+        };
+        let Some(count) = count.filter(|count| *count <= MAX_PARTS) else {
+            let why = format!("a number of elements was expected here, {MAX_PARTS} at most");
+            return Err(self.fault(&why));
+        };
+        self.next += 1;
+        self.expect("]")?;
+        Ok(vec![part.clone(); count])
     }
 
     /// `1`, `x: 1`, `.x = 1`, and `x = 1`, as values are shown.
@@ -89,7 +138,7 @@ impl Parser {
         if name.is_some() {
             self.next += dot + 2;
         }
-        let value = self.expression()?;
+        let value = self.ranged()?;
         Ok(Part { name, value })
     }
 }

@@ -44,6 +44,8 @@ fn show(expression: &Expression) -> String {
             let path = path.as_deref().unwrap_or_default();
             format!("{path}{{{}}}", parts.join(", "))
         }
+        Kind::AlignOfType(target) => format!("alignof({target:?})"),
+        Kind::AlignOf(operand) => format!("alignof {}", show(operand)),
         Kind::Call { callee, arguments } => {
             let arguments: Vec<String> = arguments.iter().map(show).collect();
             format!("{}({})", show(callee), arguments.join(", "))
@@ -52,7 +54,7 @@ fn show(expression: &Expression) -> String {
 }
 
 fn parsed(text: &str, language: Language) -> Result<String, Fault> {
-    tokens(text)
+    tokens(text, language)
         .and_then(|tokens| parse(tokens, language))
         .map(|tree| show(&tree))
 }
@@ -120,7 +122,7 @@ fn casts_are_written_as_in_the_language() {
 #[test]
 fn calls_are_read_where_they_may_be_made() {
     let called = |text: &str, language| {
-        tokens(text)
+        tokens(text, language)
             .and_then(|tokens| calling(tokens, language))
             .map(|tree| show(&tree))
     };
@@ -222,7 +224,7 @@ fn nothing_that_is_typed_panics() {
             text.push_str(PIECES[(state % 42) as usize]);
         }
         for language in [Language::C, Language::Rust] {
-            let called = tokens(&text).and_then(|tokens| calling(tokens, language));
+            let called = tokens(&text, language).and_then(|tokens| calling(tokens, language));
             for fault in parsed(&text, language)
                 .err()
                 .into_iter()

@@ -16,16 +16,23 @@ impl Parser {
     pub(super) fn keyword(&mut self, name: &str) -> Result<Option<Kind>, Fault> {
         let is_rust = self.language == Language::Rust;
         match name {
-            "sizeof" if !is_rust => {
+            "sizeof" | "alignof" | "_Alignof" if !is_rust => {
+                let is_size = name == "sizeof";
                 if matches!(self.peek(), TokenKind::Operator("(")) && self.is_type_at(self.next + 1)
                 {
                     self.next += 1;
                     let target = self.type_name()?;
                     self.expect(")")?;
-                    return Ok(Some(Kind::SizeOfType(target)));
+                    return Ok(Some(match is_size {
+                        true => Kind::SizeOfType(target),
+                        false => Kind::AlignOfType(target),
+                    }));
                 }
-                let operand = self.nested(Self::unary)?;
-                Ok(Some(Kind::SizeOf(Box::new(operand))))
+                let operand = Box::new(self.nested(Self::unary)?);
+                Ok(Some(match is_size {
+                    true => Kind::SizeOf(operand),
+                    false => Kind::AlignOf(operand),
+                }))
             }
             "static_cast" | "reinterpret_cast" | "const_cast" | "dynamic_cast" if !is_rust => {
                 self.expect("<")?;
@@ -56,18 +63,40 @@ impl Parser {
                 self.expect(")")?;
                 Ok(Some(Kind::Cast { operand, target }))
             }
-            _ if is_rust && name.rsplit("::").next() == Some("size_of") && self.accept("<") => {
+            _ if is_rust => self.measured(name),
+            _ => Ok(None),
+        }
+    }
+
+    /// Rust's `size_of::<T>()`, `align_of_val(&x)`.
+    fn measured(&mut self, name: &str) -> Result<Option<Kind>, Fault> {
+        let last = name.rsplit("::").next().unwrap_or(name);
+        match last {
+            "size_of" | "align_of" if self.accept("<") => {
                 let target = self.type_name()?;
                 self.expect(">")?;
                 self.expect("(")?;
                 self.expect(")")?;
-                Ok(Some(Kind::SizeOfType(target)))
+                Ok(Some(match last {
+                    "size_of" => Kind::SizeOfType(target),
+                    _ => Kind::AlignOfType(target),
+                }))
             }
-            _ if is_rust && name.rsplit("::").next() == Some("size_of_val") && self.accept("(") => {
+            "size_of_val" | "align_of_val" if self.accept("(") => {
                 self.accept("&");
-                let operand = self.nested(Self::expression)?;
+                let operand = Box::new(self.nested(Self::expression)?);
                 self.expect(")")?;
-                Ok(Some(Kind::SizeOf(Box::new(operand))))
+                Ok(Some(match last {
+                    "size_of_val" => Kind::SizeOf(operand),
+                    _ => Kind::AlignOf(operand),
+                }))
+            }
+            "sizeof" | "alignof" if matches!(self.peek(), TokenKind::Operator("(")) => {
+                let why = format!(
+                    "this is C's; in Rust it is `{0}::<T>()` or `{0}_val(&x)`",
+                    last.replace("of", "_of")
+                );
+                Err(Fault::new(self.tokens[self.next - 1].at, why))
             }
             _ => Ok(None),
         }
@@ -105,7 +134,9 @@ impl Parser {
             || matches!(self.kind_at(index), TokenKind::Register(name) if is_argument(name))
             || self.is_pointer_at(index)
             || (matches!(self.kind_at(index), TokenKind::Name(_))
-                && self.are_operators_at(index + 1, &["(", "*", ")", "["]))
+                && ["[", "("]
+                    .iter()
+                    .any(|open| self.are_operators_at(index + 1, &["(", "*", ")", open])))
     }
 
     fn are_operators_at(&self, index: usize, wanted: &[&str]) -> bool {
@@ -171,6 +202,11 @@ impl Parser {
                 target.pointers += 1;
             }
             self.expect(")")?;
+            if self.accept("(") {
+                self.parameters()?;
+                target.form = Form::Function;
+                return Ok(target);
+            }
             self.expect("[")?;
             let TokenKind::Number {
                 number: Number::Integer { value, .. },
@@ -186,9 +222,36 @@ impl Parser {
         Ok(target)
     }
 
+    /// The types of a function's parameters, behind its opening bracket.
+    fn parameters(&mut self) -> Result<(), Fault> {
+        while !self.accept(")") {
+            if !self.accept("...") {
+                self.type_name()?;
+            }
+            if !self.accept(",") && !matches!(self.peek(), TokenKind::Operator(")")) {
+                return Err(self.fault("`,` or `)` was expected here"));
+            }
+        }
+        Ok(())
+    }
+
     fn type_inside(&mut self) -> Result<TypeName, Fault> {
         let mut at = self.at();
         let is_rust = self.language == Language::Rust;
+        if is_rust && self.accept_name("fn") {
+            self.expect("(")?;
+            self.parameters()?;
+            if self.accept("->") {
+                self.type_name()?;
+            }
+            return Ok(TypeName {
+                at,
+                name: "fn".to_owned(),
+                scalar: None,
+                pointers: 1,
+                form: Form::Function,
+            });
+        }
         if is_rust && (self.accept("*") || self.accept("&")) {
             while self.accept_name("const") || self.accept_name("mut") {}
             let target = self.type_name()?;

@@ -44,7 +44,8 @@ impl Runner<'_> {
         let first = match self.number(left) {
             Err(fault) => match self.compare_texts(operator, left, right) {
                 Ok(Some(result)) => return Ok(result),
-                _ => return Err(fault),
+                // `shape == Shape::Cirlce`: what is wrong is the name.
+                _ => return Err(self.unknown_name(right).unwrap_or(fault)),
             },
             Ok(first) => first,
         };
@@ -62,6 +63,12 @@ impl Runner<'_> {
             return self.on_pointers(operator, first, second, at);
         }
         on_numbers(self.frame.language, operator, first, second, at)
+    }
+
+    fn unknown_name(&self, expression: &Expression) -> Option<Fault> {
+        let is_name = matches!(expression.kind, Kind::Name(_));
+        let fault = self.value(expression).err().filter(|_| is_name)?;
+        fault.is_unknown.then_some(fault)
     }
 
     /// The value of the name `right` in the enumeration that `left` is of.
@@ -159,6 +166,9 @@ pub(in crate::eval) fn unary(
                 signed,
             },
         ) if is_rust => Ok(Number::integer(!value, size, signed)),
+        (Unary::Not, Number::Float { .. }) if is_rust => {
+            Err(Fault::new(at, "`!` needs an integer or a `bool`"))
+        }
         (Unary::Not, number) => Ok(Number::Bool(!number.is_true())),
         // The least number is written as one that is too large by one.
         (
@@ -227,6 +237,14 @@ pub(in crate::eval) fn on_numbers(
     };
     if let Some(result) = compare(operator, a, b) {
         return Ok(Number::Bool(result));
+    }
+    let is_truth = |number| matches!(number, Number::Bool(_));
+    if is_rust && is_truth(first) != is_truth(second) {
+        return Err(Fault::new(at, "a `bool` goes with a `bool` only"));
+    }
+    let is_float = |number| matches!(number, Number::Float { .. });
+    if operator == Binary::Remainder && !is_rust && (is_float(first) || is_float(second)) {
+        return Err(Fault::new(at, "`%` needs integers on both sides"));
     }
     match (promote(first), promote(second)) {
         (one @ Number::Float { size: s, .. }, other @ Number::Float { size: t, .. }) => {

@@ -1,14 +1,16 @@
 //! Values that are written part by part: compared with those of the program, and put in their place.
 
 use super::arithmetic::is_equal;
+use super::builtins::behind_reference;
 use super::convert::some_of;
 use super::{Fault, MAX_STEPS, Runner};
 use crate::eval::ir::{Binary, Expression, Kind, Part};
 use crate::values::storing::Change;
 use crate::values::view::{Field, LONG, Record, Sequence, View};
-use crate::values::{Number, Value, names};
+use crate::values::{Bits, Number, Value, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Aggregate, AggregateKind, Type, TypeKind};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// A value's own parts.
@@ -74,6 +76,58 @@ impl Runner<'_> {
             None
         };
         of(left, right).or_else(|| of(right, left))
+    }
+
+    /// What `(0..3).contains(&x)` and `is_empty()` say; `None`: no range is asked, or something else.
+    pub(super) fn in_range(
+        &self,
+        base: &Expression,
+        method: &str,
+        arguments: &[Expression],
+    ) -> Result<Option<Number>, Fault> {
+        let Kind::Built {
+            path: Some(path),
+            parts,
+        } = &base.kind
+        else {
+            return Ok(None);
+        };
+        if !path.starts_with("Range") {
+            return Ok(None);
+        }
+        let part = |name: &str| {
+            let mut parts = parts.iter();
+            parts.find(|part| part.name.as_deref() == Some(name))
+        };
+        let (start, end) = (part("start"), part("end"));
+        let last = match path.ends_with("Inclusive") {
+            true => Binary::LessEqual,
+            false => Binary::Less,
+        };
+        let holds = |operator, one: &Expression, other: &Expression| {
+            Ok::<bool, Fault>(self.binary(operator, one, other)?.is_true())
+        };
+        match (method, arguments) {
+            ("contains", [wanted]) => {
+                let wanted = behind_reference(wanted);
+                let behind = match start {
+                    Some(start) => holds(Binary::LessEqual, &start.value, wanted)?,
+                    None => true,
+                };
+                let before = match end {
+                    Some(end) => holds(last, wanted, &end.value)?,
+                    None => true,
+                };
+                Ok(Some(Number::Bool(behind && before)))
+            }
+            ("is_empty", []) => match (start, end) {
+                (Some(start), Some(end)) => {
+                    holds(last, &start.value, &end.value).map(|some| Some(Number::Bool(!some)))
+                }
+                _ => Ok(None),
+            },
+            _ => Ok(None),
+        }
     }
 
     fn is_built(&self, value: Value, expected: &Expression) -> Result<bool, Fault> {
@@ -258,18 +312,10 @@ impl Runner<'_> {
         source: &Expression,
     ) -> Result<Vec<Change>, Fault> {
         let mut changes = Vec::new();
-        let pairs = self.paired(fields, parts, source)?;
-        // Each is changed together with the rest of its byte, as that is now.
-        if pairs
-            .iter()
-            .filter(|(field, _)| field.value.bits.is_some())
-            .count()
-            > 1
-        {
-            return Err(Fault::new(source.at, "bit-fields are set one by one"));
-        }
-        for (field, part) in pairs {
-            changes.extend(match part {
+        // Bit-fields are changed together with the rest of their bytes, which others may be in.
+        let mut shared = FxHashMap::default();
+        for (field, part) in self.paired(fields, parts, source)? {
+            let own = match part {
                 // Of a union, one is all of it.
                 None if is_union => continue,
                 Some(part) => self.store_built(field.value.clone(), &field.name, &part.value)?,
@@ -277,7 +323,11 @@ impl Runner<'_> {
                     return Err(lacking(source, &field.name));
                 }
                 None => self.zeroed(&field.value, source)?,
-            });
+            };
+            match &field.value.bits {
+                Some(bits) => changes.extend(with_shared(own, bits, &mut shared)),
+                None => changes.extend(own),
+            }
         }
         Ok(changes)
     }
@@ -391,4 +441,24 @@ fn lacking(source: &Expression, field: &str) -> Fault {
 /// The variant that an enum is shown in: `Some` of `Some`, `Circle` of `Shape::Circle`.
 fn variant_of(record: &Record) -> Option<&str> {
     record.name.as_deref()?.rsplit("::").next()
+}
+
+/// Changes of a bit-field that leave alone what other changes make of its bytes: `shared` has those.
+fn with_shared(changes: Vec<Change>, bits: &Bits, shared: &mut FxHashMap<u64, u8>) -> Vec<Change> {
+    let (first, last) = (bits.skip % 8, bits.skip % 8 + bits.count);
+    let mut merged = changes;
+    for change in &mut merged {
+        let Change::Memory { address, bytes } = change else {
+            continue;
+        };
+        for (place, byte) in (0u64..).zip(bytes.iter_mut()) {
+            let is_own = |bit: &u32| (first..last).contains(&(8 * place + u64::from(*bit)));
+            let mask = (0..8).filter(is_own).fold(0u8, |mask, bit| mask | 1 << bit);
+            let at = address.0.wrapping_add(place);
+            let before = shared.get(&at).copied().unwrap_or(*byte);
+            *byte = before & !mask | *byte & mask;
+            shared.insert(at, *byte);
+        }
+    }
+    merged
 }

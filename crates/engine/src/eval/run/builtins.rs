@@ -1,11 +1,11 @@
 //! Methods that are answered without calling the program: from the same views that values are shown by.
 
-use super::arithmetic::is_equal;
+use super::arithmetic::{is_equal, on_numbers};
 use super::{Fault, MAX_STEPS, Runner, seen_through};
 use crate::eval::builtins::{self, Builtin};
-use crate::eval::ir::Expression;
+use crate::eval::ir::{Binary, Expression, Kind, Unary};
 use crate::values::entries::Entry;
-use crate::values::view::{ALL, LONG, View};
+use crate::values::view::{ALL, LONG, Record, Style, View};
 use crate::values::{Contents, Number, Value, names};
 use dapple_symbols::functions::Language;
 
@@ -39,6 +39,10 @@ impl Runner<'_> {
                     };
                     Some(self.computed(number))
                 }
+                (Builtin::Contains, [wanted]) => match &view {
+                    View::Record(record) => self.is_in_range(record, wanted)?,
+                    _ => None,
+                },
                 _ => self.asked(builtin, &value, &view, base)?,
             };
             if let Some(answer) = answer {
@@ -185,6 +189,26 @@ impl Runner<'_> {
         }
     }
 
+    /// Whether a number is in one of Rust's ranges; `None`: it is another record.
+    fn is_in_range(&self, record: &Record, wanted: &Expression) -> Result<Option<Value>, Fault> {
+        let last = match record.style {
+            Style::Range => Binary::Less,
+            Style::RangeInclusive => Binary::LessEqual,
+            _ => return Ok(None),
+        };
+        let number = self.number(behind_reference(wanted))?;
+        let holds = |name: &str, operator| {
+            let field = record.fields.iter().find(|field| field.name == name);
+            let Some(field) = field else { return Ok(true) };
+            let edge = self.number_of(&field.value, wanted)?;
+            let language = self.frame.language;
+            let result = on_numbers(language, operator, number, edge, wanted.at)?;
+            Ok::<bool, Fault>(result.is_true())
+        };
+        let is_in = holds("start", Binary::GreaterEqual)? && holds("end", last)?;
+        Ok(Some(self.computed(Number::Bool(is_in))))
+    }
+
     /// How often an element or key is there.
     fn occurrences(&self, value: &Value, wanted: &Expression) -> Result<u64, Fault> {
         let view = self.reader.view(value, ALL);
@@ -213,10 +237,7 @@ impl Runner<'_> {
         };
         // Rust's is given a reference.
         let wanted = match &wanted.kind {
-            crate::eval::ir::Kind::Unary {
-                operator: crate::eval::ir::Unary::AddressOf,
-                operand,
-            } if self.frame.language == Language::Rust => operand,
+            Kind::Unary { .. } if self.frame.language == Language::Rust => behind_reference(wanted),
             _ => wanted,
         };
         let text = runner.text_of(wanted)?;
@@ -270,6 +291,17 @@ impl Runner<'_> {
             ),
         };
         Ok(Fault::new(at, why))
+    }
+}
+
+/// What `&x` is a reference to; anything else is itself.
+pub(super) fn behind_reference(expression: &Expression) -> &Expression {
+    match &expression.kind {
+        Kind::Unary {
+            operator: Unary::AddressOf,
+            operand,
+        } => operand,
+        _ => expression,
     }
 }
 

@@ -1,7 +1,9 @@
 //! Members: through references, pointers, bases, anonymous parts and the active variant.
 
-use super::{Fault, MAX_STEPS, Runner, nearest, seen_through};
+use super::{Fault, MAX_STEPS, Runner, seen_through};
+use crate::eval::builtins;
 use crate::eval::ir::Expression;
+use crate::eval::suggest::nearest;
 use crate::natvis;
 use crate::values::view::{LONG, View};
 use crate::values::{Value, names};
@@ -21,6 +23,7 @@ impl Runner<'_> {
         name_at: usize,
         arrow: bool,
     ) -> Result<Value, Fault> {
+        let object = value.clone();
         let mut value = value;
         let mut seen = Vec::new();
         let mut followed = false;
@@ -56,6 +59,9 @@ impl Runner<'_> {
                 }
             }
         }
+        if let Some(constant) = self.constant_of_object(&object, name) {
+            return Ok(constant);
+        }
         let mut names = Vec::new();
         for value in &seen {
             self.collect_names(value, &mut names);
@@ -63,7 +69,13 @@ impl Runner<'_> {
         if names.is_empty() {
             self.check_available(&value, base)?;
             let type_name = self.type_of(&value);
-            let mut fault = self.fault(base, &format!("has no members, it is a `{type_name}`"));
+            let hint = match type_name.starts_with("void") || type_name.ends_with("()") {
+                true => "; cast it first",
+                false if builtins::named(name, 0).is_some() => &format!("; there is `{name}()`"),
+                false => "",
+            };
+            let why = format!("has no members, it is a `{type_name}`{hint}");
+            let mut fault = self.fault(base, &why);
             fault.is_unknown = true;
             return Err(fault);
         }

@@ -17,6 +17,10 @@ fn find(name: &str, at: usize) -> Result<Named, Fault> {
             );
             return Fault::new(at, why);
         }
+        if name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_') {
+            let why = format!("there is no `${name}`: values that were shown have no numbers here");
+            return Fault::new(at, why);
+        }
         let names: Vec<String> = named::names().collect();
         let near = nearest(name, names.iter().map(String::as_str));
         let hint = near.map_or_else(String::new, |near| format!("; did you mean `${near}`?"));

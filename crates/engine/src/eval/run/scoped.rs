@@ -1,10 +1,11 @@
 //! Names inside a value: variables, `this`, members, and what is outside.
 
-use super::{Fault, Runner, nearest};
+use super::{Fault, Runner};
 use crate::eval::ir::{Binary, Expression};
 use crate::eval::lex;
 use crate::eval::parse;
 use crate::eval::scope::Scope;
+use crate::eval::suggest::nearest;
 use crate::values::{Number, Reader, Value};
 use dapple_symbols::functions::Language;
 use std::sync::Arc;
@@ -119,7 +120,7 @@ impl Runner<'_> {
         let text = text.ok_or_else(|| Fault::unknown(at, format!("`${name}` is no value")))?;
         let is_nothing =
             |_| Fault::unknown(at, format!("`${name}` is `{text}`, which is no value"));
-        let tokens = lex::tokens(text).map_err(is_nothing)?;
+        let tokens = lex::tokens(text, Language::Cpp).map_err(is_nothing)?;
         let tree = parse::parse(tokens, Language::Cpp).map_err(is_nothing)?;
         self.value(&tree).map_err(|fault| Fault { at, ..fault })
     }

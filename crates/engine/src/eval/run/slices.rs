@@ -2,11 +2,69 @@
 
 use super::{Fault, MAX_STEPS, Runner};
 use crate::Address;
-use crate::eval::ir::{Expression, Scalar};
+use crate::eval::ir::{Binary, Expression, Kind, Scalar};
 use crate::values::view::{ALL, LONG, View};
 use crate::values::{Contents, Format, Number, Value};
+use dapple_symbols::functions::Language;
+use dapple_symbols::types::TypeKind;
 
 impl Runner<'_> {
+    /// The row that `*(grid + 1)` is, which is `grid[1]` (C 2011 §6.5.2.1); `None`: it is something else. No pointer's type says of
+    /// rows how long they are.
+    pub(super) fn row(&self, operand: &Expression) -> Result<Option<Value>, Fault> {
+        let Some((array, base, index)) = self.of_rows(operand)? else {
+            return Ok(None);
+        };
+        self.element(array, base, index).map(Some)
+    }
+
+    /// Where `grid + 1` points.
+    pub(super) fn row_address(&self, sum: &Expression) -> Result<Option<Value>, Fault> {
+        let Some((array, base, index)) = self.of_rows(sum)? else {
+            return Ok(None);
+        };
+        let Number::Integer { value, .. } = self.number(index)? else {
+            return Ok(None);
+        };
+        let View::Sequence(rows) = self.reader.view(&array, LONG) else {
+            return Ok(None);
+        };
+        let size = self.reader.size_of(&rows.at(0)).map(i128::from);
+        let (Some(size), Some(begin)) = (size, array.contents.address()) else {
+            return Err(self.fault(base, "has rows of unknown size"));
+        };
+        let address = begin.0.wrapping_add(value.wrapping_mul(size) as u64);
+        let target = None;
+        Ok(Some(self.computed(Number::Pointer { address, target })))
+    }
+
+    /// An array of arrays to which something is added.
+    fn of_rows<'e>(
+        &self,
+        sum: &'e Expression,
+    ) -> Result<Option<(Value, &'e Expression, &'e Expression)>, Fault> {
+        let Kind::Binary {
+            operator: Binary::Add,
+            left,
+            right,
+        } = &sum.kind
+        else {
+            return Ok(None);
+        };
+        if self.frame.language == Language::Rust || left.calls() {
+            return Ok(None);
+        }
+        let array = self.value(left)?;
+        let type_ = self.reader.resolve(&array).map(|resolved| resolved.type_);
+        let is_of_rows = type_.is_some_and(|type_| match &type_.kind {
+            TypeKind::Array { dimensions, .. } => {
+                usize::from(array.dimension) + 1 < dimensions.len()
+            }
+            _ => false,
+        });
+        Ok(is_of_rows.then_some((array, left.as_ref(), right.as_ref())))
+    }
+
     fn position(&self, expression: Option<&Expression>, otherwise: u64) -> Result<u64, Fault> {
         let Some(expression) = expression else {
             return Ok(otherwise);

@@ -2,6 +2,7 @@
 
 use super::{Fault, MAX_STEPS, Runner, cast};
 use crate::eval::ir::{Expression, Form, Kind, Scalar, TypeName};
+use crate::eval::suggest::nearest;
 use crate::modules::LoadedModule;
 use crate::values::view::{LONG, View};
 use crate::values::{Contents, Number, Value, names};
@@ -19,7 +20,7 @@ const MAX_TYPES: usize = 20_000;
 
 impl Runner<'_> {
     /// A type by its name, with arguments as compilers or as people write them.
-    fn type_named(&self, name: &str) -> Option<(Arc<LoadedModule>, TypeId)> {
+    pub(super) fn type_named(&self, name: &str) -> Option<(Arc<LoadedModule>, TypeId)> {
         match self.scope {
             Some(scope) => scope.type_named(name, |name| self.type_of_name(name)),
             None => self.type_of_name(name),
@@ -27,7 +28,11 @@ impl Runner<'_> {
     }
 
     fn type_of_name(&self, name: &str) -> Option<(Arc<LoadedModule>, TypeId)> {
-        self.type_meant(name, name).or_else(|| {
+        let relative = || {
+            let mut paths = self.absolute(name).into_iter();
+            paths.find_map(|path| self.type_meant(&path, &path))
+        };
+        self.type_meant(name, name).or_else(relative).or_else(|| {
             let (base, arguments) = name.split_once('<')?;
             // What is in a template's instance has a name behind the arguments.
             let (_, last) = arguments.rsplit_once(">::").unwrap_or_default();
@@ -89,8 +94,17 @@ impl Runner<'_> {
             let name = names::base_name(&found.name);
             name.rsplit(' ').next().unwrap_or(name)
         });
-        let hint = super::nearest(names::base_name(&target.name), known)
-            .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        let template = target.name.split_once('<').map(|(base, _)| base);
+        let mut instances = near.iter().map(|found| &found.short_name).filter(|name| {
+            let base = name.split_once('<').map(|(base, _)| base);
+            base.is_some_and(|base| Some(names::base_name(base)) == template.map(names::base_name))
+        });
+        let hint = match (instances.next(), template) {
+            (Some(instance), _) => format!("; there is `{instance}`"),
+            (None, Some(_)) => String::new(),
+            (None, None) => nearest(names::base_name(&target.name), known)
+                .map_or_else(String::new, |near| format!("; did you mean `{near}`?")),
+        };
         let message = format!("there is no type `{}`{hint}", target.name);
         Fault::unknown(target.at, message)
     }
@@ -131,6 +145,16 @@ impl Runner<'_> {
         if let Some(scalar) = target.plain_scalar() {
             let number = self.number(operand)?;
             return Ok(self.computed(cast(self.frame.language, number, scalar)));
+        }
+        if target.form == Form::Function {
+            let number = self.pointer_itself(&self.value(operand)?, operand)?;
+            let address = match number {
+                Number::Pointer { address, .. } => address,
+                Number::Integer { value, .. } => value as u64,
+                _ => return Err(self.fault(operand, "is no address")),
+            };
+            let target = None;
+            return Ok(self.computed(Number::Pointer { address, target }));
         }
         let (module, id) = self.find_type(target)?;
         let language = self.frame.language;
@@ -361,6 +385,44 @@ impl Runner<'_> {
         Ok(Number::integer(size.into(), 8, false))
     }
 
+    /// What a type is aligned to, by its parts; what `alignas` asks for besides is not known.
+    pub(super) fn align_of_type(&self, target: &TypeName) -> Result<Number, Fault> {
+        let number = |align: u64| Number::integer(align.into(), 8, false);
+        if target.pointers > 0 || target.scalar.is_some() {
+            return self.size_of_type(target);
+        }
+        let (module, id) = self.find_type(target)?;
+        let nowhere = Contents::Memory(crate::Address(0));
+        let value = Value::new(module, id, self.frame.language, nowhere);
+        Ok(number(self.reader.align_of(&value)))
+    }
+
+    pub(super) fn align_of(&self, operand: &Expression) -> Result<Number, Fault> {
+        if operand.calls() {
+            let why = "functions are not called to be measured";
+            return Err(Fault::new(operand.at, why));
+        }
+        let value = match (self.value(operand), &operand.kind) {
+            (Ok(value), _) => value,
+            (Err(fault), Kind::Name(name)) => {
+                let target = TypeName {
+                    at: operand.at,
+                    name: name.clone(),
+                    scalar: None,
+                    pointers: 0,
+                    form: Form::Plain,
+                };
+                return self.align_of_type(&target).map_err(|_| fault);
+            }
+            (Err(fault), _) => return Err(fault),
+        };
+        let align = match value.contents {
+            Contents::Number(number) => number.to_bytes().len() as u64,
+            _ => self.reader.align_of(&value),
+        };
+        Ok(Number::integer(align.into(), 8, false))
+    }
+
     pub(super) fn size_of(&self, operand: &Expression) -> Result<Number, Fault> {
         if let Kind::Text(text) = &operand.kind {
             return Ok(Number::integer(text.len() as i128 + 1, 8, false));
@@ -441,7 +503,10 @@ impl Runner<'_> {
         let (module, id, number, size) = match name.rsplit_once("::") {
             Some((type_name, last)) => {
                 let (module, id) = self.type_named(type_name)?;
-                let (number, size) = constant_of(&module, id, last)?;
+                let (id, number, size) = match constant_of(&module, id, last) {
+                    Some((number, size)) => (id, number, size),
+                    None => constant_in_class(&module, id, last, 0)?,
+                };
                 (module, id, number, size)
             }
             None if self.frame.language == Language::Rust => return None,
@@ -461,10 +526,40 @@ impl Runner<'_> {
                 (Arc::clone(&self.module), id, number, size)
             }
         };
+        Some(self.constant(module, (id, number, size)))
+    }
+
+    fn constant(
+        &self,
+        module: Arc<LoadedModule>,
+        (id, number, size): (TypeId, i128, usize),
+    ) -> Value {
         let mut bytes = number.to_le_bytes().to_vec();
         bytes.truncate(size);
         let contents = Contents::Bytes(bytes.into());
-        Some(Value::new(module, Some(id), self.frame.language, contents))
+        Value::new(module, Some(id), self.frame.language, contents)
+    }
+
+    /// A constant of an object's class, or of a base: `item.Many`, inside of methods `Many`.
+    pub(super) fn constant_of_object(&self, object: &Value, name: &str) -> Option<Value> {
+        let mut object = object.clone();
+        for _ in 0..MAX_STEPS {
+            let type_ = self.reader.resolve(&object)?.type_;
+            if let TypeKind::Aggregate(_) = type_.kind {
+                let module = Arc::clone(&object.module);
+                let found = constant_in_class(&module, type_.id, name, 0)?;
+                return Some(self.constant(module, found));
+            }
+            object = match self.reader.view(&object, LONG) {
+                View::Alias(target) => target,
+                View::Pointer {
+                    target: Some(target),
+                    ..
+                } => target,
+                _ => return None,
+            };
+        }
+        None
     }
 }
 
@@ -504,6 +599,33 @@ fn without_paths(name: &str) -> String {
         text.push_str(part);
     }
     text
+}
+
+/// A constant of an enumeration that a class declares, or a base of it: its type, number and size.
+fn constant_in_class(
+    module: &LoadedModule,
+    class: TypeId,
+    name: &str,
+    depth: usize,
+) -> Option<(TypeId, i128, usize)> {
+    let type_ = module.module.strip_aliases(class).ok()??;
+    let TypeKind::Aggregate(aggregate) = &type_.kind else {
+        return None;
+    };
+    if type_.language != Language::Cpp {
+        return None;
+    }
+    let mut own = module.module.enumerations_in(type_.id).into_iter();
+    let own = own.find_map(|id| {
+        let (number, size) = constant_of(module, id, name)?;
+        Some((id, number, size))
+    });
+    own.or_else(|| {
+        let mut bases = aggregate.members.iter().filter(|member| member.base);
+        bases.find_map(|base| {
+            (depth < MAX_BASES).then(|| constant_in_class(module, base.type_id, name, depth + 1))?
+        })
+    })
 }
 
 fn constant_of(module: &LoadedModule, id: TypeId, name: &str) -> Option<(i128, usize)> {

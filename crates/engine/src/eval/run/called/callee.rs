@@ -82,7 +82,17 @@ impl Runner<'_> {
                 return Ok(found);
             }
         }
-        let found = self.functions_called(name, this.as_ref());
+        let mut found = self.functions_called(name, this.as_ref());
+        if found.is_empty() {
+            let mut paths = self.absolute(name).into_iter();
+            let paths = paths
+                .by_ref()
+                .map(|path| self.functions_called(&path, this.as_ref()));
+            found = paths
+                .into_iter()
+                .find(|found| !found.is_empty())
+                .unwrap_or_default();
+        }
         match (found.is_empty(), variable) {
             (false, _) => Ok(found),
             (true, Some(value)) => Err(self.no_function(callee, &value)),
@@ -91,8 +101,16 @@ impl Runner<'_> {
     }
 
     fn no_function(&self, callee: &Expression, value: &Value) -> Fault {
-        let what = format!("is no function, it is a `{}`", self.type_of(value));
-        self.fault(callee, &what)
+        let type_name = self.type_of(value);
+        let is_closure =
+            self.language_of(value) == Language::Rust && type_name.contains("{closure");
+        let what = match is_closure {
+            true => {
+                "is a closure, which can't be called: nothing says how it takes what it has captured"
+            }
+            false => &format!("is no function, it is a `{type_name}`"),
+        };
+        self.fault(callee, what)
     }
 
     /// The function that a value is, or points to.
@@ -445,7 +463,9 @@ impl Runner<'_> {
                 let object = takes_object.then(|| self.address_or_copy(value, type_.size));
                 let code = match (&object, method.table_slot) {
                     (Some(Ok(_)), Some(slot)) => self.virtual_code(value, slot),
-                    _ => self.code_of(&value.module, method.linkage_name.as_deref()),
+                    _ => self
+                        .code_of(&value.module, method.linkage_name.as_deref())
+                        .or_else(|why| self.code_of_closure(value, type_.id, name).ok_or(why)),
                 };
                 let (object, code) = match object {
                     Some(Err(why)) => (None, Err(why)),
@@ -470,6 +490,26 @@ impl Runner<'_> {
             .map(|base| self.cpp_methods(&self.reader.member(value, base), name, depth + 1))
             .find(|found| !found.is_empty())
             .unwrap_or_default()
+    }
+
+    /// The code of a lambda, which has no linker's name: of the function that takes such an object.
+    fn code_of_closure(&self, value: &Value, class: TypeId, name: &str) -> Option<Address> {
+        let module = &value.module;
+        let found = module.module.find_functions(&NamePattern::new(name));
+        let mut found = found.into_iter().take(MOST_FOUND);
+        found.find_map(|found| {
+            let Instance::Function(id) = found.instance else {
+                return None;
+            };
+            let signature = module.module.signature_of(id)?;
+            let first = signature.parameters.first().filter(|it| it.artificial)?;
+            let pointer = module.module.strip_aliases(first.type_id).ok()??;
+            let TypeKind::Pointer(_, Some(target)) = pointer.kind else {
+                return None;
+            };
+            let own = module.module.strip_aliases(target).ok()??;
+            (own.id == class).then(|| module.to_process(found.entry))
+        })
     }
 
     /// An object's address, or that of a copy where it has none.

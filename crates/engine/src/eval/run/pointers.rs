@@ -1,0 +1,75 @@
+//! What pointers point to, and where values are.
+
+use super::{Fault, MAX_STEPS, Runner};
+use crate::eval::ir::{Expression, Kind};
+use crate::natvis;
+use crate::values::view::{LONG, View};
+use crate::values::{Contents, Number, Value};
+use dapple_symbols::functions::Language;
+
+impl Runner<'_> {
+    pub(super) fn dereference(&self, value: Value, operand: &Expression) -> Result<Value, Fault> {
+        let mut value = value;
+        let is_rust = self.language_of(&value) == Language::Rust;
+        for _ in 0..MAX_STEPS {
+            match self.reader.view(&value, LONG) {
+                // In C++ a reference is its target, in Rust it is something to look behind.
+                View::Alias(target)
+                    if is_rust || self.is_pointer(&value) || self.is_optional(&value) =>
+                {
+                    return Ok(target);
+                }
+                View::Alias(target) => value = target,
+                View::Pointer {
+                    target: Some(target),
+                    ..
+                } => return Ok(target),
+                View::Pointer { target: None, .. } => {
+                    let why = "points to something of unknown type; cast it first";
+                    return Err(self.fault(operand, why));
+                }
+                View::Sequence(sequence)
+                    if !sequence.container && sequence.length > 0 && !is_rust =>
+                {
+                    return Ok(sequence.at(0));
+                }
+                _ => match natvis::pointer_in(self.reader, &value) {
+                    Some(pointer) => value = pointer,
+                    None => break,
+                },
+            }
+        }
+        self.check_available(&value, operand)?;
+        Err(self.fault(
+            operand,
+            &format!("is no pointer, it is a `{}`", self.type_of(&value)),
+        ))
+    }
+
+    pub(super) fn address_of(&self, value: Value, operand: &Expression) -> Result<Value, Fault> {
+        // A function's name is its address already (C 2011 §6.3.2.1).
+        let is_address = matches!(value.contents, Contents::Number(Number::Pointer { .. }));
+        if is_address && self.scope.is_none() && matches!(operand.kind, Kind::Name(_)) {
+            return Ok(value);
+        }
+        let mut value = value;
+        if self.language_of(&value) != Language::Rust
+            && let View::Alias(target) = self.reader.view(&value, LONG)
+        {
+            value = target;
+        }
+        let address = value
+            .contents
+            .address()
+            .ok_or_else(|| self.fault(operand, "is not in memory, so it has no address"))?;
+        let mut pointer = value.sibling(
+            None,
+            Contents::Number(Number::Pointer {
+                address: address.0,
+                target: value.type_id,
+            }),
+        );
+        pointer.language = self.frame.language;
+        Ok(pointer)
+    }
+}
