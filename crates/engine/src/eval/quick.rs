@@ -8,7 +8,7 @@
 use super::Parsed;
 use super::ir::{Binary, Expression, Kind, Scalar, Unary};
 use super::run::arithmetic::{adapt, compare_pointers, is_untyped, on_numbers, unary};
-use super::run::cast;
+use super::run::{cast, is_int_alone, promoted};
 use crate::Address;
 use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
@@ -73,6 +73,8 @@ enum Place {
 struct Shape {
     type_: Arc<Type>,
     size: u8,
+    /// An enumeration of which an `int` holds all constants.
+    fits: bool,
 }
 
 /// What an expression is, before it is known whether its number is wanted.
@@ -510,23 +512,29 @@ impl Shape {
             _ => false,
         };
         let size = u8::try_from(type_.size?).ok()?;
-        (scalar && (1..=16).contains(&size)).then_some(Shape { type_, size })
+        let fits = is_int_alone(&type_);
+        (scalar && (1..=16).contains(&size)).then_some(Shape { type_, size, fits })
     }
 }
 
 impl Machine<'_> {
+    fn shaped(&self, shape: &Shape, bytes: &[u8]) -> Option<Number> {
+        let number = number_of(&shape.type_, bytes)?;
+        Some(promoted(self.language, number, shape.fits, false))
+    }
+
     fn number(&self, node: &Node) -> Option<Number> {
         match node {
             Node::Constant(number) => Some(*number),
             Node::Register(register, shape) => {
                 let bytes = self.registers.get(*register)?.to_le_bytes();
-                number_of(&shape.type_, bytes.get(..usize::from(shape.size))?)
+                self.shaped(shape, bytes.get(..usize::from(shape.size))?)
             }
             Node::Load(place, shape) => {
                 let mut bytes = [0; 16];
                 let bytes = &mut bytes[..usize::from(shape.size)];
                 self.read(self.address(place)?, bytes)?;
-                number_of(&shape.type_, bytes)
+                self.shaped(shape, bytes)
             }
             Node::Unary(operator, operand) => {
                 unary(self.language, *operator, self.number(operand)?, 0).ok()

@@ -518,7 +518,17 @@ impl Runner<'_> {
                 (&expression.kind, &value.contents),
                 (Kind::Name(_), Contents::Bytes(_))
             );
-            let number = self.promoted_constant(number, &resolved.type_, is_constant);
+            let type_ = &resolved.type_;
+            let is_enumeration = matches!(type_.kind, TypeKind::Enumeration { .. });
+            let number = match is_enumeration {
+                true => promoted(
+                    self.frame.language,
+                    number,
+                    is_int_alone(type_),
+                    is_constant,
+                ),
+                false => number,
+            };
             let is_narrow = value.bits.as_ref().is_some_and(|bits| bits.count < 32);
             // A bit-field that an `int` holds is one when it is computed with (C 2011 §6.3.1.1).
             match number {
@@ -548,26 +558,6 @@ impl Runner<'_> {
         value.repeated.is_none() && type_.is_some_and(is_number)
     }
 
-    /// What an enumeration's value is computed with as: in C its constants are of type `int` (C 2011 §6.4.4.3), in C++ all are that
-    /// one can hold (C++20 §7.3.7).
-    fn promoted_constant(&self, number: Number, type_: &Type, is_constant: bool) -> Number {
-        let (TypeKind::Enumeration { values, .. }, Number::Integer { value, size: 4, .. }) =
-            (&type_.kind, number)
-        else {
-            return number;
-        };
-        let is_int = |value: i128| i32::try_from(value).is_ok();
-        let promotes = match self.frame.language {
-            Language::C => is_constant && is_int(value),
-            Language::Cpp => is_int(value) && values.iter().all(|(_, value)| is_int(*value)),
-            _ => false,
-        };
-        match promotes {
-            true => Number::integer(value, 4, true),
-            false => number,
-        }
-    }
-
     /// A fault that says why a value can't be had, if it can't.
     fn check_available(&self, value: &Value, expression: &Expression) -> Result<(), Fault> {
         let size = self.reader.size_of(value).unwrap_or(0).min(16);
@@ -590,6 +580,37 @@ impl Runner<'_> {
 
     fn type_of(&self, value: &Value) -> String {
         self.reader.type_name(value)
+    }
+}
+
+/// Whether a type is an enumeration of which an `int` holds all constants.
+pub(super) fn is_int_alone(type_: &Type) -> bool {
+    let TypeKind::Enumeration { values, .. } = &type_.kind else {
+        return false;
+    };
+    values
+        .iter()
+        .all(|(_, value)| i32::try_from(*value).is_ok())
+}
+
+/// What an enumeration's value is computed with as: in C its constants are of type `int` (C 2011 §6.4.4.3), in C++ all are that
+/// one can hold (C++20 §7.3.7). `fits`: as [`is_int_alone`] says of its type.
+pub(super) fn promoted(
+    language: Language,
+    number: Number,
+    fits: bool,
+    is_constant: bool,
+) -> Number {
+    let promotes = match language {
+        Language::C => is_constant,
+        Language::Cpp => fits,
+        _ => false,
+    };
+    match number {
+        Number::Integer { value, size: 4, .. } if promotes && i32::try_from(value).is_ok() => {
+            Number::integer(value, 4, true)
+        }
+        number => number,
     }
 }
 
