@@ -90,6 +90,34 @@ fn mutexes_say_who_has_them() {
     }
 }
 
+/// What C++23 has added; g++ 12 has none of it but `expected`, which it keeps alike.
+#[test]
+fn the_types_of_a_newer_standard_are_shown_too() {
+    let expected = "good: std::expected<int, std::string> = 5\n\
+         bad: std::expected<int, std::string> = unexpected(\"broken\")\n\
+         done: std::expected<void, int> = void\n\
+         undone: std::expected<void, int> = unexpected(7)\n";
+    let new = "stock: std::flat_map<std::string, int, std::vector<std::string>, std::vector<int>> = len = 2 {[\"fig\"] = 1, [\"pear\"] = 2}\n\
+         numbers: std::flat_set<int, std::vector<int>> = len = 3 {1, 2, 3}\n\
+         grid: std::mdspan<int, std::extents<unsigned long>> = len = 2 {{1, 2, 3}, {4, 5, 6}}\n\
+         fixed: std::mdspan<int, std::extents<unsigned long, 3, 2>> = len = 3 {{1, 2}, {3, 4}, {5, 6}}\n";
+    let shown = |fixture: Fixture| {
+        let mut debuggee = fixture.launch();
+        debuggee.break_at(&["newer"]);
+        let (thread, _) = debuggee.run_to_breakpoint();
+        listing::locals_live_and_post_mortem(debuggee.session(), thread, 0)
+    };
+    let old = fixture("library_newer.cpp", &["-std=c++23"]);
+    assert_eq!(shown(old), expected);
+    if let Some(compiler) = clang().map(|compiler| compiler.replace("clang", "clang++"))
+        && has_libcxx(&compiler)
+    {
+        let flags = ["-std=c++23", "-stdlib=libc++", "-fstandalone-debug"];
+        let newer = fixture_by(&compiler, "library_newer.cpp", &flags);
+        assert_eq!(shown(newer), format!("{expected}{new}"));
+    }
+}
+
 #[test]
 fn values_that_gcc_has_optimised_are_right_or_missing() {
     let held = FIRST.held("c++", &[]);

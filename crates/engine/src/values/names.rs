@@ -348,11 +348,12 @@ fn shorten_cpp(name: &str) -> String {
             "std::hash<",
             "std::equal_to<",
             "std::default_delete<",
+            "std::default_accessor<",
         ]
         .iter()
         .any(|default| argument.starts_with(default))
             // A duration in seconds, and a span that knows its length.
-            || ["std::ratio<1, 1>", "std::ratio<1, 1> ", "18446744073709551615"].contains(&argument)
+            || ["std::layout_right", "std::ratio<1, 1>", "std::ratio<1, 1> ", "18446744073709551615"].contains(&argument)
     });
     library::durations(library::iterators(&library::characters(name)))
 }

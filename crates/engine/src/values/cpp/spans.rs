@@ -106,13 +106,14 @@ fn extents(reader: &Reader<'_>, value: &Value, type_: &Type) -> Option<Vec<u64>>
     const DYNAMIC: &str = "18446744073709551615";
     let arguments = names::arguments(&type_.name);
     let known = names::arguments(arguments.get(1)?);
-    let mut kept = match reader.find(value, "__dyn_vals_") {
-        Some(all) => match reader.view(&reader.find(&all, "__vals_")?, super::SHORT) {
-            View::Sequence(kept) => Some((kept, 0)),
-            _ => None,
-        },
-        None => None,
-    };
+    let kept = reader.find(value, "__dyn_vals_");
+    // Where all are the type's, there is nothing in it.
+    let kept = kept.and_then(|all| reader.find(&all, "__vals_"));
+    let kept = kept.map(|kept| reader.view(&kept, super::SHORT));
+    let mut kept = kept.and_then(|view| match view {
+        View::Sequence(kept) => Some((kept, 0)),
+        _ => None,
+    });
     let known = known.iter().skip(1).take(MAX_RANK);
     known
         .map(|extent| {
