@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { DynamicConfigurations, InitialConfigurations, Resolver } from './configurations';
 import { attach, pickProcess } from './pick_process';
 import { AdapterFactory } from './session';
+import { whileDebugging } from './while_debugging';
 
 const TYPE = 'dapple';
 
@@ -14,6 +15,7 @@ export function activate(context: vscode.ExtensionContext): void {
         vscode.debug.registerDebugConfigurationProvider(TYPE, new Resolver(context.workspaceState, adapters)),
         vscode.debug.registerDebugConfigurationProvider(TYPE, new InitialConfigurations(), Initial),
         vscode.debug.registerDebugConfigurationProvider(TYPE, new DynamicConfigurations(), Dynamic),
+        whileDebugging(),
         vscode.commands.registerCommand('dapple.pickProcess', pickProcess),
         vscode.commands.registerCommand('dapple.attach', attach),
     );
