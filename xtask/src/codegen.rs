@@ -1,4 +1,7 @@
-//! `codegen`: the protocol's types from the definition file.
+//! `codegen`: what is made of the protocol's definition (its types) and of the adapter's table of arguments (its schema, its page, and what
+//! VS Code's manifest says of it).
+
+mod arguments;
 
 use anyhow::{Context, Result, bail};
 use dapple_schema::{Model, rust};
@@ -22,23 +25,45 @@ const PREAMBLE: &str = "\
 
 ";
 
-/// Writes the types.
+/// A file, or one with a part, that is written by this.
+struct Generated {
+    /// From the project's folder.
+    path: &'static str,
+    /// All of it.
+    text: String,
+    /// What it is made of.
+    from: &'static str,
+}
+
+/// All of them.
+fn generated(root: &Path) -> Result<Vec<Generated>> {
+    let mut all = vec![Generated {
+        path: TYPES,
+        text: generate(root)?,
+        from: DEFINITION,
+    }];
+    all.extend(arguments::generated(root)?);
+    Ok(all)
+}
+
+/// Writes what isn't as it should be.
 pub(crate) fn write(root: &Path) -> Result<ExitCode> {
-    let text = generate(root)?;
-    if fs::read_to_string(root.join(TYPES)).ok().as_deref() == Some(&text) {
-        println!("{TYPES} is up to date");
-        return Ok(ExitCode::SUCCESS);
+    for Generated { path, text, .. } in generated(root)? {
+        if fs::read_to_string(root.join(path)).ok().as_deref() == Some(&text) {
+            println!("{path} is up to date");
+            continue;
+        }
+        fs::write(root.join(path), &text).with_context(|| format!("cannot write {path}"))?;
+        println!("wrote {path} ({} lines)", text.lines().count());
     }
-    fs::write(root.join(TYPES), &text).with_context(|| format!("cannot write {TYPES}"))?;
-    println!("wrote {TYPES} ({} lines)", text.lines().count());
     Ok(ExitCode::SUCCESS)
 }
 
-/// Compares the types with what `write` would make of them.
+/// Compares what there is with what `write` would make.
 pub(crate) fn check(root: &Path) -> Result<ExitCode> {
     match difference(root)? {
         None => {
-            println!("{TYPES} is up to date");
+            println!("what is generated is up to date");
             Ok(ExitCode::SUCCESS)
         }
         Some(difference) => {
@@ -48,23 +73,31 @@ pub(crate) fn check(root: &Path) -> Result<ExitCode> {
     }
 }
 
-/// What to tell somebody whose types do not fit the definition.
+/// What to tell somebody whose generated files do not fit what they are made of.
 pub(crate) fn difference(root: &Path) -> Result<Option<String>> {
-    let wanted = generate(root)?;
-    let found =
-        fs::read_to_string(root.join(TYPES)).with_context(|| format!("cannot read {TYPES}"))?;
-    if wanted == found {
-        return Ok(None);
+    for wanted in generated(root)? {
+        let path = wanted.path;
+        let found = match fs::read_to_string(root.join(path)) {
+            Ok(found) => found,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(error).with_context(|| format!("cannot read {path}")),
+        };
+        if wanted.text == found {
+            continue;
+        }
+        let same = wanted
+            .text
+            .lines()
+            .zip(found.lines())
+            .take_while(|(wanted, found)| wanted == found)
+            .count();
+        return Ok(Some(format!(
+            "{path}:{}: not what {} generates: run `cargo xtask codegen`",
+            same + 1,
+            wanted.from
+        )));
     }
-    let same = wanted
-        .lines()
-        .zip(found.lines())
-        .take_while(|(wanted, found)| wanted == found)
-        .count();
-    Ok(Some(format!(
-        "{TYPES}:{}: not what {DEFINITION} generates: run `cargo xtask codegen`",
-        same + 1
-    )))
+    Ok(None)
 }
 
 fn generate(root: &Path) -> Result<String> {
@@ -118,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_types_are_what_the_definition_generates() {
+    fn what_is_generated_is_what_its_sources_say() {
         if rustfmt_is_there() {
             let difference = difference(&crate::root()).expect("both files can be read");
             assert_eq!(difference, None);

@@ -5,7 +5,8 @@
 //! - `bench protocol`: measures reading and writing the protocol's messages next to other crates.
 //! - `bench run`: measures running, stopping and stepping, next to other debuggers and to the system's limits.
 //! - `bench symbols`: measures the first stop in programs with much debug information, next to other debuggers.
-//! - `codegen [--check]`: writes the protocol's types from the definition, or says whether they are up to date.
+//! - `codegen [--check]`: writes the protocol's types from the definition, and the schema and page of the launch arguments from their table,
+//!   or says whether they are up to date.
 //! - `schema diff A [B]`: how two definitions of the protocol differ in structure.
 //! - `tidy`: checks the invariants of ARCHITECTURE.md.
 
@@ -26,7 +27,8 @@ usage: cargo xtask CHORE
   bench run [WORD]    measure conditions, steps, pauses and output, next to lldb-dap, gdb and the system's limits;
                       only what has one of the words in its name
   bench symbols       measure the first stop in large programs; builds them first, which takes half an hour once
-  codegen [--check]   write crates/dap/src/types.rs from crates/schema/protocol.json (or check that it is up to date)
+  codegen [--check]   write crates/dap/src/types.rs from crates/schema/protocol.json, and from the adapter's table of launch
+                      arguments its schema, its page and VS Code's manifest (or check that all are up to date)
   schema diff A [B]   list the structural differences of two definitions (B: crates/schema/protocol.json)
   tidy                check the invariants of ARCHITECTURE.md that a program can check";
 

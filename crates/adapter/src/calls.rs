@@ -1,7 +1,7 @@
 //! How functions of the program are called for expressions.
 
 use crate::adapter::Adapter;
-use crate::launch_arguments::{string, wrong};
+use crate::arguments::string;
 use dapple_dap::server::Context;
 use dapple_engine::calls::{CallOptions, CallThreads};
 use serde_json::Value;
@@ -31,31 +31,29 @@ impl Default for CallSettings {
 }
 
 impl CallSettings {
-    /// Takes an argument, if it is about calls.
+    /// Takes `callTimeout`.
     ///
     /// # Errors
     /// A sentence that names it and says what it should be.
-    pub fn read(&mut self, name: &str, value: &Value) -> Result<bool, String> {
-        match name {
-            "callTimeout" => {
-                let seconds = value.as_f64().filter(|s| *s > 0.0 && *s <= LONGEST);
-                let seconds = seconds.ok_or_else(|| wrong(name, "a number of seconds", value))?;
-                self.time_limit = Duration::from_secs_f64(seconds);
-            }
-            "callThreads" => {
-                self.threads = match string(name, value)? {
-                    "one" => CallThreads::One,
-                    "all" => CallThreads::All,
-                    other => {
-                        return Err(format!(
-                            "`{name}` must be \"one\" or \"all\", not {other:?}"
-                        ));
-                    }
-                }
-            }
-            _ => return Ok(false),
-        }
-        Ok(true)
+    pub fn read_time_limit(&mut self, name: &str, value: &Value) -> Result<(), String> {
+        let seconds = value.as_f64().filter(|s| *s > 0.0 && *s <= LONGEST);
+        let seconds = seconds.ok_or_else(|| {
+            format!("`{name}` must be a number of seconds, more than 0 and at most {LONGEST}, not {value}")
+        })?;
+        self.time_limit = Duration::from_secs_f64(seconds);
+        Ok(())
+    }
+
+    /// Takes `callThreads`.
+    ///
+    /// # Errors
+    /// It is no text.
+    pub fn read_threads(&mut self, name: &str, value: &Value) -> Result<(), String> {
+        self.threads = match string(name, value)? {
+            "all" => CallThreads::All,
+            _ => CallThreads::One,
+        };
+        Ok(())
     }
 }
 

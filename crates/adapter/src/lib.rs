@@ -7,7 +7,7 @@
 //! answer to a later question before the news.
 
 mod adapter;
-mod attach_arguments;
+pub mod arguments;
 mod breakpoints;
 mod calls;
 mod changed;
@@ -18,8 +18,6 @@ mod from_dap;
 mod gathering;
 mod handlers;
 mod later;
-mod launch_arguments;
-mod launch_words;
 mod loaded_sources;
 mod logged;
 mod main_loop;

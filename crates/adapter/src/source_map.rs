@@ -4,7 +4,7 @@
 //! which here; everything the client is told of goes through it one way, and what the client names the other.
 
 use crate::adapter::source_exists;
-use crate::launch_arguments::{string, wrong};
+use crate::arguments::{path, string, wrong};
 use crate::to_dap;
 use dapple_dap::server::ClientConventions;
 use dapple_dap::types::Source;
@@ -29,7 +29,8 @@ impl SourceMap {
         match value {
             Value::Object(entries) => {
                 for (from, to) in entries {
-                    map.add(from, string(&format!("{name}.{from}"), to)?, name)?;
+                    let name = format!("{name}.{from}");
+                    map.add(from, path(&name, to)?, &name)?;
                 }
             }
             Value::Array(entries) => {
@@ -38,7 +39,7 @@ impl SourceMap {
                     let Some([from, to]) = entry.as_array().map(Vec::as_slice) else {
                         return Err(wrong(&name, "a pair of folders", entry));
                     };
-                    map.add(string(&name, from)?, string(&name, to)?, &name)?;
+                    map.add(string(&name, from)?, path(&name, to)?, &name)?;
                 }
             }
             other => return Err(wrong(name, expected, other)),
@@ -46,16 +47,19 @@ impl SourceMap {
         Ok(map)
     }
 
-    fn add(&mut self, from: &str, to: &str, name: &str) -> Result<(), String> {
-        if from.is_empty() || to.is_empty() {
+    fn add(&mut self, from: &str, to: Option<PathBuf>, name: &str) -> Result<(), String> {
+        let Some(to) = to.filter(|_| !from.is_empty()) else {
             return Err(format!(
                 "`{name}`: a folder has a name; `.` is for relative ones"
             ));
+        };
+        if !to.is_absolute() {
+            return Err(format!(
+                "`{name}`: {} is not an absolute path",
+                to.display()
+            ));
         }
-        if !Path::new(to).is_absolute() {
-            return Err(format!("`{name}`: {to} is not an absolute path"));
-        }
-        self.folders.push((plain(from), plain(to)));
+        self.folders.push((plain(Path::new(from)), plain(&to)));
         Ok(())
     }
 
@@ -98,8 +102,8 @@ impl SourceMap {
 }
 
 /// A folder's path without what stands for nothing. All of a relative one may.
-fn plain(folder: &str) -> PathBuf {
-    let parts = Path::new(folder).components();
+fn plain(folder: &Path) -> PathBuf {
+    let parts = folder.components();
     parts.filter(|part| *part != Component::CurDir).collect()
 }
 

@@ -275,11 +275,11 @@ fn a_client_that_has_the_terminal_may_share_its_input() {
 #[test]
 fn a_misspelt_argument_is_pointed_out() {
     let fixture = Fixture::new("exit.c");
-    let session = Session::started(&fixture, json!({"stopAtEntry": true}), &[]);
+    let session = Session::started(&fixture, json!({"stopOnEnty": true}), &[]);
     assert_eq!(session.exit_code(), 0);
     let said = session.output(OutputEventCategory::Console);
     assert!(
-        said.contains("`stopAtEntry`") && said.contains("`stopOnEntry`"),
+        said.contains("`stopOnEnty`") && said.contains("`stopOnEntry`"),
         "{said}"
     );
     session.disconnect();

@@ -3,7 +3,7 @@
 //! SIGINT, SIGTERM and SIGHUP end every session as a `disconnect` would, so that no debuggee is left behind.
 
 use std::convert::Infallible;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use crossbeam_channel::{Receiver, bounded};
+use dapple_adapter::arguments::schema;
 use dapple_adapter::{ServeOptions, apart, serve};
 use dapple_dap::lifecycle::Side;
 use dapple_dap::transport::listen::{Reach, TcpServer, serve_each};
@@ -36,6 +37,10 @@ pub struct Options {
     /// Append every message to this file, which only you can read; `dapple schema validate` checks it
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
+
+    /// Print the JSON schema of launch configurations instead of serving
+    #[arg(long, exclusive = true)]
+    pub launch_schema: bool,
 }
 
 /// How long sessions may take to end when the process that was started has been killed, and nobody waits for them any more.
@@ -43,6 +48,9 @@ const GRACE: Duration = Duration::from_secs(10);
 
 /// Serves until the client is gone; with `--listen`, until the process is ended.
 pub fn run(options: Options) -> anyhow::Result<()> {
+    if options.launch_schema {
+        return print_launch_schema();
+    }
     // A client may kill what it has started. Who types messages on a terminal needs a process in its foreground.
     let apart = match options.listen.is_none() && !std::io::stdin().is_terminal() {
         true => apart::go_apart().ok(),
@@ -54,6 +62,12 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         apart.end_with(u8::from(outcome.is_err()));
     }
     outcome
+}
+
+/// As it is in the repository: `crates/adapter/launch-schema.json`.
+fn print_launch_schema() -> anyhow::Result<()> {
+    let text = serde_json::to_string_pretty(&schema::launch_schema())?;
+    Ok(writeln!(std::io::stdout(), "{text}")?)
 }
 
 fn serve_until_the_end(options: Options, front: Option<apart::Front>) -> anyhow::Result<()> {

@@ -23,6 +23,21 @@ fn dapple() -> Command {
     command
 }
 
+#[test]
+fn the_schema_of_launch_configurations_is_printed() {
+    let printed = dapple()
+        .arg("--launch-schema")
+        .output()
+        .expect("dapple runs");
+    assert!(printed.status.success(), "{printed:?}");
+    let printed: serde_json::Value = serde_json::from_slice(&printed.stdout).expect("JSON");
+    let kept: serde_json::Value =
+        serde_json::from_str(include_str!("../../adapter/launch-schema.json")).expect("JSON");
+    assert_eq!(printed, kept);
+    let program = &printed["definitions"]["launch"]["properties"]["program"];
+    assert_eq!(program["description"], "The executable to debug.");
+}
+
 /// A server on a free port, and where it listens.
 fn listening() -> (Child, String) {
     listening_with(&[])

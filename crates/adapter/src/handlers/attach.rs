@@ -1,8 +1,8 @@
 //! Starting with a process that runs already, or will.
 
-use super::start::{begin, begin_post_mortem, not_begun};
+use super::start::{begin, begin_post_mortem, not_begun, take_common};
 use crate::adapter::{Adapter, Phase, say};
-use crate::attach_arguments::{AttachArguments, Target};
+use crate::arguments::{AttachArguments, Target};
 use crate::to_dap;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use dapple_dap::message::Empty;
@@ -15,7 +15,6 @@ use dapple_engine::postmortem::CoreOptions;
 use dapple_engine::processes::{self, Awaited, RunningProcess};
 use dapple_engine::{Session, session};
 use std::convert::Infallible;
-use std::sync::Arc;
 
 /// How many processes of one name are listed.
 const MOST_LISTED: usize = 20;
@@ -35,23 +34,15 @@ pub fn attach(
         Ok(attach) => attach,
         Err(sentence) => return fail(adapter, Failure::new(sentence), responder, outbox),
     };
-    for warning in &attach.warnings {
-        say(outbox, warning);
-    }
-    adapter.stop_on_entry = attach.stop_on_entry;
-    adapter.skip = attach.skip;
-    adapter.source_map = Arc::new(attach.source_map);
-    adapter.visualizers = attach.visualizers;
-    adapter.calls = attach.calls;
-    adapter.exceptions.set_launch_signals(attach.signals);
-    adapter.follow_forks(attach.follow_forks, &arguments.other, context);
     let options = AttachOptions {
         process: 0,
-        follow_forks: attach.follow_forks,
+        follow_forks: attach.common.follow_forks,
         handed_over: attach.handed_over,
-        debuginfod: attach.debuginfod,
+        debuginfod: attach.common.debuginfod,
         index_cache: adapter.options.index_cache.clone(),
     };
+    adapter.follow_forks(options.follow_forks, &arguments.other, context);
+    take_common(adapter, attach.common, outbox);
     match attach.target {
         Target::Pid(pid) => take_over(adapter, pid, options, responder, outbox, client),
         Target::Named(name) => match only_one(&name) {

@@ -1,6 +1,7 @@
 //! Children of the program that get a session of their own (`startDebugging`).
 
 use crate::adapter::{Adapter, say};
+use crate::arguments::{HANDED_OVER, goes_for_children};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use dapple_dap::message::Raw;
 use dapple_dap::server::{Context, Outbox};
@@ -12,9 +13,6 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
-
-/// The argument of `attach` that says where a session holds the process; for our own reading.
-pub const HANDED_OVER: &str = "_handedOver";
 
 /// What a session knows of its program's children.
 #[derive(Debug, Default)]
@@ -46,15 +44,6 @@ enum Outcome {
     Held(String),
 }
 
-/// Arguments that are for all processes of a program.
-const INHERITED: [&str; 5] = [
-    "debuginfod",
-    "skip",
-    "sourceMap",
-    "signals",
-    "visualizerFile",
-];
-
 impl Adapter {
     /// Notes what is needed for children that are followed.
     pub fn follow_forks(
@@ -66,10 +55,10 @@ impl Adapter {
         if follow == FollowForks::Both {
             self.forks.starts_debugging =
                 context.client().supports_start_debugging_request == Some(true);
-            let inherited = INHERITED
-                .iter()
-                .filter_map(|name| Some(((*name).to_owned(), arguments.get(*name)?.clone())));
-            self.forks.inherited = inherited.collect();
+            let inherited = arguments.iter().filter(|(name, _)| goes_for_children(name));
+            self.forks.inherited = inherited
+                .map(|(name, raw)| (name.clone(), raw.clone()))
+                .collect();
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::start::start;
 use crate::adapter::{Adapter, Phase, tell_module};
-use crate::launch_arguments::LaunchArguments;
+use crate::arguments::LaunchArguments;
 use crate::to_dap;
 use dapple_dap::server::{Context, Failure, Responder};
 use dapple_dap::types::{

@@ -1,9 +1,9 @@
 //! Starting: `launch` and `configurationDone`, in either order.
 
 use crate::adapter::{Adapter, Phase, TypedInto, say};
+use crate::arguments::{Common, Console, LaunchArguments};
 use crate::handlers::exceptions;
 use crate::handlers::terminal;
-use crate::launch_arguments::{Console, LaunchArguments};
 use crate::main_loop::OwnStdin;
 use crate::to_dap;
 use dapple_dap::message::Empty;
@@ -103,12 +103,6 @@ fn prepare(
     }
     options.process_group = adapter.options.process_group;
     options.index_cache = adapter.options.index_cache.clone();
-    adapter.stop_on_entry = launch.stop_on_entry;
-    adapter.skip = launch.skip;
-    adapter.source_map = Arc::new(launch.source_map);
-    adapter.visualizers = launch.visualizers;
-    adapter.calls = launch.calls;
-    adapter.exceptions.set_launch_signals(launch.signals);
     adapter.no_debug = arguments.no_debug.unwrap_or(false);
     if adapter.no_debug {
         options.follow_forks = FollowForks::Parent;
@@ -116,16 +110,34 @@ fn prepare(
         options.randomize = true;
     }
     adapter.follow_forks(options.follow_forks, &arguments.other, context);
-    for warning in &launch.warnings {
-        say(context.outbox(), warning);
-    }
-    adapter.typed_into = match launch.console {
+    take_common(adapter, launch.common, context.outbox());
+    let console = match launch.console {
+        Console::IfThere if context.client().supports_run_in_terminal_request == Some(true) => {
+            Console::Integrated
+        }
+        Console::IfThere => Console::Internal,
+        said => said,
+    };
+    adapter.typed_into = match console {
         Console::Internal if options.terminal => TypedInto::Terminal,
         Console::Internal if options.stdin == Stdin::Sent => TypedInto::Pipe,
         _ => TypedInto::Nothing,
     };
     adapter.launched_with = Some(arguments.clone());
-    Ok((options, launch.console))
+    Ok((options, console))
+}
+
+/// Notes what is for a program however it is come by, and says what is wrong with it.
+pub fn take_common(adapter: &mut Adapter, common: Common, outbox: &Outbox) {
+    adapter.stop_on_entry = common.stop_on_entry;
+    adapter.skip = common.skip;
+    adapter.source_map = Arc::new(common.source_map);
+    adapter.visualizers = common.visualizers;
+    adapter.calls = common.calls;
+    adapter.exceptions.set_launch_signals(common.signals);
+    for warning in &common.warnings {
+        say(outbox, warning);
+    }
 }
 
 /// Starts the program.

@@ -2,7 +2,7 @@
 
 use super::start::{Finish, run as run_here, settle};
 use crate::adapter::{Adapter, Phase};
-use crate::launch_arguments::Console;
+use crate::arguments::Console;
 use crate::to_dap;
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use dapple_dap::server::{Context, Failure};

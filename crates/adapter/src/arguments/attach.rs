@@ -1,0 +1,158 @@
+//! What `attach` asked for: which process.
+
+use super::Start;
+use super::given::{Common, Given};
+use dapple_dap::message::Raw;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The argument that says where a session holds the process; for our own reading.
+pub const HANDED_OVER: &str = "_handedOver";
+
+/// A process, and how it is debugged.
+#[derive(Debug, PartialEq, Eq)]
+pub struct AttachArguments {
+    /// What is not for `attach` alone.
+    pub common: Common,
+    /// The process.
+    pub target: Target,
+    /// Where a session waits that holds the process.
+    pub handed_over: Option<PathBuf>,
+}
+
+/// Which process is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// The one with this id.
+    Pid(i32),
+    /// The one of this name or path that runs.
+    Named(String),
+    /// The next of this name or path that starts.
+    Next(String),
+    /// One that has ended, and left this.
+    Core {
+        /// The core file.
+        core: PathBuf,
+        /// The program, if it is named.
+        program: Option<PathBuf>,
+    },
+}
+
+impl AttachArguments {
+    /// Reads the arguments other than those that the protocol itself names.
+    ///
+    /// # Errors
+    /// A sentence that names the argument and says what it should be.
+    pub fn read(arguments: &BTreeMap<String, Raw>) -> Result<AttachArguments, String> {
+        let given =
+            Given::read(Start::Attach, arguments).map_err(|error| format!("attach: {error}"))?;
+        Ok(AttachArguments {
+            target: target(&given).map_err(|error| format!("attach: {error}"))?,
+            handed_over: given.handed_over,
+            common: given.common,
+        })
+    }
+}
+
+fn target(given: &Given) -> Result<Target, String> {
+    let refused = |sentence: &str| Err(sentence.to_owned());
+    let program = given.program.clone();
+    if let Some(core) = given.core.clone() {
+        return match given.pid.is_some() || given.wait_for {
+            true => refused(
+                "`coreFile` is of a process that has ended: give neither `pid` nor `waitFor`",
+            ),
+            false => Ok(Target::Core { core, program }),
+        };
+    }
+    let name = program.map(|program| program.to_string_lossy().into_owned());
+    match (given.pid, name, given.wait_for) {
+        (Some(_), _, true) => refused("`waitFor` waits for a name: give `program`, not `pid`"),
+        (Some(pid), _, false) => Ok(Target::Pid(pid)),
+        (None, Some(name), false) => Ok(Target::Named(name)),
+        (None, Some(name), true) => Ok(Target::Next(name)),
+        (None, None, _) => refused(
+            "which process? give `pid`, or `program`: the name or path of an executable; or a `coreFile`",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dapple_dap::types::AttachRequestArguments;
+    use serde_json::{Value, json};
+
+    fn read(value: Value) -> Result<AttachArguments, String> {
+        let arguments: AttachRequestArguments = serde_json::from_value(value).expect("an object");
+        AttachArguments::read(&arguments.other)
+    }
+
+    #[test]
+    fn a_process_is_named_by_id_name_or_path() {
+        for (arguments, target) in [
+            (json!({"pid": 7}), Target::Pid(7)),
+            (
+                json!({"processId": " 7 ", "name": "Attach"}),
+                Target::Pid(7),
+            ),
+            (json!({"program": "server"}), Target::Named("server".into())),
+            (
+                json!({"name": "Attach", "program": "/bin/x"}),
+                Target::Named("/bin/x".into()),
+            ),
+            (
+                json!({"program": "x", "waitFor": true, "type": "dapple"}),
+                Target::Next("x".into()),
+            ),
+        ] {
+            let read = read(arguments.clone()).expect("valid");
+            assert_eq!(read.target, target, "{arguments}");
+            assert_eq!(read.common.warnings, Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn a_wrong_argument_is_named_with_what_was_expected() {
+        for (arguments, part) in [
+            (json!({}), "attach: which process? give `pid`"),
+            // What the configuration is called.
+            (
+                json!({"name": "server"}),
+                "attach: which process? give `pid`",
+            ),
+            (
+                json!({"pid": "${command:pickProcess}"}),
+                "`pid`: the client has not replaced ${command:pickProcess}",
+            ),
+            (
+                json!({"pid": "x"}),
+                "`pid` must be a process id, not a string",
+            ),
+            (
+                json!({"pid": []}),
+                "`pid` must be a process id, not an array",
+            ),
+            (json!({"pid": 0}), "0 is no process id"),
+            (
+                json!({"pid": 1e12}),
+                "`pid` must be a whole number, not 1000",
+            ),
+            (
+                json!({"pid": 4294967297_i64}),
+                "4294967297 is no process id",
+            ),
+            (
+                json!({"pid": 3, "waitFor": true}),
+                "`waitFor` waits for a name",
+            ),
+            (
+                json!({"pid": 3, "stopOnEntry": 1}),
+                "`stopOnEntry` must be true or false",
+            ),
+        ] {
+            let error = read(arguments.clone()).expect_err("refused");
+            assert!(error.contains(part), "{arguments}: {error}");
+        }
+    }
+}

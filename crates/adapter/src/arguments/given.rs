@@ -1,0 +1,143 @@
+//! What the arguments of one request say, row by row of the table.
+
+use super::launch::Console;
+use super::table::{self, CLIENTS_OWN, Row};
+use super::unknown::{self, Unknown};
+use super::values::Variable;
+use super::{Start, others};
+use crate::calls::CallSettings;
+use crate::source_map::SourceMap;
+use dapple_dap::message::Raw;
+use dapple_engine::forks::FollowForks;
+use dapple_engine::launch::LaunchOptions;
+use dapple_engine::session::stepping::SkipList;
+use dapple_engine::signals::SignalTable;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What is asked for, before it is known to be enough.
+#[derive(Debug, Default)]
+pub struct Given {
+    /// What is for both requests.
+    pub common: Common,
+    /// The executable, or its name.
+    pub program: Option<PathBuf>,
+    /// How it is started.
+    pub options: LaunchOptions,
+    /// Where its terminal is.
+    pub console: Console,
+    /// A file of variables.
+    pub env_file: Option<PathBuf>,
+    /// Variables, which come after the file's.
+    pub variables: Vec<Variable>,
+    /// The process.
+    pub pid: Option<i32>,
+    /// The next process is meant.
+    pub wait_for: bool,
+    /// What a process has left.
+    pub core: Option<PathBuf>,
+    /// Where a session waits that holds the process.
+    pub handed_over: Option<PathBuf>,
+}
+
+/// What is for a program however it is come by.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Common {
+    /// Stop at the program's first instruction, or hold the process where it is.
+    pub stop_on_entry: bool,
+    /// Ask debuginfod servers.
+    pub debuginfod: bool,
+    /// Code that steps don't enter.
+    pub skip: SkipList,
+    /// Where the sources are.
+    pub source_map: SourceMap,
+    /// The user's own presentation of types: Natvis files.
+    pub visualizers: Vec<PathBuf>,
+    /// How functions are called for expressions.
+    pub calls: CallSettings,
+    /// What becomes of signals, before the client's filters say more.
+    pub signals: SignalTable,
+    /// What becomes of its children.
+    pub follow_forks: FollowForks,
+    /// Sentences for the user: what was not understood and is ignored.
+    pub warnings: Vec<String>,
+}
+
+impl Given {
+    /// Reads a request's arguments other than those that the protocol itself names.
+    ///
+    /// # Errors
+    /// A sentence that names the argument and says what it should be.
+    pub fn read(start: Start, arguments: &BTreeMap<String, Raw>) -> Result<Given, String> {
+        let mut values = BTreeMap::new();
+        for (name, raw) in arguments {
+            let value: Value = raw.decode().map_err(|error| format!("`{name}`: {error}"))?;
+            // As if it weren't there: clients fill in what they have nothing for.
+            if !value.is_null() {
+                values.insert(name.as_str(), value);
+            }
+        }
+        let mut given = Given::default();
+        for row in table::rows(start) {
+            let Some(value) = values.remove(row.name) else {
+                continue;
+            };
+            match row.alias_of().filter(|of| values.contains_key(of)) {
+                Some(of) => given.warn(format!(
+                    "`{}` is ignored beside `{of}`, which says the same",
+                    row.name
+                )),
+                None => given.take(row, &value)?,
+            }
+        }
+        for name in values.into_keys() {
+            if let Some(warning) = not_taken(start, name) {
+                given.warn(warning);
+            }
+        }
+        let warnings = &mut given.common.warnings;
+        warnings
+            .iter_mut()
+            .for_each(|warning| *warning = format!("{}: {warning}", start.name()));
+        Ok(given)
+    }
+
+    fn take(&mut self, row: &Row, value: &Value) -> Result<(), String> {
+        row.shape
+            .check(row.name, value, &mut self.common.warnings)?;
+        (row.read)(self, row.name, value)
+    }
+
+    /// Says what does nothing.
+    pub fn warn(&mut self, sentence: String) {
+        self.common.warnings.push(sentence);
+    }
+}
+
+/// What is said of an argument that no row of the request's takes; nothing, if it is the client's own.
+fn not_taken(start: Start, name: &str) -> Option<String> {
+    if name.starts_with('_') || CLIENTS_OWN.contains(&name) {
+        return None;
+    }
+    if table::rows(start.other()).any(|row| row.name == name) {
+        return Some(format!(
+            "`{name}` is for \"request\": \"{}\", and ignored",
+            start.other().name()
+        ));
+    }
+    if let Some(reason) = others::told(start, name) {
+        return Some(format!("`{name}` is ignored: {reason}"));
+    }
+    let known: Vec<&str> = table::rows(start).map(|row| row.name).collect();
+    Some(unknown::warning(&Unknown {
+        inside: None,
+        name,
+        known: &known,
+    }))
+}
+
+/// Whether an argument is for all processes of a program, so that a child's session gets it, too: what is for both requests is.
+pub fn goes_for_children(name: &str) -> bool {
+    table::rows(Start::Launch).any(|row| row.name == name && row.is_common())
+}

@@ -1,0 +1,175 @@
+//! Arguments of other debuggers that nothing here does the same for: what is said of each, where there is something to say.
+
+use super::Start;
+
+/// Commands of LLDB.
+const LLDB: &str = "these are commands of LLDB, which isn't here";
+
+/// What could be known of a place that the debugger can't be in.
+const ELSEWHERE: &str = "only processes of this machine are debugged; to debug on another, run the adapter there (`dapple dap --listen`, or your editor's remote sessions)";
+
+/// What is said where a name is met, by sentence.
+const TOLD: &[(&[&str], &str)] = &[
+    (
+        &[
+            "initCommands",
+            "stopCommands",
+            "exitCommands",
+            "terminateCommands",
+            "preTerminateCommands",
+            "commandEscapePrefix",
+        ],
+        LLDB,
+    ),
+    (
+        &["preRunCommands", "postRunCommands"],
+        "these are commands of LLDB, which isn't here; `env`, `signals`, `skip`, `sourceMap` and breakpoints say what they are mostly used for",
+    ),
+    (
+        &[
+            "targetCreateCommands",
+            "processCreateCommands",
+            "launchCommands",
+            "attachCommands",
+        ],
+        "these are commands of LLDB, which isn't here; `program`, or `pid` with \"request\": \"attach\", says what is debugged",
+    ),
+    (
+        &[
+            "setupCommands",
+            "customLaunchSetupCommands",
+            "postRemoteConnectCommands",
+            "launchCompleteCommand",
+        ],
+        "these are commands of gdb, which isn't here; values are shown by their meaning without them",
+    ),
+    (
+        &[
+            "MIMode",
+            "miDebuggerPath",
+            "miDebuggerArgs",
+            "gdbpath",
+            "debugger_args",
+        ],
+        "no other debugger is behind this one",
+    ),
+    (
+        &[
+            "pipeTransport",
+            "miDebuggerServerAddress",
+            "useExtendedRemote",
+            "stopAtConnect",
+            "debugServerPath",
+            "debugServerArgs",
+            "gdb-remote-port",
+            "gdb-remote-hostname",
+            "platformName",
+            "deploySteps",
+            "remote",
+            "host",
+            "port",
+        ],
+        ELSEWHERE,
+    ),
+    (
+        &[
+            "additionalSOLibSearchPath",
+            "symbolSearchPath",
+            "symbolLoadInfo",
+        ],
+        "libraries are found where the program has them (`LD_LIBRARY_PATH` in `env` says where it looks), their debug information by its build id, and with `debuginfod` on servers",
+    ),
+    (
+        &["expressions"],
+        "expressions are read in the language of the frame, and there is one way to evaluate them",
+    ),
+    (
+        &["sourceLanguages"],
+        "languages are read from the debug information, for each frame",
+    ),
+    (
+        &["logging", "trace", "verbosity"],
+        "`dapple dap --log FILE` writes down all messages",
+    ),
+    (
+        &["showDisplayString", "enableAutoVariableSummaries"],
+        "values always have their line",
+    ),
+    (
+        &["enableSyntheticChildDebugging"],
+        "what a value is made of is always below `[raw]`",
+    ),
+    (
+        &["targetArchitecture", "targetTriple"],
+        "programs say themselves what they are for; those for x86-64 are debugged",
+    ),
+    (
+        &["hardwareBreakpoints"],
+        "breakpoints are put into the code, data is watched by the processor",
+    ),
+    (&["reverseDebugging"], "programs run forwards only"),
+    (
+        &["breakpointMode"],
+        "breakpoints are set by a file's path; `sourceMap` says where the program was compiled",
+    ),
+    (
+        &["debuggerRoot"],
+        "paths are meant from where the adapter was started; `sourceMap` has `.` for relative sources",
+    ),
+    (
+        &["shellExpandArguments"],
+        "nothing is expanded in `args`; for that, launch a shell",
+    ),
+    (
+        &["disableSTDIO"],
+        "\"stdout\": \"null\" and \"stderr\": \"null\" lead its output nowhere",
+    ),
+    (
+        &["stepFilters", "skipFiles", "justMyCode"],
+        "it is `skip` here, a list of patterns",
+    ),
+    (
+        &["detachOnError"],
+        "a process that was attached to is let go when the session ends, one that was launched ends",
+    ),
+    (
+        &["stopAtBeginningOfMainSubprogram"],
+        "a function breakpoint on `main` stops there, `stopOnEntry` before the first instruction",
+    ),
+    (&["workingDirectory", "workingDir"], "it is `cwd` here"),
+    (
+        &["arguments", "programArgs", "exeArgs"],
+        "it is `args` here",
+    ),
+    (
+        &["executable", "exe", "binary", "target"],
+        "it is `program` here",
+    ),
+    (
+        &["natvis", "natvisFile", "visualizerFiles"],
+        "it is `visualizerFile` here",
+    ),
+    (
+        &["externalTerminal"],
+        "it is `console` here: \"externalTerminal\"",
+    ),
+    (
+        &["integratedTerminal"],
+        "it is `console` here: \"integratedTerminal\"",
+    ),
+];
+
+/// Why nothing comes of an argument of another debugger's.
+pub fn told(start: Start, name: &str) -> Option<&'static str> {
+    if start == Start::Attach && matches!(name, "executable" | "exe" | "binary") {
+        return Some("it is `program` here, or give the `pid`");
+    }
+    let told = TOLD.iter().find(|(names, _)| names.contains(&name));
+    told.map(|(_, sentence)| *sentence)
+}
+
+/// All of their names.
+#[cfg(test)]
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TOLD.iter().flat_map(|(names, _)| names.iter().copied())
+}

@@ -1,0 +1,314 @@
+//! What an argument's value may look like: one description for the check of what a client sends, for the schema and for the page.
+
+use super::unknown::{self, Unknown};
+use super::values::{no_nul, wrong};
+use serde_json::Value;
+use std::path::Path;
+
+/// What values are allowed.
+#[derive(Debug)]
+pub enum Shape {
+    /// `true` or `false`.
+    Boolean,
+    /// A number without a fraction.
+    Integer,
+    /// Any number.
+    Number,
+    /// `null`.
+    Null,
+    /// Any text.
+    Text,
+    /// A file or a folder. `~/` is the user's.
+    Path,
+    /// One of these.
+    Word(&'static [Word]),
+    /// One of these, or a path.
+    PathOr(&'static [Word]),
+    /// Any number of these.
+    List(&'static Shape),
+    /// Two of these.
+    Pair(&'static Shape),
+    /// Names, each with one of these.
+    Map(&'static Shape),
+    /// These fields.
+    Object(&'static [Field]),
+    /// One of these, which are of different types of JSON.
+    Any(&'static [Shape]),
+    /// The same, as it is called in front of users.
+    Called(&'static str, &'static Shape),
+}
+
+/// A text with a meaning.
+#[derive(Debug)]
+pub struct Word {
+    /// As it is written.
+    pub word: &'static str,
+    /// In half a sentence.
+    pub meaning: &'static str,
+}
+
+/// A field of an object.
+#[derive(Debug)]
+pub struct Field {
+    /// As it is written.
+    pub name: &'static str,
+    /// Its value.
+    pub shape: Shape,
+    /// Whether it has to be there.
+    pub required: bool,
+    /// In half a sentence.
+    pub meaning: &'static str,
+}
+
+/// A type of JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// `null`
+    Null,
+    /// `true` and `false`
+    Boolean,
+    /// `1.5`
+    Number,
+    /// `"text"`
+    String,
+    /// `[]`
+    Array,
+    /// `{}`
+    Object,
+}
+
+impl Type {
+    /// A value's.
+    pub fn of(value: &Value) -> Type {
+        match value {
+            Value::Null => Type::Null,
+            Value::Bool(_) => Type::Boolean,
+            Value::Number(_) => Type::Number,
+            Value::String(_) => Type::String,
+            Value::Array(_) => Type::Array,
+            Value::Object(_) => Type::Object,
+        }
+    }
+
+    /// With its article.
+    pub fn name(self) -> &'static str {
+        match self {
+            Type::Null => "null",
+            Type::Boolean => "a boolean",
+            Type::Number => "a number",
+            Type::String => "a string",
+            Type::Array => "an array",
+            Type::Object => "an object",
+        }
+    }
+}
+
+impl Shape {
+    /// The types of JSON that have such values.
+    pub fn types(&self) -> Vec<Type> {
+        match self {
+            Shape::Boolean => vec![Type::Boolean],
+            Shape::Integer | Shape::Number => vec![Type::Number],
+            Shape::Null => vec![Type::Null],
+            Shape::Text | Shape::Path | Shape::Word(_) | Shape::PathOr(_) => vec![Type::String],
+            Shape::List(_) | Shape::Pair(_) => vec![Type::Array],
+            Shape::Map(_) | Shape::Object(_) => vec![Type::Object],
+            Shape::Any(shapes) => shapes.iter().flat_map(Shape::types).collect(),
+            Shape::Called(_, shape) => shape.types(),
+        }
+    }
+
+    /// What it must be, in words: "a string or an array of strings".
+    pub fn phrase(&self) -> String {
+        match self {
+            Shape::Boolean => "true or false".into(),
+            Shape::Integer => "a whole number".into(),
+            Shape::Number => "a number".into(),
+            Shape::Null => "null".into(),
+            Shape::Text | Shape::Path | Shape::PathOr(_) => "a string".into(),
+            Shape::Word(words) => {
+                let words: Vec<String> = words
+                    .iter()
+                    .map(|word| format!("{:?}", word.word))
+                    .collect();
+                or(&words)
+            }
+            Shape::List(Shape::Text | Shape::Path | Shape::PathOr(_)) => {
+                "an array of strings".into()
+            }
+            Shape::List(_) => "an array".into(),
+            Shape::Pair(_) => "an array of two".into(),
+            Shape::Map(_) | Shape::Object(_) => "an object".into(),
+            Shape::Any(shapes) => or(&shapes.iter().map(Shape::phrase).collect::<Vec<_>>()),
+            Shape::Called(name, _) => (*name).into(),
+        }
+    }
+
+    /// Holds a value against the shape. `at` is the argument's name, and where in it; what isn't wrong, but does nothing, is a warning.
+    ///
+    /// # Errors
+    /// A sentence that names the place and says what it should be.
+    pub fn check(&self, at: &str, value: &Value, warnings: &mut Vec<String>) -> Result<(), String> {
+        if !self.types().contains(&Type::of(value)) {
+            return Err(wrong(at, &self.phrase(), value));
+        }
+        match (self, value) {
+            (Shape::Integer, value) if value.as_i64().is_none() => {
+                Err(format!("`{at}` must be {}, not {value}", self.phrase()))
+            }
+            (Shape::Text, Value::String(text)) => {
+                no_nul(at, text)?;
+                warnings.extend(unexpanded(text).map(|variable| {
+                    format!("`{at}`: the client has not replaced the variable {variable}; it is left as it is")
+                }));
+                Ok(())
+            }
+            (Shape::PathOr(words), Value::String(text))
+                if words.iter().any(|word| word.word == text) =>
+            {
+                Ok(())
+            }
+            (Shape::Path | Shape::PathOr(_), Value::String(text)) => check_path(at, text),
+            (Shape::Word(words), Value::String(text))
+                if words.iter().all(|word| word.word != text) =>
+            {
+                Err(format!("`{at}` must be {}, not {text:?}", self.phrase()))
+            }
+            (Shape::List(each), Value::Array(items)) => {
+                let mut items = items.iter().enumerate();
+                items.try_for_each(|(index, item)| {
+                    each.check(&format!("{at}[{index}]"), item, warnings)
+                })
+            }
+            (Shape::Pair(each), Value::Array(items)) => match items.as_slice() {
+                [_, _] => {
+                    let mut items = items.iter().enumerate();
+                    items.try_for_each(|(index, item)| {
+                        each.check(&format!("{at}[{index}]"), item, warnings)
+                    })
+                }
+                _ => Err(format!(
+                    "`{at}` must be {}, not {} values",
+                    self.phrase(),
+                    items.len()
+                )),
+            },
+            (Shape::Map(each), Value::Object(entries)) => {
+                let mut entries = entries.iter();
+                entries.try_for_each(|(name, value)| {
+                    each.check(&format!("{at}.{name}"), value, warnings)
+                })
+            }
+            (Shape::Object(fields), Value::Object(entries)) => {
+                check_fields(fields, at, entries, warnings)
+            }
+            (Shape::Any(shapes), value) => {
+                let fitting = shapes
+                    .iter()
+                    .find(|shape| shape.types().contains(&Type::of(value)));
+                fitting.map_or(Ok(()), |shape| shape.check(at, value, warnings))
+            }
+            (Shape::Called(_, shape), value) => match shape.check(at, value, warnings) {
+                // Its own words, for what is no such thing at all.
+                Err(_) if matches!((shape, value), (Shape::Pair(_), Value::Array(items)) if items.len() != 2) => {
+                    Err(wrong(at, &self.phrase(), value))
+                }
+                other => other,
+            },
+            _ => Ok(()),
+        }
+    }
+}
+
+fn check_fields(
+    fields: &[Field],
+    at: &str,
+    entries: &serde_json::Map<String, Value>,
+    warnings: &mut Vec<String>,
+) -> Result<(), String> {
+    for (name, value) in entries {
+        match fields.iter().find(|field| field.name == name) {
+            Some(field) => {
+                let nothing = value.is_null() && !field.required;
+                if !nothing {
+                    field
+                        .shape
+                        .check(&format!("{at}.{name}"), value, warnings)?;
+                }
+            }
+            None => {
+                let known: Vec<&str> = fields.iter().map(|field| field.name).collect();
+                warnings.push(unknown::warning(&Unknown {
+                    inside: Some(at),
+                    name,
+                    known: &known,
+                }));
+            }
+        }
+    }
+    match fields
+        .iter()
+        .find(|field| field.required && !entries.contains_key(field.name))
+    {
+        Some(missing) => Err(format!(
+            "`{at}.{}` is missing: {}",
+            missing.name, missing.meaning
+        )),
+        None => Ok(()),
+    }
+}
+
+/// A path in which something was to be filled in leads nowhere, or to the wrong place.
+fn check_path(at: &str, text: &str) -> Result<(), String> {
+    no_nul(at, text)?;
+    let as_it_is = || Path::new(text).exists();
+    if let Some(start) = text.find("${")
+        && let Some(length) = text.get(start..).and_then(|rest| rest.find('}'))
+        && !as_it_is()
+    {
+        let variable = text.get(start..=start + length).unwrap_or_default();
+        return Err(format!(
+            "`{at}`: the client has not replaced the variable {variable} in {text:?}, which it may not know; write what it stands for"
+        ));
+    }
+    if text.starts_with('~') && text != "~" && !text.starts_with("~/") && !as_it_is() {
+        return Err(format!(
+            "`{at}`: other users' folders are not looked up, give the whole path for {text:?}"
+        ));
+    }
+    Ok(())
+}
+
+/// Variables of VS Code's, as other clients know some of them.
+const VARIABLES: [&str; 12] = [
+    "workspaceFolder",
+    "workspaceRoot",
+    "relativeFile",
+    "fileDirname",
+    "fileBasename",
+    "fileWorkspaceFolder",
+    "file}",
+    "userHome",
+    "env:",
+    "config:",
+    "command:",
+    "input:",
+];
+
+/// A variable of an editor's that is still written out. Others, `${HOME}`, may be meant for a shell.
+fn unexpanded(text: &str) -> Option<&str> {
+    text.match_indices("${").find_map(|(start, _)| {
+        let rest = text.get(start + 2..)?;
+        VARIABLES.iter().find(|name| rest.starts_with(**name))?;
+        text.get(start..=start + 2 + rest.find('}')?)
+    })
+}
+
+/// `a, b or c`.
+fn or(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}

@@ -1,0 +1,621 @@
+//! The table of arguments: the source of what is read, of the schema, of the page and of what editors offer.
+//!
+//! Who adds an argument adds its row here and a test of its effect to `tests/every_argument.md`, and runs `cargo xtask codegen`.
+
+use super::Start;
+use super::aliases::ALIASES;
+use super::attach::HANDED_OVER;
+use super::given::Given;
+use super::launch::Console;
+use super::shape::{Field, Shape, Word};
+use super::values::{
+    boolean, file, path, paths, process_id, signals, sink, skip, stdin, string, variables, words,
+};
+use crate::source_map::SourceMap;
+use dapple_engine::forks::FollowForks;
+use serde_json::Value;
+
+/// What editors add for themselves: in VS Code's `launch.json` these stand beside the adapter's own.
+pub const CLIENTS_OWN: [&str; 15] = [
+    "type",
+    "request",
+    "name",
+    "order",
+    "presentation",
+    "preLaunchTask",
+    "postDebugTask",
+    "internalConsoleOptions",
+    "debugServer",
+    "serverReadyAction",
+    "suppressMultipleSessionWarning",
+    "linux",
+    "osx",
+    "windows",
+    "$schema",
+];
+
+/// One argument.
+pub struct Row {
+    /// As it is written.
+    pub name: &'static str,
+    /// Which requests take it.
+    pub requests: Requests,
+    /// What its value may be.
+    pub shape: Shape,
+    /// What holds without it, as JSON; `None` where that is nothing in particular.
+    pub default: Option<&'static str>,
+    /// What it means, in a sentence.
+    pub description: &'static str,
+    /// A value, as JSON.
+    pub example: &'static str,
+    /// Whose it is.
+    pub origin: Origin,
+    /// Takes a value that has the shape, and is not `null`. The text is the argument's name, for what is wrong with it.
+    pub read: fn(&mut Given, &str, &Value) -> Result<(), String>,
+}
+
+/// Which requests take an argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Requests {
+    /// `launch`
+    Launch,
+    /// `attach`
+    Attach,
+    /// Each, and it goes for the sessions of children, too.
+    Both,
+}
+
+/// Whose an argument is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Ours.
+    Own,
+    /// Another debugger's name for ours.
+    Alias {
+        /// Ours, which wins where both are given.
+        of: &'static str,
+        /// The debugger.
+        from: &'static str,
+    },
+    /// From the adapter to itself.
+    Internal,
+}
+
+impl Row {
+    /// The argument that this is another name for.
+    pub fn alias_of(&self) -> Option<&'static str> {
+        match self.origin {
+            Origin::Alias { of, .. } => Some(of),
+            Origin::Own | Origin::Internal => None,
+        }
+    }
+
+    /// Whether users are told of it.
+    pub fn is_told(&self) -> bool {
+        self.origin != Origin::Internal
+    }
+
+    /// Whether it is for both requests.
+    pub fn is_common(&self) -> bool {
+        self.requests == Requests::Both
+    }
+
+    fn is_for(&self, start: Start) -> bool {
+        match self.requests {
+            Requests::Launch => start == Start::Launch,
+            Requests::Attach => start == Start::Attach,
+            Requests::Both => true,
+        }
+    }
+}
+
+/// The arguments of a request: other debuggers' names before ours.
+pub fn rows(start: Start) -> impl Iterator<Item = &'static Row> {
+    ALIASES
+        .iter()
+        .chain(ARGUMENTS)
+        .filter(move |row| row.is_for(start))
+}
+
+/// What `launch` can't be without.
+pub const LAUNCH_NEEDS: &[&str] = &["program"];
+
+/// Words for a standard input that is no file.
+const INPUTS: &[Word] = &[
+    Word {
+        word: "null",
+        meaning: "nothing",
+    },
+    Word {
+        word: "console",
+        meaning: "lines that begin with `>` in the debug console",
+    },
+    Word {
+        word: "inherit",
+        meaning: "the adapter's own, where a client leaves that free",
+    },
+];
+
+/// Words for an output that is no file.
+const OUTPUTS: &[Word] = &[
+    Word {
+        word: "null",
+        meaning: "nowhere",
+    },
+    Word {
+        word: "console",
+        meaning: "the debug console",
+    },
+];
+
+/// Where output goes.
+const SINK: Shape = Shape::Any(&[
+    Shape::PathOr(OUTPUTS),
+    Shape::Object(&[
+        Field {
+            name: "file",
+            shape: Shape::Path,
+            required: true,
+            meaning: "where it goes",
+        },
+        Field {
+            name: "append",
+            shape: Shape::Boolean,
+            required: false,
+            meaning: "write behind what it has",
+        },
+    ]),
+]);
+
+/// A stream of `stdio`.
+const STREAM: Shape = Shape::Any(&[Shape::PathOr(INPUTS), Shape::Null]);
+
+/// Our own, in the order in which they are listed to users.
+pub const ARGUMENTS: &[Row] = &[
+    Row {
+        name: "program",
+        requests: Requests::Launch,
+        shape: Shape::Path,
+        default: None,
+        description: "The executable to debug.",
+        example: r#""/home/me/app/target/debug/app""#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.program = path(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "args",
+        requests: Requests::Launch,
+        shape: Shape::Any(&[Shape::List(&Shape::Text), Shape::Text]),
+        default: Some("[]"),
+        description: "Its arguments: a list, or one string that is cut as a shell does, with nothing expanded.",
+        example: r#"["--port", "8080"]"#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.options.args = words(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "cwd",
+        requests: Requests::Launch,
+        shape: Shape::Path,
+        default: None,
+        description: "Its working directory; without it, the one that the client has started the adapter in.",
+        example: r#""/home/me/app""#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.options.cwd = path(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "env",
+        requests: Requests::Launch,
+        shape: Shape::Any(&[
+            Shape::Map(&Shape::Any(&[
+                Shape::Text,
+                Shape::Number,
+                Shape::Boolean,
+                Shape::Null,
+            ])),
+            Shape::List(&Shape::Text),
+        ]),
+        default: Some("{}"),
+        description: "Variables to set besides those of the client, `null` to remove one; or a list of `NAME=value`.",
+        example: r#"{"RUST_LOG": "debug", "LANG": null}"#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.variables = variables(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "envFile",
+        requests: Requests::Launch,
+        shape: Shape::Path,
+        default: None,
+        description: "A file of variables, `NAME=value` on each line; what `env` says wins.",
+        example: r#""/home/me/app/.env""#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.env_file = path(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "stopOnEntry",
+        requests: Requests::Launch,
+        shape: Shape::Boolean,
+        default: Some("false"),
+        description: "Stop before the program's first instruction.",
+        example: "true",
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.common.stop_on_entry = boolean(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "console",
+        requests: Requests::Launch,
+        shape: Shape::Word(&[
+            Word {
+                word: "internalConsole",
+                meaning: "its output is shown in the debug console",
+            },
+            Word {
+                word: "integratedTerminal",
+                meaning: "it runs in a terminal inside the client, which its streams are",
+            },
+            Word {
+                word: "externalTerminal",
+                meaning: "it runs in a terminal window of its own",
+            },
+        ]),
+        default: Some(r#""internalConsole""#),
+        description: "Where the program runs: its output shown in the debug console, or in a terminal of the client's.",
+        example: r#""integratedTerminal""#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.console = match string(name, value)? {
+                "integratedTerminal" => Console::Integrated,
+                "externalTerminal" => Console::External,
+                _ => Console::Internal,
+            };
+            Ok(())
+        },
+    },
+    Row {
+        name: "stdio",
+        requests: Requests::Launch,
+        shape: Shape::Any(&[
+            Shape::PathOr(INPUTS),
+            Shape::List(&STREAM),
+            Shape::Object(&[
+                Field {
+                    name: "stdin",
+                    shape: STREAM,
+                    required: false,
+                    meaning: "its input",
+                },
+                Field {
+                    name: "stdout",
+                    shape: STREAM,
+                    required: false,
+                    meaning: "its output",
+                },
+                Field {
+                    name: "stderr",
+                    shape: STREAM,
+                    required: false,
+                    meaning: "its errors",
+                },
+            ]),
+        ]),
+        default: None,
+        description: "`stdin`, `stdout` and `stderr` at once: a file for all three, or a list in that order whose last goes for the rest; `null` leaves one as it is.",
+        example: r#"[null, "out.txt"]"#,
+        origin: Origin::Own,
+        read: super::stdio::read,
+    },
+    Row {
+        name: "stdin",
+        requests: Requests::Launch,
+        shape: Shape::PathOr(INPUTS),
+        default: Some(r#""null""#),
+        description: "A file to be its standard input; `\"null\"` for none, `\"console\"` for what is typed in the debug console.",
+        example: r#""input.txt""#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.options.stdin = stdin(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "stdout",
+        requests: Requests::Launch,
+        shape: SINK,
+        default: Some(r#""console""#),
+        description: "A file to be made of its standard output, `\"null\"` for nowhere, `\"console\"` for the debug console.",
+        example: r#"{"file": "out.txt", "append": true}"#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.options.stdout = sink(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "stderr",
+        requests: Requests::Launch,
+        shape: SINK,
+        default: Some(r#""console""#),
+        description: "The same for its standard error.",
+        example: r#""errors.txt""#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.options.stderr = sink(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "pty",
+        requests: Requests::Launch,
+        shape: Shape::Boolean,
+        default: Some("false"),
+        description: "Give it a terminal of its own instead of pipes, shown in the debug console, where what is typed behind `>` is its input.",
+        example: "true",
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.options.terminal = boolean(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "randomize",
+        requests: Requests::Launch,
+        shape: Shape::Boolean,
+        default: Some("false"),
+        description: "Let the system place the program and its stack elsewhere in each run; else addresses repeat.",
+        example: "true",
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.options.randomize = boolean(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "noDebug",
+        requests: Requests::Launch,
+        shape: Shape::Boolean,
+        default: Some("false"),
+        description: "Run it without debugging: nothing traces it.",
+        example: "true",
+        origin: Origin::Own,
+        // The protocol's own, and read with it.
+        read: |_, _, _| Ok(()),
+    },
+    Row {
+        name: "pid",
+        requests: Requests::Attach,
+        shape: Shape::Called("a process id", &Shape::Any(&[Shape::Integer, Shape::Text])),
+        default: None,
+        description: "The process: its id, a number or a text with one, as `\"${command:pickProcess}\"` gives it.",
+        example: "4711",
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.pid = Some(process_id(name, value)?);
+            Ok(())
+        },
+    },
+    Row {
+        name: "program",
+        requests: Requests::Attach,
+        shape: Shape::Path,
+        default: None,
+        description: "Or the name or path of its executable; with `coreFile`, where the program is now, if not where it was.",
+        example: r#""server""#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.program = path(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "waitFor",
+        requests: Requests::Attach,
+        shape: Shape::Boolean,
+        default: Some("false"),
+        description: "Wait for the next process of that `program` to start.",
+        example: "true",
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.wait_for = boolean(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "coreFile",
+        requests: Requests::Attach,
+        shape: Shape::Path,
+        default: None,
+        description: "Instead of a process, the core file that one has left: all is as it was, and nothing can be run or changed.",
+        example: r#""/tmp/core.4711""#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.core = Some(file(name, value)?);
+            Ok(())
+        },
+    },
+    Row {
+        name: "stopOnEntry",
+        requests: Requests::Attach,
+        shape: Shape::Boolean,
+        default: Some("false"),
+        description: "Hold the process where it is, instead of letting it run on.",
+        example: "true",
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.common.stop_on_entry = boolean(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: HANDED_OVER,
+        requests: Requests::Attach,
+        shape: Shape::Path,
+        default: None,
+        description: "Where the session that holds this process waits for the one that takes it over.",
+        example: r#""/tmp/meeting""#,
+        origin: Origin::Internal,
+        read: |given, name, value| {
+            given.handed_over = Some(file(name, value)?);
+            Ok(())
+        },
+    },
+    Row {
+        name: "sourceMap",
+        requests: Requests::Both,
+        shape: Shape::Any(&[
+            Shape::Called(
+                "an object from folders of the debug information to folders here",
+                &Shape::Map(&Shape::Path),
+            ),
+            Shape::List(&Shape::Called(
+                "a pair of folders",
+                &Shape::Pair(&Shape::Path),
+            )),
+        ]),
+        default: Some("{}"),
+        description: "Where the sources are, if not where the program was compiled: folders that the debug information names (`.` for relative names), each with the folder here.",
+        example: r#"{"/build/app": "/home/me/app"}"#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.common.source_map = SourceMap::read(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "skip",
+        requests: Requests::Both,
+        shape: Shape::Called("a list of patterns", &Shape::List(&Shape::Text)),
+        default: Some(r#"["std"]"#),
+        description: "Code that steps don't enter: functions, source files, and `std` for the standard libraries; `[]` for none.",
+        example: r#"["std", "*/vendor/*", "my::parse"]"#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.common.skip = skip(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "signals",
+        requests: Requests::Both,
+        shape: Shape::Called(
+            "a list of signals",
+            &Shape::Any(&[
+                Shape::Map(&Shape::Text),
+                Shape::List(&Shape::Text),
+                Shape::Text,
+            ]),
+        ),
+        default: None,
+        description: "What becomes of signals: whether one stops the program, is told, and is passed on to it.",
+        example: r#"{"SIGUSR1": "stop", "SIGTERM": "nostop print"}"#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.common.signals = signals(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "followForks",
+        requests: Requests::Both,
+        shape: Shape::Word(&[
+            Word {
+                word: "parent",
+                meaning: "children run free",
+            },
+            Word {
+                word: "child",
+                meaning: "the first child is debugged in its parent's place",
+            },
+            Word {
+                word: "both",
+                meaning: "each child gets a session of its own",
+            },
+        ]),
+        default: Some(r#""parent""#),
+        description: "Which process is debugged when it forks.",
+        example: r#""both""#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.common.follow_forks = match string(name, value)? {
+                "child" => FollowForks::Child,
+                "both" => FollowForks::Both,
+                _ => FollowForks::Parent,
+            };
+            Ok(())
+        },
+    },
+    Row {
+        name: "visualizerFile",
+        requests: Requests::Both,
+        shape: Shape::Called(
+            "a file's path or a list of them",
+            &Shape::Any(&[Shape::Path, Shape::List(&Shape::Path)]),
+        ),
+        default: None,
+        description: "A Natvis file, or a list of them: how values of your own types are shown.",
+        example: r#""/home/me/app/app.natvis""#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.common.visualizers = paths(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "callTimeout",
+        requests: Requests::Both,
+        shape: Shape::Called("a number of seconds", &Shape::Number),
+        default: Some("5"),
+        description: "How many seconds a function may take that an expression calls; then it is given up, and the thread is where it was.",
+        example: "0.5",
+        origin: Origin::Own,
+        read: |given, name, value| given.common.calls.read_time_limit(name, value),
+    },
+    Row {
+        name: "callThreads",
+        requests: Requests::Both,
+        shape: Shape::Word(&[
+            Word {
+                word: "one",
+                meaning: "the calling thread alone",
+            },
+            Word {
+                word: "all",
+                meaning: "all threads",
+            },
+        ]),
+        default: Some(r#""one""#),
+        description: "Who runs while an expression calls a function.",
+        example: r#""all""#,
+        origin: Origin::Own,
+        read: |given, name, value| given.common.calls.read_threads(name, value),
+    },
+    Row {
+        name: "debuginfod",
+        requests: Requests::Both,
+        shape: Shape::Boolean,
+        default: Some("false"),
+        description: "Ask debuginfod servers (`DEBUGINFOD_URLS`, through `debuginfod-find`) for the debug information of modules that have none.",
+        example: "true",
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.common.debuginfod = boolean(name, value)?;
+            Ok(())
+        },
+    },
+];
