@@ -1,14 +1,18 @@
 // Writes dapple-VERSION.vsix, a package as `code --install-extension` takes it: a zip archive with the extension's files
 // in `extension/`, a manifest for the gallery and the types of contents. The same files make the same bytes.
-// With an argument, the executable of that path goes along as `bin/dapple`, and the package is for Linux x86-64 only.
+//
+//   node scripts/package.mjs [--binary DAPPLE] [--output FOLDER]
+//
+// With --binary that executable goes along as `bin/dapple`, and the package is for Linux x86-64 only.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { zip } from './zip.mjs';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
 const repository = join(here, '../..');
-const binary = process.argv[2];
+const { binary, output } = parseArgs({ options: { binary: { type: 'string' }, output: { type: 'string', default: here } } }).values;
 const manifest = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'));
 
 const files = [
@@ -28,10 +32,10 @@ if (binary !== undefined) {
     entries.push({ name: 'extension/bin/dapple', data: readFileSync(binary), mode: 0o755 });
 }
 const target = binary === undefined ? '' : '-linux-x64';
-const output = join(here, `${manifest.name}${target}-${manifest.version}.vsix`);
+const file = join(output, `${manifest.name}${target}-${manifest.version}.vsix`);
 const archive = zip(entries);
-writeFileSync(output, archive);
-console.log(`wrote ${output} (${entries.length} files, ${Math.ceil(archive.length / 1024)} KiB)`);
+writeFileSync(file, archive);
+console.log(`wrote ${file} (${entries.length} files, ${Math.ceil(archive.length / 1024)} KiB)`);
 
 /** The manifest without what only its development needs. */
 function packaged({ devDependencies: _, scripts: __, private: ___, ...rest }) {
