@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{Run, dapple, normalised, root};
+use support::{Run, dapple, normalised, root, words};
 
 /// The text of the first block fenced as `language`.
 fn block<'t>(text: &'t str, language: &str) -> &'t str {
@@ -26,16 +26,7 @@ fn the_readmes_session_is_as_it_shows() {
         .trim()
         .strip_prefix("cargo run --release -- ")
         .expect("it is the command that a newcomer has");
-    // As the shell would split it: by blanks, but for those between quotes.
-    let mut arguments = Vec::new();
-    for (index, part) in ours.split('\'').enumerate() {
-        if index % 2 == 1 {
-            arguments.push(part);
-        } else {
-            arguments.extend(part.split_whitespace());
-        }
-    }
-    let run = Run::of(dapple().args(arguments));
+    let run = Run::of(dapple().args(words(ours)));
     let shown = normalised(block(&readme, "text"));
     assert_eq!(of_any_compiler(&shown), of_any_compiler(&run.stdout));
     assert_eq!((run.code, run.stderr.as_str()), (Some(3), ""));

@@ -2,10 +2,12 @@
 //! form that people read, and whether a full name is what a user's [`NamePattern`] means. Knows no DWARF.
 
 mod implementation;
+mod label;
 mod parts;
 mod pattern;
 mod short;
 
+pub use label::call_label;
 pub(crate) use parts::base_of;
 pub use pattern::NamePattern;
 pub use short::short_name;

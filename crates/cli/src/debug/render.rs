@@ -94,6 +94,18 @@ pub fn stop_reason(stop: &StoppedEventBody, breakpoints: &[u32]) -> String {
         (StoppedEventReason::Exception, _) => {
             format!("by {}", told.unwrap_or_else(|| "an exception".to_owned()))
         }
+        // What was accessed, and then the statement that did it.
+        (StoppedEventReason::DataBreakpoint, _) => {
+            let what = stop.description.as_deref().map(printable);
+            let by = stop.text.as_deref().map(printable);
+            match (what, by) {
+                (Some(what), Some(by)) => format!("because {what}, {by}"),
+                (Some(what), None) => format!("because {what}"),
+                (None, Some(by)) => by,
+                (None, None) => "by an access to data".to_owned(),
+            }
+        }
+        (StoppedEventReason::Goto, _) => "after a jump".to_owned(),
         (reason, _) => match told {
             Some(told) => format!("by {told}"),
             None => format!("by {}", printable(reason.as_str())),

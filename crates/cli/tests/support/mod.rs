@@ -102,6 +102,19 @@ pub fn typed(arguments: &[&str], lines: &[&str]) -> Run {
     Run::of(dapple().arg("debug").args(arguments).stdin(lines))
 }
 
+/// A command line's words as the shell would split it: by blanks, but for those between quotes.
+pub fn words(line: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    for (index, part) in line.split('\'').enumerate() {
+        if index % 2 == 1 {
+            words.push(part);
+        } else {
+            words.extend(part.split_whitespace());
+        }
+    }
+    words
+}
+
 /// What a run wrote and how it ended.
 #[derive(Debug)]
 pub struct Run {

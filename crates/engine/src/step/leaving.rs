@@ -10,7 +10,8 @@ use crate::unwind;
 const MAX_CALLERS: usize = 256;
 
 impl Step {
-    /// Runs to the nearest caller with source; a step out, to the direct one where none has.
+    /// Runs to the nearest caller with source. Where none has, the program runs on; but a step out of code that isn't the user's
+    /// goes to the direct one.
     pub(super) fn leave(&mut self, cx: &Context<'_>) -> Action {
         let mut frame = unwind::innermost(cx.registers, cx.modules, cx.memory);
         let mut direct = None;
@@ -36,7 +37,7 @@ impl Step {
         self.phase = Phase::Leaving;
         self.left = None;
         match (self.kind, direct) {
-            (StepKind::Out, Some(target)) => {
+            (StepKind::Out, Some(target)) if !cx.position().is_some_and(|at| at.in_users) => {
                 self.left = cx.registers.pc();
                 target
             }

@@ -11,7 +11,7 @@ use crate::session::StepKind;
 use crate::session::stepping::{Callee, StepTarget};
 use dapple_symbols::functions::{InlinedCall, SourcePosition};
 use dapple_symbols::module::demangle_short;
-use dapple_symbols::names::short_name;
+use dapple_symbols::names::{call_label, short_name};
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic,
     OpAccess, OpKind, Register,
@@ -431,7 +431,7 @@ fn target(into: Callee, name: String, position: Option<SourcePosition>) -> StepT
     StepTarget {
         into,
         end: end.and_then(|position| source::call_end(position, &name)),
-        name,
+        name: call_label(&name),
         position,
     }
 }

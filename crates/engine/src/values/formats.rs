@@ -142,6 +142,13 @@ impl Reader<'_> {
         shown(number_of(&type_, &bytes)?)
     }
 
+    /// What is at an address where there is code: `<main+4>`.
+    pub(super) fn code_place(&self, address: u64) -> Option<String> {
+        let module = self.modules.at(Address(address))?;
+        let is_code = module.has_code_at(Address(address));
+        is_code.then(|| self.place_at(address)).flatten()
+    }
+
     /// What is at an address of the program: `<main+4>`, `<counter>`.
     fn place_at(&self, address: u64) -> Option<String> {
         let address = Address(address);

@@ -410,6 +410,7 @@ impl Reader<'_> {
             Some(TypeKind::Base(_)) => resolved
                 .as_ref()
                 .and_then(|target| c::text_at(self, target, address, limit)),
+            None => self.code_place(address),
             _ => None,
         };
         View::Pointer {

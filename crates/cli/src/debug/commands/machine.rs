@@ -11,6 +11,7 @@ use dapple_dap::types::{
 
 use super::data::{children, hint, scopes, selected};
 use super::{Argument, Command, Flow};
+use crate::debug::render;
 use crate::debug::screen::printable;
 use crate::debug::session::Session;
 use crate::debug::style::Role;
@@ -275,6 +276,21 @@ fn disassemble(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     };
     session.screen.say(&lines.join("\n"));
     Ok(Flow::Go)
+}
+
+/// Where the thread stands, to the instruction; where the adapter tells of none, to the line.
+pub fn show_instruction(session: &mut Session) -> anyhow::Result<()> {
+    session.load_frames(1)?;
+    let frame = session.stop()?.frame().cloned();
+    let frame = frame.context("this thread has no frames to show")?;
+    let Some(at) = &frame.instruction_pointer_reference else {
+        return session.show_selected();
+    };
+    let place = render::frame(&frame, session.screen.style);
+    let lines = instructions(session, at, 0, 1)?;
+    session.screen.say(&place);
+    session.screen.say(lines.last().map_or("", String::as_str));
+    Ok(())
 }
 
 /// Instructions in lines, each source line before what is made of it.

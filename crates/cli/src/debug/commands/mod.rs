@@ -22,6 +22,7 @@ use anyhow::bail;
 use super::session::Session;
 
 pub use data::{returned, variables_of};
+pub use machine::show_instruction;
 pub use watching::Watch;
 
 /// Whether the session goes on after a command.

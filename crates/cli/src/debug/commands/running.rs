@@ -227,6 +227,7 @@ fn step_instruction(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     let arguments = StepInArguments::new(thread).with_granularity(SteppingGranularity::Instruction);
     session.request::<StepInRequest>(arguments)?;
     session.resumed();
+    session.process.by_instruction = true;
     Ok(Flow::Go)
 }
 
@@ -238,6 +239,7 @@ fn next_instruction(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     let arguments = NextArguments::new(thread).with_granularity(SteppingGranularity::Instruction);
     session.request::<NextRequest>(arguments)?;
     session.resumed();
+    session.process.by_instruction = true;
     Ok(Flow::Go)
 }
 

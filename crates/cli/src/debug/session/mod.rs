@@ -378,6 +378,7 @@ impl Session {
     pub fn resumed(&mut self) {
         self.process.state = State::Running;
         self.process.finishing = false;
+        self.process.by_instruction = false;
         self.process.listed = None;
         if self.input.is_interactive() {
             self.screen.share();

@@ -32,6 +32,8 @@ pub struct Process {
     pub state: State,
     /// A step out is under way: what is returned will be shown.
     pub finishing: bool,
+    /// The step under way is by an instruction, which is shown where it ends.
+    pub by_instruction: bool,
     /// The file and last line shown, from where `list` goes on.
     pub listed: Option<(PathBuf, usize)>,
     /// Which data is watched in it.
@@ -51,6 +53,7 @@ impl Process {
             launch: Ok(()),
             state,
             finishing: false,
+            by_instruction: false,
             listed: None,
             watches: Vec::new(),
             answers: Vec::new(),

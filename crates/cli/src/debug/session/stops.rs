@@ -110,13 +110,19 @@ impl Session {
         }
         if self.aside {
             self.process.finishing = false;
+            self.process.by_instruction = false;
             return;
         }
         let looked = match expected {
             true => Ok(()),
             false => self.select_own_code(),
         };
-        if let Err(error) = looked.and_then(|()| self.show_selected()) {
+        let by_instruction = std::mem::take(&mut self.process.by_instruction) && expected;
+        let shown = looked.and_then(|()| match by_instruction {
+            true => commands::show_instruction(self),
+            false => self.show_selected(),
+        });
+        if let Err(error) = shown {
             self.screen.complain(&format!("{error:#}"));
         }
         if std::mem::take(&mut self.process.finishing)

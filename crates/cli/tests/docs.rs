@@ -1,0 +1,75 @@
+//! The sessions in `docs/` are what their commands print.
+//!
+//! `DAPPLE_DOCS=write cargo test -p dapple-cli --test docs` writes what they print into the pages.
+
+mod support;
+
+use std::path::PathBuf;
+
+use support::{Run, dapple, normalised, root, words};
+
+/// All pages.
+fn pages() -> Vec<PathBuf> {
+    let mut folders = vec![root().join("docs")];
+    let mut pages = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("the pages") {
+            let path = entry.expect("a page").path();
+            match path.extension() {
+                Some(extension) if extension == "md" => pages.push(path),
+                None if path.is_dir() => folders.push(path),
+                _ => {}
+            }
+        }
+    }
+    pages.sort();
+    pages
+}
+
+/// What a command line of a page prints, as the pages have it.
+fn printed(command: &str) -> String {
+    let line = command
+        .strip_prefix("dapple ")
+        .unwrap_or_else(|| panic!("the pages show `dapple`: {command}"));
+    let mut run = dapple();
+    // What differs from one standard library to the next is the reader's business.
+    let run = Run::of(run.args(words(line)));
+    let mut shown = run.stdout;
+    shown.push_str(&run.stderr);
+    shown
+}
+
+#[test]
+fn sessions_are_as_they_are_shown() {
+    let writes = std::env::var_os("DAPPLE_DOCS").is_some();
+    let (mut sessions, mut wrong) = (0, Vec::new());
+    for page in pages() {
+        let text = std::fs::read_to_string(&page).expect("a page");
+        let mut parts = text.split("```console\n");
+        let mut written = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let (block, rest) = part.split_once("```").expect("a block is closed");
+            let (command, shown) = block.split_once('\n').expect("a command has an end");
+            let command = command
+                .strip_prefix("$ ")
+                .expect("a block begins with a command");
+            let printed = printed(command);
+            sessions += 1;
+            if normalised(shown) != printed {
+                let page = page.display();
+                wrong.push(format!(
+                    "{page}: {command}\n--- shown\n{shown}--- printed\n{printed}"
+                ));
+            }
+            written += &format!("```console\n$ {command}\n{printed}```{rest}");
+        }
+        if writes {
+            std::fs::write(&page, written).expect("a page can be written");
+        }
+    }
+    assert!(
+        sessions > 8,
+        "the pages show sessions: {sessions} were found"
+    );
+    assert!(writes || wrong.is_empty(), "{}", wrong.join("\n"));
+}
