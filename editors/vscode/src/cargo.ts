@@ -78,27 +78,31 @@ export function isWithin(path: string, folder: string): boolean {
 /** Asks cargo for a project's targets. */
 export async function readProject(folder: string, env: NodeJS.ProcessEnv, home: string): Promise<Project> {
     const args = ['metadata', '--no-deps', '--format-version', '1', '--manifest-path', join(folder, 'Cargo.toml')];
-    const run = (cargo: string) =>
-        new Promise<string>((resolve, reject) => {
-            execFile(cargo, args, { cwd: folder, env, timeout: PATIENCE_MS, maxBuffer: MOST_METADATA }, (error, stdout, stderr) => {
-                if (error === null) {
-                    resolve(stdout);
-                } else {
-                    reject(Object.assign(new Error(stderr.trim() || error.message), { code: error.code }));
-                }
-            });
-        });
-    let text: string;
-    try {
-        text = await run('cargo');
-    } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-            throw error;
-        }
-        // An editor that was started from a desktop often has no ~/.cargo/bin on its PATH.
-        text = await run(join(env['CARGO_HOME'] || join(home, '.cargo'), 'bin', 'cargo'));
+    const installed = join(env['CARGO_HOME'] || join(home, '.cargo'), 'bin', 'cargo');
+    // An editor that was started from a desktop often has no ~/.cargo/bin on its PATH.
+    const text = (await run('cargo', args, folder, env)) ?? (await run(installed, args, folder, env));
+    if (text === undefined) {
+        throw new Error(`cargo was not found: neither on PATH nor as ${installed}`);
     }
     return readMetadata(JSON.parse(text));
+}
+
+/** What a program writes; `undefined` if there is none. */
+function run(program: string, args: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+    return new Promise((resolve, reject) => {
+        execFile(program, args, { cwd, env, timeout: PATIENCE_MS, maxBuffer: MOST_METADATA }, (error, stdout, stderr) => {
+            const code: unknown = error?.code;
+            if (error === null) {
+                resolve(stdout);
+            } else if (code === 'ENOENT') {
+                resolve(undefined);
+            } else if (error.killed === true) {
+                reject(new Error(`cargo metadata did not end within ${PATIENCE_MS / 1000} seconds`));
+            } else {
+                reject(new Error(stderr.trim() || error.message));
+            }
+        });
+    });
 }
 
 /** Reads what `cargo metadata` has written. */

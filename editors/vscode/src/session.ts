@@ -1,5 +1,6 @@
 // Starts the debug adapter for a session, and says what to do when there is none.
 import { homedir } from 'node:os';
+import { resolve } from 'node:path';
 import * as vscode from 'vscode';
 import { type Located, locate, problem, withVariables } from './adapter';
 
@@ -28,7 +29,10 @@ export class AdapterFactory implements vscode.DebugAdapterDescriptorFactory {
             throw new Error(problem(located));
         }
         const log = pathSetting('log', folder);
-        return new vscode.DebugAdapterExecutable(located.path, ['dap', ...(log === '' ? [] : ['--log', log])]);
+        const cwd = folder?.uri.fsPath;
+        const logging = log === '' ? [] : ['--log', resolve(cwd ?? homedir(), log)];
+        // Where a configuration has no `cwd`, the program runs where the adapter does.
+        return new vscode.DebugAdapterExecutable(located.path, ['dap', ...logging], cwd === undefined ? {} : { cwd });
     }
 }
 

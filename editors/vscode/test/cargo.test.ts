@@ -129,6 +129,7 @@ test('what cargo says of a bad manifest is passed on', async () => {
 
 test('cargo is found where rustup installs it, too', async () => {
     const home = join(root, 'home');
+    await assert.rejects(readProject(workspace, { PATH: '/nowhere' }, home), /cargo was not found: neither on PATH nor as .*home\/\.cargo\/bin\/cargo/);
     write('home', { '.cargo/bin/cargo': '#!/bin/sh\necho \'{"workspace_root": "/there", "packages": []}\'\n' });
     chmodSync(join(home, '.cargo/bin/cargo'), 0o755);
     assert.deepEqual(await readProject(workspace, { PATH: '/nowhere' }, home), { root: '/there', targets: [] });
