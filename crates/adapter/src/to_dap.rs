@@ -22,6 +22,7 @@ use dapple_engine::disassembly::Instruction;
 use dapple_engine::event::{ExceptionKind, ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::exceptions::{BreakMode, Exception};
 use dapple_engine::frame::Frame;
+use dapple_engine::launch::LaunchOption;
 use dapple_engine::modules::{DebugInfo, ModuleInfo};
 use dapple_engine::registers::shown::ShownRegister;
 use dapple_engine::session::stepping::StepTarget;
@@ -35,6 +36,25 @@ use std::path::{Path, PathBuf};
 pub fn failure(error: &Error) -> Failure {
     match error {
         Error::NotStopped => not_stopped(),
+        Error::LaunchOption {
+            option,
+            path,
+            reason,
+        } => {
+            let argument = match option {
+                LaunchOption::Program => "program",
+                LaunchOption::WorkingDirectory => "cwd",
+                LaunchOption::Stdin => "stdin",
+                LaunchOption::Stdout => "stdout",
+                LaunchOption::Stderr => "stderr",
+            };
+            let path = path.display();
+            Failure::new(format!("launch: `{argument}` {path}: {reason}")).show_user()
+        }
+        Error::Core { core, reason } => {
+            let core = core.display();
+            Failure::new(format!("attach: `coreFile` {core}: {reason}")).show_user()
+        }
         other => Failure::new(other.to_string()).show_user(),
     }
 }

@@ -1,58 +1,23 @@
 //! The list in `every_request.md` is true: each request that is answered is in it, and each test that it names is there. Who adds a
 //! request or removes a test is told here.
 
+#[path = "support/listed.rs"]
+mod listed;
+
 use dapple_adapter::{ServeOptions, serve};
 use dapple_dap::transport::{Connection, Incoming};
 use dapple_schema::Model;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use listed::{crates, files_of_tests, text_of};
 
 /// How long an answer may take before the test gives up.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The rows of the list's table under a title, by their cells.
 fn rows(title: &str) -> Vec<Vec<String>> {
-    let list = include_str!("every_request.md");
-    let section = list.split("\n## ").find(|part| part.starts_with(title));
-    let section = section.unwrap_or_else(|| panic!("the list has no {title}"));
-    let rows = section.lines().filter(|line| line.starts_with("| "));
-    let cells = |line: &str| {
-        let cells = line.trim_matches('|').split(" | ");
-        cells.map(|cell| cell.trim().to_owned()).collect()
-    };
-    // Behind the head and the line under it.
-    rows.skip(2).map(cells).collect()
-}
-
-fn crates() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// The text of a file of tests, `CRATE/FILE`.
-fn text_of(file: &str) -> String {
-    let (of, name) = file.split_once('/').unwrap_or(("", file));
-    let path = crates().join(of).join("tests").join(format!("{name}.rs"));
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// Checks that the tests of a cell are there, and gives their files.
-fn files_of_tests(row: &[String]) -> Vec<String> {
-    let tests = row.last().expect("a row has cells");
-    let check = |test: &str| {
-        let (file, name) = test
-            .split_once(": ")
-            .unwrap_or_else(|| panic!("{test} is no `CRATE/FILE: NAME`"));
-        let text = text_of(file);
-        let mut tests = text.split("#[test]").skip(1);
-        assert!(
-            tests.any(|text| text.trim_start().starts_with(&format!("fn {name}("))),
-            "{}: there is no test `{name}` in {file}",
-            row[0]
-        );
-        file.to_owned()
-    };
-    tests.split(", ").map(check).collect()
+    listed::rows(include_str!("every_request.md"), title)
 }
 
 /// Checks that a row's tests are there, and that one has `NAMEsuffix` in it, if by a verb that all share.

@@ -23,7 +23,7 @@ fn is_told(program: impl Into<PathBuf>, end: &str) {
     let sentence = refusal(&json!({"program": program}));
     assert_eq!(
         sentence,
-        format!("cannot launch {}: {end}", program.display())
+        format!("launch: `program` {}: {end}", program.display())
     );
 }
 
@@ -138,4 +138,159 @@ fn an_empty_working_directory_is_none() {
     let session = Session::started(&fixture, json!({"cwd": ""}), &[]);
     assert_eq!(session.exit_code(), 0);
     session.disconnect();
+}
+
+fn refusal_of(arguments: Value) -> String {
+    let mut all = json!({"program": "/bin/true"});
+    for (name, value) in arguments.as_object().expect("an object") {
+        all[name] = value.clone();
+    }
+    refusal(&all)
+}
+
+#[test]
+fn a_variable_that_the_client_has_not_replaced_is_told() {
+    for (arguments, named) in [
+        (
+            json!({"program": "${workspaceFolder}/x"}),
+            "`program`: the client has not replaced the variable ${workspaceFolder} in \"${workspaceFolder}/x\"",
+        ),
+        (
+            json!({"cwd": "${fileDirname}"}),
+            "`cwd`: the client has not replaced the variable ${fileDirname}",
+        ),
+        (
+            json!({"envFile": "/x/${env:STAGE}"}),
+            "`envFile`: the client has not replaced the variable ${env:STAGE}",
+        ),
+        (
+            json!({"stdout": {"file": "${file}.out"}}),
+            "`stdout.file`: the client has not replaced the variable ${file}",
+        ),
+        (
+            json!({"sourceMap": {"/a": "${workspaceFolder}"}}),
+            "`sourceMap./a`: the client has not replaced the variable ${workspaceFolder}",
+        ),
+        (
+            json!({"visualizerFile": ["${workspaceFolder}/a.natvis"]}),
+            "`visualizerFile[0]`: the client has not replaced the variable ${workspaceFolder}",
+        ),
+    ] {
+        let sentence = refusal_of(arguments);
+        assert!(
+            sentence.starts_with(&format!("launch: {named}")),
+            "{sentence}"
+        );
+        assert!(
+            sentence.ends_with(", which it may not know; write what it stands for"),
+            "{sentence}"
+        );
+    }
+    // The program may be meant to get this; but `${HOME}` is a shell's.
+    assert_eq!(
+        warnings(
+            json!({"args": ["0", "${workspaceFolder}/x", "${HOME}"], "env": {"A": "${env:B}"}})
+        ),
+        [
+            "launch: `args[1]`: the client has not replaced the variable ${workspaceFolder}; it is left as it is",
+            "launch: `env.A`: the client has not replaced the variable ${env:B}; it is left as it is",
+        ]
+    );
+}
+
+#[test]
+fn a_path_may_begin_with_the_users_folder() {
+    let home = std::env::var("HOME").expect("a home");
+    let sentence = refusal(&json!({"program": "~/no-such-program-anywhere"}));
+    let whole = format!(
+        "launch: `program` {}/no-such-program-anywhere: there is no such file",
+        home.trim_end_matches('/')
+    );
+    assert_eq!(sentence, whole);
+    let fixture = Fixture::new("exit.c");
+    let session = Session::started(&fixture, json!({"cwd": "~"}), &[]);
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+    let sentence = refusal(&json!({"program": "~someone/x"}));
+    assert_eq!(
+        sentence,
+        "launch: `program`: other users' folders are not looked up, give the whole path for \"~someone/x\""
+    );
+}
+
+#[test]
+fn a_working_directory_that_can_not_be_one_is_told_why() {
+    let folder = support::fixture::fixtures_folder().join(format!("folder-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let near = text(&folder).replace("folder-", "foldre-");
+    for (cwd, why) in [
+        (
+            "/nowhere/at/all".to_owned(),
+            "there is no such folder; /nowhere does not exist".to_owned(),
+        ),
+        (
+            near,
+            format!(
+                "there is no such folder; did you mean {}?",
+                folder.display()
+            ),
+        ),
+        ("/etc/passwd".to_owned(), "it is no folder".to_owned()),
+    ] {
+        assert_eq!(
+            refusal_of(json!({"cwd": cwd})),
+            format!("launch: `cwd` {cwd}: {why}")
+        );
+    }
+    std::fs::remove_dir(&folder).expect("removed");
+}
+
+#[test]
+fn a_file_that_an_argument_names_is_told_with_the_argument() {
+    let variables = file("wrong.env", b"A=1\n\nthis is none\n", 0o644);
+    for (arguments, said) in [
+        (
+            json!({"envFile": variables}),
+            format!(
+                "`envFile` {}: line 3 must have the form NAME=value",
+                variables.display()
+            ),
+        ),
+        (
+            json!({"envFile": "/tmp"}),
+            "`envFile` /tmp: it is no regular file".to_owned(),
+        ),
+        (
+            json!({"envFile": "/dev/zero"}),
+            "`envFile` /dev/zero: it is no regular file".to_owned(),
+        ),
+        (
+            json!({"stdin": "/nowhere"}),
+            "`stdin` /nowhere: No such file or directory (os error 2)".to_owned(),
+        ),
+        (
+            json!({"stdin": ""}),
+            "`stdin` is empty: it names no file".to_owned(),
+        ),
+        (
+            json!({"stdout": "/tmp"}),
+            "`stdout` /tmp: Is a directory (os error 21)".to_owned(),
+        ),
+        (
+            json!({"stderr": {"file": "/nowhere/x"}}),
+            "`stderr` /nowhere/x: No such file or directory (os error 2)".to_owned(),
+        ),
+    ] {
+        assert_eq!(refusal_of(arguments), format!("launch: {said}"));
+    }
+}
+
+#[test]
+fn a_misspelt_program_is_told_with_what_is_missing() {
+    assert_eq!(
+        refusal(&json!({"progam": "/bin/true", "exe": "/bin/true"})),
+        "launch needs `program`: the path of the executable to debug\n\
+         launch: `exe` is ignored: it is `program` here\n\
+         launch: the argument `progam` is not known and ignored; did you mean `program`?"
+    );
 }

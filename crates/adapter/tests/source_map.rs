@@ -30,6 +30,11 @@ struct Moved {
 
 impl Moved {
     fn new(name: &str) -> Moved {
+        Moved::compiled(name, |_| Vec::new())
+    }
+
+    /// With more flags, which may name the folder where it is built.
+    fn compiled(name: &str, flags: impl Fn(&Path) -> Vec<String>) -> Moved {
         let root = fixtures_folder().join(format!("moved-{name}-{}", std::process::id()));
         // Another run of the tests may have had the same number.
         let _ = std::fs::remove_dir_all(&root);
@@ -39,6 +44,7 @@ impl Moved {
         std::fs::write(built.join("main.c"), MAIN).expect("a source");
         std::fs::write(built.join("include/part.h"), PART).expect("a source");
         let compiled = Command::new("gcc")
+            .args(flags(&built))
             .args(["-g", "-Iinclude", "main.c", "-o"])
             .arg(&program)
             .current_dir(&built)
@@ -170,4 +176,46 @@ fn a_file_that_is_elsewhere_in_the_debug_information_is_told_with_what_maps_it()
     assert_eq!(nearly, format!("{upper}; there is {built}/main.c"));
     assert_eq!(nowhere, no_module("/no/such.c"));
     session.disconnect();
+}
+
+/// The first breakpoint in `main.c`, as it is in the folder now.
+fn is_found(moved: &Moved, arguments: serde_json::Value) {
+    let mut arguments = arguments;
+    arguments["program"] = json!(text(&moved.program));
+    let session = Session::new();
+    session.ok::<LaunchRequest>(dapple_dap::testing::launch_arguments(&arguments));
+    session.wait_for::<InitializedEvent>();
+    let main = text(&moved.now.join("main.c"));
+    let set = session.set_lines(&main, &[6]).remove(0);
+    assert!(set.verified, "{arguments}: {set:?}");
+    session.configured();
+    let stop = session.stopped(StoppedEventReason::Breakpoint);
+    assert_eq!(
+        (file_of(&stop.top), stop.top.line),
+        (Some(main), 6),
+        "{arguments}"
+    );
+    session.disconnect();
+}
+
+#[test]
+fn other_debuggers_arguments_say_where_sources_are_too() {
+    let moved = Moved::new("named");
+    let (built, now) = (text(&moved.built), text(&moved.now));
+    is_found(&moved, json!({"sourceFileMap": {&*built: now}}));
+    is_found(
+        &moved,
+        json!({"sourceFileMap": {&*built: {"editorPath": now, "useForBreakpoints": true}}}),
+    );
+    is_found(&moved, json!({"sourceMap": [[built, now]]}));
+}
+
+#[test]
+fn relative_names_of_sources_are_found_from_the_folder_that_is_said() {
+    let relative = |built: &Path| vec![format!("-ffile-prefix-map={}=.", built.display())];
+    let moved = Moved::compiled("relative", relative);
+    let now = text(&moved.now);
+    is_found(&moved, json!({"sourceMap": {".": now}}));
+    is_found(&moved, json!({"sourcePath": now}));
+    is_found(&moved, json!({"relativePathBase": now}));
 }

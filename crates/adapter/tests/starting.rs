@@ -147,8 +147,10 @@ fn addresses(arguments: Value) -> (String, String) {
 fn addresses_repeat_unless_they_are_to_be_random() {
     let first = addresses(json!({}));
     assert_eq!(first, addresses(json!({})));
+    assert_eq!(first, addresses(json!({"disableASLR": true})));
     let random = addresses(json!({"randomize": true}));
-    let again = addresses(json!({"randomize": true}));
+    // The same, as lldb-dap has it.
+    let again = addresses(json!({"disableASLR": false}));
     let system = std::fs::read_to_string("/proc/sys/kernel/randomize_va_space");
     // Where the system does it for nobody, not for this one.
     let is_random = system.is_ok_and(|text| text.trim() != "0");

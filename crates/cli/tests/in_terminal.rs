@@ -93,6 +93,36 @@ fn the_terminal_is_the_programs_and_it_stops_and_ends_there() {
 }
 
 #[test]
+fn each_debuggers_words_ask_for_a_terminal_of_that_kind() {
+    use RunInTerminalRequestArgumentsKind::{External, Integrated};
+    for (arguments, kind) in [
+        (json!({"terminal": "integrated"}), Integrated),
+        (json!({"terminal": "external"}), External),
+        (json!({"runInTerminal": true}), Integrated),
+        (json!({"externalConsole": true}), External),
+        // cpptools without a window of its own: in the editor's terminal.
+        (json!({"externalConsole": false}), Integrated),
+    ] {
+        let client = client();
+        let asked_for: Arc<Mutex<Option<RunInTerminalRequestArgumentsKind>>> = Arc::default();
+        let told = asked_for.clone();
+        client.on::<RunInTerminalRequest>(move |asked| {
+            *told.lock().expect("no panic") = asked.kind;
+            Err(Failure::new("seen enough"))
+        });
+        let mut all = arguments.clone();
+        all["program"] = json!("/bin/true");
+        let refused = launch(&client, all).expect_err("the client has no terminal after all");
+        assert!(refused.to_string().contains("seen enough"), "{refused}");
+        assert_eq!(
+            asked_for.lock().expect("no panic").clone(),
+            Some(kind),
+            "{arguments}"
+        );
+    }
+}
+
+#[test]
 fn the_programs_input_is_the_terminals() {
     let program = compiled("server.c");
     let client = client();

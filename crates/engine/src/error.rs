@@ -1,6 +1,7 @@
 //! What a command can fail with.
 
 use crate::ThreadId;
+use crate::launch::LaunchOption;
 use std::path::PathBuf;
 
 /// Why a command was refused or failed. The text is a sentence for the user.
@@ -24,6 +25,16 @@ pub enum Error {
     Launch {
         /// What was to be run.
         program: PathBuf,
+        /// A sentence the user can act on.
+        reason: String,
+    },
+    /// The program can't be started as one of the options says.
+    #[error("cannot launch: {option} {}: {reason}", path.display())]
+    LaunchOption {
+        /// Which.
+        option: LaunchOption,
+        /// What it named.
+        path: PathBuf,
         /// A sentence the user can act on.
         reason: String,
     },

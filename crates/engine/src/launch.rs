@@ -6,6 +6,7 @@ use crate::launcher::Launcher;
 use crate::target::linux::check;
 pub use dapple_symbols::indexing::IndexCache;
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -47,9 +48,36 @@ impl LaunchOptions {
     /// Whether there is a program that can be started so, as far as its file tells.
     ///
     /// # Errors
-    /// [`Error::Launch`] with what is wrong.
+    /// [`Error::LaunchOption`] with what is wrong.
     pub fn check(&self) -> Result<(), Error> {
         check::program(self).map(drop)
+    }
+}
+
+/// Which of the [`LaunchOptions`] names what isn't there, or can't be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaunchOption {
+    /// [`LaunchOptions::program`]
+    Program,
+    /// [`LaunchOptions::cwd`]
+    WorkingDirectory,
+    /// [`LaunchOptions::stdin`]
+    Stdin,
+    /// [`LaunchOptions::stdout`]
+    Stdout,
+    /// [`LaunchOptions::stderr`]
+    Stderr,
+}
+
+impl fmt::Display for LaunchOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LaunchOption::Program => "the program",
+            LaunchOption::WorkingDirectory => "its working directory",
+            LaunchOption::Stdin => "its input",
+            LaunchOption::Stdout => "its output",
+            LaunchOption::Stderr => "its errors",
+        })
     }
 }
 

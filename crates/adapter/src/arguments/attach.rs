@@ -71,9 +71,9 @@ fn target(given: &Given) -> Result<Target, String> {
         (Some(pid), _, false) => Ok(Target::Pid(pid)),
         (None, Some(name), false) => Ok(Target::Named(name)),
         (None, Some(name), true) => Ok(Target::Next(name)),
-        (None, None, _) => refused(
+        (None, None, _) => Err(given.common.with_warnings(
             "which process? give `pid`, or `program`: the name or path of an executable; or a `coreFile`",
-        ),
+        )),
     }
 }
 

@@ -16,6 +16,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+/// Ours for what a process has left.
+const CORE: &str = "coreFile";
+
 /// What is asked for, before it is known to be enough.
 #[derive(Debug, Default)]
 pub struct Given {
@@ -64,6 +67,15 @@ pub struct Common {
     pub warnings: Vec<String>,
 }
 
+impl Common {
+    /// Why it can't be begun, with what was not understood: that may be what is missing, misspelt.
+    pub fn with_warnings(&self, sentence: &str) -> String {
+        let mut lines = vec![sentence];
+        lines.extend(self.warnings.iter().map(String::as_str));
+        lines.join("\n")
+    }
+}
+
 impl Given {
     /// Reads a request's arguments other than those that the protocol itself names.
     ///
@@ -92,6 +104,14 @@ impl Given {
             }
         }
         for name in values.into_keys() {
+            // Better nothing than a second run of what has crashed.
+            if start == Start::Launch
+                && table::rows(Start::Attach).any(|row| row.name == name && row.meant() == CORE)
+            {
+                return Err(format!(
+                    "`{name}` is of a process that has ended: to look at it, \"request\": \"attach\" with `{CORE}`"
+                ));
+            }
             if let Some(warning) = not_taken(start, name) {
                 given.warn(warning);
             }

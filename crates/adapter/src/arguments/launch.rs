@@ -41,7 +41,8 @@ impl LaunchArguments {
         let given =
             Given::read(Start::Launch, arguments).map_err(|error| format!("launch: {error}"))?;
         let Some(program) = given.program else {
-            return Err("launch needs `program`: the path of the executable to debug".into());
+            let needed = "launch needs `program`: the path of the executable to debug";
+            return Err(given.common.with_warnings(needed));
         };
         let mut env = match given.env_file {
             Some(file) => variables_of(&file).map_err(|error| format!("launch: {error}"))?,

@@ -90,6 +90,11 @@ impl Row {
         }
     }
 
+    /// The argument of ours that it is, or is another name for.
+    pub fn meant(&self) -> &'static str {
+        self.alias_of().unwrap_or(self.name)
+    }
+
     /// Whether users are told of it.
     pub fn is_told(&self) -> bool {
         self.origin != Origin::Internal

@@ -1,5 +1,9 @@
 //! The table and what is read can't drift apart.
 
+#[path = "../../tests/support/json_schema.rs"]
+#[allow(dead_code, reason = "whole configurations are another test's")]
+mod json_schema;
+
 use super::given::Given;
 use super::shape::{Shape, Type};
 use super::table::{Row, rows};
@@ -176,6 +180,40 @@ fn each_type_that_the_table_states_is_taken() {
                     Ok(Vec::new()),
                     "{}: {} {value}",
                     start.name(),
+                    row.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_schema_allows_what_is_taken_and_nothing_else() {
+    let schema = super::schema::launch_schema();
+    for start in STARTS {
+        for row in rows(start).filter(|row| row.is_told()) {
+            let property = &schema["definitions"][start.name()]["properties"][row.name];
+            let mut good = samples(&row.shape);
+            good.push(example(row));
+            good.extend(
+                row.default
+                    .map(|default| serde_json::from_str(default).expect(row.name)),
+            );
+            for value in good {
+                assert!(
+                    json_schema::allows(&schema, property, &value),
+                    "{}: {value}",
+                    row.name
+                );
+            }
+            for of in TYPES
+                .into_iter()
+                .filter(|of| !row.shape.types().contains(of))
+            {
+                let value = values(of);
+                assert!(
+                    !json_schema::allows(&schema, property, &value),
+                    "{}: {value}",
                     row.name
                 );
             }

@@ -4,6 +4,9 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
+/// The largest file of variables; the system takes fewer.
+const MOST_BYTES: u64 = 4 << 20;
+
 /// Cuts a line into words as a POSIX shell does: at blanks, but for what is in quotation marks or behind a backslash.
 /// Nothing is expanded.
 ///
@@ -55,7 +58,7 @@ pub fn split_words(line: &str) -> Result<Vec<OsString>, String> {
 /// The file can't be read, or a line has another form.
 pub fn variables_of(path: &Path) -> Result<Vec<(OsString, Option<OsString>)>, String> {
     let label = format!("`envFile` {}", path.display());
-    let text = fs::read_to_string(path).map_err(|error| format!("{label}: {error}"))?;
+    let text = text_of(path).map_err(|error| format!("{label}: {error}"))?;
     let mut variables = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -67,6 +70,18 @@ pub fn variables_of(path: &Path) -> Result<Vec<(OsString, Option<OsString>)>, St
         variables.push((name.into(), Some(value.into())));
     }
     Ok(variables)
+}
+
+/// What a file says, if it is one that is read to its end.
+fn text_of(path: &Path) -> Result<String, String> {
+    let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
+    if !metadata.is_file() {
+        return Err("it is no regular file".into());
+    }
+    if metadata.len() > MOST_BYTES {
+        return Err(format!("it has more than {MOST_BYTES} bytes"));
+    }
+    fs::read_to_string(path).map_err(|error| error.to_string())
 }
 
 fn variable(line: &str) -> Option<(&str, String)> {

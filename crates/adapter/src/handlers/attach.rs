@@ -13,7 +13,7 @@ use dapple_dap::types::{AttachRequest, AttachRequestArguments, TerminatedEvent};
 use dapple_engine::attach::AttachOptions;
 use dapple_engine::postmortem::CoreOptions;
 use dapple_engine::processes::{self, Awaited, RunningProcess};
-use dapple_engine::{Session, session};
+use dapple_engine::{Error, Session, session};
 use std::convert::Infallible;
 
 /// How many processes of one name are listed.
@@ -44,9 +44,18 @@ pub fn attach(
     adapter.follow_forks(options.follow_forks, &arguments.other, context);
     take_common(adapter, attach.common, outbox);
     match attach.target {
-        Target::Pid(pid) => take_over(adapter, pid, options, responder, outbox, client),
+        Target::Pid(pid) => {
+            let found = Found {
+                pid,
+                said: format!("`pid` {pid}"),
+            };
+            take_over(adapter, &found, options, responder, outbox, client);
+        }
         Target::Named(name) => match only_one(&name) {
-            Ok(pid) => take_over(adapter, pid, options, responder, outbox, client),
+            Ok(pid) => {
+                let found = Found::named(pid, &name);
+                take_over(adapter, &found, options, responder, outbox, client);
+            }
             Err(failure) => fail(adapter, failure, responder, outbox),
         },
         Target::Next(name) => wait_for(adapter, name, options, responder, outbox),
@@ -83,11 +92,11 @@ fn only_one(name: &str) -> Result<i32, Failure> {
     let found = processes::named(name);
     match found.as_slice() {
         [] => Err(Failure::new(format!(
-            "attach: no process is called `{name}`; `waitFor` would wait for one to start"
+            "attach: `program`: no process is called `{name}`; `waitFor` would wait for one to start"
         ))),
         [one] => Ok(one.pid),
         several => Err(Failure::new(format!(
-            "attach: {} processes are called `{name}`; give the `pid` of one:{}",
+            "attach: `program`: {} processes are called `{name}`; give the `pid` of one:{}",
             several.len(),
             listed(several)
         ))),
@@ -130,7 +139,10 @@ fn wait_for(
         });
         drop(waiting);
         later.run(move |adapter, outbox, client| match found {
-            Some(process) => take_over(adapter, process.pid, options, responder, outbox, client),
+            Some(process) => {
+                let found = Found::named(process.pid, &name);
+                take_over(adapter, &found, options, responder, outbox, client);
+            }
             None => fail(adapter, Failure::cancelled(), responder, outbox),
         });
     };
@@ -140,14 +152,28 @@ fn wait_for(
     }
 }
 
+/// A process, and what was said for it to be found.
+struct Found {
+    pid: i32,
+    said: String,
+}
+
+impl Found {
+    fn named(pid: i32, name: &str) -> Found {
+        let said = format!("`program` {name}, process {pid}");
+        Found { pid, said }
+    }
+}
+
 fn take_over(
     adapter: &mut Adapter,
-    pid: i32,
+    found: &Found,
     options: AttachOptions,
     responder: Responder<AttachRequest>,
     outbox: &Outbox,
     client: &ClientConventions,
 ) {
+    let pid = found.pid;
     let options = AttachOptions {
         process: pid,
         ..options
@@ -158,8 +184,12 @@ fn take_over(
         .take()
         .ok_or_else(|| Failure::new("the session has ended; start a new one"))
         .and_then(|events| {
-            Session::attach_kept(options, events, adapter.keep())
-                .map_err(|error| to_dap::failure(&error))
+            Session::attach_kept(options, events, adapter.keep()).map_err(|error| match error {
+                Error::Attach { reason, .. } => {
+                    Failure::new(format!("attach: {}: {reason}", found.said))
+                }
+                other => to_dap::failure(&other),
+            })
         })
         .and_then(|debuggee| {
             if let Some(warning) = stopped_by_signal(debuggee.process()) {

@@ -111,8 +111,9 @@ fn prepare(
     }
     adapter.follow_forks(options.follow_forks, &arguments.other, context);
     take_common(adapter, launch.common, context.outbox());
+    let has_terminal = context.client().supports_run_in_terminal_request == Some(true);
     let console = match launch.console {
-        Console::IfThere if context.client().supports_run_in_terminal_request == Some(true) => {
+        Console::IfThere if has_terminal && !terminal::is_redirected(&options) => {
             Console::Integrated
         }
         Console::IfThere => Console::Internal,

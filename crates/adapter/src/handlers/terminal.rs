@@ -55,6 +55,14 @@ pub fn run(
     }
 }
 
+/// Whether streams are to be elsewhere than in a terminal of the client's.
+pub fn is_redirected(options: &LaunchOptions) -> bool {
+    options.stdin != Stdin::Null
+        || options.stdout != Sink::Told
+        || options.stderr != Sink::Told
+        || options.terminal
+}
+
 /// What the client is asked to run, and where the launcher is waited for.
 fn invitation(
     adapter: &Adapter,
@@ -73,13 +81,9 @@ fn invitation(
             "launch: this debugger has no launcher for terminals; use \"console\": \"internalConsole\"",
         ));
     };
-    let redirected = options.stdin != Stdin::Null
-        || options.stdout != Sink::Told
-        || options.stderr != Sink::Told
-        || options.terminal;
-    if redirected {
+    if is_redirected(&options) {
         return Err(Failure::new(
-            "launch: in a terminal, all streams of the program are that terminal's: leave out `stdin`, `stdout`, `stderr` and `pty`",
+            "launch: in a terminal, all streams of the program are that terminal's: leave out `stdio`, `stdin`, `stdout`, `stderr` and `pty`, or `console`",
         ));
     }
     let cwd = options.cwd.clone().or_else(|| std::env::current_dir().ok());

@@ -212,7 +212,10 @@ impl State {
                 let types = file.types.into_iter().map(Arc::new).collect();
                 self.files.push((path.to_owned(), types));
             }
-            Err(why) => self.tell(format!("cannot read {}: {why}", path.display())),
+            Err(why) => self.tell(format!(
+                "cannot read the Natvis file {}: {why}",
+                path.display()
+            )),
         }
     }
 }

@@ -3,7 +3,7 @@
 mod missing;
 
 use crate::Error;
-use crate::launch::LaunchOptions;
+use crate::launch::{LaunchOption, LaunchOptions};
 use std::ffi::{CString, OsString};
 use std::fs;
 use std::io::{self, Read};
@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 
 /// Checks that `options` can be started; gives the program's absolute path.
 pub(crate) fn program(options: &LaunchOptions) -> Result<PathBuf, Error> {
-    let refuse = |reason: String| Error::Launch {
-        program: options.program.clone(),
+    let refuse = |reason: String| Error::LaunchOption {
+        option: LaunchOption::Program,
+        path: options.program.clone(),
         reason,
     };
     if options.program.as_os_str().is_empty() {
@@ -54,15 +55,27 @@ pub(crate) fn program(options: &LaunchOptions) -> Result<PathBuf, Error> {
             "it is not executable (chmod +x would make it so)".into(),
         ));
     }
-    if let Some(cwd) = &options.cwd
-        && !cwd.is_dir()
-    {
-        return Err(refuse(format!(
-            "the working directory {} does not exist",
-            cwd.display()
-        )));
+    if let Some(cwd) = &options.cwd {
+        working_directory(cwd).map_err(|reason| Error::LaunchOption {
+            option: LaunchOption::WorkingDirectory,
+            path: cwd.clone(),
+            reason,
+        })?;
     }
     Ok(path)
+}
+
+/// Whether a program can begin in a folder.
+fn working_directory(cwd: &Path) -> Result<(), String> {
+    match fs::metadata(cwd) {
+        Ok(metadata) if !metadata.is_dir() => Err("it is no folder".into()),
+        Ok(_) if !accessible(cwd, libc::X_OK) => Err("it can't be entered: no permission".into()),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(format!("there is no such folder{}", missing::folder(cwd)))
+        }
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// What an ELF file begins with.

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::event::Stream;
-use crate::launch::{LaunchOptions, Sink, Stdin};
+use crate::launch::{LaunchOption, LaunchOptions, Sink, Stdin};
 use crate::target::linux::input::InputEnd;
 use std::ffi::CStr;
 use std::fs::{File, OpenOptions};
@@ -43,6 +43,14 @@ impl Streams {
                 reason: format!("{what}: {e}"),
             }
         };
+        let unusable = |option: LaunchOption, path: &Path| {
+            let path = path.to_owned();
+            move |e: io::Error| Error::LaunchOption {
+                option,
+                path,
+                reason: e.to_string(),
+            }
+        };
         let mut read = Vec::new();
         let mut written = None;
         let terminal = match options.terminal {
@@ -65,10 +73,7 @@ impl Streams {
                     true => Err(io::ErrorKind::IsADirectory.into()),
                     false => File::open(&path),
                 };
-                Some(
-                    file.map_err(failed(format!("its input {}", path.display())))?
-                        .into(),
-                )
+                Some(file.map_err(unusable(LaunchOption::Stdin, &path))?.into())
             }
             (_, Some(terminal)) => Some(
                 terminal
@@ -83,20 +88,19 @@ impl Streams {
                 Some(reader.into())
             }
         };
-        let mut sink = |stream, sink: &Sink| -> Result<OwnedFd, Error> {
+        // Each writes behind what the other has written.
+        let shared = match (&options.stdout, &options.stderr) {
+            (Sink::File { path: out, .. }, Sink::File { path: err, .. }) => out == err,
+            _ => false,
+        };
+        let mut sink = |option, stream, sink: &Sink| -> Result<OwnedFd, Error> {
             Ok(match (sink, &terminal) {
                 (Sink::Null, _) => null().map_err(failed("/dev/null".into()))?.into(),
                 (Sink::File { path, append }, _) => {
                     let path = from_its_directory(options, path);
-                    let file = OpenOptions::new()
-                        .write(true)
-                        .create(true)
-                        .truncate(!append)
-                        .append(*append)
-                        .mode(0o666)
-                        .open(&path);
-                    file.map_err(failed(format!("its output {}", path.display())))?
-                        .into()
+                    let append = *append || shared && stream == Stream::Stderr;
+                    let file = open_output(&path, append, shared);
+                    file.map_err(unusable(option, &path))?.into()
                 }
                 (Sink::Told, Some(terminal)) => terminal
                     .try_clone()
@@ -111,8 +115,8 @@ impl Streams {
         };
         Ok(Streams {
             stdin,
-            stdout: sink(Stream::Stdout, &options.stdout)?,
-            stderr: sink(Stream::Stderr, &options.stderr)?,
+            stdout: sink(LaunchOption::Stdout, Stream::Stdout, &options.stdout)?,
+            stderr: sink(LaunchOption::Stderr, Stream::Stderr, &options.stderr)?,
             terminal,
             read,
             written,
@@ -134,6 +138,19 @@ impl Streams {
         };
         (ends, self.read, self.written)
     }
+}
+
+/// A file for output: behind what it has, or anew. `shared`: another stream writes to it, too, and neither over the other.
+fn open_output(path: &Path, append: bool, shared: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).mode(0o666);
+    match (append, shared) {
+        (true, _) => options.append(true),
+        // The standard library refuses this pair by its own names.
+        (false, true) => options.append(true).custom_flags(libc::O_TRUNC),
+        (false, false) => options.truncate(true),
+    };
+    options.open(path)
 }
 
 fn from_its_directory(options: &LaunchOptions, path: &Path) -> PathBuf {

@@ -10,23 +10,13 @@ const MOST_FILES: usize = 2000;
 /// Why there is no file; `asked` is the path as it was given, `path` the same from the root.
 pub(super) fn why(asked: &Path, path: &Path) -> String {
     let text = asked.to_string_lossy();
-    if let Some(variable) = variable(&text) {
-        return format!(
-            "there is no such file; the editor has not replaced the variable {variable}, which it may not know"
-        );
-    }
-    if text.starts_with('~') {
-        return "there is no such file; `~` means nothing here, give the whole path".into();
-    }
-    let mut folders = path.ancestors().skip(1);
-    let missing = folders.by_ref().take_while(|folder| !folder.is_dir());
-    if let Some(folder) = missing.last() {
+    if let Some(folder) = first_missing(path) {
         return format!(
             "there is no such file; the folder {} does not exist",
             folder.display()
         );
     }
-    if let Some(near) = similar(path) {
+    if let Some(near) = similar(path, Path::is_file) {
         return format!("there is no such file; did you mean {}?", near.display());
     }
     let place = match path.parent() {
@@ -42,19 +32,32 @@ pub(super) fn why(asked: &Path, path: &Path) -> String {
     }
 }
 
-/// A variable of an editor's that is still written out: `${NAME}`.
-fn variable(text: &str) -> Option<&str> {
-    let start = text.find("${")?;
-    let length = text[start..].find('}')?;
-    Some(&text[start..=start + length])
+/// What is said besides of a folder that isn't there.
+pub(super) fn folder(asked: &Path) -> String {
+    let Ok(path) = std::path::absolute(asked) else {
+        return String::new();
+    };
+    if let Some(folder) = first_missing(&path) {
+        return format!("; {} does not exist", folder.display());
+    }
+    similar(&path, Path::is_dir).map_or_else(String::new, |near| {
+        format!("; did you mean {}?", near.display())
+    })
 }
 
-/// A file beside it whose name is nearly the same.
-fn similar(path: &Path) -> Option<PathBuf> {
+/// The outermost folder around a path that isn't there.
+fn first_missing(path: &Path) -> Option<&Path> {
+    let mut folders = path.ancestors().skip(1);
+    let missing = folders.by_ref().take_while(|folder| !folder.is_dir());
+    missing.last()
+}
+
+/// A file, or a folder, beside it whose name is nearly the same.
+fn similar(path: &Path, is_one: fn(&Path) -> bool) -> Option<PathBuf> {
     let (folder, name) = (path.parent()?, path.file_name()?.to_str()?);
     let entries = fs::read_dir(folder).ok()?.take(MOST_FILES);
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let names: Vec<String> = names.filter(|name| folder.join(name).is_file()).collect();
+    let names: Vec<String> = names.filter(|name| is_one(&folder.join(name))).collect();
     nearest(name, names.iter().map(String::as_str)).map(|near| folder.join(near))
 }
 

@@ -1,0 +1,279 @@
+//! What arguments of `launch` and `attach` do that no other file of tests is about, and other debuggers' names for ours.
+
+mod support;
+
+use dapple_adapter::ServeOptions;
+use dapple_dap::testing::launch_arguments;
+use dapple_dap::types::*;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use support::fixture::fixtures_folder;
+use support::running::{Running, kill};
+use support::{Fixture, Session, core_of, file, initialize_arguments, text};
+
+fn attach_arguments(value: &Value) -> AttachRequestArguments {
+    serde_json::from_value(value.clone()).expect("an object")
+}
+
+/// What a program that was run with these arguments has written, and what the adapter has said of them.
+fn run(fixture: &Fixture, arguments: Value) -> (String, Vec<String>) {
+    let session = Session::started(fixture, arguments, &[]);
+    session.exit_code();
+    let stdout = session.output(OutputEventCategory::Stdout);
+    let console = session.output(OutputEventCategory::Console);
+    session.disconnect();
+    let said = console.lines().filter(|line| line.starts_with("launch:"));
+    (stdout, said.map(str::to_owned).collect())
+}
+
+/// A path for a file that a program makes.
+fn output(name: &str) -> PathBuf {
+    let path = fixtures_folder().join(format!("{name}-{}", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    path
+}
+
+#[test]
+fn stdio_leads_each_stream_where_it_says() {
+    let fixture = Fixture::new("exit.c");
+    let (both, input) = (output("both.txt"), file("stdio-in.txt", b"hello", 0o644));
+    std::fs::write(
+        &both,
+        "what was there before, which is longer than what comes",
+    )
+    .expect("written");
+    // The last goes for the rest, and neither stream writes over the other.
+    let (stdout, said) = run(&fixture, json!({"stdio": [null, both]}));
+    assert_eq!((stdout.as_str(), said.len()), ("", 0), "{said:?}");
+    let written = std::fs::read_to_string(&both).expect("written");
+    let mut lines: Vec<&str> = written.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["farewell", "to stderr", "to stdout"]);
+
+    let reader = Fixture::new("sleepless.c");
+    for stdio in [
+        json!([input, null, null]),
+        json!({"stdin": input, "stdout": null}),
+    ] {
+        let (stdout, _) = run(&reader, json!({"args": ["read"], "stdio": stdio}));
+        assert!(stdout.contains("read 5 bytes: hello"), "{stdout}");
+    }
+    let (stdout, said) = run(&fixture, json!({"stdio": "/dev/null"}));
+    assert_eq!((stdout.as_str(), said.len()), ("", 0));
+    let (stdout, said) = run(&fixture, json!({"stdio": [null, null, null, "/dev/null"]}));
+    assert_eq!(stdout, "to stdout\nfarewell\n");
+    assert_eq!(
+        said,
+        [
+            "launch: `stdio` has 4 streams; only the first three, input, output and errors, are looked at"
+        ]
+    );
+}
+
+#[test]
+fn an_environment_may_be_a_list_of_names_and_values() {
+    let fixture = Fixture::new("environment.c");
+    let environment = json!([{"name": "FIRST", "value": "one"}, {"name": "SECOND", "value": ""}]);
+    let arguments = json!({"args": ["FIRST", "SECOND"], "environment": environment});
+    assert_eq!(
+        run(&fixture, arguments),
+        ("FIRST=one\nSECOND=\n".to_owned(), Vec::new())
+    );
+    // Ours wins, and that is said.
+    let arguments =
+        json!({"args": ["FIRST"], "environment": environment, "env": {"FIRST": "ours"}});
+    let (stdout, said) = run(&fixture, arguments);
+    assert_eq!(stdout, "FIRST=ours\n");
+    assert_eq!(
+        said,
+        ["launch: `environment` is ignored beside `env`, which says the same"]
+    );
+}
+
+#[test]
+fn a_stop_at_entry_is_one_on_entry() {
+    let fixture = Fixture::new("exit.c");
+    let session = Session::started(&fixture, json!({"stopAtEntry": true}), &["main"]);
+    let entry = session.stopped(StoppedEventReason::Entry);
+    session.resume(entry.thread);
+    session.stopped_at(&fixture, "main", StoppedEventReason::Breakpoint);
+    session.disconnect();
+}
+
+#[test]
+fn without_a_terminal_of_the_clients_output_is_shown_unless_one_is_insisted_on() {
+    let fixture = Fixture::new("exit.c");
+    for arguments in [
+        json!({"externalConsole": false}),
+        json!({"runInTerminal": false}),
+        json!({"terminal": "console"}),
+        json!({"console": "internalConsole"}),
+    ] {
+        let (stdout, said) = run(&fixture, arguments);
+        assert_eq!((stdout.as_str(), said.len()), ("to stdout\nfarewell\n", 0));
+    }
+    for mut arguments in [
+        json!({"externalConsole": true}),
+        json!({"runInTerminal": true}),
+        json!({"terminal": "integrated"}),
+        json!({"terminal": "external"}),
+        json!({"console": "externalTerminal"}),
+    ] {
+        let session = Session::new();
+        arguments["program"] = json!(fixture.program());
+        let refused = session.refused::<LaunchRequest>(launch_arguments(&arguments));
+        assert!(
+            refused.sentence.contains("this client has no terminal"),
+            "{}",
+            refused.sentence
+        );
+        session.disconnect();
+    }
+    // Where streams are elsewhere, cpptools' default asks for no terminal.
+    let client = initialize_arguments().with_supports_run_in_terminal_request(true);
+    let session = Session::serving(ServeOptions::default(), client);
+    session.launch(
+        &fixture,
+        json!({"externalConsole": false, "stdout": "/dev/null"}),
+    );
+    session.configured();
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+}
+
+#[test]
+fn other_threads_run_during_a_call_where_that_is_said() {
+    let fixture = Fixture::new("begins.c");
+    for (threads, expected) in [
+        (json!(null), "`begin` has not returned within 0.3 seconds"),
+        (json!("one"), "`begin` has not returned within 0.3 seconds"),
+        (json!("all"), "7"),
+    ] {
+        let arguments = json!({"callThreads": threads, "callTimeout": if threads == "all" { 60.0 } else { 0.3 }});
+        let session = Session::started(&fixture, arguments, &["here"]);
+        let stop = session.stopped_at(&fixture, "here", StoppedEventReason::Breakpoint);
+        let call = EvaluateArguments::new("begin(7)").with_frame_id(stop.top.id);
+        let call = call.with_context(EvaluateArgumentsContext::Repl);
+        let result = session.request::<EvaluateRequest>(call);
+        let told = result.map_or_else(|error| error.to_string(), |value| value.result);
+        assert!(told.starts_with(expected), "{threads}: {told}");
+        session.disconnect();
+    }
+}
+
+#[test]
+fn a_process_is_named_by_other_debuggers_argument_too() {
+    let fixture = Fixture::new("server.c");
+    let mut running = Running::start(&fixture.binary, &[]);
+    let session = Session::new();
+    let arguments = json!({"processId": running.pid().to_string()});
+    session.ok::<AttachRequest>(attach_arguments(&arguments));
+    session.wait_for::<InitializedEvent>();
+    session.configured();
+    let process = session.wait_for::<ProcessEvent>();
+    assert_eq!(process.system_process_id, Some(i64::from(running.pid())));
+    session.disconnect();
+    assert_eq!(running.ask("work"), "worked 1");
+}
+
+#[test]
+fn a_core_file_is_named_by_other_debuggers_arguments_too() {
+    let fixture = Fixture::new("faults.c");
+    let core = core_of(&fixture, "wild");
+    for arguments in [
+        json!({"coreDumpPath": core}),
+        json!({"core": core, "program": fixture.program()}),
+    ] {
+        let session = Session::new();
+        session.ok::<AttachRequest>(attach_arguments(&arguments));
+        session.wait_for::<InitializedEvent>();
+        session.configured();
+        session.stopped_at(&fixture, "wild", StoppedEventReason::Exception);
+        session.disconnect();
+    }
+    // To run again what has crashed is not what was asked for.
+    for name in ["coreFile", "coreDumpPath", "core"] {
+        let session = Session::new();
+        let arguments = json!({"program": fixture.program(), name: core});
+        let refused = session.refused::<LaunchRequest>(launch_arguments(&arguments));
+        assert_eq!(
+            refused.sentence,
+            format!(
+                "launch: `{name}` is of a process that has ended: to look at it, \"request\": \"attach\" with `coreFile`"
+            )
+        );
+        session.wait_for::<TerminatedEvent>();
+        session.disconnect();
+    }
+}
+
+#[test]
+fn a_core_files_program_may_be_elsewhere_than_it_was() {
+    let fixture = Fixture::new("faults.c").renamed("moved-away");
+    let core = core_of(&fixture, "read_null");
+    let now = fixtures_folder().join(format!("moved-there-{}", std::process::id()));
+    std::fs::rename(&fixture.binary, &now).expect("moved");
+    let session = Session::new();
+    let arguments = json!({"coreFile": core, "program": now});
+    session.ok::<AttachRequest>(attach_arguments(&arguments));
+    session.wait_for::<InitializedEvent>();
+    session.configured();
+    let process = session.wait_for::<ProcessEvent>();
+    assert_eq!(process.name, text(&now));
+    session.stopped_at(&fixture, "read_null", StoppedEventReason::Exception);
+    session.disconnect();
+    std::fs::remove_file(&now).expect("removed");
+}
+
+#[test]
+fn what_is_said_for_a_process_that_was_attached_to_holds() {
+    let fixture = Fixture::new("attended.c");
+    let folder = fixture.source.parent().expect("a folder");
+    let natvis = file(
+        "attended.natvis",
+        b"<AutoVisualizer><Type Name='point'><DisplayString>at {x}</DisplayString></Type></AutoVisualizer>",
+        0o644,
+    );
+    // The sources have been copied to another folder.
+    let copies = fixtures_folder().join(format!("copied-{}", std::process::id()));
+    std::fs::create_dir_all(&copies).expect("a folder");
+    let copy = copies.join("attended.c");
+    std::fs::copy(&fixture.source, &copy).expect("copied");
+
+    let mut running = Running::start(&fixture.binary, &[]);
+    let session = Session::new();
+    let mut arguments = json!({"pid": running.pid(), "skip": ["square"], "visualizerFile": natvis});
+    arguments["signals"] = json!({"SIGUSR1": "stop nopass"});
+    arguments["sourceMap"] = json!({text(folder): copies});
+    session.ok::<AttachRequest>(attach_arguments(&arguments));
+    session.wait_for::<InitializedEvent>();
+    let set = session
+        .set_lines(&text(&copy), &[fixture.line("call")])
+        .remove(0);
+    assert!(set.verified, "{set:?}");
+    session.configured();
+
+    running.tell("7");
+    let stop = session.stopped(StoppedEventReason::Breakpoint);
+    assert_eq!(support::file_of(&stop.top), Some(text(&copy)));
+    session.ok::<StepInRequest>(StepInArguments::new(stop.thread));
+    let stepped = session.stopped(StoppedEventReason::Step);
+    assert_eq!(
+        stepped.top.line,
+        fixture.line("print"),
+        "`square` is skipped"
+    );
+    assert_eq!(session.evaluate(&stepped.top, "here"), "at 7");
+    session.resume(stepped.thread);
+    assert_eq!(running.line(), "49");
+
+    kill("-USR1", running.pid());
+    let stop = session.stopped(StoppedEventReason::Exception);
+    let text_of_stop = stop.event.text.unwrap_or_default();
+    assert!(text_of_stop.starts_with("SIGUSR1"), "{text_of_stop}");
+    session.resume(stop.thread);
+    session.set_lines(&text(&copy), &[]);
+    assert_eq!(running.ask("3"), "9", "it was not told of the signal");
+    session.disconnect();
+    std::fs::remove_dir_all(&copies).expect("removed");
+}
