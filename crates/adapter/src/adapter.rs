@@ -133,6 +133,8 @@ pub struct Adapter {
     pub engine_events: Option<Sender<dapple_engine::Event>>,
     /// What the engine tells; the main loop reads it, too.
     pub engine: Receiver<dapple_engine::Event>,
+    /// The threads that have stopped where the user wanted them to, which then is shown, be it in a library.
+    pub arrived: Vec<ThreadId>,
     /// How the program was launched, if it was.
     pub launched_with: Option<LaunchRequestArguments>,
     /// What reads what the user types behind `>`.
@@ -199,6 +201,7 @@ impl Adapter {
             options,
             engine_events: Some(engine_events),
             engine,
+            arrived: Vec::new(),
             launched_with: None,
             typed_into: TypedInto::Nothing,
             told_initialized: false,
@@ -519,6 +522,8 @@ impl Adapter {
         }
         self.phase = Phase::Stopped;
         self.stopped_thread = Some(first.thread);
+        let arrived = stops.iter().filter(|stop| stop.reason.is_arrival());
+        self.arrived = arrived.map(|stop| stop.thread).collect();
         for (index, stop) in stops.into_iter().enumerate() {
             let mut ids = stop.reason.breakpoints().to_vec();
             if let StopReason::Data(hits) = &stop.reason {

@@ -115,10 +115,12 @@ fn file_name(path: &Path) -> String {
         .into_owned()
 }
 
-/// A frame, known to the client by `id`. `locate` says where a source of the debug information is, and whether it can be opened there.
+/// A frame, known to the client by `id`. `locate` says where a source of the debug information is, and whether it can be opened there; `aside`
+/// that nobody has come for this frame, even if it can.
 pub fn frame(
     frame: &Frame,
     id: i64,
+    aside: bool,
     locate: impl FnOnce(&Path) -> (PathBuf, bool),
     client: &ClientConventions,
 ) -> StackFrame {
@@ -136,8 +138,8 @@ pub fn frame(
     match &frame.position {
         Some(position) => {
             let (here, exists) = locate(&position.file);
-            shown = shown.with_source(source(&here, exists, client));
-            if !exists {
+            shown = shown.with_source(source(&here, exists && !aside, client));
+            if !exists || aside {
                 shown = shown.with_presentation_hint(StackFramePresentationHint::Subtle);
             }
         }

@@ -118,6 +118,25 @@ impl StopReason {
             _ => &[],
         }
     }
+
+    /// Whether the user wanted it there: at a breakpoint, or where a step or a move has led. The rest happened wherever the thread was.
+    pub fn is_arrival(&self) -> bool {
+        match self {
+            StopReason::Entry
+            | StopReason::Pause
+            | StopReason::Signal { .. }
+            | StopReason::Trap
+            | StopReason::Exception { .. }
+            | StopReason::LastRunnerEnded => false,
+            StopReason::Breakpoint(_)
+            | StopReason::Undecided { .. }
+            | StopReason::Step
+            | StopReason::Goto
+            | StopReason::Restarted
+            | StopReason::Data(_)
+            | StopReason::DataGone { .. } => true,
+        }
+    }
 }
 
 /// An output stream of the program.

@@ -89,6 +89,12 @@ impl Frame {
         let position = self.position.as_ref();
         position.is_some_and(|at| !step::is_library_source(&at.file) && at.file.is_file())
     }
+
+    /// Whether it is in source of a standard library or the system, which may be on this machine.
+    pub fn in_library(&self) -> bool {
+        let position = self.position.as_ref();
+        position.is_some_and(|at| step::is_library_source(&at.file))
+    }
 }
 
 /// A part of a thread's stack.

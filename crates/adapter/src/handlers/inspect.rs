@@ -70,7 +70,9 @@ pub fn stack_trace(
                 found
             }
         };
-        let mut shown = to_dap::frame(&frame, 0, locate, context.conventions());
+        let arrived = frame.id.index == 0 && adapter.arrived.contains(&frame.id.thread);
+        let aside = frame.in_library() && !arrived;
+        let mut shown = to_dap::frame(&frame, 0, aside, locate, context.conventions());
         if shown.source.is_none()
             && let Some((source, line)) = adapter.disassembled(&frame)?
         {

@@ -90,7 +90,7 @@ fn backtrace(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     let shown = match frames.len() > count {
         true => count,
         false if is_told => frames.len(),
-        false => frames.len() - without_source_below(frames),
+        false => frames.len() - aside_below(frames),
     };
     let mut text = String::new();
     for (index, frame) in frames.iter().enumerate().take(shown) {
@@ -102,15 +102,16 @@ fn backtrace(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         text += &style.paint(Role::Aside, &more);
     } else if shown < frames.len() {
         let rest = frames.len() - shown;
-        let more = format!("  … and {rest} below without a source here; `bt all` shows them");
+        let more =
+            format!("  … and {rest} below of libraries or without a source; `bt all` shows them");
         text += &style.paint(Role::Aside, &more);
     }
     session.screen.say(&text);
     Ok(Flow::Go)
 }
 
-/// How many of the outermost frames have no source here, if it is worth leaving them out.
-fn without_source_below(frames: &[StackFrame]) -> usize {
+/// How many of the outermost frames are a library's or have no source here, if it is worth leaving them out.
+fn aside_below(frames: &[StackFrame]) -> usize {
     let is_subtle =
         |frame: &&StackFrame| frame.presentation_hint == Some(StackFramePresentationHint::Subtle);
     match frames.iter().rev().take_while(is_subtle).count() {

@@ -1,0 +1,65 @@
+//! Frames of the standard libraries, whose sources are on many machines: they are there for who wants them, and in nobody's way.
+
+mod support;
+
+use dapple_dap::types::*;
+use serde_json::json;
+use support::{Fixture, Session};
+
+/// The names of a thread's frames, each with what the client is told about how to show it.
+fn frames(session: &Session, thread: i64) -> Vec<StackFrame> {
+    let arguments = StackTraceArguments::new(thread);
+    session.ok::<StackTraceRequest>(arguments).stack_frames
+}
+
+fn is_aside(frame: &StackFrame) -> bool {
+    let source = frame.source.as_ref();
+    let hint = source.and_then(|source| source.presentation_hint.clone());
+    let subtle = frame.presentation_hint == Some(StackFramePresentationHint::Subtle);
+    assert_eq!(
+        subtle,
+        hint == Some(SourcePresentationHint::Deemphasize),
+        "{frame:?}"
+    );
+    subtle
+}
+
+fn is_header(frame: &StackFrame) -> bool {
+    support::file_of(frame).is_some_and(|file| file.starts_with("/usr/include/c++/"))
+}
+
+#[test]
+fn frames_of_a_library_with_sources_are_shown_aside() {
+    let fixture = Fixture::new("step.cpp");
+    let session = Session::started(&fixture, json!({"skip": []}), &["predicate"]);
+    let stop = session.stopped_at(&fixture, "predicate", StoppedEventReason::Breakpoint);
+    let stack = frames(&session, stop.thread);
+    assert!(!is_aside(&stack[0]), "{:?}", stack[0]);
+    let library = stack.iter().filter(|frame| is_header(frame)).count();
+    assert!(library > 1, "std::sort has called it: {stack:#?}");
+    for frame in stack.iter().filter(|frame| is_header(frame)) {
+        assert!(is_aside(frame), "{frame:?}");
+    }
+    let main = stack
+        .iter()
+        .find(|frame| frame.name == "main")
+        .expect("it is there");
+    assert!(!is_aside(main));
+
+    // Who steps into the library wants to see it.
+    session.ok::<SetBreakpointsRequest>(SetBreakpointsArguments::new(
+        Source::new().with_path(fixture.path()),
+    ));
+    session.ok::<StepOutRequest>(StepOutArguments::new(stop.thread));
+    let stop = session.stopped(StoppedEventReason::Step);
+    let stack = frames(&session, stop.thread);
+    assert!(is_header(&stack[0]), "{:?}", stack[0]);
+    assert!(!is_aside(&stack[0]), "{:?}", stack[0]);
+    assert!(
+        stack[1..]
+            .iter()
+            .filter(|frame| is_header(frame))
+            .all(is_aside)
+    );
+    session.disconnect();
+}
