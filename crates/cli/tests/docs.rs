@@ -27,7 +27,7 @@ fn pages() -> Vec<PathBuf> {
 }
 
 /// What a command line of a page prints, as the pages have it.
-fn printed(command: &str) -> String {
+fn answer(command: &str) -> String {
     let line = command
         .strip_prefix("dapple ")
         .unwrap_or_else(|| panic!("the pages show `dapple`: {command}"));
@@ -36,7 +36,7 @@ fn printed(command: &str) -> String {
     let run = Run::of(run.args(words(line)));
     let mut shown = run.stdout;
     shown.push_str(&run.stderr);
-    shown
+    shown.replace(&root().display().to_string(), "/home/me/dapple")
 }
 
 #[test]
@@ -49,19 +49,22 @@ fn sessions_are_as_they_are_shown() {
         let mut written = parts.next().unwrap_or_default().to_owned();
         for part in parts {
             let (block, rest) = part.split_once("```").expect("a block is closed");
-            let (command, shown) = block.split_once('\n').expect("a command has an end");
-            let command = command
-                .strip_prefix("$ ")
-                .expect("a block begins with a command");
-            let printed = printed(command);
-            sessions += 1;
-            if normalised(shown) != printed {
-                let page = page.display();
-                wrong.push(format!(
-                    "{page}: {command}\n--- shown\n{shown}--- printed\n{printed}"
-                ));
+            let (mut shown, mut printed) = (String::new(), String::new());
+            for line in block.lines() {
+                match line.strip_prefix("$ ") {
+                    Some(command) => {
+                        sessions += 1;
+                        shown += &format!("{line}\n");
+                        printed += &format!("{line}\n{}", answer(command));
+                    }
+                    None => shown += &normalised(&format!("{line}\n")),
+                }
             }
-            written += &format!("```console\n$ {command}\n{printed}```{rest}");
+            if shown != printed {
+                let page = page.display();
+                wrong.push(format!("{page}:\n--- shown\n{shown}--- printed\n{printed}"));
+            }
+            written += &format!("```console\n{printed}```{rest}");
         }
         if writes {
             std::fs::write(&page, written).expect("a page can be written");
