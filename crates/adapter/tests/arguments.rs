@@ -277,3 +277,52 @@ fn what_is_said_for_a_process_that_was_attached_to_holds() {
     session.disconnect();
     std::fs::remove_dir_all(&copies).expect("removed");
 }
+
+fn named_pipe(name: &str) -> PathBuf {
+    let path = output(name);
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.is_ok_and(|status| status.success()), "mkfifo runs");
+    path
+}
+
+#[test]
+fn streams_may_be_named_pipes_and_nobody_is_waited_for() {
+    let pipe = named_pipe("pipe");
+    let fixture = Fixture::new("exit.c");
+    let session = Session::new();
+    let arguments = json!({"program": fixture.program(), "stdout": pipe});
+    let refused = session.refused::<LaunchRequest>(launch_arguments(&arguments));
+    assert_eq!(
+        refused.sentence,
+        format!(
+            "launch: `stdout` {}: nobody reads this named pipe yet",
+            pipe.display()
+        )
+    );
+    session.disconnect();
+    // Without a writer there is the end of the input.
+    let reader = Fixture::new("sleepless.c");
+    let (stdout, _) = run(&reader, json!({"args": ["read"], "stdin": pipe}));
+    assert!(stdout.contains("read 0 bytes"), "{stdout}");
+    // With both ends, what is written comes.
+    let ends = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&pipe);
+    let mut ends = ends.expect("both ends");
+    let session = Session::started(&reader, json!({"args": ["read"], "stdin": pipe}), &[]);
+    std::io::Write::write_all(&mut ends, b"hello\n").expect("written");
+    session.exit_code();
+    let stdout = session.output(OutputEventCategory::Stdout);
+    assert!(stdout.contains("read 6 bytes: hello"), "{stdout}");
+    session.disconnect();
+    let session = Session::new();
+    let attach = attach_arguments(&json!({"coreFile": pipe}));
+    let refused = session.refused::<AttachRequest>(attach);
+    assert_eq!(
+        refused.sentence,
+        format!("attach: `coreFile` {}: this is no file", pipe.display())
+    );
+    session.disconnect();
+    std::fs::remove_file(&pipe).expect("removed");
+}

@@ -142,9 +142,12 @@ fn a_core_file_that_can_not_be_used_is_told_with_the_reason() {
     for (given, part) in [
         (
             json!({"coreFile": "/nowhere/core"}),
-            "/nowhere/core: No such file",
+            "attach: `coreFile` /nowhere/core: No such file",
         ),
-        (json!({"coreFile": fixture.binary}), "but no core file"),
+        (
+            json!({"coreFile": fixture.binary}),
+            "this is an ELF file, but no core file",
+        ),
         (
             json!({"coreFile": core, "program": "/bin/sh"}),
             "is another build than the one that ran",

@@ -66,6 +66,37 @@ fn a_source_is_told_from_a_program() {
     );
     let script = file("no-first-line.sh", b"echo hello\n", 0o755);
     is_told(script, "it is not an ELF program");
+    let script = file("first-line.sh", b"#!/bin/sh -e\n", 0o755);
+    is_told(
+        script,
+        "it is a script; to debug its interpreter, launch /bin/sh -e with the script as argument",
+    );
+    is_told("/tmp", "it is a directory, not a program");
+}
+
+#[test]
+fn a_program_for_another_machine_is_told_from_one_for_this() {
+    let whole = std::fs::read(Fixture::new("exit.c").binary).expect("the program");
+    let changed = |name: &str, at: usize, byte: u8| {
+        let mut bytes = whole.clone();
+        bytes[at] = byte;
+        file(name, &bytes, 0o755)
+    };
+    is_told(
+        changed("for-aarch64", 18, 183),
+        "it is a program for AArch64 (ELF machine 183); only x86-64 programs can be debugged",
+    );
+    is_told(
+        changed("big-endian", 5, 2),
+        "it is a big-endian program of another machine; only x86-64 programs can be debugged",
+    );
+    is_told(
+        changed("object", 16, 1),
+        "it is an object file: link it first",
+    );
+    is_told(changed("core", 16, 4), "it is a core file, not a program");
+    let plain = file("plain-program", &whole, 0o644);
+    is_told(plain, "it is not executable (chmod +x would make it so)");
 }
 
 #[test]

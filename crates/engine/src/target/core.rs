@@ -63,14 +63,14 @@ impl CoreFile {
     /// # Errors
     /// A sentence: it can't be read, or is no core file of a program for this kind of machine.
     pub(crate) fn open(path: &Path) -> Result<CoreFile, String> {
-        let wrong = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
-        let file = File::open(path).map_err(|error| wrong(&error))?;
-        let metadata = file.metadata().map_err(|error| wrong(&error))?;
+        // A pipe would be waited for.
+        let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
         if !metadata.is_file() {
-            return Err(wrong(&"this is no file"));
+            return Err("this is no file".into());
         }
+        let file = File::open(path).map_err(|error| error.to_string())?;
         let cache = ReadCache::new(file);
-        let (segments, notes) = parse(&cache).map_err(|what| wrong(&what))?;
+        let (segments, notes) = parse(&cache)?;
         let file = cache.into_inner();
         let is_cut = segments
             .iter()

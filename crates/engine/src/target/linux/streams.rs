@@ -71,7 +71,7 @@ impl Streams {
                 let path = from_its_directory(options, path);
                 let file = match path.is_dir() {
                     true => Err(io::ErrorKind::IsADirectory.into()),
-                    false => File::open(&path),
+                    false => open_waiting_for_nobody(OpenOptions::new().read(true), 0, &path),
                 };
                 Some(file.map_err(unusable(LaunchOption::Stdin, &path))?.into())
             }
@@ -144,13 +144,27 @@ impl Streams {
 fn open_output(path: &Path, append: bool, shared: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).mode(0o666);
-    match (append, shared) {
-        (true, _) => options.append(true),
-        // The standard library refuses this pair by its own names.
-        (false, true) => options.append(true).custom_flags(libc::O_TRUNC),
-        (false, false) => options.truncate(true),
+    options.append(append || shared);
+    // The standard library's own word for this is refused beside `append`.
+    let flags = match append {
+        true => 0,
+        false => libc::O_TRUNC,
     };
-    options.open(path)
+    open_waiting_for_nobody(&mut options, flags, path)
+}
+
+/// Opens a file. One end of a named pipe is not waited for by the other: where nobody writes, there is the end of the input, and
+/// where nobody reads, an error.
+fn open_waiting_for_nobody(options: &mut OpenOptions, flags: i32, path: &Path) -> io::Result<File> {
+    let file = options.custom_flags(flags | libc::O_NONBLOCK).open(path);
+    let file = file.map_err(|error| match error.raw_os_error() {
+        Some(libc::ENXIO) => io::Error::other("nobody reads this named pipe yet"),
+        _ => error,
+    })?;
+    // The program is to wait for what comes, and for room.
+    let opened = rustix::fs::fcntl_getfl(&file)?;
+    rustix::fs::fcntl_setfl(&file, opened - rustix::fs::OFlags::NONBLOCK)?;
+    Ok(file)
 }
 
 fn from_its_directory(options: &LaunchOptions, path: &Path) -> PathBuf {
