@@ -16,6 +16,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+/// How many sentences are said of what does nothing.
+const MOST_WARNINGS: usize = 30;
+
 /// Ours for what a process has left.
 const CORE: &str = "coreFile";
 
@@ -68,6 +71,19 @@ pub struct Common {
 }
 
 impl Common {
+    /// Says whose the warnings are, and not without end.
+    fn sign_warnings(&mut self, start: Start) {
+        let more = self.warnings.len().saturating_sub(MOST_WARNINGS);
+        self.warnings.truncate(MOST_WARNINGS);
+        if more > 0 {
+            self.warnings
+                .push(format!("{more} more values are like that"));
+        }
+        for warning in &mut self.warnings {
+            *warning = format!("{}: {warning}", start.name());
+        }
+    }
+
     /// Why it can't be begun, with what was not understood: that may be what is missing, misspelt.
     pub fn with_warnings(&self, sentence: &str) -> String {
         let mut lines = vec![sentence];
@@ -116,10 +132,7 @@ impl Given {
                 given.warn(warning);
             }
         }
-        let warnings = &mut given.common.warnings;
-        warnings
-            .iter_mut()
-            .for_each(|warning| *warning = format!("{}: {warning}", start.name()));
+        given.common.sign_warnings(start);
         Ok(given)
     }
 

@@ -26,7 +26,29 @@ pub fn launch_schema() -> Value {
 
 /// `configurationAttributes` of VS Code's `contributes.debuggers`, which adds by itself what every debugger has.
 pub fn configuration_attributes() -> Value {
-    json!({ "launch": attributes(Start::Launch), "attach": attributes(Start::Attach) })
+    let mut attributes =
+        json!({ "launch": attributes(Start::Launch), "attach": attributes(Start::Attach) });
+    in_markdown(&mut attributes);
+    attributes
+}
+
+/// Puts the texts under the names by which VS Code shows code in them as such.
+fn in_markdown(schema: &mut Value) {
+    match schema {
+        Value::Object(keywords) => {
+            for (plain, markdown) in [
+                ("description", "markdownDescription"),
+                ("enumDescriptions", "markdownEnumDescriptions"),
+            ] {
+                if let Some(text) = keywords.remove(plain) {
+                    keywords.insert(markdown.to_owned(), text);
+                }
+            }
+            keywords.values_mut().for_each(in_markdown);
+        }
+        Value::Array(schemas) => schemas.iter_mut().for_each(in_markdown),
+        _ => {}
+    }
 }
 
 fn attributes(start: Start) -> Value {

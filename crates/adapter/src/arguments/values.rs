@@ -111,7 +111,7 @@ pub fn words(name: &str, value: &Value) -> Result<Vec<OsString>, String> {
     }
 }
 
-/// `{"NAME": "value", "GONE": null}`, or `["NAME=value"]`.
+/// `{"NAME": "value", "GONE": null}`, or `["NAME=value", "EMPTY"]`.
 ///
 /// # Errors
 /// A name that no variable can have.
@@ -133,9 +133,8 @@ pub fn variables(name: &str, value: &Value) -> Result<Vec<Variable>, String> {
             .collect(),
         list => labelled(name, list)
             .map(|(label, entry)| {
-                let (variable, value) = string(&label, entry)?
-                    .split_once('=')
-                    .ok_or_else(|| format!("`{label}` must have the form NAME=value"))?;
+                let entry = string(&label, entry)?;
+                let (variable, value) = entry.split_once('=').unwrap_or((entry, ""));
                 variable_name(&label, variable)?;
                 Ok((variable.into(), Some(value.into())))
             })
