@@ -36,6 +36,12 @@ pub fn is_wanted(client: &InitializeRequestArguments) -> bool {
     client.supports_ansi_styling == Some(true)
 }
 
+/// Whether a client's variables are to have colours. VS Code's are not: its views show them, but in inline values, in what is copied and
+/// to screen readers the escapes are letters. It has colours of its own for plain numbers and texts.
+pub fn is_wanted_in_values(client: &InitializeRequestArguments) -> bool {
+    is_wanted(client) && client.client_id.as_deref() != Some("vscode")
+}
+
 /// A value's line with its parts in colours.
 pub fn value(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 32);

@@ -93,3 +93,18 @@ fn a_client_that_takes_no_colours_gets_none() {
     assert!(said.contains("warning: "), "{said}");
     session.disconnect();
 }
+
+#[test]
+fn vs_code_has_colours_in_sentences_and_none_in_values() {
+    let fixture = Fixture::new("styled.cpp");
+    let client = initialize_arguments()
+        .with_client_id("vscode")
+        .with_supports_ansi_styling(true);
+    let (session, stop) = stopped(&fixture, client);
+    let locals = session.scope(&stop.top, "Locals").variables_reference;
+    let name = support::named(&session.variables(locals), "name").clone();
+    assert_eq!(name.value, "\"Ada\"");
+    let said = session.output(OutputEventCategory::Console);
+    assert!(said.contains("\x1b[33mwarning:\x1b[0m "), "{said}");
+    session.disconnect();
+}
