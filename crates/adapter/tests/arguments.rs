@@ -326,3 +326,53 @@ fn streams_may_be_named_pipes_and_nobody_is_waited_for() {
     session.disconnect();
     std::fs::remove_file(&pipe).expect("removed");
 }
+
+#[test]
+fn configurations_for_other_debuggers_work_as_they_are() {
+    let fixture = Fixture::new("environment.c");
+    let folder = fixture.source.parent().expect("a folder");
+    let cpptools = json!({
+        "type": "cppdbg", "name": "(gdb) Launch", "preLaunchTask": "build",
+        "args": ["A", "HOME"], "cwd": folder, "stopAtEntry": false, "externalConsole": false,
+        "environment": [{"name": "A", "value": "1"}, {"name": "HOME", "value": "/"}],
+        "MIMode": "gdb", "miDebuggerPath": "/usr/bin/gdb", "launchCompleteCommand": "exec-run",
+        "setupCommands": [{"text": "-enable-pretty-printing", "ignoreFailures": true}],
+        "sourceFileMap": {"/build": folder}, "additionalSOLibSearchPath": "", "logging": {}, "coreDumpPath": "",
+    });
+    let codelldb = json!({
+        "type": "lldb", "name": "Debug", "args": "A HOME", "cwd": folder, "terminal": "console", "stdio": null,
+        "env": {"A": "1", "HOME": "/"}, "sourceLanguages": ["c"], "initCommands": [], "relativePathBase": folder,
+        "expressions": "native", "preRunCommands": ["settings set target.x86-disassembly-flavor intel"],
+    });
+    let lldb_dap = json!({
+        "type": "lldb-dap", "name": "Launch", "args": ["A", "HOME"], "cwd": folder, "env": ["A=1", "HOME=/"],
+        "console": "internalConsole", "stdio": [], "sourceMap": [["/build", folder]], "disableASLR": true,
+        "initCommands": [], "stopCommands": [], "timeout": 30,
+    });
+    for (arguments, told) in [
+        (
+            cpptools,
+            &[
+                "MIMode",
+                "launchCompleteCommand",
+                "miDebuggerPath",
+                "setupCommands",
+            ][..],
+        ),
+        (
+            codelldb,
+            &["expressions", "preRunCommands", "sourceLanguages"],
+        ),
+        (lldb_dap, &["timeout"]),
+    ] {
+        let (stdout, said) = run(&fixture, arguments);
+        assert_eq!(stdout, "A=1\nHOME=/\n");
+        assert_eq!(said.len(), told.len(), "{said:?}");
+        for (said, name) in said.iter().zip(told) {
+            assert!(
+                said.starts_with(&format!("launch: `{name}` is ignored: ")),
+                "{said}"
+            );
+        }
+    }
+}

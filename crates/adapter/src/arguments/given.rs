@@ -119,16 +119,17 @@ impl Given {
                 None => given.take(row, &value)?,
             }
         }
-        for name in values.into_keys() {
+        for (name, value) in values {
             // Better nothing than a second run of what has crashed.
             if start == Start::Launch
+                && !is_empty(&value)
                 && table::rows(Start::Attach).any(|row| row.name == name && row.meant() == CORE)
             {
                 return Err(format!(
                     "`{name}` is of a process that has ended: to look at it, \"request\": \"attach\" with `{CORE}`"
                 ));
             }
-            if let Some(warning) = not_taken(start, name) {
+            if let Some(warning) = not_taken(start, name, &value) {
                 given.warn(warning);
             }
         }
@@ -149,18 +150,20 @@ impl Given {
 }
 
 /// What is said of an argument that no row of the request's takes; nothing, if it is the client's own.
-fn not_taken(start: Start, name: &str) -> Option<String> {
+fn not_taken(start: Start, name: &str, value: &Value) -> Option<String> {
     if name.starts_with('_') || CLIENTS_OWN.contains(&name) {
         return None;
     }
     if table::rows(start.other()).any(|row| row.name == name) {
-        return Some(format!(
-            "`{name}` is for \"request\": \"{}\", and ignored",
-            start.other().name()
-        ));
+        return (!is_empty(value)).then(|| {
+            format!(
+                "`{name}` is for \"request\": \"{}\", and ignored",
+                start.other().name()
+            )
+        });
     }
     if let Some(reason) = others::told(start, name) {
-        return Some(format!("`{name}` is ignored: {reason}"));
+        return (!is_empty(value)).then(|| format!("`{name}` is ignored: {reason}"));
     }
     let known: Vec<&str> = table::rows(start).map(|row| row.name).collect();
     Some(unknown::warning(&Unknown {
@@ -168,6 +171,17 @@ fn not_taken(start: Start, name: &str) -> Option<String> {
         name,
         known: &known,
     }))
+}
+
+/// Whether nothing is said by a value, as templates have it.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::String(text) => text.is_empty(),
+        Value::Bool(flag) => !flag,
+        Value::Null | Value::Number(_) => false,
+    }
 }
 
 /// Whether an argument is for all processes of a program, so that a child's session gets it, too: what is for both requests is.

@@ -80,6 +80,10 @@ const TOLD: &[(&[&str], &str)] = &[
         "libraries are found where the program has them (`LD_LIBRARY_PATH` in `env` says where it looks), their debug information by its build id, and with `debuginfod` on servers",
     ),
     (
+        &["timeout"],
+        "`callTimeout` says how long a call may take; nothing else ends by time",
+    ),
+    (
         &["expressions"],
         "expressions are read in the language of the frame, and there is one way to evaluate them",
     ),

@@ -261,10 +261,15 @@ fn what_is_told_of_other_debuggers_arguments_is_of_none_of_ours() {
                 "{name} is an argument here"
             );
         }
-        let told = read(Start::Launch, name, &json!([])).expect("it is let through");
+        let told = read(Start::Launch, name, &json!(["x"])).expect("it is let through");
         assert!(
             told[0].starts_with(&format!("launch: `{name}` is ignored: ")),
             "{told:?}"
+        );
+        assert_eq!(
+            read(Start::Attach, name, &json!([])),
+            Ok(Vec::new()),
+            "nothing is asked for"
         );
     }
 }
@@ -311,7 +316,7 @@ fn unknown_names_lead_to_the_nearest_also_inside_of_objects() {
         (
             Start::Attach,
             "args",
-            json!([]),
+            json!(["x"]),
             "attach: `args` is for \"request\": \"launch\", and ignored",
         ),
     ] {
