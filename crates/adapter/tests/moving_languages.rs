@@ -211,3 +211,24 @@ fn code_without_debug_information_is_refused_and_so_is_a_line_elsewhere() {
     );
     session.disconnect();
 }
+
+#[test]
+fn registers_that_the_code_there_counts_on_are_told() {
+    let fixture = Fixture::new("guide.rs");
+    let session = Session::started(&fixture, json!({}), &["lent"]);
+    let stop = session.stopped_at(&fixture, "lent", StoppedEventReason::Breakpoint);
+    goto(&session, &fixture, stop.thread, "lend");
+    let said = session.output(OutputEventCategory::Console);
+    let told = "the code there uses what the code before it has left in registers (";
+    assert!(said.contains(told), "{said:?}");
+    session.disconnect();
+
+    // gcc's code has all in memory.
+    let fixture = Fixture::new("guide.cpp");
+    let session = Session::started(&fixture, json!({}), &["sum"]);
+    let stop = session.stopped_at(&fixture, "sum", StoppedEventReason::Breakpoint);
+    goto(&session, &fixture, stop.thread, "job");
+    let said = session.output(OutputEventCategory::Console);
+    assert!(!said.contains(told), "{said:?}");
+    session.disconnect();
+}

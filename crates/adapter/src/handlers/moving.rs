@@ -1,6 +1,6 @@
 //! Moving threads to elsewhere in their code, and ending them.
 
-use crate::adapter::Adapter;
+use crate::adapter::{Adapter, say};
 use crate::{from_dap, to_dap};
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
@@ -50,7 +50,7 @@ pub fn goto_targets(
 pub fn goto(
     adapter: &mut Adapter,
     arguments: GotoArguments,
-    _: &mut Context,
+    context: &mut Context,
 ) -> Result<Empty, Failure> {
     let thread = from_dap::thread(arguments.thread_id)?;
     let Ok(target) = adapter.gotos.get(arguments.target_id).copied() else {
@@ -60,9 +60,19 @@ pub fn goto(
         )));
     };
     let debuggee = adapter.stopped()?;
-    debuggee
+    let expected = debuggee
         .goto(thread, target)
         .map_err(|error| to_dap::failure(&error))?;
+    if !expected.is_empty() {
+        let registers = expected.join(", ");
+        say(
+            context.outbox(),
+            &format!(
+                "the code there uses what the code before it has left in registers ({registers}), which is something else now; \
+                 the program may go wrong"
+            ),
+        );
+    }
     adapter.resumed();
     Ok(Empty)
 }

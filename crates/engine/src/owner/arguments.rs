@@ -271,6 +271,62 @@ impl Owner {
     }
 }
 
+/// Registers whose values are the compiler's for as long as it likes, and that calls may change.
+const PASSING: [(Register, &str); 9] = [
+    (Register::RAX, "rax"),
+    (Register::RCX, "rcx"),
+    (Register::RDX, "rdx"),
+    (Register::RSI, "rsi"),
+    (Register::RDI, "rdi"),
+    (Register::R8, "r8"),
+    (Register::R9, "r9"),
+    (Register::R10, "r10"),
+    (Register::R11, "r11"),
+];
+
+impl Owner {
+    /// The registers that code reads before it has put something there: what was before it in its function has left values in them.
+    /// Registers that are kept over calls are not looked at.
+    pub(super) fn expected_registers(&self, from: Address) -> Vec<&'static str> {
+        let mut code = vec![0; MOST_INSTRUCTIONS * 4];
+        let length = self.memory.read_some(from, &mut code);
+        let decoder = Decoder::with_ip(64, &code[..length], from.0, DecoderOptions::NONE);
+        let mut info = InstructionInfoFactory::new();
+        let mut written = Vec::new();
+        let mut expected = Vec::new();
+        for instruction in decoder.into_iter().take(MOST_INSTRUCTIONS) {
+            if instruction.is_invalid() {
+                break;
+            }
+            let used = info.info(&instruction).used_registers();
+            // What a function returns, or is called with, was not put there for the lines in between.
+            let is_next = instruction.flow_control() == FlowControl::Next;
+            for one in used.iter().filter(|_| is_next && !clears(&instruction)) {
+                let register = one.register().full_register();
+                let named = PASSING.iter().find(|(it, _)| *it == register);
+                let reads = !matches!(
+                    one.access(),
+                    OpAccess::Write | OpAccess::CondWrite | OpAccess::None | OpAccess::NoMemAccess
+                );
+                if let Some((_, name)) = named.filter(|_| reads && !written.contains(&register))
+                    && !expected.contains(name)
+                {
+                    expected.push(*name);
+                }
+            }
+            for one in used {
+                if matches!(one.access(), OpAccess::Write | OpAccess::ReadWrite) {
+                    written.push(one.register().full_register());
+                }
+            }
+            if !is_next {
+                break;
+            }
+        }
+        expected
+    }
+}
+
 /// Whether the result doesn't depend on what was in the register: `xor eax, eax`.
 fn clears(instruction: &Instruction) -> bool {
     matches!(

@@ -50,10 +50,15 @@ impl Owner {
         targets
     }
 
-    pub(crate) fn goto(&mut self, thread: ThreadId, target: Address) -> Result<(), Error> {
+    pub(crate) fn goto(
+        &mut self,
+        thread: ThreadId,
+        target: Address,
+    ) -> Result<Vec<&'static str>, Error> {
         self.require_thread(thread)?;
         let mut registers = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
-        let refuse = |why: String| Err(Error::Refused(format!("can't go there: {why}")));
+        let refused = |why: &str| Error::Refused(format!("can't go there: {why}"));
+        let refuse = |why: String| Err(refused(&why));
         let function_of = |address: Address| {
             let module = self.modules.at(address)?;
             let function = module.module.function_at(module.to_file(address))?;
@@ -85,11 +90,14 @@ impl Owner {
         let now = registers.to_dwarf();
         let mut then = now;
         then.set(dapple_symbols::cfi::RIP, Some(target.0));
-        self.same_stack(now, then)
-            .or_else(|why| refuse(why.to_owned()))?;
+        self.same_stack(now, then).map_err(refused)?;
+        let expected = match target == registers.pc() {
+            true => Vec::new(),
+            false => self.expected_registers(target),
+        };
         registers.set_pc(target);
         self.move_to(thread, registers, StopReason::Goto);
-        Ok(())
+        Ok(expected)
     }
 
     /// Whether with either registers the same frame returns to the same caller.

@@ -27,12 +27,13 @@ impl Session {
     }
 
     /// Moves a stopped thread within the function it is in; what lies between is not executed. Ends in an
-    /// [`crate::Event::Stopped`].
+    /// [`crate::Event::Stopped`]. Returned are the registers that the code there counts on and that what is before it in the
+    /// function has written: with something else in them, the program may go wrong.
     ///
     /// # Errors
     /// [`Error::Refused`] where it is another function, or the stack is laid out otherwise; [`Error::NotStopped`],
     /// [`Error::NoSuchThread`], [`Error::Ended`].
-    pub fn goto(&self, thread: ThreadId, target: Address) -> Result<(), Error> {
+    pub fn goto(&self, thread: ThreadId, target: Address) -> Result<Vec<&'static str>, Error> {
         self.ask(move |owner| owner.goto(thread, target))?
     }
 
