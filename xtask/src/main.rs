@@ -7,11 +7,13 @@
 //! - `bench symbols`: measures the first stop in programs with much debug information, next to other debuggers.
 //! - `codegen [--check]`: writes the protocol's types from the definition, and the schema and page of the launch arguments from their table,
 //!   or says whether they are up to date.
+//! - `dist`: makes what people install: a static binary, in an archive with manual pages and completions.
 //! - `schema diff A [B]`: how two definitions of the protocol differ in structure.
 //! - `tidy`: checks the invariants of ARCHITECTURE.md.
 
 mod bench;
 mod codegen;
+mod dist;
 mod schema;
 mod tidy;
 
@@ -29,6 +31,7 @@ usage: cargo xtask CHORE
   bench symbols       measure the first stop in large programs; builds them first, which takes half an hour once
   codegen [--check]   write crates/dap/src/types.rs from crates/schema/protocol.json, and from the adapter's table of launch
                       arguments its schema, its page and VS Code's manifest (or check that all are up to date)
+  dist                make what people install in target/dist: a static binary, in an archive with manual pages and completions
   schema diff A [B]   list the structural differences of two definitions (B: crates/schema/protocol.json)
   tidy                check the invariants of ARCHITECTURE.md that a program can check";
 
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         ["bench", "data", words @ ..] => bench::data(&root(), words),
         ["bench", "run", words @ ..] => bench::running(&root(), words),
         ["bench", "symbols"] => bench::symbols(&root()),
+        ["dist"] => dist::run(&root()),
         ["codegen"] => codegen::write(&root()),
         ["codegen", "--check"] => codegen::check(&root()),
         ["schema", "diff", first] => schema::compare(&root(), first, None),

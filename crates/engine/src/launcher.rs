@@ -63,7 +63,7 @@ impl Rendezvous {
     /// # Errors
     /// The program can't be started anyway, or there's no place for the socket.
     pub fn open(options: LaunchOptions) -> Result<Rendezvous, Error> {
-        let program = check::program(&options)?;
+        let program = check::debuggee(&options)?;
         let failed = |e: io::Error| Error::Launch {
             program: options.program.clone(),
             reason: format!("no place to meet its launcher: {e}"),

@@ -19,6 +19,8 @@ pub fn path(path: &Path) -> String {
     }
     let below = std::env::current_dir()
         .ok()
+        // Everything is below the root.
+        .filter(|here| here.parent().is_some())
         .and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
     printable(&below.unwrap_or_else(|| path.to_owned()).to_string_lossy())
 }

@@ -80,6 +80,9 @@ const NO_PROCESS: &str = "there is no such process";
 
 /// Why it can't be whatever one is allowed to.
 fn impossible(process: ThreadId) -> Option<String> {
+    if let Some(reason) = process::out_of_sight() {
+        return Some(reason.into());
+    }
     let Some(status) = Status::read(process.0) else {
         return Some(NO_PROCESS.into());
     };

@@ -4,6 +4,7 @@ mod missing;
 
 use crate::Error;
 use crate::launch::{LaunchOption, LaunchOptions};
+use crate::target::linux::process;
 use std::ffi::{CString, OsString};
 use std::fs;
 use std::io::{self, Read};
@@ -75,6 +76,18 @@ fn working_directory(cwd: &Path) -> Result<(), String> {
             Err(format!("there is no such folder{}", missing::folder(cwd)))
         }
         Err(error) => Err(error.to_string()),
+    }
+}
+
+/// As [`program`], for one that is to be traced.
+pub(crate) fn debuggee(options: &LaunchOptions) -> Result<PathBuf, Error> {
+    let path = program(options)?;
+    match process::out_of_sight() {
+        None => Ok(path),
+        Some(reason) => Err(Error::Launch {
+            program: options.program.clone(),
+            reason: reason.into(),
+        }),
     }
 }
 

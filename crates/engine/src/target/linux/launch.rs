@@ -58,7 +58,7 @@ const STEPS: [&str; 4] = [
 
 /// Starts the program; it is stopped at its exec when this returns.
 pub(crate) fn launch(options: &LaunchOptions) -> Result<Launched, Error> {
-    let program = check::program(options)?;
+    let program = check::debuggee(options)?;
     let refuse = |reason: String| Error::Launch {
         program: options.program.clone(),
         reason,

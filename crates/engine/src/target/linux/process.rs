@@ -38,6 +38,24 @@ pub(crate) fn folder(process: ThreadId) -> PathBuf {
     folders.find(|folder| !has_ended(folder)).unwrap_or(own)
 }
 
+/// Why no process at all can be looked at, and what a person can do.
+pub(crate) fn out_of_sight() -> Option<&'static str> {
+    let own = Path::new("/proc/self");
+    if own.exists() {
+        return None;
+    }
+    Some(match own.is_symlink() {
+        false => {
+            "/proc is not mounted here, and the debugger reaches a program's memory only through it: \
+             `mount -t proc proc /proc`"
+        }
+        true => {
+            "/proc shows the processes of another namespace than the debugger's, which is not in it: \
+             `mount -t proc proc /proc` in its own"
+        }
+    })
+}
+
 /// Reads a process's auxiliary vector.
 pub(crate) fn auxiliary_vector(process: ThreadId) -> io::Result<AuxiliaryVector> {
     Ok(parse_auxiliary_vector(&auxiliary_bytes(process)?))

@@ -266,7 +266,17 @@ impl UserRegisters {
     }
 }
 
-fn request(number: libc::c_uint, thread: ThreadId, address: usize, data: usize) -> io::Result<()> {
+/// How C libraries declare a request's number.
+#[cfg(target_env = "gnu")]
+type Request = libc::c_uint;
+#[cfg(not(target_env = "gnu"))]
+type Request = libc::c_int;
+
+/// PTRACE_GETSIGMASK and PTRACE_SETSIGMASK (ptrace(2)), which take the size of a mask and a mask.
+const GET_SIGNAL_MASK: Request = 0x420a;
+const SET_SIGNAL_MASK: Request = 0x420b;
+
+fn request(number: Request, thread: ThreadId, address: usize, data: usize) -> io::Result<()> {
     // SAFETY: only requests whose address and data are plain numbers come through here, so the kernel
     // touches no memory of this process.
     let result = unsafe { libc::ptrace(number, thread.0, address, data) };
@@ -314,14 +324,8 @@ pub(crate) fn to_system_call(thread: ThreadId, signal: i32) -> io::Result<()> {
 pub(crate) fn signal_mask(thread: ThreadId) -> io::Result<u64> {
     let mut mask = 0_u64;
     // SAFETY: the kernel writes as many bytes as it is told.
-    let result = unsafe {
-        libc::ptrace(
-            libc::PTRACE_GETSIGMASK,
-            thread.0,
-            size_of::<u64>(),
-            &raw mut mask,
-        )
-    };
+    let result =
+        unsafe { libc::ptrace(GET_SIGNAL_MASK, thread.0, size_of::<u64>(), &raw mut mask) };
     if result == -1 {
         return Err(io::Error::last_os_error());
     }
@@ -331,14 +335,8 @@ pub(crate) fn signal_mask(thread: ThreadId) -> io::Result<u64> {
 /// Has a stopped thread block these signals; SIGKILL and SIGSTOP can't be.
 pub(crate) fn set_signal_mask(thread: ThreadId, mask: u64) -> io::Result<()> {
     // SAFETY: the kernel reads as many bytes as it is told.
-    let result = unsafe {
-        libc::ptrace(
-            libc::PTRACE_SETSIGMASK,
-            thread.0,
-            size_of::<u64>(),
-            &raw const mask,
-        )
-    };
+    let result =
+        unsafe { libc::ptrace(SET_SIGNAL_MASK, thread.0, size_of::<u64>(), &raw const mask) };
     if result == -1 {
         return Err(io::Error::last_os_error());
     }
@@ -556,16 +554,7 @@ pub(crate) fn set_whole_signal(thread: ThreadId, signal: &WholeSignal) -> io::Re
 
 /// Has a stopped thread block all signals that can be blocked.
 pub(crate) fn block_signals(thread: ThreadId) -> io::Result<()> {
-    /// PTRACE_SETSIGMASK, which takes the size of a mask and a mask (ptrace(2)).
-    const SET_SIGNAL_MASK: libc::c_uint = 0x420b;
-    let all = u64::MAX;
-    // SAFETY: the kernel reads a mask of the size that is told.
-    let result =
-        unsafe { libc::ptrace(SET_SIGNAL_MASK, thread.0, size_of::<u64>(), &raw const all) };
-    if result == -1 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
+    set_signal_mask(thread, u64::MAX)
 }
 
 /// Gives the process the signal that a stopped thread was about to get and will not, if it was the process's: one for this thread

@@ -25,6 +25,18 @@ pub(crate) struct Streams {
     written: Option<InputEnd>,
 }
 
+fn null() -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).open("/dev/null")
+}
+
+/// What ends at the first read. In a root without devices a pipe that nobody writes to does.
+fn nothing() -> io::Result<OwnedFd> {
+    match null() {
+        Ok(null) => Ok(null.into()),
+        Err(_) => Ok(io::pipe()?.0.into()),
+    }
+}
+
 /// The program's ends, as in [`Streams`].
 #[derive(Debug)]
 pub(crate) struct Ends {
@@ -64,7 +76,6 @@ impl Streams {
             }
             false => None,
         };
-        let null = || OpenOptions::new().read(true).write(true).open("/dev/null");
         let stdin = match (&options.stdin, &terminal) {
             (Stdin::Inherit, _) => None,
             (Stdin::File(path), _) => {
@@ -80,7 +91,7 @@ impl Streams {
                     .try_clone()
                     .map_err(failed("its terminal".into()))?,
             ),
-            (Stdin::Null, None) => Some(null().map_err(failed("/dev/null".into()))?.into()),
+            (Stdin::Null, None) => Some(nothing().map_err(failed("/dev/null".into()))?),
             (Stdin::Sent, None) => {
                 let (reader, writer) =
                     io::pipe().map_err(failed("no pipe for its input".into()))?;
