@@ -123,14 +123,14 @@ fn build(cache: &Arc<IndexCache>, file: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn count(indexes: usize) -> String {
+pub fn count(indexes: usize) -> String {
     match indexes {
         1 => "1 index".to_owned(),
         several => format!("{several} indexes"),
     }
 }
 
-fn megabytes(bytes: u64) -> String {
+pub fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 

@@ -1,13 +1,15 @@
 //! The `dapple` binary: reads the command line, hands over to the subcommand, and says what went wrong.
 //!
 //! Nothing is debugged here: `dapple dap` serves the adapter, `dapple debug` is a client of one, `dapple schema` has the tools for definitions,
-//! `dapple symbols` shows what debug information says, `dapple cache` manages its indexes, `dapple completions` and `dapple man` are for installing it. Each subcommand is a
+//! `dapple symbols` shows what debug information says, `dapple cache` manages its indexes, `dapple doctor` tries what a session needs,
+//! `dapple completions` and `dapple man` are for installing it. Each subcommand is a
 //! module with its `Options` and a `run`; every error ends up here, as one sentence on stderr and exit code 1.
 
 mod cache;
 mod completions;
 mod dap;
 mod debug;
+mod doctor;
 mod in_terminal;
 mod manual;
 mod schema;
@@ -51,6 +53,8 @@ enum Command {
     InTerminal(in_terminal::Options),
     /// Manage the indexes of large programs that are kept between sessions
     Cache(cache::Options),
+    /// Try what a session needs, and say what to do about what is missing
+    Doctor(doctor::Options),
     /// Print a script that has a shell complete dapple's commands and options
     Completions(completions::Options),
     /// Print the manual page, or write those of all commands into a folder
@@ -69,6 +73,7 @@ fn main() -> ExitCode {
         Command::Schema(options) => schema::run(options),
         Command::Symbols(options) => symbols::run(options),
         Command::Cache(options) => cache::run(options),
+        Command::Doctor(options) => doctor::run(&options),
         Command::Completions(options) => completions::run(&options),
         Command::Man(options) => manual::run(&options),
     };

@@ -302,7 +302,7 @@ fn read_fields(socket: &mut UnixStream) -> io::Result<Vec<Vec<u8>>> {
 }
 
 /// A new folder that only this user can enter.
-pub(crate) fn private_folder() -> io::Result<PathBuf> {
+pub fn private_folder() -> io::Result<PathBuf> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let base = own

@@ -26,6 +26,7 @@ mod natvis;
 mod owner;
 mod pages;
 pub mod postmortem;
+pub mod probe;
 pub mod processes;
 pub mod registers;
 pub mod session;

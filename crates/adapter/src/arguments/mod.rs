@@ -26,6 +26,10 @@ pub(crate) use given::{Common, goes_for_children};
 pub(crate) use launch::{Console, LaunchArguments};
 pub(crate) use values::{path, string, wrong};
 
+use dapple_dap::message::Raw;
+use given::Given;
+use std::collections::BTreeMap;
+
 /// What a request is called, and which rows of the table are for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
@@ -51,6 +55,14 @@ impl Start {
             Start::Attach => Start::Launch,
         }
     }
+}
+
+/// What a request with these arguments would be told: sentences about what is ignored.
+///
+/// # Errors
+/// A sentence about what is wrong.
+pub fn check(start: Start, arguments: &BTreeMap<String, Raw>) -> Result<Vec<String>, String> {
+    Ok(Given::read(start, arguments)?.common.warnings)
 }
 
 /// The names of all arguments that users are told of, with the request they are for.

@@ -3,9 +3,9 @@
 //! A [`report`] is gathered first, the same for people ([`print`]) and for programs (`--json`). What was asked goes to
 //! stdout; each thing that isn't there is a sentence on stderr, and exit code 1.
 
-mod lookup;
+pub(crate) mod lookup;
 mod print;
-mod report;
+pub(crate) mod report;
 
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -18,6 +18,7 @@ pub(crate) mod launcher;
 pub(crate) mod memory;
 pub(crate) mod output;
 pub(crate) mod privileges;
+pub(crate) mod probe;
 pub(crate) mod process;
 pub(crate) mod ptrace;
 pub(crate) mod readable;

@@ -1,0 +1,230 @@
+//! The folder's `.vscode/launch.json`, which several editors read: each of our configurations is held against what the adapter takes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use dapple_adapter::arguments::{self, Start};
+use dapple_dap::message::Raw;
+use serde_json::Value;
+
+use super::Finding;
+
+const CHECK: &str = "launch.json";
+const FILE: &str = ".vscode/launch.json";
+/// A longer file is somebody else's.
+const LONGEST: u64 = 1 << 20;
+
+/// Tells what is wrong in it.
+pub fn check(tell: &mut dyn FnMut(Finding)) {
+    let file = Path::new(FILE);
+    let Ok(metadata) = fs::metadata(file) else {
+        return;
+    };
+    if metadata.len() > LONGEST {
+        tell(Finding::warning(
+            CHECK,
+            format!("{FILE} has more than a megabyte"),
+        ));
+        return;
+    }
+    let text = match fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) => {
+            tell(Finding::warning(
+                CHECK,
+                format!("{FILE} can't be read: {error}"),
+            ));
+            return;
+        }
+    };
+    let parsed: Value = match serde_json::from_str(&without_comments(&text)) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            tell(Finding::warning(
+                CHECK,
+                format!("{FILE} is no JSON: {error}"),
+            ));
+            return;
+        }
+    };
+    let all = parsed["configurations"].as_array();
+    let ours = all
+        .into_iter()
+        .flatten()
+        .filter(|one| one["type"] == "dapple");
+    let mut count = 0;
+    let mut faults = Vec::new();
+    for configuration in ours {
+        count += 1;
+        faults.extend(faults_of(configuration));
+    }
+    if faults.is_empty() {
+        let configurations = match count {
+            0 => "has no configuration for this debugger".to_owned(),
+            1 => "has 1 configuration for this debugger, with arguments that are known".to_owned(),
+            several => format!(
+                "has {several} configurations for this debugger, with arguments that are known"
+            ),
+        };
+        tell(Finding::ok(CHECK, format!("{FILE} {configurations}")));
+    }
+    for fault in faults {
+        tell(
+            Finding::warning(CHECK, format!("{FILE}: {fault}"))
+                .with_remedy("docs/launch.md lists the arguments"),
+        );
+    }
+}
+
+/// What the adapter would say of a configuration.
+fn faults_of(configuration: &Value) -> Vec<String> {
+    let name = configuration["name"].as_str().unwrap_or("without a name");
+    let start = match configuration["request"].as_str() {
+        Some("launch") => Start::Launch,
+        Some("attach") => Start::Attach,
+        Some(other) => {
+            return vec![format!(
+                "\"{name}\": `request` is \"launch\" or \"attach\", not \"{other}\""
+            )];
+        }
+        None => {
+            return vec![format!(
+                "\"{name}\": `request` is missing: \"launch\" or \"attach\""
+            )];
+        }
+    };
+    let fields = configuration.as_object().into_iter().flatten();
+    let fields = fields.filter_map(|(name, value)| {
+        let value = Raw::new(&substituted(value)).ok()?;
+        Some((name.clone(), value))
+    });
+    let fields: BTreeMap<String, Raw> = fields.collect();
+    let said = match arguments::check(start, &fields) {
+        Ok(warnings) => warnings,
+        Err(error) => vec![error],
+    };
+    said.into_iter()
+        .map(|sentence| format!("\"{name}\": {sentence}"))
+        .collect()
+}
+
+/// The value with something in place of the editor's variables that can be what they stand for: a path, a number.
+fn substituted(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(without_variables(text)),
+        Value::Array(items) => Value::Array(items.iter().map(substituted).collect()),
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            Value::Object(
+                fields
+                    .map(|(name, value)| (name.clone(), substituted(value)))
+                    .collect(),
+            )
+        }
+        other => other.clone(),
+    }
+}
+
+fn without_variables(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("${") {
+        let Some((_, after)) = behind.split_once('}') else {
+            break;
+        };
+        out.push_str(before);
+        out.push('1');
+        rest = after;
+    }
+    out + rest
+}
+
+/// JSON as editors' settings have it, as JSON: without comments, and without commas behind the last item. All else stays at its place,
+/// so that errors name the right line.
+pub fn without_comments(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    // A comma that may be behind the last item: where it is in `out`.
+    let mut comma = None;
+    while let Some(c) = rest.next() {
+        match (c, rest.peek()) {
+            ('"', _) => {
+                comma = None;
+                out.push(c);
+                while let Some(c) = rest.next() {
+                    out.push(c);
+                    match c {
+                        '\\' => out.extend(rest.next()),
+                        '"' => break,
+                        _ => {}
+                    }
+                }
+            }
+            ('/', Some('/')) => {
+                while rest.peek().is_some_and(|c| *c != '\n') {
+                    rest.next();
+                }
+            }
+            ('/', Some('*')) => {
+                rest.next();
+                while let Some(c) = rest.next() {
+                    if c == '\n' {
+                        out.push(c);
+                    }
+                    if c == '*' && rest.peek() == Some(&'/') {
+                        rest.next();
+                        break;
+                    }
+                }
+                out.push(' ');
+            }
+            (',', _) => {
+                comma = Some(out.len());
+                out.push(c);
+            }
+            ('}' | ']', _) => {
+                if let Some(at) = comma.take() {
+                    out.replace_range(at..at + 1, " ");
+                }
+                out.push(c);
+            }
+            _ => {
+                if !c.is_whitespace() {
+                    comma = None;
+                }
+                out.push(c);
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_last_commas_are_taken_out_where_they_are_some() {
+        let cases = [
+            ("[1, // one\n2,]", "[1, \n2 ]"),
+            (
+                "{\"a\": \"// no, */\\\"\", /* b\n */ }",
+                "{\"a\": \"// no, */\\\"\"  \n  }",
+            ),
+            ("[\"é\", ]", "[\"é\"  ]"),
+            ("[1,,]", "[1,  ]"),
+            ("/* open", " "),
+            ("\"open \\", "\"open \\"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(without_comments(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn variables_can_be_paths_and_numbers() {
+        assert_eq!(without_variables("${command:pickProcess}"), "1");
+        assert_eq!(without_variables("${workspaceFolder}/a ${"), "1/a ${");
+    }
+}

@@ -1,0 +1,159 @@
+//! `dapple doctor`: tries what a session needs, and says what to do about what is missing.
+//!
+//! Each check is a module's; it gives [`Finding`]s, which are told as they come. What can be tried is tried (`system` traces, `compilers` compile,
+//! `session` debugs), not concluded from settings. Only a `problem` keeps sessions from working.
+
+mod compilers;
+mod editors;
+mod files;
+mod launch_json;
+mod session;
+mod system;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+/// What `dapple doctor` can be told.
+#[derive(Args)]
+pub struct Options {
+    /// Print JSON, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// How much something matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Level {
+    /// As it should be.
+    Ok,
+    /// Something will not work, but sessions do.
+    Warning,
+    /// No session works.
+    Problem,
+}
+
+impl Level {
+    fn word(self) -> &'static str {
+        match self {
+            Level::Ok => "ok",
+            Level::Warning => "warning",
+            Level::Problem => "problem",
+        }
+    }
+}
+
+/// What a check has found.
+#[derive(Debug, Serialize)]
+struct Finding {
+    check: &'static str,
+    level: Level,
+    says: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedy: Option<String>,
+}
+
+impl Finding {
+    fn ok(check: &'static str, says: impl Into<String>) -> Self {
+        Finding {
+            check,
+            level: Level::Ok,
+            says: says.into(),
+            remedy: None,
+        }
+    }
+
+    fn warning(check: &'static str, says: impl Into<String>) -> Self {
+        Finding {
+            level: Level::Warning,
+            ..Finding::ok(check, says)
+        }
+    }
+
+    fn problem(check: &'static str, says: impl Into<String>) -> Self {
+        Finding {
+            level: Level::Problem,
+            ..Finding::ok(check, says)
+        }
+    }
+
+    fn with_remedy(self, remedy: impl Into<String>) -> Self {
+        Finding {
+            remedy: Some(remedy.into()),
+            ..self
+        }
+    }
+}
+
+/// All that was found, as `--json` has it. Fields may be added, none is renamed or removed.
+#[derive(Serialize)]
+struct Report {
+    /// Whether a session can work.
+    works: bool,
+    findings: Vec<Finding>,
+}
+
+/// Checks everything. The code is 0 if a session can work.
+///
+/// # Errors
+/// Nobody takes what is to be told.
+pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    let mut report = Report {
+        works: true,
+        findings: Vec::new(),
+    };
+    let mut told = Ok(());
+    let mut tell = |finding: Finding| {
+        if !options.json && told.is_ok() {
+            told = write(&finding);
+        }
+        report.works &= finding.level != Level::Problem;
+        report.findings.push(finding);
+    };
+    system::check(&mut tell);
+    let compiled = compilers::check(&mut tell);
+    files::check(&mut tell);
+    editors::check(&mut tell);
+    launch_json::check(&mut tell);
+    session::check(compiled.as_ref(), &mut tell);
+    told?;
+    if options.json {
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    }
+    Ok(match report.works {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+fn write(finding: &Finding) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let (level, check) = (finding.level.word(), finding.check);
+    writeln!(out, "{level:<8} {check:<16} {}", finding.says)?;
+    if let Some(remedy) = &finding.remedy {
+        writeln!(out, "{:25} → {remedy}", "")?;
+    }
+    out.flush()
+}
+
+/// The user's own folder.
+fn home() -> Option<PathBuf> {
+    let home = PathBuf::from(std::env::var_os("HOME")?);
+    home.is_absolute().then_some(home)
+}
+
+/// Where a command is found, as the shell would find it.
+fn on_path(command: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(command))
+        .find(|file| is_executable(file))
+}
+
+fn is_executable(file: &std::path::Path) -> bool {
+    file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
+}
