@@ -94,7 +94,7 @@ fn without_proc_it_is_said_what_is_needed() {
     );
     let run = dapple_in(&root, false, &["debug", "--batch", "--attach", "1"]);
     run.assert_fails(
-        "dapple: cannot attach to process 1: /proc is not mounted here, and the debugger reaches a program's memory only through it: \
+        "dapple: attach: `pid` 1: /proc is not mounted here, and the debugger reaches a program's memory only through it: \
          `mount -t proc proc /proc`\n",
     );
 }
