@@ -137,7 +137,7 @@ impl Shape {
                 "an array of strings".into()
             }
             Shape::List(_) => "an array".into(),
-            Shape::Pair(_) => "an array of two".into(),
+            Shape::Pair(_) => "a pair".into(),
             Shape::Map(_) | Shape::Object(_) => "an object".into(),
             Shape::Any(shapes) => or(&shapes.iter().map(Shape::phrase).collect::<Vec<_>>()),
             Shape::Called(name, _) => (*name).into(),
@@ -208,13 +208,7 @@ impl Shape {
                     .find(|shape| shape.types().contains(&Type::of(value)));
                 fitting.map_or(Ok(()), |shape| shape.check(at, value, warnings))
             }
-            (Shape::Called(_, shape), value) => match shape.check(at, value, warnings) {
-                // Its own words, for what is no such thing at all.
-                Err(_) if matches!((shape, value), (Shape::Pair(_), Value::Array(items)) if items.len() != 2) => {
-                    Err(wrong(at, &self.phrase(), value))
-                }
-                other => other,
-            },
+            (Shape::Called(_, shape), value) => shape.check(at, value, warnings),
             _ => Ok(()),
         }
     }

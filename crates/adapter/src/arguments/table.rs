@@ -488,10 +488,7 @@ pub const ARGUMENTS: &[Row] = &[
                 "an object from folders of the debug information to folders here",
                 &Shape::Map(&Shape::Path),
             ),
-            Shape::List(&Shape::Called(
-                "a pair of folders",
-                &Shape::Pair(&Shape::Path),
-            )),
+            Shape::List(&Shape::Pair(&Shape::Path)),
         ]),
         default: Some("{}"),
         description: "Where the sources are, if not where the program was compiled: folders that the debug information names (`.` for relative names), each with the folder here.",

@@ -167,7 +167,9 @@ fn open_output(path: &Path, append: bool, shared: bool) -> io::Result<File> {
 /// Opens a file. One end of a named pipe is not waited for by the other: where nobody writes, there is the end of the input, and
 /// where nobody reads, an error.
 fn open_waiting_for_nobody(options: &mut OpenOptions, flags: i32, path: &Path) -> io::Result<File> {
-    let file = options.custom_flags(flags | libc::O_NONBLOCK).open(path);
+    // Another's terminal doesn't become the debugger's own.
+    let flags = flags | libc::O_NONBLOCK | libc::O_NOCTTY;
+    let file = options.custom_flags(flags).open(path);
     let file = file.map_err(|error| match error.raw_os_error() {
         Some(libc::ENXIO) => io::Error::other("nobody reads this named pipe yet"),
         _ => error,
