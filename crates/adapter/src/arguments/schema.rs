@@ -29,6 +29,12 @@ pub fn configuration_attributes() -> Value {
     let mut attributes =
         json!({ "launch": attributes(Start::Launch), "attach": attributes(Start::Attach) });
     in_markdown(&mut attributes);
+    for start in [Start::Launch, Start::Attach] {
+        // They are understood, but nobody needs to be led to them.
+        for alias in table::rows(start).filter_map(|row| row.alias_of().map(|_| row.name)) {
+            attributes[start.name()]["properties"][alias]["doNotSuggest"] = json!(true);
+        }
+    }
     attributes
 }
 
