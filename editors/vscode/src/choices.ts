@@ -43,12 +43,30 @@ export async function choices(place: Surroundings): Promise<Choice[]> {
     return [...targets, ...(isOfPackage ? [] : alone)];
 }
 
-/** All that could be debugged, each by itself. */
+/** The order of what there is: programs before tests. */
+const ORDER: cargo.Kind[] = ['bin', 'example', 'unit tests', 'test', 'bench'];
+
+/** All that could be debugged: programs before tests, and each with a name of its own. */
 export async function everything(place: Surroundings): Promise<Choice[]> {
-    const found = await projectAround(place);
-    const targets = found?.project.targets.map((target) => ofTarget(target, found.project, place.folder)) ?? [];
     const { file } = place;
-    return [...targets, ...(file !== undefined && SOURCES.has(file.language) ? [ofFile(file)] : [])];
+    const alone = file !== undefined && SOURCES.has(file.language) ? [ofFile(file)] : [];
+    const found = await projectAround(place);
+    if (found === undefined) {
+        return alone;
+    }
+    const { project } = found;
+    const targets = ORDER.flatMap((kind) => project.targets.filter((target) => target.kind === kind));
+    const all = [...targets.map((target) => ofTarget(target, project, place.folder)), ...alone];
+    const times = new Map<string, number>();
+    for (const { configuration } of all) {
+        times.set(configuration.name, (times.get(configuration.name) ?? 0) + 1);
+    }
+    // VS Code knows configurations by their names.
+    return all.map((one) => {
+        const { name } = one.configuration;
+        const isAlone = times.get(name) === 1;
+        return isAlone ? one : { ...one, configuration: { ...one.configuration, name: `${name} (${one.description})` } };
+    });
 }
 
 /** The same, with what was chosen last in front. */

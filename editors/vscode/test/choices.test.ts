@@ -18,6 +18,8 @@ for (const [path, text] of [
     ['many/a/src/main.rs', 'fn main() {}\n'],
     ['many/b/Cargo.toml', '[package]\nname = "b"\nversion = "0.1.0"\nedition = "2021"\n'],
     ['many/b/src/main.rs', 'fn main() {}\n'],
+    ['many/a/tests/same.rs', ''],
+    ['many/b/tests/same.rs', ''],
     ['many/script.rs', 'fn main() {}\n'],
     ['none/main.cpp', ''],
 ] as const) {
@@ -61,6 +63,12 @@ test('without a project a source is compiled by itself', async () => {
 
 test('all that there is can be listed', async () => {
     assert.deepEqual(await offered('one', 'one/src/part.rs', everything), ['one', 'unit tests of one', 'this file, part.rs']);
+});
+
+test('in the list programs come first, and names tell all apart', async () => {
+    const place = { file: undefined, folder: join(root, 'many'), env: process.env, home: homedir() };
+    const names = (await everything(place)).map(({ configuration }) => configuration.name);
+    assert.deepEqual(names, ['Debug a', 'Debug b', 'Debug unit tests of a', 'Debug unit tests of b', 'Debug test same (a)', 'Debug test same (b)']);
 });
 
 test('the last choice stands first, and the others stay in their order', async () => {
