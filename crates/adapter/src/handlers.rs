@@ -26,11 +26,20 @@ mod start;
 mod terminal;
 
 use crate::adapter::Adapter;
-use dapple_dap::server::Server;
+use dapple_dap::server::{Context, Failure, Server};
 use dapple_dap::types::*;
 
 /// What is said of all that only a program has that is debugged.
 pub const NO_DEBUG: &str = "the program runs without debugging (`noDebug`)";
+
+/// What clients ask for by themselves, for a view or because of where the pointer is, fails there: a dialog would only disturb.
+fn in_place<A: 'static, R: 'static>(
+    handler: impl Fn(&mut Adapter, A, &mut Context) -> Result<R, Failure> + Send + Sync + 'static,
+) -> impl Fn(&mut Adapter, A, &mut Context) -> Result<R, Failure> + Send + Sync + 'static {
+    move |adapter, arguments, context| {
+        handler(adapter, arguments, context).map_err(Failure::in_place)
+    }
+}
 
 /// The adapter as a server.
 pub fn server() -> Server<Adapter> {
@@ -60,24 +69,24 @@ pub fn server() -> Server<Adapter> {
         .on::<SetBreakpointsRequest>(breakpoints::set_breakpoints)
         .on::<SetFunctionBreakpointsRequest>(breakpoints::set_function_breakpoints)
         .on::<SetInstructionBreakpointsRequest>(places::set_instruction_breakpoints)
-        .on::<BreakpointLocationsRequest>(places::breakpoint_locations)
+        .on::<BreakpointLocationsRequest>(in_place(places::breakpoint_locations))
         .on::<SetExceptionBreakpointsRequest>(exceptions::set_exception_breakpoints)
-        .on::<ExceptionInfoRequest>(exceptions::exception_info)
-        .on::<DataBreakpointInfoRequest>(data_breakpoints::info)
+        .on::<ExceptionInfoRequest>(in_place(exceptions::exception_info))
+        .on::<DataBreakpointInfoRequest>(in_place(data_breakpoints::info))
         .on::<SetDataBreakpointsRequest>(data_breakpoints::set)
-        .on::<ThreadsRequest>(inspect::threads)
-        .on::<StackTraceRequest>(inspect::stack_trace)
-        .on::<ScopesRequest>(inspect::scopes)
-        .on::<VariablesRequest>(inspect::variables)
-        .on::<EvaluateRequest>(inspect::evaluate)
-        .on::<CompletionsRequest>(completions::completions)
+        .on::<ThreadsRequest>(in_place(inspect::threads))
+        .on::<StackTraceRequest>(in_place(inspect::stack_trace))
+        .on::<ScopesRequest>(in_place(inspect::scopes))
+        .on::<VariablesRequest>(in_place(inspect::variables))
+        .on::<EvaluateRequest>(in_place(inspect::evaluate))
+        .on::<CompletionsRequest>(in_place(completions::completions))
         .on::<SetVariableRequest>(assigning::set_variable)
         .on::<SetExpressionRequest>(assigning::set_expression)
-        .on::<LocationsRequest>(locations::locations)
-        .on::<ModulesRequest>(inspect::modules)
-        .on::<ReadMemoryRequest>(memory::read_memory)
+        .on::<LocationsRequest>(in_place(locations::locations))
+        .on::<ModulesRequest>(in_place(inspect::modules))
+        .on::<ReadMemoryRequest>(in_place(memory::read_memory))
         .on::<WriteMemoryRequest>(memory::write_memory)
-        .on::<DisassembleRequest>(disassembly::disassemble)
+        .on::<DisassembleRequest>(in_place(disassembly::disassemble))
         .on::<GotoTargetsRequest>(moving::goto_targets)
         .on::<GotoRequest>(moving::goto)
         .on::<RestartFrameRequest>(moving::restart_frame)
@@ -85,12 +94,12 @@ pub fn server() -> Server<Adapter> {
         .on::<ContinueRequest>(run::resume)
         .on::<NextRequest>(run::next)
         .on::<StepInRequest>(run::step_in)
-        .on::<StepInTargetsRequest>(run::step_in_targets)
+        .on::<StepInTargetsRequest>(in_place(run::step_in_targets))
         .on::<StepOutRequest>(run::step_out)
         .on::<PauseRequest>(run::pause)
         .on::<skipping::SetSkipRequest>(skipping::set_skip)
         .on::<presentation::ReadVisualizersRequest>(presentation::read_visualizers)
-        .on::<SourceRequest>(sources::source)
+        .on::<SourceRequest>(in_place(sources::source))
         .on_deferred::<LoadedSourcesRequest>(sources::loaded_sources)
         .on_deferred::<RestartRequest>(restart::restart)
         .capabilities_for(|client, capabilities| {

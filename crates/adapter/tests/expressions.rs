@@ -62,6 +62,31 @@ fn completions(session: &Session, frame: &StackFrame, text: &str) -> (Vec<String
 }
 
 #[test]
+fn what_clients_evaluate_by_themselves_fails_in_its_place_and_not_in_a_dialog() {
+    let fixture = Fixture::new("assigned.c");
+    let session = Session::started(&fixture, json!({}), &["inner"]);
+    let stop = session.stopped_at(&fixture, "inner", StoppedEventReason::Breakpoint);
+    for context in [
+        EvaluateArgumentsContext::Hover,
+        EvaluateArgumentsContext::Watch,
+        EvaluateArgumentsContext::Repl,
+    ] {
+        let arguments = EvaluateArguments::new("not_there")
+            .with_frame_id(stop.top.id)
+            .with_context(context.clone());
+        let failure = session.refused::<EvaluateRequest>(arguments);
+        assert_eq!(failure.sentence, "no variable `not_there` here");
+        let shown = failure.error.and_then(|error| error.show_user);
+        assert_eq!(shown, None, "{context:?}");
+    }
+    let commanded = SetExpressionArguments::new("not_there", "1").with_frame_id(stop.top.id);
+    let failure = session.refused::<SetExpressionRequest>(commanded);
+    let shown = failure.error.and_then(|error| error.show_user);
+    assert_eq!(shown, Some(true), "{}", failure.sentence);
+    session.disconnect();
+}
+
+#[test]
 fn what_is_typed_is_completed_by_what_there_is() {
     let fixture = Fixture::new("assigned.c");
     let session = Session::started(&fixture, json!({}), &["inner"]);

@@ -67,6 +67,13 @@ impl Failure {
         self
     }
 
+    /// Leaves it to the client where the sentence is shown, whoever has made this failure.
+    #[must_use]
+    pub fn in_place(mut self) -> Self {
+        self.error.show_user = None;
+        self
+    }
+
     /// Gives the error a number by which it can be looked up.
     #[must_use]
     pub fn with_id(mut self, id: i32) -> Self {
