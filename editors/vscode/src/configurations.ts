@@ -80,7 +80,8 @@ export class Resolver implements vscode.DebugConfigurationProvider {
 /** The list under "Dapple…" in "Select and Start Debugging". */
 export class DynamicConfigurations implements vscode.DebugConfigurationProvider {
     async provideDebugConfigurations(folder: Folder): Promise<vscode.DebugConfiguration[]> {
-        return [...(await known(folder)), ATTACH];
+        const found = await known(folder);
+        return folder === undefined && found.length === 0 ? [] : [...found, ATTACH];
     }
 }
 
@@ -95,7 +96,9 @@ export class InitialConfigurations implements vscode.DebugConfigurationProvider 
 
 /** What is known of a folder without asking anybody. What cargo says of a manifest that it can't read is shown where that is edited. */
 async function known(folder: Folder): Promise<vscode.DebugConfiguration[]> {
-    if (!vscode.workspace.isTrusted) {
+    // VS Code asks for its user's own launch configurations, too, in a window that has folders.
+    const isAsked = folder !== undefined || (vscode.workspace.workspaceFolders ?? []).length === 0;
+    if (!isAsked || !vscode.workspace.isTrusted) {
         return [];
     }
     const found = await everything(surroundings(folder)).catch(() => []);

@@ -5,6 +5,7 @@ import { KEYWORDS, type Range } from './expression';
 /** Beyond these, nothing is looked for: it would not be seen, either. */
 const MOST_LINES = 1000;
 const LONGEST_LINE = 1000;
+const OBJECT = new Set(['self', 'this']);
 /** In lines. */
 const LONGEST_HEAD = 40;
 
@@ -36,7 +37,9 @@ function* names(line: string): Generator<Range> {
         const [before, behind] = [line.slice(0, start).trimEnd(), line.slice(end).trimStart()];
         const isMember = /(?:->|::|(?<!\.)\.)$/.test(before);
         const isCalled = /^(?:\(|::|!(?!=))/.test(behind);
-        if (!isMember && !isCalled && !KEYWORDS.has(found[0])) {
+        // Where a method takes a member of its object, that is not about all of the object.
+        const isOwner = OBJECT.has(found[0]) && /^(?:\.|->)/.test(behind);
+        if (!isMember && !isCalled && !isOwner && !KEYWORDS.has(found[0])) {
             yield { start, end };
         }
     }

@@ -29,7 +29,7 @@ impl Shop {
         sum
     }
 }`;
-    assert.deepEqual(shown(rust, 'rust'), ['5: self', '6: discount u32', '8: sum', '9: item self', '10: sum item']);
+    assert.deepEqual(shown(rust, 'rust'), ['5: self', '6: discount u32', '8: sum', '9: item', '10: sum item']);
 });
 
 test('members, paths and calls are no variables', () => {
