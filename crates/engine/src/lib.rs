@@ -8,6 +8,7 @@ pub mod apart;
 pub mod attach;
 mod breakpoints;
 pub mod calls;
+pub mod command;
 pub mod disassembly;
 pub mod error;
 pub mod eval;

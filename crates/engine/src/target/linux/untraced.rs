@@ -44,14 +44,34 @@ fn send(handle: RawFd, signal: i32) -> i64 {
 #[derive(Debug)]
 pub(crate) struct Guard(io::PipeWriter);
 
+/// What a guard kills.
+#[derive(Clone, Copy)]
+enum Guarded {
+    /// The process behind a handle.
+    Process(RawFd),
+    /// All processes of a group.
+    Group(libc::pid_t),
+}
+
 impl Guard {
     /// Begins to guard.
     ///
     /// # Errors
     /// No pipe or no process is to be had.
     pub(crate) fn start(program: &Handle) -> io::Result<Guard> {
-        let (ours, its) = (program.0.as_raw_fd(), io::pipe()?);
-        let (alive, end) = its;
+        Guard::over(Guarded::Process(program.0.as_raw_fd()))
+    }
+
+    /// Begins to guard a group, which is to be dismissed before its leader is waited for: until then no other group has its id.
+    ///
+    /// # Errors
+    /// As for [`start`](Guard::start).
+    pub(crate) fn of_group(leader: ThreadId) -> io::Result<Guard> {
+        Guard::over(Guarded::Group(leader.0))
+    }
+
+    fn over(guarded: Guarded) -> io::Result<Guard> {
+        let (alive, end) = io::pipe()?;
         // SAFETY: what runs in the child only makes system calls and never returns.
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
@@ -59,7 +79,7 @@ impl Guard {
                 // SAFETY: as above; the parent goes at once, so that the guard is nobody's child.
                 unsafe {
                     match libc::fork() {
-                        0 => guard(ours, alive.as_raw_fd()),
+                        0 => guard(guarded, alive.as_raw_fd()),
                         -1 => libc::_exit(*libc::__errno_location()),
                         _ => libc::_exit(0),
                     }
@@ -81,8 +101,12 @@ impl Guard {
 }
 
 /// The guard's life.
-fn guard(program: RawFd, alive: RawFd) -> ! {
-    // SAFETY: system calls on this process alone, and on two descriptors that stay open.
+fn guard(guarded: Guarded, alive: RawFd) -> ! {
+    let program = match guarded {
+        Guarded::Process(handle) => handle,
+        Guarded::Group(_) => alive,
+    };
+    // SAFETY: system calls on this process and what it guards, and on two descriptors that stay open.
     unsafe {
         stand_alone(c"run guard", program, alive);
         let mut byte = 0_u8;
@@ -93,7 +117,10 @@ fn guard(program: RawFd, alive: RawFd) -> ! {
                 _ => libc::_exit(0),
             }
         }
-        send(program, libc::SIGKILL);
+        match guarded {
+            Guarded::Process(handle) => drop(send(handle, libc::SIGKILL)),
+            Guarded::Group(leader) => drop(libc::kill(-leader, libc::SIGKILL)),
+        }
         libc::_exit(0)
     }
 }
