@@ -7,6 +7,7 @@ use crate::disassembled::Disassembled;
 use crate::exceptions::Exceptions;
 use crate::gathering::Gathering;
 use crate::handlers::NO_DEBUG;
+use crate::handlers::building::Building;
 use crate::handlers::forks::Forks;
 use crate::later::Later;
 use crate::loaded_sources::LoadedSources;
@@ -146,6 +147,8 @@ pub struct Adapter {
     pub later: Later,
     /// Dropped, it ends what waits for a process to start.
     pub awaiting: Option<Sender<Infallible>>,
+    /// What is built first, while it is.
+    pub building: Option<Building>,
     /// Wakes the session's thread where it waits for the debuggee.
     pub waker: Arc<Waker>,
     pub debuggee: Option<Session>,
@@ -208,6 +211,7 @@ impl Adapter {
             asked_to_end: false,
             later,
             awaiting: None,
+            building: None,
             debuggee: None,
             untraced: None,
             gathering: Gathering::new(outgoing),
@@ -262,6 +266,7 @@ impl Adapter {
         self.debuggee.as_ref().ok_or_else(|| match self.phase {
             _ if self.untraced.is_some() => Failure::new(NO_DEBUG),
             Phase::Ended => to_dap::failure(&Error::Ended),
+            _ if self.building.is_some() => Failure::new("the program is being built"),
             _ => Failure::new("no program is launched yet"),
         })
     }
@@ -646,6 +651,8 @@ impl Adapter {
     pub fn end(&mut self) {
         self.engine_events = None;
         self.awaiting = None;
+        // Nothing of a build is left behind.
+        self.building = None;
         self.fetching = None;
         self.forks.end();
         if let Some(debuggee) = self.debuggee.take() {

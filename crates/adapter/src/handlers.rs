@@ -3,6 +3,7 @@
 mod assigning;
 mod attach;
 mod breakpoints;
+pub mod building;
 mod children;
 mod completions;
 mod data_breakpoints;

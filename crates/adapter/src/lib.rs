@@ -9,6 +9,7 @@
 mod adapter;
 pub mod arguments;
 mod breakpoints;
+pub mod building;
 mod calls;
 mod changed;
 mod data_breakpoints;

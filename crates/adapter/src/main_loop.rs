@@ -16,6 +16,7 @@ use dapple_dap::transport::{Connection, Incoming};
 use dapple_engine::launch::{IndexCache, ProcessGroup};
 use dapple_engine::session::Waker;
 use std::convert::Infallible;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +32,8 @@ pub struct ServeOptions {
     /// The program, with its first arguments, that starts a debuggee in a client's terminal when it gets the path of a socket
     /// as the last one: it calls [`dapple_engine::launcher::run`].
     pub launcher: Option<Vec<String>>,
+    /// Where programs that are compiled from a source file are kept; nowhere: none is.
+    pub programs: Option<PathBuf>,
     /// How long a client may take to open a session for a child of the program (`followForks`: `both`); then the child runs free.
     pub child_patience: Duration,
     /// Ends the session as a `disconnect` would, when its sender is dropped.
@@ -54,6 +57,7 @@ impl Default for ServeOptions {
             own_stdin: OwnStdin::Taken,
             index_cache: None,
             launcher: None,
+            programs: None,
             child_patience: Duration::from_secs(60),
             shutdown: never(),
         }

@@ -62,7 +62,7 @@ fn a_source_is_told_from_a_program() {
     let source = Fixture::new("exit.c").source;
     is_told(
         source,
-        "it is a source file; compile it with debug information (-g), and launch what that makes",
+        "it is a source file, and this debugger has no folder for programs that it compiles; compile it with debug information (-g), and launch what that makes",
     );
     let script = file("no-first-line.sh", b"echo hello\n", 0o755);
     is_told(script, "it is not an ELF program");
@@ -320,7 +320,7 @@ fn a_file_that_an_argument_names_is_told_with_the_argument() {
 fn a_misspelt_program_is_told_with_what_is_missing() {
     assert_eq!(
         refusal(&json!({"progam": "/bin/true", "exe": "/bin/true"})),
-        "launch needs `program`: the path of the executable to debug\n\
+        "launch needs `program`: the path of the executable to debug, of a source file or of a folder with a Cargo.toml; or `cargo`: what cargo is to build\n\
          launch: `exe` is ignored: it is `program` here\n\
          launch: the argument `progam` is not known and ignored; did you mean `program`?"
     );

@@ -5,6 +5,8 @@ use super::table::{self, CLIENTS_OWN, Row};
 use super::unknown::{self, Unknown};
 use super::values::Variable;
 use super::{Start, others};
+use crate::building::cargo::CargoPlan;
+use crate::building::shell::CommandPlan;
 use crate::calls::CallSettings;
 use crate::source_map::SourceMap;
 use dapple_dap::message::Raw;
@@ -21,6 +23,8 @@ const MOST_WARNINGS: usize = 30;
 
 /// Ours for what a process has left.
 const CORE: &str = "coreFile";
+/// What stands in `program` where another debugger (CodeLLDB) puts what its `cargo` has built.
+const BUILT_BY_CARGO: &str = "${cargo:program}";
 
 /// What is asked for, before it is known to be enough.
 #[derive(Debug, Default)]
@@ -29,6 +33,10 @@ pub struct Given {
     pub common: Common,
     /// The executable, or its name.
     pub program: Option<PathBuf>,
+    /// What cargo is to build.
+    pub cargo: Option<CargoPlan>,
+    /// What builds it.
+    pub build: Option<CommandPlan>,
     /// How it is started.
     pub options: LaunchOptions,
     /// Where its terminal is.
@@ -105,6 +113,13 @@ impl Given {
             if !value.is_null() {
                 values.insert(name.as_str(), value);
             }
+        }
+        if values.contains_key("cargo")
+            && values
+                .get("program")
+                .is_some_and(|program| program == BUILT_BY_CARGO)
+        {
+            values.remove("program");
         }
         let mut given = Given::default();
         for row in table::rows(start) {

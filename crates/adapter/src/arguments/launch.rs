@@ -3,6 +3,8 @@
 use super::Start;
 use super::given::{Common, Given};
 use super::words::variables_of;
+use crate::building::Plan;
+use crate::building::arguments::plans;
 use dapple_dap::message::Raw;
 use dapple_engine::launch::LaunchOptions;
 use std::collections::BTreeMap;
@@ -16,6 +18,8 @@ pub struct LaunchArguments {
     pub options: LaunchOptions,
     /// Where its terminal is, if it gets the client's.
     pub console: Console,
+    /// What is built first.
+    pub plans: Vec<Plan>,
 }
 
 /// Where the program reads and writes.
@@ -40,10 +44,13 @@ impl LaunchArguments {
     pub fn read(arguments: &BTreeMap<String, Raw>) -> Result<LaunchArguments, String> {
         let given =
             Given::read(Start::Launch, arguments).map_err(|error| format!("launch: {error}"))?;
-        let Some(program) = given.program else {
-            let needed = "launch needs `program`: the path of the executable to debug";
-            return Err(given.common.with_warnings(needed));
-        };
+        let (plans, program) = plans(
+            given.program,
+            given.options.cwd.as_deref(),
+            given.cargo,
+            given.build,
+        )
+        .map_err(|error| given.common.with_warnings(&format!("launch{error}")))?;
         let mut env = match given.env_file {
             Some(file) => variables_of(&file).map_err(|error| format!("launch: {error}"))?,
             None => Vec::new(),
@@ -53,13 +60,14 @@ impl LaunchArguments {
         let common = given.common;
         Ok(LaunchArguments {
             options: LaunchOptions {
-                program,
+                program: program.unwrap_or_default(),
                 env,
                 debuginfod: common.debuginfod,
                 follow_forks: common.follow_forks,
                 ..given.options
             },
             console: given.console,
+            plans,
             common,
         })
     }

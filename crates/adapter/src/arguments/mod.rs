@@ -7,6 +7,7 @@
 
 mod aliases;
 mod attach;
+mod built;
 mod given;
 mod launch;
 mod others;
@@ -18,7 +19,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod unknown;
-mod values;
+pub(crate) mod values;
 mod words;
 
 pub(crate) use attach::{AttachArguments, HANDED_OVER, Target};

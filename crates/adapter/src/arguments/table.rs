@@ -5,12 +5,14 @@
 use super::Start;
 use super::aliases::ALIASES;
 use super::attach::HANDED_OVER;
+use super::built::{CARGO, COMMAND, VARIABLES};
 use super::given::Given;
 use super::launch::Console;
 use super::shape::{Field, Shape, Word};
 use super::values::{
     boolean, file, path, paths, process_id, signals, sink, skip, stdin, string, variables, words,
 };
+use crate::building::arguments;
 use crate::source_map::SourceMap;
 use dapple_engine::forks::FollowForks;
 use serde_json::Value;
@@ -122,8 +124,8 @@ pub fn rows(start: Start) -> impl Iterator<Item = &'static Row> {
         .filter(move |row| row.is_for(start))
 }
 
-/// What `launch` can't be without.
-pub const LAUNCH_NEEDS: &[&str] = &["program"];
+/// What `launch` can't be without. One of several says what is debugged, so that none is needed by itself.
+pub const LAUNCH_NEEDS: &[&str] = &[];
 
 /// Words for a standard input that is no file.
 const INPUTS: &[Word] = &[
@@ -182,11 +184,37 @@ pub const ARGUMENTS: &[Row] = &[
         requests: Requests::Launch,
         shape: Shape::Path,
         default: None,
-        description: "The executable to debug.",
+        description: "The executable to debug; of a source file (`.c`, `.cpp`, `.rs`) or a folder with a `Cargo.toml`, its program is built first.",
         example: r#""/home/me/app/target/debug/app""#,
         origin: Origin::Own,
         read: |given, name, value| {
             given.program = path(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "cargo",
+        requests: Requests::Launch,
+        shape: CARGO,
+        default: None,
+        description: "Instead of `program`, what cargo is to build: the arguments of `cargo run`, `test`, `bench` or `build`, and what goes with them.",
+        example: r#"{"args": ["test", "--lib"]}"#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.cargo = Some(arguments::cargo(name, value)?);
+            Ok(())
+        },
+    },
+    Row {
+        name: "build",
+        requests: Requests::Launch,
+        shape: COMMAND,
+        default: None,
+        description: "A command that is run first, to build the program: a string for the shell, or a list of words.",
+        example: r#""make app""#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.build = Some(arguments::command(name, value)?);
             Ok(())
         },
     },
@@ -219,15 +247,7 @@ pub const ARGUMENTS: &[Row] = &[
     Row {
         name: "env",
         requests: Requests::Launch,
-        shape: Shape::Any(&[
-            Shape::Map(&Shape::Any(&[
-                Shape::Text,
-                Shape::Number,
-                Shape::Boolean,
-                Shape::Null,
-            ])),
-            Shape::List(&Shape::Text),
-        ]),
+        shape: VARIABLES,
         default: Some("{}"),
         description: "Variables to set besides those of the client, `null` to remove one; or a list of `NAME=value`.",
         example: r#"{"RUST_LOG": "debug", "LANG": null}"#,

@@ -25,6 +25,8 @@ fn arguments(entries: &[(&str, &Value)]) -> BTreeMap<String, Raw> {
 fn read(start: Start, name: &str, value: &Value) -> Result<Vec<String>, String> {
     let (program, pid) = (json!("/bin/true"), json!(1));
     let mut entries = match start {
+        // It says which program.
+        Start::Launch if name == "cargo" => BTreeMap::new(),
         Start::Launch => arguments(&[("program", &program)]),
         Start::Attach if name == "program" || name == "waitFor" => {
             arguments(&[("program", &program)])
@@ -167,6 +169,8 @@ fn each_type_that_the_table_states_is_taken() {
             let of_its_own = |value: &Value| match row.name {
                 "signals" => !value.is_string() && !value.to_string().contains('7'),
                 "envFile" => false,
+                "build" => !value["env"].is_array(),
+                "cargo" => !value.to_string().contains('7') || value.to_string().contains("run"),
                 _ => true,
             };
             let mut samples = samples(&row.shape);

@@ -20,6 +20,11 @@ pub fn terminate(
     if adapter.phase == Phase::Ended {
         return Ok(Empty);
     }
+    if let Some(building) = &mut adapter.building {
+        // The launch fails then, which ends the session.
+        building.give_up();
+        return Ok(Empty);
+    }
     if adapter
         .untraced
         .as_ref()

@@ -48,6 +48,9 @@ fn again(
     };
     match adapter.phase {
         Phase::Ended => return Err(Failure::new("the session has ended; start a new one")),
+        Phase::Awaited if adapter.building.is_some() => {
+            return Err(Failure::new("the program is being built"));
+        }
         Phase::Awaited => return Err(Failure::new("the program is being started")),
         _ => {}
     }
@@ -58,9 +61,10 @@ fn again(
         None => before,
     };
     let read = LaunchArguments::read(&launch.other).map_err(Failure::new)?;
-    read.options
-        .check()
-        .map_err(|error| to_dap::failure(&error))?;
+    if read.plans.is_empty() {
+        let checked = read.options.check();
+        checked.map_err(|error| to_dap::failure(&error))?;
+    }
     Ok(launch)
 }
 

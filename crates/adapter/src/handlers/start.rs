@@ -2,8 +2,8 @@
 
 use crate::adapter::{Adapter, Phase, TypedInto, say};
 use crate::arguments::{Common, Console, LaunchArguments};
-use crate::handlers::exceptions;
-use crate::handlers::terminal;
+use crate::building::Plan;
+use crate::handlers::{building, exceptions, terminal};
 use crate::main_loop::OwnStdin;
 use crate::to_dap;
 use dapple_dap::message::Empty;
@@ -62,12 +62,38 @@ pub fn start(
 ) {
     let (outbox, client) = (context.outbox(), context.conventions());
     match prepare(adapter, arguments, context) {
-        Ok((options, Console::Internal)) => {
-            let started = run(adapter, options, outbox, client);
+        Ok(prepared) if prepared.plans.is_empty() => {
+            start_built(adapter, prepared, outbox, client, finish);
+        }
+        Ok(prepared) => building::begin(adapter, prepared, context, finish),
+        Err(failure) => settle(adapter, Err(failure), finish, outbox),
+    }
+}
+
+/// What is to be started.
+pub struct Prepared {
+    /// The program, as far as it is known.
+    pub options: LaunchOptions,
+    /// Where its terminal is.
+    pub console: Console,
+    /// What is to be built first.
+    pub plans: Vec<Plan>,
+}
+
+/// Starts the program, which is there.
+pub fn start_built(
+    adapter: &mut Adapter,
+    prepared: Prepared,
+    outbox: &Outbox,
+    client: &ClientConventions,
+    finish: Finish,
+) {
+    match prepared.console {
+        Console::Internal => {
+            let started = run(adapter, prepared.options, outbox, client);
             settle(adapter, started, finish, outbox);
         }
-        Ok((options, console)) => terminal::run(adapter, options, console, context, finish),
-        Err(failure) => settle(adapter, Err(failure), finish, outbox),
+        console => terminal::run(adapter, prepared.options, console, (outbox, client), finish),
     }
 }
 
@@ -93,7 +119,7 @@ fn prepare(
     adapter: &mut Adapter,
     arguments: &LaunchRequestArguments,
     context: &Context,
-) -> Result<(LaunchOptions, Console), Failure> {
+) -> Result<Prepared, Failure> {
     let launch = LaunchArguments::read(&arguments.other).map_err(Failure::new)?;
     let mut options = launch.options;
     if options.stdin == Stdin::Inherit && adapter.options.own_stdin == OwnStdin::Taken {
@@ -125,7 +151,11 @@ fn prepare(
         _ => TypedInto::Nothing,
     };
     adapter.launched_with = Some(arguments.clone());
-    Ok((options, console))
+    Ok(Prepared {
+        options,
+        console,
+        plans: launch.plans,
+    })
 }
 
 /// Notes what is for a program however it is come by, and says what is wrong with it.
@@ -231,7 +261,7 @@ fn without_privileges(lost: &str) -> String {
 }
 
 /// The client may configure; it is told once.
-fn tell_initialized(adapter: &mut Adapter, outbox: &Outbox) {
+pub fn tell_initialized(adapter: &mut Adapter, outbox: &Outbox) {
     if !std::mem::replace(&mut adapter.told_initialized, true) {
         outbox.event::<InitializedEvent>(Empty);
     }

@@ -5,9 +5,10 @@ use crate::adapter::{Adapter, Phase};
 use crate::arguments::Console;
 use crate::to_dap;
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
-use dapple_dap::server::{Context, Failure};
+use dapple_dap::server::{ClientConventions, Failure, Outbox};
 use dapple_dap::types::{
-    RunInTerminalRequest, RunInTerminalRequestArguments, RunInTerminalRequestArgumentsKind,
+    InitializeRequestArguments, RunInTerminalRequest, RunInTerminalRequestArguments,
+    RunInTerminalRequestArgumentsKind,
 };
 use dapple_engine::launch::{LaunchOptions, Sink, Stdin};
 use dapple_engine::launcher::Rendezvous;
@@ -20,13 +21,13 @@ pub fn run(
     adapter: &mut Adapter,
     options: LaunchOptions,
     console: Console,
-    context: &mut Context,
+    (outbox, client): (&Outbox, &ClientConventions),
     finish: Finish,
 ) {
-    let outbox = context.outbox().clone();
-    let (arguments, rendezvous) = match invitation(adapter, options, console, context) {
+    let invited = invitation(adapter, options, console, (outbox, client));
+    let (arguments, rendezvous) = match invited {
         Ok(invitation) => invitation,
-        Err(failure) => return settle(adapter, Err(failure), finish, &outbox),
+        Err(failure) => return settle(adapter, Err(failure), finish, outbox),
     };
     adapter.phase = Phase::Awaited;
     let (refused, refusal) = bounded(1);
@@ -68,9 +69,11 @@ fn invitation(
     adapter: &Adapter,
     options: LaunchOptions,
     console: Console,
-    context: &Context,
+    (outbox, client): (&Outbox, &ClientConventions),
 ) -> Result<(RunInTerminalRequestArguments, Rendezvous), Failure> {
-    if context.client().supports_run_in_terminal_request != Some(true) {
+    let is_able =
+        |client: &InitializeRequestArguments| client.supports_run_in_terminal_request == Some(true);
+    if !outbox.client().is_some_and(|client| is_able(&client)) {
         return Err(Failure::new(
             "launch: this client has no terminal for programs (`supportsRunInTerminalRequest`); \
              use \"console\": \"internalConsole\", with \"pty\": true if the program needs a terminal",
@@ -91,9 +94,7 @@ fn invitation(
     let title = title.to_string_lossy().into_owned();
     let rendezvous = Rendezvous::open(options).map_err(|error| to_dap::failure(&error))?;
     command.push(rendezvous.path().to_string_lossy().into_owned());
-    let cwd = context
-        .conventions()
-        .path_to_client(&cwd.unwrap_or_else(|| "/".into()));
+    let cwd = client.path_to_client(&cwd.unwrap_or_else(|| "/".into()));
     let kind = match console {
         Console::External => RunInTerminalRequestArgumentsKind::External,
         _ => RunInTerminalRequestArgumentsKind::Integrated,

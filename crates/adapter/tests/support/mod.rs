@@ -7,6 +7,7 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 pub mod fixture;
+pub mod project;
 #[path = "../../../engine/tests/support/running.rs"]
 pub mod running;
 pub mod setting;

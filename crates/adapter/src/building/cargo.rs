@@ -1,0 +1,486 @@
+//! Programs that cargo builds: `cargo run`, `test`, `bench` and `build`, with the program debugged instead of run.
+//!
+//! Cargo says itself what it has built (`--message-format=json`); paths are never guessed. Where that are several programs, `choosing` has the rules,
+//! and tests are asked for by name in the programs that have them. What the program gets is what cargo would give it (`environment`).
+
+mod choosing;
+mod environment;
+mod messages;
+mod metadata;
+mod words;
+
+pub use choosing::{Filter, Kind};
+pub use words::CommandLine;
+
+use super::first_error::FirstError;
+use super::shell::set_up;
+use super::site::{Ended, Site, Told, Unbuilt};
+use super::{Built, styling};
+use dapple_engine::event::{ExitStatus, Stream};
+use messages::{Artifact, BuildScript, Message};
+use metadata::Metadata;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use words::Verb;
+
+/// How long a program may take to list its tests.
+const LISTING: Duration = Duration::from_secs(10);
+
+/// How much of a program's list of tests is read, in lines.
+const MOST_LISTED: usize = 1 << 20;
+
+/// What cargo is to build.
+#[derive(Debug, Clone, Default)]
+pub struct CargoPlan {
+    /// The words behind `cargo`.
+    pub line: CommandLine,
+    /// Where; `None`: in the debugger's working directory.
+    pub cwd: Option<PathBuf>,
+    /// Changes to the debugger's environment for cargo; `None` removes.
+    pub env: Vec<(OsString, Option<OsString>)>,
+    /// Which program is meant where there are several.
+    pub filter: Filter,
+    /// The folder of the launch is cargo's, and tests run in their package's, as under cargo.
+    pub cwd_is_cargos: bool,
+}
+
+impl CargoPlan {
+    /// What is said of it while it runs.
+    pub fn title(&self) -> String {
+        self.line.shown()
+    }
+
+    /// Whether what is debugged are tests.
+    pub fn is_test(&self) -> bool {
+        self.line.verb.is_test()
+    }
+
+    /// Cargo with these words, in its folder.
+    fn command(&self, cargo: &Path, words: &[&str], site: &Site) -> Result<Command, String> {
+        let mut command = Command::new(cargo);
+        command.args(&self.line.before).args(words);
+        if !self.line.names_colours {
+            let colours = if site.is_styled() { "always" } else { "never" };
+            command.env("CARGO_TERM_COLOR", colours);
+        }
+        set_up(&mut command, self.cwd.as_ref(), &self.env)
+            .map_err(|sentence| format!("cargo: {sentence}"))?;
+        if let Some(folder) = cargo.parent() {
+            command.env("PATH", self.path_with(folder));
+        }
+        Ok(command)
+    }
+
+    /// A variable as cargo gets it.
+    fn variable(&self, name: &str) -> Option<OsString> {
+        let changed = self.env.iter().rfind(|(changed, _)| changed == name);
+        match changed {
+            Some((_, value)) => value.clone(),
+            None => std::env::var_os(name),
+        }
+    }
+
+    /// `PATH` with a folder in it.
+    fn path_with(&self, folder: &Path) -> OsString {
+        let path = self.variable("PATH").unwrap_or_default();
+        if std::env::split_paths(&path).any(|known| known == folder) {
+            return path;
+        }
+        let folders = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path));
+        std::env::join_paths(folders).unwrap_or(path)
+    }
+
+    /// Where cargo is: in `PATH`, or where rustup puts it. What is started from a desktop often doesn't have that in its `PATH`.
+    fn cargo(&self) -> Result<PathBuf, String> {
+        let path = self.variable("PATH").unwrap_or_default();
+        let home = || Some(PathBuf::from(self.variable("HOME")?).join(".cargo"));
+        let installed = self.variable("CARGO_HOME").map(PathBuf::from).or_else(home);
+        std::env::split_paths(&path)
+            .chain(installed.map(|home| home.join("bin")))
+            .map(|folder| folder.join("cargo"))
+            .find(|cargo| cargo.is_file())
+            .ok_or_else(|| {
+                "cargo: there is no `cargo` in PATH, nor in ~/.cargo/bin; install Rust (https://rustup.rs), or say where it is: \
+                 \"cargo\": {\"env\": {\"PATH\": \"…\"}}"
+                    .to_owned()
+            })
+    }
+}
+
+/// What has come of a build.
+#[derive(Debug, Default)]
+struct Outcome {
+    artifacts: Vec<Artifact>,
+    scripts: Vec<BuildScript>,
+}
+
+/// Has cargo build, and finds what is to be debugged.
+///
+/// # Errors
+/// It was given up, or a sentence of why there is nothing to debug.
+pub fn build(plan: &CargoPlan, site: &mut Site) -> Result<Built, Unbuilt> {
+    let cargo = plan.cargo()?;
+    let metadata = read_manifests(plan, &cargo, site)?;
+    let default = default_program(plan, &metadata);
+    let outcome = run_cargo(plan, &cargo, default.as_deref(), site)?;
+    let chosen = choosing::candidates(&outcome.artifacts, plan.line.verb, &plan.filter)
+        .map_err(|sentence| format!("cargo: {sentence}"))?;
+    let toolchain = Toolchain::of(plan, site)?;
+    let launchable = |artifact: &Artifact| {
+        let package = metadata.package(&artifact.package_id);
+        let mut env =
+            environment::variables(artifact, package, &outcome.scripts, &outcome.artifacts);
+        env.push(("CARGO".into(), toolchain.cargo(&cargo).into()));
+        if let Some(name) = plan
+            .line
+            .before
+            .iter()
+            .find_map(|word| word.strip_prefix('+'))
+        {
+            env.push(("RUSTUP_TOOLCHAIN".into(), name.into()));
+        }
+        if plan.is_test() && std::env::var_os("RUST_TEST_NOCAPTURE").is_none() {
+            env.push(("RUST_TEST_NOCAPTURE".into(), "1".into()));
+        }
+        let libraries = toolchain.libraries.clone();
+        Built {
+            program: artifact.executable.clone(),
+            args: plan
+                .line
+                .program_arguments()
+                .into_iter()
+                .map(OsString::from)
+                .collect(),
+            cwd: (plan.is_test() && plan.cwd_is_cargos).then(|| artifact.folder().to_owned()),
+            env,
+            library_path: environment::library_path(artifact, &outcome.scripts, libraries),
+        }
+    };
+    let artifact = match chosen.as_slice() {
+        [only] => *only,
+        several if plan.is_test() => with_the_test(plan, several, &launchable, site)?,
+        several => {
+            return Err(Unbuilt::Failed(format!(
+                "cargo: {} programs were built; say in `args`, or with `filter`, which one is meant:{}",
+                several.len(),
+                choosing::listed(several)
+            )));
+        }
+    };
+    if let Some(warning) = without_debug_info(artifact, plan) {
+        site.say(&warning);
+    }
+    Ok(launchable(artifact))
+}
+
+/// What the manifests say.
+fn read_manifests(plan: &CargoPlan, cargo: &Path, site: &mut Site) -> Result<Metadata, Unbuilt> {
+    let mut words = vec!["metadata", "--no-deps", "--format-version=1"];
+    if let Some(manifest) = &plan.line.manifest {
+        words.extend(["--manifest-path", manifest]);
+    }
+    words.extend(plan.line.common.iter().map(String::as_str));
+    let command = plan.command(cargo, &words, site)?;
+    let (mut text, mut complaint) = (String::new(), String::new());
+    let mut first = FirstError::default();
+    let status = site
+        .run(command, &mut |stream, line, _| match stream {
+            Stream::Stdout => text.push_str(line),
+            Stream::Stderr => {
+                first.look(line);
+                complaint.push_str(line);
+                complaint.push('\n');
+            }
+        })
+        .map_err(|error| cannot_run(cargo, &error))??;
+    if status != ExitStatus::Code(0) {
+        site.show(&complaint);
+        return Err(Unbuilt::Failed(match first.sentence() {
+            Some(error) => format!("cargo: {error}"),
+            None => "cargo: the manifest can't be read; cargo's output says why".to_owned(),
+        }));
+    }
+    // One of another form has less to say: cargo builds without it.
+    Ok(serde_json::from_str(&text).unwrap_or_else(|error| {
+        tracing::warn!(%error, "cargo's metadata has another form");
+        Metadata::default()
+    }))
+}
+
+/// The program that `cargo run` runs if none is named.
+fn default_program(plan: &CargoPlan, metadata: &Metadata) -> Option<String> {
+    if plan.line.verb != Verb::Run || plan.line.names_target || plan.filter != Filter::default() {
+        return None;
+    }
+    let folder = plan.cwd.clone().or_else(|| std::env::current_dir().ok())?;
+    let manifest = match &plan.line.manifest {
+        Some(manifest) => Some(folder.join(manifest)),
+        None => metadata::manifest_of(&folder),
+    };
+    let meant = metadata.meant(&plan.line.packages, manifest.as_deref());
+    let mut defaults = meant
+        .into_iter()
+        .filter_map(|package| package.default_run.clone());
+    let default = defaults.next()?;
+    defaults.next().is_none().then_some(default)
+}
+
+/// Builds.
+fn run_cargo(
+    plan: &CargoPlan,
+    cargo: &Path,
+    default: Option<&str>,
+    site: &mut Site,
+) -> Result<Outcome, Unbuilt> {
+    let format = match site.is_styled() {
+        true => "--message-format=json-diagnostic-rendered-ansi",
+        false => "--message-format=json",
+    };
+    let mut words = vec![plan.line.subcommand.as_str(), format];
+    if plan.is_test() {
+        words.push("--no-run");
+    }
+    if let Some(default) = default {
+        words.extend(["--bin", default]);
+    }
+    words.extend(plan.line.options.iter().map(String::as_str));
+    let mut command = plan.command(cargo, &words, site)?;
+    // Where its lines go is no terminal, and it would tell nothing of how far it is.
+    command.env("CARGO_TERM_PROGRESS_WHEN", "always");
+    command.env("CARGO_TERM_PROGRESS_WIDTH", "80");
+    site.say(&plan.title());
+    let mut outcome = Outcome::default();
+    let (mut diagnosed, mut complained) = (FirstError::default(), FirstError::default());
+    let mut shown = HashSet::new();
+    let status = site
+        .run(command, &mut |stream, line, told| {
+            if stream == Stream::Stderr {
+                return for_people(line, &mut complained, told);
+            }
+            match serde_json::from_str(line) {
+                Ok(Message::Artifact(artifact)) => outcome.artifacts.push(artifact),
+                Ok(Message::Script(script)) => outcome.scripts.push(script),
+                Ok(Message::Diagnostic { message }) => {
+                    if message.level.starts_with("error") {
+                        diagnosed.note(message.place(), &message.message);
+                    }
+                    // The same code is compiled with the harness for tests, and without.
+                    if let Some(text) = message.rendered.filter(|text| shown.insert(text.clone())) {
+                        told.show(&text);
+                    }
+                }
+                Ok(Message::Other) => {}
+                Err(_) if line.starts_with('{') => {
+                    tracing::warn!(line, "a message of cargo's that is not understood");
+                }
+                // Macros may write, too.
+                Err(_) => told.show(line),
+            }
+        })
+        .map_err(|error| cannot_run(cargo, &error))??;
+    if status == ExitStatus::Code(0) {
+        return Ok(outcome);
+    }
+    let error = diagnosed.sentence().or_else(|| complained.sentence());
+    Err(Unbuilt::Failed(match (error, status) {
+        (Some(error), _) => format!("`{}` failed: {error}", plan.title()),
+        (None, ExitStatus::Code(code)) => format!(
+            "`{}` failed with exit code {code}; its output says why",
+            plan.title()
+        ),
+        (None, ExitStatus::Signal(signal)) => format!(
+            "`{}` was killed by {}",
+            plan.title(),
+            dapple_engine::signals::name(signal)
+        ),
+    }))
+}
+
+/// A line that cargo writes for people, or its progress.
+fn for_people(line: &str, first: &mut FirstError, told: &mut Told) {
+    match messages::progress(&styling::without(line)) {
+        Some((done, total, doing)) => {
+            let percentage = 100.0 * f64::from(done) / f64::from(total.max(1));
+            told.progress(Some(doing.to_owned()), Some(percentage));
+        }
+        None => {
+            first.look(line);
+            told.show(line);
+        }
+    }
+}
+
+fn cannot_run(program: &Path, error: &io::Error) -> String {
+    format!("{} can't be run: {error}", program.display())
+}
+
+/// What the compiler's installation has for programs.
+#[derive(Debug, Default)]
+struct Toolchain {
+    /// Where the standard library is.
+    libraries: Option<PathBuf>,
+}
+
+impl Toolchain {
+    fn of(plan: &CargoPlan, site: &mut Site) -> Result<Toolchain, Unbuilt> {
+        let rustc = plan.variable("RUSTC").unwrap_or_else(|| "rustc".into());
+        let mut command = Command::new(&rustc);
+        if let Some(toolchain) = plan
+            .line
+            .before
+            .first()
+            .filter(|word| word.starts_with('+'))
+        {
+            command.arg(toolchain);
+        }
+        command.args(["--print", "target-libdir"]);
+        if let Some(target) = &plan.line.target {
+            command.args(["--target", target]);
+        }
+        set_up(&mut command, plan.cwd.as_ref(), &plan.env)?;
+        if let Some(folder) = plan.cargo()?.parent() {
+            command.env("PATH", plan.path_with(folder));
+        }
+        let mut path = None;
+        let told = site.run(command, &mut |stream, line, _| {
+            if stream == Stream::Stdout && path.is_none() {
+                path = Some(PathBuf::from(line));
+            }
+        });
+        match told {
+            Ok(Err(Unbuilt::Cancelled)) => return Err(Unbuilt::Cancelled),
+            Ok(Ok(ExitStatus::Code(0))) => {}
+            // Few programs need it.
+            other => tracing::warn!(?other, "where the standard library is can't be found out"),
+        }
+        Ok(Toolchain {
+            libraries: path.filter(|path| path.is_absolute()),
+        })
+    }
+
+    /// Cargo itself, where this is only a proxy (rustup's).
+    fn cargo(&self, proxy: &Path) -> PathBuf {
+        // SYSROOT/lib/rustlib/TARGET/lib
+        let root = self.libraries.as_deref();
+        let root = root.and_then(|libraries| libraries.ancestors().nth(4));
+        let cargo = root.map(|root| root.join("bin").join("cargo"));
+        cargo
+            .filter(|cargo| cargo.is_file())
+            .unwrap_or_else(|| proxy.to_owned())
+    }
+}
+
+/// The one of several programs that has a test of the names that are wanted.
+fn with_the_test<'a>(
+    plan: &CargoPlan,
+    several: &[&'a Artifact],
+    launchable: &dyn Fn(&Artifact) -> Built,
+    site: &mut Site,
+) -> Result<&'a Artifact, Unbuilt> {
+    let mut having = Vec::new();
+    let mut silent = Vec::new();
+    for artifact in several {
+        match count_tests(&launchable(artifact), artifact.folder(), site)? {
+            Some(0) => {}
+            Some(_) => having.push(*artifact),
+            None => silent.push(*artifact),
+        }
+    }
+    let what = match plan.line.program_arguments().as_slice() {
+        [] => "tests".to_owned(),
+        words => format!("tests for `{}`", words.join(" ")),
+    };
+    match having.as_slice() {
+        [only] => {
+            let name = &only.target.name;
+            site.say(&format!(
+                "of {} programs, `{name}` has {what}",
+                several.len()
+            ));
+            Ok(only)
+        }
+        [] => Err(Unbuilt::Failed(match silent.is_empty() {
+            true => format!(
+                "cargo: none of the {} programs that were built has {what}:{}",
+                several.len(),
+                choosing::listed(several)
+            ),
+            false => format!(
+                "cargo: no program lists {what}; these have a harness of their own, say with `args` or `filter` which one is meant:{}",
+                choosing::listed(&silent)
+            ),
+        })),
+        several => Err(Unbuilt::Failed(format!(
+            "cargo: {} programs have {what}; say in `args`, or with `filter`, which one is meant:{}",
+            several.len(),
+            choosing::listed(several)
+        ))),
+    }
+}
+
+/// How many tests a program would run; `None` when it doesn't list them.
+fn count_tests(built: &Built, folder: &Path, site: &mut Site) -> Result<Option<usize>, Unbuilt> {
+    let Some(program) = &built.program else {
+        return Ok(None);
+    };
+    let mut command = Command::new(program);
+    command.args(&built.args).arg("--list");
+    if !built.args.iter().any(|word| is_format(word)) {
+        command.args(["--format", "terse"]);
+    }
+    command.envs(built.env.iter().map(|(name, value)| (name, value)));
+    let before = std::env::var_os("LD_LIBRARY_PATH");
+    if let Some(path) = super::joined_library_path(&built.library_path, before.as_deref()) {
+        command.env("LD_LIBRARY_PATH", path);
+    }
+    command.current_dir(folder);
+    let (mut count, mut lines) = (0, 0);
+    let ended = site.run_for(command, LISTING, &mut |stream, line, _| {
+        lines += 1;
+        let is_listed = stream == Stream::Stdout
+            && lines <= MOST_LISTED
+            && (line.ends_with(": test") || line.ends_with(": benchmark"));
+        count += usize::from(is_listed);
+    });
+    match ended {
+        Ok(Ok(Ended::With(ExitStatus::Code(0)))) => Ok(Some(count)),
+        Ok(Err(unbuilt)) => Err(unbuilt),
+        Ok(Ok(_)) => Ok(None),
+        Err(error) => {
+            tracing::warn!(%error, program = %program.display(), "it can't be asked for its tests");
+            Ok(None)
+        }
+    }
+}
+
+fn is_format(word: &OsStr) -> bool {
+    word.to_str()
+        .is_some_and(|word| word.starts_with("--format"))
+}
+
+/// What to do where the program has less debug information than debugging needs.
+fn without_debug_info(artifact: &Artifact, plan: &CargoPlan) -> Option<String> {
+    let kind = &artifact.profile.debuginfo;
+    let missing = match (kind.as_str(), kind.as_u64()) {
+        (Some("line-tables-only" | "line-directives-only"), _) | (_, Some(1)) => {
+            "local variables can't be shown"
+        }
+        (Some("0" | "none"), _) | (None, Some(0) | None) => {
+            "neither lines nor variables can be shown"
+        }
+        _ => return None,
+    };
+    let profile = match (&plan.line.profile, plan.line.verb) {
+        (Some(profile), _) => profile.as_str(),
+        (None, Verb::Bench) => "bench",
+        (None, _) => "dev",
+    };
+    Some(format!(
+        "warning: `{}` was built with little debug information, so that {missing}; with `debug = \"full\"` under `[profile.{profile}]` in Cargo.toml it has all",
+        artifact.target.name
+    ))
+}

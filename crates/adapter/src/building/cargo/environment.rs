@@ -1,0 +1,101 @@
+//! The environment that cargo gives a program when it runs it (The Cargo Book, "Environment variables"; `Compilation::target_process` in cargo).
+
+use super::messages::{Artifact, BuildScript};
+use super::metadata::Package;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The variables for a program of this package.
+pub fn variables(
+    program: &Artifact,
+    package: Option<&Package>,
+    scripts: &[BuildScript],
+    artifacts: &[Artifact],
+) -> Vec<(OsString, OsString)> {
+    let mut variables: Vec<(OsString, OsString)> = Vec::new();
+    let mut set = |name: &str, value: OsString| variables.push((name.into(), value));
+    for script in scripts
+        .iter()
+        .filter(|script| script.package_id == program.package_id)
+    {
+        for (name, value) in &script.env {
+            set(name, value.into());
+        }
+        if let Some(folder) = &script.out_dir {
+            set("OUT_DIR", folder.into());
+        }
+    }
+    if program.is_of_kind("test") || program.is_of_kind("bench") {
+        let siblings = artifacts.iter().filter(|artifact| {
+            artifact.package_id == program.package_id
+                && artifact.is_of_kind("bin")
+                && !artifact.profile.test
+        });
+        for (bin, path) in siblings.filter_map(|bin| Some((bin, bin.executable.as_ref()?))) {
+            set(&format!("CARGO_BIN_EXE_{}", bin.target.name), path.into());
+        }
+    }
+    set("CARGO_MANIFEST_PATH", program.manifest_path.clone().into());
+    set("CARGO_MANIFEST_DIR", program.folder().into());
+    let Some(package) = package else {
+        return variables;
+    };
+    let (numbers, rest) = match package.version.find(['-', '+']) {
+        Some(at) => package.version.split_at(at),
+        None => (package.version.as_str(), ""),
+    };
+    let mut numbers = numbers.split('.');
+    for part in ["MAJOR", "MINOR", "PATCH"] {
+        let number = numbers.next().unwrap_or_default();
+        set(&format!("CARGO_PKG_VERSION_{part}"), number.into());
+    }
+    let before = rest.strip_prefix('-').unwrap_or_default();
+    let before = before.split('+').next().unwrap_or_default();
+    set("CARGO_PKG_VERSION_PRE", before.into());
+    set("CARGO_PKG_VERSION", package.version.as_str().into());
+    set("CARGO_PKG_NAME", package.name.as_str().into());
+    set("CARGO_PKG_AUTHORS", package.authors.join(":").into());
+    for (name, value) in [
+        ("DESCRIPTION", &package.description),
+        ("HOMEPAGE", &package.homepage),
+        ("REPOSITORY", &package.repository),
+        ("LICENSE", &package.license),
+        ("LICENSE_FILE", &package.license_file),
+        ("RUST_VERSION", &package.rust_version),
+        ("README", &package.readme),
+    ] {
+        let value = value.as_deref().unwrap_or_default();
+        set(&format!("CARGO_PKG_{name}"), value.into());
+    }
+    variables
+}
+
+/// Where a program finds its libraries: what build scripts have said and lies in the target folder, that folder, and the toolchain's.
+pub fn library_path(
+    program: &Artifact,
+    scripts: &[BuildScript],
+    toolchain: Option<PathBuf>,
+) -> Vec<PathBuf> {
+    let Some(folder) = program.executable.as_deref().and_then(Path::parent) else {
+        return Vec::new();
+    };
+    let root = match folder.file_name().and_then(|name| name.to_str()) {
+        Some("deps" | "examples") => folder.parent().unwrap_or(folder),
+        _ => folder,
+    };
+    let mut native: Vec<PathBuf> = scripts
+        .iter()
+        .flat_map(|script| &script.linked_paths)
+        .map(|path| match path.split_once('=') {
+            Some(("native" | "crate" | "dependency" | "framework" | "all", path)) => path.into(),
+            _ => path.into(),
+        })
+        .filter(|path: &PathBuf| path.starts_with(root))
+        .collect();
+    native.sort();
+    native.dedup();
+    native.push(root.to_owned());
+    native.push(root.join("deps"));
+    native.extend(toolchain);
+    native
+}

@@ -1,0 +1,235 @@
+//! What a build needs from outside: where its output and its progress go, and whether it is still wanted.
+
+use crate::adapter::say;
+use crate::styling;
+use dapple_dap::server::{Outbox, Progress};
+use dapple_dap::types::{OutputEvent, OutputEventBody, OutputEventCategory};
+use dapple_engine::command;
+use dapple_engine::event::{ExitStatus, Stream};
+use std::io;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// The longest line that is kept together.
+const LONGEST_LINE: usize = 16 << 20;
+
+/// Why there is nothing to debug.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Unbuilt {
+    /// Nobody wants it any more.
+    Cancelled,
+    /// A sentence for the user.
+    Failed(String),
+}
+
+impl From<String> for Unbuilt {
+    fn from(sentence: String) -> Self {
+        Unbuilt::Failed(sentence)
+    }
+}
+
+/// Where a build goes on.
+pub struct Site {
+    outbox: Outbox,
+    progress: Progress,
+    is_styled: bool,
+    wanted: Box<dyn FnMut() -> bool + Send>,
+    /// Where programs that are made of one source file are kept.
+    pub programs: Option<PathBuf>,
+}
+
+/// What a line of output leads to.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// What the user is shown.
+    text: String,
+    progress: Option<(Option<String>, Option<f64>)>,
+}
+
+impl Told {
+    /// Shows a line, or several.
+    pub fn show(&mut self, lines: &str) {
+        self.text.push_str(lines);
+        if !lines.ends_with('\n') {
+            self.text.push('\n');
+        }
+    }
+
+    /// Says how far it is: a message, a percentage, or both.
+    pub fn progress(&mut self, message: Option<String>, percentage: Option<f64>) {
+        self.progress = Some((message, percentage));
+    }
+}
+
+/// How a command has ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// By itself.
+    With(ExitStatus),
+    /// It took too long.
+    TooLate,
+}
+
+impl Site {
+    /// A site that tells the client, as long as `wanted` says so.
+    pub fn new(
+        outbox: &Outbox,
+        title: String,
+        programs: Option<PathBuf>,
+        wanted: impl FnMut() -> bool + Send + 'static,
+    ) -> Site {
+        let client = outbox.client();
+        Site {
+            progress: Progress::start_cancellable(outbox, title),
+            is_styled: client.is_some_and(|client| styling::is_wanted(&client)),
+            outbox: outbox.clone(),
+            wanted: Box::new(wanted),
+            programs,
+        }
+    }
+
+    /// Whether the client takes colours.
+    pub fn is_styled(&self) -> bool {
+        self.is_styled
+    }
+
+    /// Says a sentence of the debugger's own.
+    pub fn say(&self, sentence: &str) {
+        say(&self.outbox, sentence);
+    }
+
+    /// Shows what a command has written.
+    pub fn show(&mut self, lines: &str) {
+        let mut told = Told::default();
+        told.show(lines);
+        told.pass_on(&self.outbox, &mut self.progress, self.is_styled);
+    }
+
+    /// Runs a command to its end. What each line of its output means is up to `read`.
+    ///
+    /// # Errors
+    /// It was given up, or can't be run.
+    pub fn run(
+        &mut self,
+        command: Command,
+        read: &mut dyn FnMut(Stream, &str, &mut Told),
+    ) -> io::Result<Result<ExitStatus, Unbuilt>> {
+        Ok(match self.run_for(command, Duration::MAX, read)? {
+            Ok(Ended::With(status)) => Ok(status),
+            Ok(Ended::TooLate) | Err(Unbuilt::Cancelled) => Err(Unbuilt::Cancelled),
+            Err(failed) => Err(failed),
+        })
+    }
+
+    /// As [`run`](Self::run), for no longer than `limit`.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run_for(
+        &mut self,
+        command: Command,
+        limit: Duration,
+        read: &mut dyn FnMut(Stream, &str, &mut Told),
+    ) -> io::Result<Result<Ended, Unbuilt>> {
+        let began = Instant::now();
+        let mut streams = [Lines::default(), Lines::default()];
+        let (outbox, progress, is_styled) = (&self.outbox, &mut self.progress, self.is_styled);
+        let (wanted, cancelled) = (&mut self.wanted, progress.cancelled().clone());
+        let mut cancelled = move || cancelled.is_cancelled() || !wanted();
+        let (mut is_cancelled, mut is_late) = (false, false);
+        let ended = command::run(
+            command,
+            &mut |stream, bytes| {
+                let mut told = Told::default();
+                let lines = match stream {
+                    Stream::Stdout => &mut streams[0],
+                    Stream::Stderr => &mut streams[1],
+                };
+                lines.push(bytes, &mut |line| read(stream, line, &mut told));
+                told.pass_on(outbox, progress, is_styled);
+            },
+            &mut || {
+                is_cancelled = cancelled();
+                is_late = began.elapsed() > limit;
+                !is_cancelled && !is_late
+            },
+        )?;
+        let mut told = Told::default();
+        let [out, err] = &mut streams;
+        out.finish(&mut |line| read(Stream::Stdout, line, &mut told));
+        err.finish(&mut |line| read(Stream::Stderr, line, &mut told));
+        told.pass_on(outbox, progress, is_styled);
+        Ok(match ended {
+            Some(status) => Ok(Ended::With(status)),
+            None if is_cancelled => Err(Unbuilt::Cancelled),
+            None => Ok(Ended::TooLate),
+        })
+    }
+}
+
+impl Told {
+    fn pass_on(self, outbox: &Outbox, progress: &mut Progress, is_styled: bool) {
+        if !self.text.is_empty() {
+            let text = match is_styled {
+                true => self.text,
+                false => styling::without(&self.text),
+            };
+            let body = OutputEventBody::new(text).with_category(OutputEventCategory::Console);
+            outbox.event::<OutputEvent>(body);
+        }
+        if let Some((message, percentage)) = self.progress {
+            progress.update(message, percentage);
+        }
+    }
+}
+
+/// Cuts output into lines. A carriage return ends one, too: what follows is written over it.
+#[derive(Debug, Default)]
+struct Lines {
+    pending: Vec<u8>,
+    /// The last line has ended with a carriage return, to which a line feed may belong.
+    has_returned: bool,
+}
+
+impl Lines {
+    fn push(&mut self, bytes: &[u8], line: &mut dyn FnMut(&str)) {
+        for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+            if std::mem::replace(&mut self.has_returned, piece.ends_with(b"\r")) && piece == b"\n" {
+                continue;
+            }
+            self.pending.extend_from_slice(piece);
+            if piece.ends_with(b"\n") || piece.ends_with(b"\r") || self.pending.len() > LONGEST_LINE
+            {
+                self.finish(line);
+            }
+        }
+    }
+
+    fn finish(&mut self, line: &mut dyn FnMut(&str)) {
+        let text = String::from_utf8_lossy(&self.pending);
+        // Terminals are told to clear the line.
+        let text = text.replace("\x1b[K", "");
+        let text = text.trim_end_matches(['\n', '\r']);
+        if !text.is_empty() || self.pending == b"\n" {
+            line(text);
+        }
+        self.pending.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Lines;
+
+    #[test]
+    fn lines_are_whole_however_they_come() {
+        let mut found = Vec::new();
+        let mut lines = Lines::default();
+        for piece in ["on", "e\ntwo\r", "\x1b[Kthree\r\n", "\n", "fo", "ur"] {
+            lines.push(piece.as_bytes(), &mut |line| found.push(line.to_owned()));
+        }
+        lines.finish(&mut |line| found.push(line.to_owned()));
+        assert_eq!(found, ["one", "two", "three", "", "four"]);
+    }
+}

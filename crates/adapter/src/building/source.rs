@@ -1,0 +1,354 @@
+//! Source files given as programs: compiled with debug info into a private folder, then debugged.
+//!
+//! A program is compiled once for each source text, path and compiler version. What it includes is not in that key, so
+//! the compiler's own list of what it read is kept next to the program, and a file on it that is newer compiles again.
+
+use super::Built;
+use super::first_error::FirstError;
+use super::site::{Site, Unbuilt};
+use dapple_engine::event::ExitStatus;
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::SystemTime;
+
+/// A language whose source files can be given instead of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// `.c`
+    C,
+    /// `.cpp`, `.cc`, `.cxx`
+    Cpp,
+    /// `.rs`
+    Rust,
+}
+
+impl Language {
+    /// The language of a source file, by its extension.
+    pub fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "rs" => Some(Self::Rust),
+            "c" => Some(Self::C),
+            "cpp" | "cc" | "cxx" => Some(Self::Cpp),
+            _ => None,
+        }
+    }
+
+    /// Its name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::C => "C",
+            Self::Cpp => "C++",
+            Self::Rust => "Rust",
+        }
+    }
+
+    /// What has its compiler write in colours.
+    fn colours(self) -> &'static str {
+        match self {
+            Self::C | Self::Cpp => "-fdiagnostics-color=always",
+            Self::Rust => "--color=always",
+        }
+    }
+
+    /// The compiler's command, and the variable that can name another one.
+    fn compiler(self) -> OsString {
+        let (variable, default) = match self {
+            Self::C => ("CC", "cc"),
+            Self::Cpp => ("CXX", "c++"),
+            Self::Rust => ("RUSTC", "rustc"),
+        };
+        std::env::var_os(variable)
+            .filter(|command| !command.is_empty())
+            .unwrap_or_else(|| default.into())
+    }
+}
+
+/// Makes the program of a source file, unless it is there already.
+///
+/// # Errors
+/// It was given up; the source or the compiler is missing; or the compiler refused the source.
+pub fn build(source: &Path, language: Language, site: &mut Site) -> Result<Built, Unbuilt> {
+    let Some(folder) = site.programs.clone() else {
+        return Err(Unbuilt::Failed(format!(
+            "launch: `program` {}: it is a source file, and this debugger has no folder for programs that it compiles; compile it with debug information (-g), and launch what that makes",
+            source.display()
+        )));
+    };
+    let source_file = SourceFile::read(source, language)?;
+    let mut first = FirstError::default();
+    let program = source_file.program(&folder, &mut |announced, mut command| {
+        site.say(announced);
+        if site.is_styled() {
+            command.arg(language.colours());
+        }
+        let status = site.run(command, &mut |_, line, told| {
+            first.look(line);
+            told.show(line);
+        });
+        let status = status.map_err(|error| source_file.cannot_run(&error))??;
+        match (status, first.sentence()) {
+            (ExitStatus::Code(0), _) => Ok(()),
+            (_, Some(error)) => Err(format!("{}: {error}", source_file.refused()).into()),
+            (_, None) => Err(source_file.refused().into()),
+        }
+    })?;
+    Ok(Built {
+        program: Some(program),
+        ..Built::default()
+    })
+}
+
+/// The same for another debugger, which takes programs only. The compiler writes where this process does; `announce` gets a line for the user
+/// before it runs.
+///
+/// # Errors
+/// As for [`build`].
+pub fn compile(
+    source: &Path,
+    language: Language,
+    folder: &Path,
+    announce: &mut dyn FnMut(&str),
+) -> Result<PathBuf, Unbuilt> {
+    let source_file = SourceFile::read(source, language)?;
+    source_file.program(folder, &mut |announced, mut command| {
+        announce(announced);
+        let status = command.stdin(Stdio::null()).status();
+        match status.map_err(|error| source_file.cannot_run(&error))? {
+            status if status.success() => Ok(()),
+            _ => Err(source_file.refused().into()),
+        }
+    })
+}
+
+/// A source file, and what its program depends on.
+struct SourceFile {
+    path: PathBuf,
+    /// As it was given.
+    shown: String,
+    language: Language,
+    name: String,
+    compiler: OsString,
+    /// Of all that the program is made of but what the source includes.
+    hash: u64,
+}
+
+/// Runs a compiler: a line for the user, and the command.
+type Run<'r> = dyn FnMut(&str, Command) -> Result<(), Unbuilt> + 'r;
+
+impl SourceFile {
+    fn read(source: &Path, language: Language) -> Result<SourceFile, String> {
+        let shown = source.display().to_string();
+        let unreadable = |error: io::Error| format!("{shown} can't be read: {error}");
+        let path = source.canonicalize().map_err(unreadable)?;
+        let text = fs::read(&path).map_err(unreadable)?;
+        let name =
+            program_name(&path).ok_or_else(|| format!("{shown} has no name for the program"))?;
+        let compiler = language.compiler();
+        let version = compiler_version(&compiler, language)?;
+        let mut hasher = DefaultHasher::new();
+        (&text, &path, &compiler, &version).hash(&mut hasher);
+        Ok(SourceFile {
+            path,
+            shown,
+            language,
+            name,
+            compiler,
+            hash: hasher.finish(),
+        })
+    }
+
+    /// The program, which is compiled where the folder doesn't have it.
+    fn program(&self, folder: &Path, run: &mut Run<'_>) -> Result<PathBuf, Unbuilt> {
+        let directory = folder.join(format!("{:016x}", self.hash));
+        create_private(&directory)
+            .map_err(|error| format!("{} can't be created: {error}", directory.display()))?;
+        let program = directory.join(&self.name);
+        let inputs = directory.join("inputs.d");
+        if is_current(&program, &inputs) {
+            return Ok(program);
+        }
+        // Under a name of its own until it is whole: two sessions may compile the same source at once. No dot in it:
+        // rustc names its object files after what comes before the last one.
+        let unfinished = directory.join(format!("{}-{}", self.name, std::process::id()));
+        let announced = format!(
+            "compiling {} with {} …",
+            self.shown,
+            self.compiler.display()
+        );
+        let compiled = run(&announced, self.command(&inputs, &unfinished));
+        if compiled.is_err() {
+            // It may have left a half-written file; there is nothing to do if it did not.
+            let _ = fs::remove_file(&unfinished);
+        }
+        compiled?;
+        fs::rename(&unfinished, &program)
+            .map_err(|error| format!("{} can't be written: {error}", program.display()))?;
+        Ok(program)
+    }
+
+    fn command(&self, inputs: &Path, program: &Path) -> Command {
+        let mut command = Command::new(&self.compiler);
+        match self.language {
+            Language::Rust => {
+                let mut emit = OsString::from("--emit=link,dep-info=");
+                emit.push(inputs);
+                command
+                    .args(["-g", "--edition=2024", "--crate-type=bin", "--crate-name"])
+                    .arg(&self.name)
+                    .arg(emit);
+            }
+            Language::C | Language::Cpp => {
+                command
+                    .args(["-g", "-O0", "-pthread", "-MMD", "-MF"])
+                    .arg(inputs);
+            }
+        }
+        command.arg("-o").arg(program).arg(&self.path);
+        command
+    }
+
+    fn refused(&self) -> String {
+        format!(
+            "{} could not compile {}",
+            self.compiler.display(),
+            self.shown
+        )
+    }
+
+    fn cannot_run(&self, error: &io::Error) -> String {
+        format!("{} can't be run: {error}", self.compiler.display())
+    }
+}
+
+fn compiler_version(compiler: &OsString, language: Language) -> Result<Vec<u8>, String> {
+    let output = Command::new(compiler)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .output();
+    match output {
+        Ok(output) if output.status.success() => Ok(output.stdout),
+        Ok(output) => Err(format!(
+            "`{} --version` failed ({})",
+            compiler.display(),
+            output.status
+        )),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(format!(
+            "the {} compiler `{}` is not installed; install it, or compile the program yourself and give that",
+            language.name(),
+            compiler.display()
+        )),
+        Err(error) => Err(format!("{} can't be run: {error}", compiler.display())),
+    }
+}
+
+/// The source file's name as a crate's name: letters, digits and `_`, not starting with a digit.
+fn program_name(path: &Path) -> Option<String> {
+    let stem = path.file_stem()?.to_string_lossy();
+    let mut name: String = stem
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+        .collect();
+    if name.starts_with(|c: char| c.is_ascii_digit()) {
+        name.insert(0, '_');
+    }
+    (!name.is_empty()).then_some(name)
+}
+
+/// Creates a directory that only this user can enter, with its parents.
+///
+/// # Errors
+/// The system's.
+pub fn create_private(directory: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true).mode(0o700).create(directory)
+}
+
+/// Whether the program is there and nothing that it was compiled from has changed since.
+fn is_current(program: &Path, inputs: &Path) -> bool {
+    let changed = |path: &Path| -> Option<SystemTime> { fs::metadata(path).ok()?.modified().ok() };
+    let (Some(built), Ok(list)) = (changed(program), fs::read_to_string(inputs)) else {
+        return false;
+    };
+    dependencies(&list)
+        .iter()
+        .all(|input| changed(input).is_some_and(|time| time <= built))
+}
+
+/// The files in a make rule `target: file file …`, as gcc, clang and rustc write it: `\ ` is a space in a name,
+/// `\` before a line's end goes on. Only the first rule counts; rustc adds an empty one for each file.
+fn dependencies(rule: &str) -> Vec<PathBuf> {
+    let Some((_, files)) = rule.split_once(": ") else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    let mut name = String::new();
+    let mut chars = files.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, chars.peek()) {
+            ('\\', Some('\n')) => {
+                chars.next();
+            }
+            ('\\', Some(&escaped @ (' ' | '#'))) => {
+                name.push(escaped);
+                chars.next();
+            }
+            (' ' | '\n', _) => {
+                if !name.is_empty() {
+                    found.push(PathBuf::from(std::mem::take(&mut name)));
+                }
+                if c == '\n' {
+                    return found;
+                }
+            }
+            _ => name.push(c),
+        }
+    }
+    if !name.is_empty() {
+        found.push(PathBuf::from(name));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_inputs_is_read_as_compilers_write_it() {
+        let gcc = "/c/x.12: /src/my\\ tour.c \\\n /src/a.h\n";
+        assert_eq!(
+            dependencies(gcc),
+            [PathBuf::from("/src/my tour.c"), PathBuf::from("/src/a.h")]
+        );
+        let rustc = "/c/x: /src/tour.rs /src/part.rs\n\n/src/tour.rs:\n/src/part.rs:\n";
+        assert_eq!(
+            dependencies(rustc),
+            [PathBuf::from("/src/tour.rs"), PathBuf::from("/src/part.rs")]
+        );
+        assert!(dependencies("").is_empty());
+    }
+
+    #[test]
+    fn any_file_name_becomes_a_crate_name() {
+        assert_eq!(
+            program_name(Path::new("/a/my-tour.rs")).as_deref(),
+            Some("my_tour")
+        );
+        assert_eq!(
+            program_name(Path::new("/a/2nd.rs")).as_deref(),
+            Some("_2nd")
+        );
+    }
+
+    #[test]
+    fn the_extension_says_the_language() {
+        assert_eq!(Language::of(Path::new("a.cc")), Some(Language::Cpp));
+        assert_eq!(Language::of(Path::new("a.out")), None);
+        assert_eq!(Language::of(Path::new("rs")), None);
+    }
+}

@@ -1,0 +1,160 @@
+//! What cargo gives a program when it runs it, and what the program gets here: the same.
+
+mod support;
+
+use dapple_dap::testing::launch_arguments;
+use dapple_dap::types::*;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use support::project::{self, Project, cargo_environment};
+
+/// Writes its arguments, folder and variables, one a line.
+const TELL: &str = "fn tell() {
+    println!(\"\");
+    for word in std::env::args().skip(1) { println!(\"word={word}\"); }
+    println!(\"folder={}\", std::env::current_dir().unwrap().display());
+    for (name, value) in std::env::vars() { println!(\"{name}={value:?}\"); }
+    println!(\"END=\");
+}
+";
+
+/// Makes a library in its folder, and has the program linked with it.
+const SCRIPT: &str = "use std::process::Command;
+fn main() {
+    let folder = std::env::var(\"OUT_DIR\").unwrap();
+    let path = format!(\"{folder}/libnative.so\");
+    std::fs::write(format!(\"{folder}/native.c\"), \"int native(void) { return 42; }\").unwrap();
+    let made = Command::new(\"cc\").args([\"-shared\", \"-fPIC\", \"-o\", &path]).arg(format!(\"{folder}/native.c\")).status().unwrap();
+    assert!(made.success());
+    println!(\"cargo::rustc-link-search=native={folder}\");
+    println!(\"cargo::rustc-link-lib=dylib=native\");
+    println!(\"cargo::rustc-env=BUILT_BY=script\");
+    println!(\"cargo::rerun-if-changed=build.rs\");
+}
+";
+
+/// Calls that library.
+const ANSWER: &str = "unsafe extern \"C\" { fn native() -> i32; }
+pub fn answer() -> i32 { unsafe { native() } }";
+
+/// Variables that are allowed to differ, with the reason.
+const DIFFERENT: &[&str] = &[
+    // rustup's own, for the processes that it starts.
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "RUSTUP_TOOLCHAIN_SOURCE",
+    "RUST_RECURSION_COUNT",
+    "CARGO_HOME",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "PATH",
+    // So that what a test writes is seen.
+    "RUST_TEST_NOCAPTURE",
+];
+
+type Told = BTreeMap<String, String>;
+
+fn told(text: &str) -> Told {
+    let own = cargo_environment();
+    let is_compared = |name: &str| !DIFFERENT.contains(&name) && own.get(name).is_none();
+    let lines = text.lines().filter_map(|line| line.split_once('='));
+    lines
+        .filter(|(name, _)| is_compared(name))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+/// What cargo gives it.
+fn under_cargo(folder: &Path, args: &str) -> Told {
+    let mut command = Command::new("cargo");
+    command.args(args.split(' ')).current_dir(folder);
+    for (name, value) in cargo_environment().as_object().expect("an object") {
+        match value.as_str() {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let output = command.output().expect("cargo runs");
+    assert!(output.status.success(), "{output:?}");
+    let mut told = told(&String::from_utf8_lossy(&output.stdout));
+    // rustup adds this folder for all that it starts.
+    let path = told.get_mut("LD_LIBRARY_PATH").expect("cargo sets it");
+    let folders = path.trim_matches('"').split(':');
+    let kept: Vec<&str> = folders
+        .filter(|folder| !folder.ends_with("-linux-gnu/lib") || folder.contains("rustlib"))
+        .collect();
+    *path = format!("{:?}", kept.join(":"));
+    told
+}
+
+/// What it gets here.
+fn here(folder: &Path, args: &str) -> Told {
+    let session = project::session(false);
+    let arguments: Value =
+        json!({"cwd": folder, "cargo": {"args": args, "env": cargo_environment()}});
+    session.ok::<LaunchRequest>(launch_arguments(&arguments));
+    session.configured();
+    session.wait_for_output("END=");
+    assert_eq!(session.exit_code(), 0);
+    let mut told = told(&session.output(OutputEventCategory::Stdout));
+    session.disconnect();
+    let path = told.get_mut("LD_LIBRARY_PATH").expect("it is set");
+    let folders = path.trim_matches('"').split(':');
+    let kept: Vec<&str> = folders
+        .filter(|folder| !folder.ends_with("-linux-gnu/lib") || folder.contains("rustlib"))
+        .collect();
+    *path = format!("{:?}", kept.join(":"));
+    told
+}
+
+#[test]
+fn the_program_gets_what_cargo_would_give_it() {
+    let manifest = "authors = [\"A\", \"B\"]\ndescription = \"It tells.\"\nlicense = \"MIT\"\nrust-version = \"1.85\"\nhomepage = \"https://example.org\"";
+    let bin = format!("{TELL}fn main() {{ assert_eq!(told::answer(), 42); tell() }}");
+    let test = format!("{TELL}#[test]\nfn tells() {{ tell() }}");
+    let unit = "#[test]\nfn unit() { crate::tell() }";
+    let files = [
+        ("src/main.rs", bin.as_str()),
+        (
+            "src/lib.rs",
+            &format!("#![allow(dead_code)]\n{TELL}{unit}\n{ANSWER}"),
+        ),
+        ("tests/it.rs", test.as_str()),
+        (
+            "examples/shows.rs",
+            &format!("{TELL}fn main() {{ tell() }}"),
+        ),
+        ("build.rs", SCRIPT),
+        ("sub/empty", ""),
+    ];
+    let project = Project::package("told", manifest, &files);
+    let sub = project.folder().join("sub");
+    for (args, word) in [
+        ("run -q -- a b", "word=b"),
+        ("run -q --example shows", "CARGO_PKG_AUTHORS=\"A:B\""),
+        ("test -q --test it -- --nocapture --exact tells", "folder="),
+        (
+            "test -q --lib unit -- --nocapture",
+            "CARGO_PKG_VERSION_PRE=\"beta.4\"",
+        ),
+    ] {
+        let expected = under_cargo(&sub, args);
+        let mut given = here(&sub, args);
+        if args.starts_with("test") {
+            // Cargo passes its own `--quiet` on to harnesses.
+            assert_eq!(expected.get("word").map(String::as_str), Some("--quiet"));
+            given.insert("word".to_owned(), "--quiet".to_owned());
+        }
+        let text: Vec<String> = given
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        assert!(
+            text.iter().any(|line| line.starts_with(word)),
+            "{word}: {text:#?}"
+        );
+        assert_eq!(given, expected, "{args}");
+    }
+}
