@@ -102,6 +102,7 @@ fn serve_options(shutdown: &Receiver<Infallible>) -> ServeOptions {
         shutdown: shutdown.clone(),
         index_cache: cache::open_if_possible(),
         launcher: crate::in_terminal::command(),
+        programs: crate::folders::programs(),
         ..ServeOptions::default()
     }
 }

@@ -10,6 +10,7 @@ mod completions;
 mod dap;
 mod debug;
 mod doctor;
+mod folders;
 mod in_terminal;
 mod manual;
 mod schema;

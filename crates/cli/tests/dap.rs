@@ -35,7 +35,10 @@ fn the_schema_of_launch_configurations_is_printed() {
         serde_json::from_str(include_str!("../../adapter/launch-schema.json")).expect("JSON");
     assert_eq!(printed, kept);
     let program = &printed["definitions"]["launch"]["properties"]["program"];
-    assert_eq!(program["description"], "The executable to debug.");
+    assert_eq!(
+        program["description"],
+        "The executable to debug; of a source file (`.c`, `.cpp`, `.rs`) or a folder with a `Cargo.toml`, its program is built first."
+    );
 }
 
 /// A server on a free port, and where it listens.

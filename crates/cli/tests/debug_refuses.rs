@@ -35,11 +35,13 @@ fn a_source_that_does_not_compile() {
     let run = Run::of(dapple().args(["debug", "--batch"]).arg(&source));
     assert_eq!(run.code, Some(1), "{run:#?}");
     assert!(
-        run.stderr.contains("mismatched types"),
+        run.stdout.contains("expected `u32`, found `&str`"),
         "the compiler's own words are missing: {run:#?}"
     );
-    let last = format!("dapple: rustc could not compile {}\n", source.display());
-    assert!(run.stderr.ends_with(&last), "{run:#?}");
+    let source = source.display();
+    let last =
+        format!("dapple: rustc could not compile {source}: {source}:1:26: mismatched types\n");
+    assert_eq!(run.stderr, last, "{run:#?}");
 }
 
 #[test]

@@ -185,7 +185,7 @@ fn edit_lines(
 
 /// `$XDG_STATE_HOME/dapple/history` or `~/.local/state/dapple/history`; the editor creates it for this user only.
 fn history_file() -> Option<PathBuf> {
-    let directory = super::user_directory("XDG_STATE_HOME", ".local/state")?;
-    super::compile::create_private(&directory).ok()?;
+    let directory = crate::folders::user_directory("XDG_STATE_HOME", ".local/state")?;
+    dapple_adapter::building::source::create_private(&directory).ok()?;
     Some(directory.join("history"))
 }

@@ -14,6 +14,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::ValueEnum;
 use crossbeam_channel::Sender;
+use dapple_adapter::building::source::Language;
 use dapple_adapter::{OwnStdin, ProcessGroup, ServeOptions};
 use dapple_dap::Failure;
 use dapple_dap::client::{Client, Pending};
@@ -25,7 +26,6 @@ use dapple_dap::types::{
     StartDebuggingRequest, StartDebuggingRequestArguments, StartDebuggingRequestArgumentsRequest,
 };
 
-use super::compile::Language;
 use super::session::Event;
 use super::style::Style;
 
@@ -39,10 +39,12 @@ pub enum Adapter {
 }
 
 /// What is debugged.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Program {
-    /// The executable, absolute.
+    /// The executable, or the source or folder that ours makes it of, absolute; nothing if it is cargo's.
     pub path: PathBuf,
+    /// The arguments of cargo, which builds it.
+    pub cargo: Option<Vec<String>>,
     /// Its arguments.
     pub args: Vec<String>,
     /// The source it was compiled from, if that is known.
@@ -312,6 +314,7 @@ fn host_own(options: transport::Options) -> anyhow::Result<(Client, Option<JoinH
         process_group: ProcessGroup::Shared,
         own_stdin: OwnStdin::Free,
         index_cache: crate::cache::open_if_possible(),
+        programs: crate::folders::programs(),
         ..ServeOptions::default()
     };
     let host = thread::Builder::new()
@@ -343,7 +346,10 @@ fn launch_arguments(
     let mut arguments = LaunchRequestArguments::new();
     let cwd = std::env::current_dir().context("the working directory is gone")?;
     let mut set = |name: &str, value: Raw| arguments.other.insert(name.to_owned(), value);
-    set("program", Raw::new(text_of(&program.path)?)?);
+    match &program.cargo {
+        Some(words) => set("cargo", Raw::new(words)?),
+        None => set("program", Raw::new(text_of(&program.path)?)?),
+    };
     set("args", Raw::new(&program.args)?);
     set("cwd", Raw::new(text_of(&cwd)?)?);
     set("stopOnEntry", Raw::new(&false)?);

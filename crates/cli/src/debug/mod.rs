@@ -6,7 +6,6 @@
 
 mod breakpoints;
 mod commands;
-mod compile;
 mod complete;
 mod exceptions;
 mod input;
@@ -25,9 +24,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
+use dapple_adapter::building::Unbuilt;
+use dapple_adapter::building::source::{Language, compile};
 use dapple_dap::lifecycle::Side;
 
-use compile::Language;
 use complete::Completer;
 use input::{Input, Then};
 use link::{Adapter, Attach, FollowForks, Program, SourceFolders};
@@ -88,11 +88,15 @@ pub struct Options {
     #[arg(long, value_name = "FILE", conflicts_with = "attach")]
     pub core: Option<PathBuf>,
 
-    /// The program to debug, or a .rs, .c or .cpp file to compile and debug; and its arguments, passed on as they are
+    /// Debug what cargo builds: what follows are the arguments of `cargo run`, `test`, `bench` or `build`
+    #[arg(long, conflicts_with_all = ["attach", "core"])]
+    pub cargo: bool,
+
+    /// The program to debug, a .rs, .c or .cpp file to compile and debug, or a folder with a Cargo.toml; and its arguments, passed on as they are
     // One list: only so do options behind the program belong to the program.
     #[arg(
         value_names = ["PROGRAM", "ARGS"],
-        required_unless_present_any = ["attach", "core"],
+        required_unless_present_any = ["attach", "core", "cargo"],
         num_args = 1..,
         trailing_var_arg = true,
         allow_hyphen_values = true
@@ -128,25 +132,35 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
         let path = PathBuf::from(&target);
         (path, Attach::Process { target, wait })
     });
+    let adapter = options.adapter.map_or(Adapter::Own, Adapter::Command);
     let mut program = match core.or(process) {
         Some((path, attach)) => Program {
             path,
-            args: Vec::new(),
-            source: None,
-            language: None,
-            debuginfod: false,
-            source_map: Vec::new(),
-            visualizers: Vec::new(),
-            follow_forks: FollowForks::default(),
             attach: Some(attach),
+            ..Program::default()
         },
-        None => find_program(&given, words.collect(), &mut screen)?,
+        None if options.cargo => {
+            if !matches!(adapter, Adapter::Own) {
+                bail!("--cargo is for our own adapter; build the program first, and give that");
+            }
+            let given = Some(given.into_os_string()).filter(|word| !word.is_empty());
+            let words = texts(given.into_iter().chain(words))?;
+            Program {
+                cargo: Some(if words.is_empty() {
+                    vec!["run".to_owned()]
+                } else {
+                    words
+                }),
+                language: Some(Language::Rust),
+                ..Program::default()
+            }
+        }
+        None => find_program(&given, texts(words)?, &adapter, &mut screen)?,
     };
     program.debuginfod = options.debuginfod;
     program.source_map = options.source_map;
     program.visualizers = absolute(&options.natvis)?;
     program.follow_forks = options.follow_forks;
-    let adapter = options.adapter.map_or(Adapter::Own, Adapter::Command);
     let log = WireLog::open_if(options.log.as_deref(), Side::Client)?;
     let (sender, events) = crossbeam_channel::unbounded();
     interrupts::forward(sender.clone())?;
@@ -205,49 +219,58 @@ fn source_folders(text: &str) -> Result<SourceFolders, String> {
     Ok(SourceFolders { from, to })
 }
 
-/// The executable to debug; a source file is compiled first.
-fn find_program(given: &Path, args: Vec<OsString>, screen: &mut Screen) -> anyhow::Result<Program> {
-    let args = args.into_iter().map(|arg| {
-        arg.into_string().map_err(|arg| {
-            anyhow::anyhow!("the protocol can't carry the argument {arg:?}: it is not UTF-8")
+/// What JSON can carry of words.
+fn texts(words: impl Iterator<Item = OsString>) -> anyhow::Result<Vec<String>> {
+    let text = |word: OsString| {
+        word.into_string().map_err(|word| {
+            anyhow::anyhow!("the protocol can't carry the argument {word:?}: it is not UTF-8")
         })
-    });
-    let args = args.collect::<anyhow::Result<Vec<String>>>()?;
+    };
+    words.map(text).collect()
+}
+
+/// What is to be debugged. Our own adapter compiles sources; for others that is done here.
+fn find_program(
+    given: &Path,
+    args: Vec<String>,
+    adapter: &Adapter,
+    screen: &mut Screen,
+) -> anyhow::Result<Program> {
     let kind = match std::fs::metadata(given) {
         Ok(kind) => kind,
         Err(error) => bail!("can't debug {}: {}", given.display(), plain(&error)),
     };
-    if kind.is_dir() {
-        bail!("{} is a directory, not a program", given.display());
-    }
-    if let Some(language) = Language::of(given) {
-        let compiled = compile::compile(given, language, |line| screen.say(line))?;
-        return Ok(Program {
-            path: compiled.program,
-            args,
-            source: Some(compiled.source),
-            language: Some(compiled.language),
-            debuginfod: false,
-            source_map: Vec::new(),
-            visualizers: Vec::new(),
-            follow_forks: FollowForks::default(),
-            attach: None,
-        });
-    }
     let path = given
         .canonicalize()
         .with_context(|| format!("can't debug {}", given.display()))?;
-    Ok(Program {
-        path,
+    let program = Program {
         args,
-        source: None,
-        language: None,
-        debuginfod: false,
-        source_map: Vec::new(),
-        visualizers: Vec::new(),
-        follow_forks: FollowForks::default(),
-        attach: None,
-    })
+        ..Program::default()
+    };
+    if kind.is_dir() {
+        if !matches!(adapter, Adapter::Own) || !path.join("Cargo.toml").is_file() {
+            bail!("{} is a directory, not a program", given.display());
+        }
+        return Ok(Program { path, ..program });
+    }
+    let Some(language) = Language::of(given) else {
+        return Ok(Program { path, ..program });
+    };
+    let program = Program {
+        source: Some(path.clone()),
+        language: Some(language),
+        ..program
+    };
+    if matches!(adapter, Adapter::Own) {
+        return Ok(Program { path, ..program });
+    }
+    let folder = crate::folders::programs()
+        .context("neither XDG_CACHE_HOME nor HOME says where the cache is")?;
+    match compile(given, language, &folder, &mut |line| screen.say(line)) {
+        Ok(path) => Ok(Program { path, ..program }),
+        Err(Unbuilt::Failed(sentence)) => bail!(sentence),
+        Err(Unbuilt::Cancelled) => bail!("interrupted"),
+    }
 }
 
 /// The program's exit code as one of ours. Linux keeps eight bits; another adapter may say anything, and what is not 0
@@ -266,11 +289,11 @@ fn plain(error: &std::io::Error) -> String {
 }
 
 fn greeting(program: &Program, style: Style) -> String {
-    let name = program
-        .path
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default();
+    let name = program.path.file_name().unwrap_or_default();
+    let name = match &program.cargo {
+        Some(words) => format!("`cargo {}`", words.join(" ")),
+        None => name.to_string_lossy().into_owned(),
+    };
     let language = program
         .language
         .map(|language| format!(" ({})", language.name()))
@@ -289,23 +312,5 @@ fn greeting(program: &Program, style: Style) -> String {
     format!(
         "Debugging {name}{language}. {}",
         style.paint(Role::Aside, hint)
-    )
-}
-
-/// The user's directory for one kind of dapple's files: the XDG variable if it holds an absolute path, else `fallback`
-/// below the home directory.
-fn user_directory(variable: &str, fallback: &str) -> Option<PathBuf> {
-    let absolute = |path: PathBuf| path.is_absolute().then_some(path);
-    let base = std::env::var_os(variable)
-        .map(PathBuf::from)
-        .and_then(absolute);
-    let home = || {
-        std::env::var_os("HOME")
-            .map(PathBuf::from)
-            .and_then(absolute)
-    };
-    Some(
-        base.or_else(|| home().map(|home| home.join(fallback)))?
-            .join("dapple"),
     )
 }

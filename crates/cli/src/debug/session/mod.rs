@@ -338,15 +338,17 @@ impl Session {
         )?;
         self.process.link = Some(link);
         // `initialized` says that breakpoints can be set, but an adapter that can't launch never sends it: its answer to
-        // the launch says why then, also where `terminated` comes first.
-        loop {
+        // the launch says why then, also where `terminated` comes first. Ours says it before it builds, and answers when
+        // the program is there; others may wait for us with their answer.
+        let (mut takes_breakpoints, mut is_there) = (false, !self.is_own_adapter());
+        while !(takes_breakpoints && is_there) {
             let event = match self.waiting.pop_front() {
                 Some(event) => event,
                 None => self.events.recv().context(NO_INPUT)?,
             };
             match event {
                 Event::Adapter(run, event) if run == self.process.run => match *event {
-                    AnyEvent::Initialized(_) => break,
+                    AnyEvent::Initialized(_) => takes_breakpoints = true,
                     AnyEvent::Terminated(_) => {}
                     event => self.adapter_event(event),
                 },
@@ -354,6 +356,10 @@ impl Session {
                     // What is left of the adapter has nothing more to say than this.
                     let _ = self.disconnect();
                     bail!(message);
+                }
+                Event::Launched(run, outcome) if run == self.process.run => {
+                    self.launched(outcome);
+                    is_there = true;
                 }
                 Event::Interrupt => bail!("interrupted while the program was being loaded"),
                 event => {

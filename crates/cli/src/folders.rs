@@ -1,0 +1,26 @@
+//! Where the user's files of this program are.
+
+use std::path::PathBuf;
+
+/// The user's directory for one kind of files: the XDG variable if it holds an absolute path, else `fallback` below the
+/// home directory.
+pub fn user_directory(variable: &str, fallback: &str) -> Option<PathBuf> {
+    let absolute = |path: PathBuf| path.is_absolute().then_some(path);
+    let base = std::env::var_os(variable)
+        .map(PathBuf::from)
+        .and_then(absolute);
+    let home = || {
+        std::env::var_os("HOME")
+            .map(PathBuf::from)
+            .and_then(absolute)
+    };
+    Some(
+        base.or_else(|| home().map(|home| home.join(fallback)))?
+            .join("dapple"),
+    )
+}
+
+/// `$XDG_CACHE_HOME/dapple/build` or `~/.cache/dapple/build`: programs that were made of one source file.
+pub fn programs() -> Option<PathBuf> {
+    Some(user_directory("XDG_CACHE_HOME", ".cache")?.join("build"))
+}
