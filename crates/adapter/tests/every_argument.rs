@@ -103,3 +103,17 @@ fn the_documents_configurations_are_as_the_schema_says() {
         "the page of launch configurations has examples: {count}"
     );
 }
+
+#[test]
+fn the_snippets_of_the_extension_are_as_the_schema_says() {
+    let manifest = std::fs::read_to_string(root().join("editors/vscode/package.json"));
+    let manifest: Value = serde_json::from_str(&manifest.expect("the manifest")).expect("JSON");
+    let debugger = &manifest["contributes"]["debuggers"][0];
+    let found = configurations(&debugger["configurationSnippets"]);
+    assert!(found.len() >= 3, "{found:?}");
+    let schema = schema::launch_schema();
+    for configuration in found {
+        let problems = json_schema::problems(&schema, configuration);
+        assert!(problems.is_empty(), "{problems:?}: {configuration}");
+    }
+}
