@@ -3,8 +3,13 @@
 mod support;
 
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 use support::{Run, dapple};
+
+/// How long anything may take. Never waited for in a test that passes.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A package with a program and a test that fails; and `dapple debug` in its folder, with these commands.
 fn debug(test: &str, commands: &[&str], words: &[&str]) -> (Command, PathBuf) {
@@ -68,6 +73,44 @@ fn a_test_stops_where_it_panics() {
     ] {
         assert!(run.stdout.contains(part), "{part}: {run:#?}");
     }
+}
+
+/// A guard sees to that: nobody else knows of the build any more.
+#[test]
+fn a_debugger_that_is_killed_leaves_nothing_of_a_build() {
+    let (mut command, folder) = debug("killed", &[], &["run", "--offline"]);
+    let script = "fn main() {
+    std::fs::write(\"who\", std::process::id().to_string()).unwrap();
+    std::fs::read(\"go\").unwrap();
+}
+";
+    std::fs::write(folder.join("build.rs"), script).expect("a file of the tests");
+    for fifo in ["who", "go"] {
+        let _ = std::fs::remove_file(folder.join(fifo));
+        let made = Command::new("mkfifo").arg(folder.join(fifo)).status();
+        assert!(made.expect("mkfifo runs").success());
+    }
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut debugger = command.spawn().expect("dapple runs");
+    let (sender, told) = mpsc::channel();
+    let who = folder.join("who");
+    std::thread::spawn(move || sender.send(std::fs::read_to_string(who)));
+    let script = told.recv_timeout(PATIENCE).expect("it is built");
+    let script = script.expect("the build script's id");
+    assert!(is_alive(&script));
+    debugger.kill().expect("it runs");
+    debugger.wait().expect("it ends");
+    let begun = Instant::now();
+    while is_alive(&script) {
+        assert!(begun.elapsed() < PATIENCE, "the build goes on");
+        std::thread::yield_now();
+    }
+}
+
+/// Whether there is such a process, and it is no corpse.
+fn is_alive(id: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat"));
+    stat.is_ok_and(|stat| !stat.contains(") Z"))
 }
 
 #[test]
