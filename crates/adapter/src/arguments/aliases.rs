@@ -2,8 +2,8 @@
 
 use super::given::Given;
 use super::launch::Console;
+use super::row::{Origin, Requests, Row};
 use super::shape::{Field, Shape, Word};
-use super::table::{Origin, Requests, Row};
 use super::values::{boolean, file, named_variables, process_id, string};
 use crate::source_map::SourceMap;
 use serde_json::{Value, json};

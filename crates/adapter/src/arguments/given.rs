@@ -1,7 +1,8 @@
 //! What the arguments of one request say, row by row of the table.
 
 use super::launch::Console;
-use super::table::{self, CLIENTS_OWN, Row};
+use super::row::Row;
+use super::table::{self, CLIENTS_OWN};
 use super::unknown::{self, Unknown};
 use super::values::Variable;
 use super::{Start, others};

@@ -12,6 +12,7 @@ mod given;
 mod launch;
 mod others;
 pub mod page;
+mod row;
 pub mod schema;
 mod shape;
 mod stdio;

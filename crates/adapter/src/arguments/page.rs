@@ -1,8 +1,9 @@
 //! The tables of the page for users.
 
 use super::Start;
+use super::row::{Origin, Requests, Row};
 use super::shape::{Shape, Word};
-use super::table::{self, Origin, Requests, Row};
+use super::table;
 
 /// The tables by the name that marks their place on the page.
 pub fn tables() -> [(&'static str, String); 4] {

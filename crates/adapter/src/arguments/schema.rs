@@ -1,8 +1,9 @@
 //! The JSON schema (draft 7) of launch configurations, and the part of it that VS Code's manifest carries.
 
 use super::Start;
+use super::row::{Origin, Row};
 use super::shape::{Field, Shape, Word};
-use super::table::{self, CLIENTS_OWN, LAUNCH_NEEDS, Origin, Row};
+use super::table::{self, CLIENTS_OWN, LAUNCH_NEEDS};
 use serde_json::{Map, Value, json};
 
 /// The whole schema, for an object with a `request`.

@@ -5,8 +5,9 @@
 mod json_schema;
 
 use super::given::Given;
+use super::row::Row;
 use super::shape::{Shape, Type};
-use super::table::{Row, rows};
+use super::table::rows;
 use super::{AttachArguments, LaunchArguments, Start};
 use dapple_dap::message::Raw;
 use serde_json::{Value, json};
