@@ -8,12 +8,14 @@
 //! - `codegen [--check]`: writes the protocol's types from the definition, and the schema and page of the launch arguments from their table,
 //!   or says whether they are up to date.
 //! - `dist`: makes what people install: a static binary, in an archive with manual pages and completions.
+//! - `e2e [EDITOR]`: debugs a program in a real editor, which is installed for that; without a name, which there are.
 //! - `schema diff A [B]`: how two definitions of the protocol differ in structure.
 //! - `tidy`: checks the invariants of ARCHITECTURE.md.
 
 mod bench;
 mod codegen;
 mod dist;
+mod e2e;
 mod schema;
 mod tidy;
 
@@ -32,6 +34,8 @@ usage: cargo xtask CHORE
   codegen [--check]   write crates/dap/src/types.rs from crates/schema/protocol.json, and from the adapter's table of launch
                       arguments its schema, its page and VS Code's manifest (or check that all are up to date)
   dist                make what people install in target/dist: a static binary, in an archive with manual pages and completions
+  e2e [EDITOR]        debug a program in a real editor and check what it shows (DAPPLE=PROGRAM: with that adapter);
+                      without a name, list the editors
   schema diff A [B]   list the structural differences of two definitions (B: crates/schema/protocol.json)
   tidy                check the invariants of ARCHITECTURE.md that a program can check";
 
@@ -48,6 +52,8 @@ fn main() -> ExitCode {
         ["dist"] => dist::run(&root()),
         ["codegen"] => codegen::write(&root()),
         ["codegen", "--check"] => codegen::check(&root()),
+        ["e2e"] => e2e::list(),
+        ["e2e", editor] => e2e::run(&root(), editor),
         ["schema", "diff", first] => schema::compare(&root(), first, None),
         ["schema", "diff", first, second] => schema::compare(&root(), first, Some(second)),
         ["tidy"] => tidy::run(&root()),

@@ -54,7 +54,7 @@ export class Resolver implements vscode.DebugConfigurationProvider {
     ): Promise<vscode.DebugConfiguration | undefined> {
         const located = await this.adapters.locate(folder);
         if (located.kind === 'found') {
-            return resolved;
+            return beforeTheTerminal(resolved);
         }
         void offerRemedy(located);
         return undefined;
@@ -103,6 +103,12 @@ async function known(folder: Folder): Promise<vscode.DebugConfiguration[]> {
     }
     const found = await everything(surroundings(folder)).catch(() => []);
     return found.map(({ configuration }) => launch(configuration));
+}
+
+/** Keeps the debug console from covering the terminal in which the program runs, and perhaps waits for input. */
+function beforeTheTerminal(resolved: vscode.DebugConfiguration): vscode.DebugConfiguration {
+    const inTerminal = resolved['console'] === 'integratedTerminal' && resolved.request === 'launch';
+    return inTerminal ? { internalConsoleOptions: 'neverOpen', ...resolved } : resolved;
 }
 
 function launch(configuration: Configuration): vscode.DebugConfiguration {

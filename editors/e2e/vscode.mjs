@@ -1,0 +1,89 @@
+// Debugs a small Rust program in VS Code as a person would, with mouse and keyboard, and checks what the page shows.
+//
+//   node vscode.mjs FOLDER EXTENSION.vsix
+//
+// What the run makes is kept in FOLDER: pictures of each step, the adapter's log, the server's.
+
+import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+import { Checks } from './checks.mjs';
+import { Debugging } from './debugging.mjs';
+import { Server } from './server.mjs';
+import { session } from './session.mjs';
+import { others } from './others.mjs';
+import { Workbench } from './workbench.mjs';
+
+const [folder, extension] = process.argv.slice(2).map((path) => resolve(path));
+if (extension === undefined) {
+    console.error('usage: node vscode.mjs FOLDER EXTENSION.vsix');
+    process.exit(2);
+}
+
+const pictures = join(folder, 'screenshots');
+const log = join(folder, 'adapter.log');
+for (const old of ['server', 'work', 'adapter.log']) rmSync(join(folder, old), { recursive: true, force: true });
+mkdirSync(folder, { recursive: true });
+cpSync(fileURLToPath(new URL('project', import.meta.url)), join(folder, 'work', 'till'), { recursive: true });
+
+const user = {
+    'chat.disableAIFeatures': true,
+    'editor.minimap.enabled': false,
+    'editor.stickyScroll.enabled': false,
+    'extensions.autoCheckUpdates': false,
+    'extensions.autoUpdate': false,
+    'extensions.ignoreRecommendations': true,
+    'git.enabled': false,
+    'telemetry.telemetryLevel': 'off',
+    // As text in the page, not as a picture.
+    'terminal.integrated.gpuAcceleration': 'off',
+    'workbench.colorTheme': 'Default Dark Modern',
+    'workbench.enableExperiments': false,
+    'workbench.reduceMotion': 'on',
+    'workbench.secondarySideBar.defaultVisibility': 'hidden',
+    'workbench.startupEditor': 'none',
+};
+const server = new Server(join(folder, 'server'), user, { 'dapple.log': log });
+const checks = new Checks(pictures);
+let browser;
+try {
+    server.install(extension);
+    const address = await server.start();
+    browser = await chromium.launch({
+        executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+        args: process.getuid() === 0 ? ['--no-sandbox'] : [],
+    });
+    const context = await browser.newContext({ viewport: { width: 1440, height: 1100 } });
+    /** A window on a folder: what is done there, on a page of its own. */
+    const window = async (path, make) => {
+        const page = await context.newPage();
+        const workbench = new Workbench(page);
+        const debugging = new Debugging(workbench);
+        const opened = async () => {
+            await workbench.open(address, path, server.password);
+            return path;
+        };
+        const steps = make({ page, workbench, debugging, server, path, picture: (name) => join(folder, name) });
+        await checks.all(page, [['folder opened', opened], ...steps]);
+        await page.close();
+    };
+    await window(join(folder, 'work', 'till'), session);
+    for (const { prepare, steps } of others) await window(prepare(join(folder, 'work')), steps);
+} finally {
+    await browser?.close();
+    const left = await server.stop();
+    if (left.length > 0) console.log(`ended by force: ${JSON.stringify(left)}`);
+}
+if (!checks.finish()) {
+    console.log(`the adapter's log: ${log}\n${lastLines(log)}`);
+    process.exit(1);
+}
+
+function lastLines(path) {
+    try {
+        return readFileSync(path, 'utf8').trimEnd().split('\n').slice(-5).map((line) => line.slice(0, 400)).join('\n');
+    } catch {
+        return 'there is none';
+    }
+}

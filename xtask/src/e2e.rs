@@ -1,0 +1,60 @@
+//! Debugging in real editors: `editors/e2e/NAME` installs one and drives it as a person would; this builds the debugger first.
+
+use anyhow::{Context, bail};
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// A run's name, which is its script's, and what it is.
+const EDITORS: &[(&str, &str)] = &[(
+    "vscode",
+    "VS Code in headless Chromium: from a click in the margin to the end of the session; pictures in target/e2e/screenshots",
+)];
+
+/// Prints which runs there are.
+pub fn list() -> anyhow::Result<ExitCode> {
+    for (name, what) in EDITORS {
+        println!("{name:10} {what}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs one, with the adapter that `DAPPLE` names or one that is built from this tree.
+pub fn run(root: &Path, editor: &str) -> anyhow::Result<ExitCode> {
+    let Some((name, _)) = EDITORS.iter().find(|(name, _)| *name == editor) else {
+        let known: Vec<&str> = EDITORS.iter().map(|(name, _)| *name).collect();
+        bail!(
+            "there is no run in `{editor}`; there are: {}",
+            known.join(", ")
+        );
+    };
+    let adapter = match env::var_os("DAPPLE") {
+        Some(path) => PathBuf::from(path)
+            .canonicalize()
+            .context("the adapter that DAPPLE names")?,
+        None => build(root)?,
+    };
+    let script = root.join("editors/e2e").join(name);
+    let status = Command::new(&script)
+        .env("DAPPLE", adapter)
+        .status()
+        .with_context(|| format!("cannot run {}", script.display()))?;
+    Ok(match status.success() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+/// Builds the debugger and tells where it is.
+fn build(root: &Path) -> anyhow::Result<PathBuf> {
+    let status = Command::new(env!("CARGO"))
+        .args(["build", "--package", "dapple-cli", "--bin", "dapple"])
+        .current_dir(root)
+        .status()
+        .context("cannot run cargo")?;
+    if !status.success() {
+        bail!("the debugger does not build");
+    }
+    let target = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    Ok(root.join(target).join("debug/dapple"))
+}
