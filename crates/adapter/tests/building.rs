@@ -165,6 +165,13 @@ fn a_source_file_is_compiled_and_kept() {
         "{sentence}"
     );
     assert!(console(&session).contains('\x1b'), "{}", console(&session));
+    // One that isn't there is told like any program.
+    let missing = json!({"program": project.path("brokn.cpp")});
+    let sentence = refused(&project::session(false), &missing);
+    assert!(
+        sentence.ends_with(&format!("did you mean {path}?")),
+        "{sentence}"
+    );
     // A session that has no folder for programs says so.
     let sentence = refused(&Session::new(), &json!({"program": path}));
     assert!(
@@ -180,6 +187,7 @@ fn slow(name: &str) -> Project {
         std::fs::write(\"who\", format!(\"{} {}\", std::process::id(), child.id())).unwrap();
         std::fs::read(\"go\").unwrap();
         child.kill().unwrap();
+        child.wait().unwrap();
     }";
     let files = [("src/main.rs", "fn main() {}"), ("build.rs", script)];
     let project = Project::package(name, "", &files);
@@ -243,8 +251,7 @@ fn while_it_builds_requests_are_answered() {
         early.id.map(|id| vec![id])
     );
     session.disconnect();
-    let killed = Command::new("kill").arg(processes[1].to_string()).status();
-    assert!(killed.expect("kill runs").success());
+    assert_gone(&processes);
 }
 
 #[test]

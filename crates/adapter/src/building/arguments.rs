@@ -130,8 +130,11 @@ pub fn plans(
             plans.push(Plan::Cargo(Box::new(of_folder(&program)?)));
         }
         (Some(program), None) => match Language::of(&program) {
-            Some(language) => plans.push(Plan::Source(program, language)),
-            None => return Ok((plans, Some(program))),
+            // Of one that isn't there, and that nothing makes, the launch says what may be meant.
+            Some(language) if program.exists() || !plans.is_empty() => {
+                plans.push(Plan::Source(program, language));
+            }
+            _ => return Ok((plans, Some(program))),
         },
         (None, None) => match cwd.filter(|cwd| is_package(cwd)) {
             Some(cwd) => plans.push(Plan::Cargo(Box::new(of_folder(cwd)?))),
