@@ -62,6 +62,7 @@ pub(super) fn check(folder: &Path, dapple: &Path) -> Result<()> {
             r#"order = {item = 0x"#,
             r#""tea", count = 3}"#,
             "each = 250",
+            "sum = ",
             "order.c:7",
             "sum = 750",
             "750 due",
@@ -98,7 +99,16 @@ fn debug(root: &Path, proc: Proc) -> Result<Output> {
         .arg("chroot")
         .arg(root)
         .args(["/dapple", "debug", "--batch"]);
-    for command in ["b price", "run", "bt", "info locals", "n", "p sum", "c"] {
+    for command in [
+        "b price",
+        "run",
+        "bt",
+        "info args",
+        "info locals",
+        "n",
+        "p sum",
+        "c",
+    ] {
         unshare.args(["--ex", command]);
     }
     unshare
