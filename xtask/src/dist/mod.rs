@@ -154,6 +154,9 @@ fn lay_out(root: &Path, built: &Path, folder: &Path) -> Result<()> {
     for file in ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"] {
         install(&root.join(file), &folder.join(file), "644")?;
     }
+    // The README leads there.
+    let docs = [root.join("docs"), folder.join("docs")];
+    output(Command::new("cp").arg("--recursive").args(docs))?;
     output(Command::new(built).arg("man").arg(folder.join("man/man1")))?;
     // Each under the name by which its shell finds it.
     for (shell, name) in [
