@@ -6,10 +6,24 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// A run's name, which is its script's, and what it is.
-const EDITORS: &[(&str, &str)] = &[(
-    "vscode",
-    "VS Code in headless Chromium: from a click in the margin to the end of the session; pictures in target/e2e/screenshots",
-)];
+const EDITORS: &[(&str, &str)] = &[
+    (
+        "vscode",
+        "VS Code in headless Chromium: from a click in the margin to the end of the session; pictures in target/e2e/screenshots",
+    ),
+    (
+        "emacs",
+        "Emacs with dap-mode, set up as docs/editors/emacs.md says",
+    ),
+    (
+        "neovim",
+        "Neovim, with the text that docs/editors/neovim.md has for nvim-dap",
+    ),
+    (
+        "testsupport",
+        "@vscode/debugadapter-testsupport, the client that authors of adapters test with",
+    ),
+];
 
 /// Prints which runs there are.
 pub fn list() -> anyhow::Result<ExitCode> {
