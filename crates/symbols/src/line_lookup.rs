@@ -11,7 +11,7 @@ use crate::line_candidates::{Candidate, Instance, NamedBy, Reach};
 use crate::lines::{LineLocation, LineLookup, Lines, Row};
 use crate::paths::{common_suffix, normalise};
 use crate::roots::NumberedFile;
-use crate::{FileAddress, Module};
+use crate::{FileAddress, Module, stray_rows};
 use gimli::{UnitOffset, constants as dw};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use std::sync::{Arc, PoisonError};
 /// rustc drops what a block owns at its closing brace, once where the block ends and once for each way a panic
 /// leaves it. The latter may come first, before code of the block's lines; what a line does when its own
 /// arithmetic panics comes later, and is none. A brace has one column (a function's returns from the one
-/// behind it), parts of a statement have several.
+/// behind it), parts of a statement have several; a macro's have one, too, but what is no copy is jumped to from the line itself.
 fn is_copy(lowest: &Candidate<'_, '_>, run: &Candidate<'_, '_>, lines: &Lines) -> bool {
     let (Some(first), Some(index)) = (lowest.row(), run.row()) else {
         return false;
@@ -293,7 +293,11 @@ impl<'a> Dwarf<'a> {
             };
             let lines = self.lines(lowest.named.unit);
             for candidate in &candidates {
-                if std::ptr::eq(candidate, lowest) || is_copy(lowest, candidate, lines) {
+                let is_copy = || {
+                    is_copy(lowest, candidate, lines)
+                        && !self.is_continued_at(lowest, candidate, lines)
+                };
+                if std::ptr::eq(candidate, lowest) || is_copy() {
                     found.push(self.location(candidate, &instance));
                 }
             }
@@ -301,6 +305,27 @@ impl<'a> Dwarf<'a> {
         found.sort_by_key(|location| location.address);
         found.dedup_by_key(|location| location.address);
         found
+    }
+
+    /// Whether the line's code before `run` ends in a jump there: what lies between is another line's, such as where its arithmetic panics.
+    fn is_continued_at(
+        &self,
+        lowest: &Candidate<'_, 'a>,
+        run: &Candidate<'_, 'a>,
+        lines: &Lines,
+    ) -> bool {
+        let (Some(first), Some(index)) = (lowest.row(), run.row()) else {
+            return false;
+        };
+        let rows = lines.rows.get(first..=index).unwrap_or(&[]);
+        let is_own = |row: &Row| row.line == run.line || row.line == 0;
+        rows.windows(2)
+            .filter(|pair| is_own(&pair[0]) && !is_own(&pair[1]))
+            .any(|pair| {
+                let end = pair[1].address;
+                let distance = stray_rows::jump(self.code(&(pair[0].address..end)));
+                distance.is_some_and(|by| end.wrapping_add_signed(by) == run.address)
+            })
     }
 
     /// Whether it is the code of a function that g++ writes to make a file's objects: its own lines are the file's last.

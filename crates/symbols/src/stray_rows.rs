@@ -101,7 +101,8 @@ fn give(lines: &mut Lines, run: &Run, other: Says) {
 }
 
 impl<'a> Dwarf<'a> {
-    fn code(&self, code: &Range<u64>) -> &[u8] {
+    /// The bytes of code in the file.
+    pub(crate) fn code(&self, code: &Range<u64>) -> &[u8] {
         let main = &self.files.main;
         let length = usize::try_from(code.end.saturating_sub(code.start)).unwrap_or(0);
         main.elf.bytes_at(&main.bytes, code.start, length)
@@ -133,7 +134,7 @@ fn goes_on(code: &[u8]) -> bool {
 }
 
 /// How far the jump goes that code ends in, as far as its last bytes tell.
-fn jump(code: &[u8]) -> Option<i64> {
+pub(crate) fn jump(code: &[u8]) -> Option<i64> {
     match *code {
         [.., 0xeb, distance] => Some(i64::from(distance as i8)),
         [.., 0xe9, a, b, c, d] => Some(i64::from(i32::from_le_bytes([a, b, c, d]))),

@@ -321,3 +321,13 @@ fn a_closing_brace_in_rust_is_found_where_the_block_ends() {
         end.range
     );
 }
+
+/// Between the parts of a macro's line stands where the arithmetic of the line before panics.
+#[test]
+fn a_macros_line_in_rust_has_one_place() {
+    let text = "fn main() {\n    let mut total = 0;\n    for item in &[(1, String::from(\"a\")), (2, String::from(\"b\"))] {\n        total += item.0;\n        println!(\"{} {}: {total}\", item.0, item.1); // stop: told\n    }\n}\n";
+    let fixture = compile("macro.rs", text, &["-g"]);
+    let module = fixture.open();
+    let found = fixture.addresses(&module, "told");
+    assert_eq!(found.len(), 1, "{found:?}");
+}
