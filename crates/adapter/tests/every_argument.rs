@@ -77,6 +77,19 @@ fn configurations(value: &Value) -> Vec<&Value> {
     }
 }
 
+/// What an adapter is sent of a configuration: Zed has a label in it, and which adapter it is for.
+fn sent(configuration: &Value) -> Value {
+    let mut sent = configuration.clone();
+    if let Some(fields) = sent.as_object_mut()
+        && fields.contains_key("label")
+        && fields.contains_key("adapter")
+    {
+        fields.remove("label");
+        fields.remove("adapter");
+    }
+    sent
+}
+
 #[test]
 fn the_documents_configurations_are_as_the_schema_says() {
     let schema = schema::launch_schema();
@@ -88,7 +101,7 @@ fn the_documents_configurations_are_as_the_schema_says() {
             let value: Value = serde_json::from_str(block)
                 .unwrap_or_else(|error| panic!("{}: {error}\n{block}", page.display()));
             for configuration in configurations(&value) {
-                let problems = json_schema::problems(&schema, configuration);
+                let problems = json_schema::problems(&schema, &sent(configuration));
                 assert!(
                     problems.is_empty(),
                     "{}: {problems:?}\n{block}",
