@@ -235,6 +235,15 @@ fn rust_wrappers_have_their_raw_form_below_them() {
             for (_, raw) in raws {
                 let name = &named.name;
                 let text = listing::mask(&raw.text);
+                // A union with an address: its number is a part of that.
+                let number = "data: Data { value: ";
+                let text = match text.split_once(number) {
+                    Some((head, tail)) if name == "lazy_lock" => {
+                        let rest = tail.trim_start_matches(|c: char| c == '-' || c.is_numeric());
+                        format!("{head}{number}…{rest}")
+                    }
+                    _ => text,
+                };
                 lines.push(format!("{name}: {} = {text}", rendered.type_name));
             }
         }
