@@ -78,6 +78,8 @@ impl Guard {
             0 => {
                 // SAFETY: as above; the parent goes at once, so that the guard is nobody's child.
                 unsafe {
+                    // It has its name before anybody can hear that it is there.
+                    libc::prctl(libc::PR_SET_NAME, c"run guard".as_ptr());
                     match libc::fork() {
                         0 => guard(guarded, alive.as_raw_fd()),
                         -1 => libc::_exit(*libc::__errno_location()),
