@@ -271,6 +271,11 @@ impl Stops {
         self.threads.clear();
     }
 
+    /// Whether children share our memory: they may run in it while all else is stopped.
+    pub(crate) fn has_guests(&self) -> bool {
+        self.threads.values().any(Thread::is_guest)
+    }
+
     /// Children that share our memory and run in it now.
     pub(crate) fn running_guests(&self) -> Vec<ThreadId> {
         let running = |t: &Thread| t.is_guest() && t.state() == State::Running;

@@ -273,3 +273,92 @@ int main(void) {
     assert_eq!(hits.len(), 4, "{hits:?}");
     assert!(hits.values().all(|count| *count == 50), "{hits:?}");
 }
+
+/// A child in the program's memory waits in a system call, while a thread counts; that lets the child go on.
+const WAITS: &str = r#"
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile int child, count;
+static int ends[2];
+static int child_reads(char *into) {
+    long got = SYS_read;
+    __asm__ volatile(".globl the_call\nthe_call: syscall" : "+a"(got) : "D"(ends[0]), "S"(into), "d"(1) : "rcx", "r11", "memory");
+    return got == 1 && *into == 'x' ? 7 : 8;
+}
+static void *counts(void *argument) {
+    while (!child)
+        ;
+    count += 1; // stop: one
+    count += 1; // stop: two
+    count += 1; // stop: three
+    write(ends[1], "x", 1); // stop: write
+    return argument;
+}
+int main(void) {
+    pthread_t thread;
+    char byte = 0;
+    int status = 0;
+    pipe(ends);
+    pthread_create(&thread, 0, counts, 0);
+    pid_t made = vfork();
+    if (made == 0) {
+        child = getpid();
+        _exit(child_reads(&byte));
+    }
+    waitpid(made, &status, 0);
+    pthread_join(thread, 0);
+    printf("%d %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1, count);
+    return 0;
+}
+"#;
+
+/// A process's children.
+fn children(process: i32) -> Vec<i32> {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    let of = |task: std::fs::DirEntry| {
+        std::fs::read_to_string(task.path().join("children")).unwrap_or_default()
+    };
+    let text: String = tasks.flatten().map(of).collect();
+    text.split_whitespace()
+        .map(|child| child.parse().unwrap())
+        .collect()
+}
+
+#[test]
+fn a_child_in_the_programs_memory_keeps_the_copy_it_is_in() {
+    let program = inline("waits.c", WAITS, &["-pthread"]);
+    let mut debuggee = program.launch();
+    let process = debuggee.session().process().pid;
+    debuggee.break_at(&["one"]);
+    let call = debuggee.symbol("the_call");
+    debuggee
+        .session()
+        .set_address_breakpoints(vec![call])
+        .unwrap();
+    assert_eq!(debuggee.run_to_breakpoint().1, "one");
+    // The child is in the copy of `syscall` as soon as it waits for what it reads.
+    let child = children(process)[0];
+    let is_in_read = || {
+        let call = std::fs::read_to_string(format!("/proc/{child}/syscall")).unwrap_or_default();
+        call.starts_with("0 ")
+    };
+    while !is_in_read() {
+        std::thread::yield_now();
+    }
+    // Breakpoints come and go, and with them copies.
+    debuggee
+        .session()
+        .set_address_breakpoints(Vec::new())
+        .unwrap();
+    for place in ["two", "three", "write"] {
+        debuggee.break_at(&[place]);
+        assert_eq!(debuggee.run_to_breakpoint().1, place);
+    }
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
+    assert_eq!(debuggee.stdout, "7 3\n");
+}

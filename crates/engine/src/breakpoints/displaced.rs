@@ -155,7 +155,7 @@ impl Caves {
         }
     }
 
-    /// No thread is in any copy: retired room may be used again.
+    /// Nobody is in any copy, neither a thread nor a child in the same memory: retired room may be used again.
     pub(crate) fn reclaim(&mut self) {
         for slot in self.caves.iter_mut().flat_map(|c| &mut c.slots) {
             if matches!(slot, Slot::Retired(_)) {
