@@ -238,8 +238,11 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// Whether the thread has stopped for what it did before it came to where it is.
-    pub(crate) fn is_about_data(&self) -> bool {
-        matches!(self, StopReason::Data(_) | StopReason::DataGone { .. })
+    /// Whether a breakpoint at the place wants the thread to stop there.
+    pub(crate) fn is_about_place(&self) -> bool {
+        matches!(
+            self,
+            StopReason::Breakpoint(_) | StopReason::Undecided { .. }
+        )
     }
 }

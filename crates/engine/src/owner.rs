@@ -597,10 +597,7 @@ impl Owner {
         self.end_step();
         self.current = first.thread;
         for report in &reports {
-            // After an access to data the thread has yet to run into a site that it has come to.
-            if !report.reason.is_about_data() {
-                self.control(report.thread).passed = Some(report.address);
-            }
+            self.stands(report);
         }
         self.before_calls = reports
             .iter()
@@ -608,6 +605,14 @@ impl Owner {
             .collect();
         self.tell_stops(reports);
         self.remove_temporaries(|_| false);
+    }
+
+    /// What is set from now on where a thread has stopped is for who comes there later. What is there already was asked, or has yet
+    /// to be: a thread that has written watched data, is before a signal or was to pause may not have run into it.
+    fn stands(&mut self, stop: &Stop) {
+        if self.memory.site(stop.address).is_none() {
+            self.control(stop.thread).passed = Some(stop.address);
+        }
     }
 
     /// Tells of a stop; what was known of the one before is forgotten.

@@ -2,10 +2,14 @@
 
 mod support;
 
-use dapple_engine::Event;
 use dapple_engine::event::{ExitStatus, StopReason};
-use dapple_engine::session::{BreakpointOptions, LineBreakpoint};
-use support::{Debuggee, fixture};
+use dapple_engine::session::StepKind::{Instruction, Into, Out, Over};
+use dapple_engine::session::watching::{Access, DataBreakpoint, WatchedData};
+use dapple_engine::session::{BreakpointOptions, LineBreakpoint, StepKind};
+use dapple_engine::signals::SignalTable;
+use dapple_engine::{Event, ThreadId};
+use dapple_symbols::functions::Language;
+use support::{Debuggee, fixture, inline};
 
 fn options(condition: &str, hits: &str, log: &str) -> BreakpointOptions {
     let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -112,7 +116,6 @@ fn a_step_over_a_loop_of_hits_ends_where_it_should() {
     );
     let (thread, place) = debuggee.run_to_breakpoint();
     assert_eq!(place, "loop");
-    use dapple_engine::session::StepKind::Over;
     let next = debuggee.step(thread, Over);
     assert!(next.contains("visit(&point, i)"), "{next}");
     assert_eq!(debuggee.step(thread, Over), "head");
@@ -120,4 +123,162 @@ fn a_step_over_a_loop_of_hits_ends_where_it_should() {
     assert_eq!(place, "print");
     debuggee.resume();
     assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
+}
+
+/// Has the debuggee stop when its `total` is written.
+fn watch_total(debuggee: &Debuggee<'_>) {
+    let wanted = DataBreakpoint {
+        data: WatchedData::Static {
+            name: "total".to_owned(),
+            language: Language::C,
+            length: None,
+        },
+        access: Access::Write,
+        options: BreakpointOptions::default(),
+    };
+    let set = debuggee.session().set_data_breakpoints(vec![wanted]);
+    assert_eq!(set.unwrap()[0].refused, None);
+}
+
+/// Goes on to the next write of `total`, behind which the thread stands at what is set on the next line, not asked yet.
+fn run_to_write(debuggee: &mut Debuggee<'_>) -> ThreadId {
+    debuggee.resume();
+    let stops = debuggee.expect_stop();
+    assert!(
+        matches!(stops[0].reason, StopReason::Data(_)),
+        "{stops:?} at {}",
+        debuggee.place(stops[0].thread)
+    );
+    assert_eq!(debuggee.place(stops[0].thread), "add-end");
+    stops[0].thread
+}
+
+#[track_caller]
+fn step_to(debuggee: &mut Debuggee<'_>, thread: ThreadId, kind: StepKind, place: &str) {
+    let reached = debuggee.step(thread, kind);
+    assert!(reached.ends_with(place), "{kind:?} to {reached}");
+}
+
+#[test]
+fn what_a_thread_has_come_to_by_writing_acts_before_each_kind_of_step() {
+    let watch = fixture("watch.c", &[]);
+    let cases = [
+        (Instruction, "}"),
+        (Over, "}"),
+        (Into, "}"),
+        (Out, "begin-loop"),
+    ];
+    for (kind, place) in cases {
+        let mut debuggee = watch.launch();
+        let ids = set(
+            &debuggee,
+            &[
+                ("add-end", options("", "", "total {total}")),
+                ("add-end", options("", ">= 2", "")),
+                ("add-end", options("total == 6", "", "")),
+            ],
+        );
+        watch_total(&debuggee);
+
+        let thread = run_to_write(&mut debuggee);
+        assert_eq!(logged(&debuggee), [""; 0], "{kind:?}");
+        step_to(&mut debuggee, thread, kind, place);
+        assert_eq!(logged(&debuggee), ["total 1"], "{kind:?}");
+
+        // What would stop there does so for whoever goes on; who steps has seen the place.
+        run_to_write(&mut debuggee);
+        debuggee.resume();
+        let stops = debuggee.expect_stop();
+        assert_eq!(stops[0].reason, StopReason::Breakpoint(vec![ids[1]]));
+        assert_eq!(logged(&debuggee), ["total 1", "total 3"], "{kind:?}");
+        step_to(&mut debuggee, thread, kind, place);
+
+        run_to_write(&mut debuggee);
+        step_to(&mut debuggee, thread, kind, place);
+        let all = ["total 1", "total 3", "total 6"];
+        assert_eq!(logged(&debuggee), all, "{kind:?}");
+        debuggee.session().set_data_breakpoints(vec![]).unwrap();
+        debuggee.resume();
+        assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
+        assert_eq!(logged(&debuggee), all, "{kind:?}");
+    }
+}
+
+/// A program that sends itself a signal with an instruction of its own, so that it stands on the next line when that comes.
+const RAISES: &str = r#"
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static volatile int handled;
+static void handler(int number) { handled += number > 0; }
+int main(void) {
+    int process = getpid();
+    signal(SIGUSR1, handler);
+    for (int round = 0; round < 3; round++) {
+        __asm__ volatile("syscall" : : "a"(SYS_kill), "D"(process), "S"(SIGUSR1) : "rcx", "r11", "memory");
+        handled += 10; // stop: next
+        handled += 100; // stop: behind
+    }
+    return handled == 333 ? 0 : 1;
+}
+"#;
+
+#[test]
+fn what_a_thread_has_come_to_before_a_signal_acts_behind_the_handler() {
+    let program = inline("raises.c", RAISES, &[]);
+    let steps = [None, Some(Instruction), Some(Over), Some(Into), Some(Out)];
+    for step in steps {
+        let mut debuggee = program.launch();
+        let ids = set(
+            &debuggee,
+            &[
+                ("next", options("", "", "handled {handled}")),
+                ("next", options("", "3", "")),
+            ],
+        );
+        let mut table = SignalTable::default();
+        table.change("SIGUSR1").unwrap();
+        debuggee.session().set_signals(table).unwrap();
+        debuggee.resume();
+        for round in 0..3 {
+            let stops = debuggee.expect_stop();
+            let thread = stops[0].thread;
+            assert!(
+                matches!(stops[0].reason, StopReason::Signal { .. }),
+                "{stops:?} at {}, {step:?}",
+                debuggee.place(thread)
+            );
+            assert_eq!(debuggee.place(thread), "next", "{step:?}");
+            let before: Vec<String> = (0..round)
+                .map(|n| format!("handled {}", n * 111 + 1))
+                .collect();
+            assert_eq!(logged(&debuggee), before, "{step:?}");
+            match step {
+                None | Some(Out) => {}
+                // Into the handler, from which it goes on.
+                Some(Instruction) => step_to(
+                    &mut debuggee,
+                    thread,
+                    Instruction,
+                    "{ handled += number > 0; }",
+                ),
+                Some(kind) => step_to(&mut debuggee, thread, kind, "behind"),
+            }
+            match step {
+                Some(Out) => debuggee.session().step(thread, Out).unwrap(),
+                _ => debuggee.resume(),
+            }
+        }
+        // Whoever steps has seen the place where the third time would stop; a step out of `main` runs on.
+        if matches!(step, None | Some(Instruction | Out)) {
+            let stops = debuggee.expect_stop();
+            assert_eq!(stops[0].reason, StopReason::Breakpoint(vec![ids[1]]));
+            debuggee.resume();
+        }
+        assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0), "{step:?}");
+        assert_eq!(
+            logged(&debuggee),
+            ["handled 1", "handled 112", "handled 223"]
+        );
+    }
 }

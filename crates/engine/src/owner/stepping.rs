@@ -36,6 +36,8 @@ pub(super) struct Stepping {
     doing: Action,
     /// Where the single step under way began.
     from: Address,
+    /// Where the step began, and the stack pointer there, if a handler runs before the thread runs into the site there.
+    seen: Option<(Address, u64)>,
     /// A signal with a handler is being delivered: what it interrupts, and the stack pointer there.
     interrupted: Option<(Address, Address)>,
     /// Where the thread is being taken while it runs to an address it may never reach.
@@ -101,6 +103,7 @@ impl Owner {
             step,
             doing,
             from,
+            seen: None,
             interrupted: None,
             taken: None,
             arrived: false,
@@ -164,13 +167,24 @@ impl Owner {
         let Some(registers) = self.registers(thread) else {
             return;
         };
-        let signal = self.control(thread).signal;
+        let (pc, signal) = (registers.pc(), self.control(thread).signal);
+        let unasked = self.is_unasked(thread, pc);
+        if signal == 0 && unasked {
+            self.control(thread).passed = Some(pc);
+            self.notice(thread, pc);
+            let reason = self.wanted(thread, pc);
+            if let Some(reason) = reason.filter(|reason| !reason.is_about_place()) {
+                return self.report(thread, reason);
+            }
+        }
         let Some(stepping) = &mut self.step else {
             return;
         };
+        if signal != 0 && unasked {
+            stepping.seen = Some((pc, registers.sp()));
+        }
         match stepping.doing {
             Action::SingleStep => {
-                let pc = registers.pc();
                 stepping.from = pc;
                 if signal != 0 && process::catches(self.process, signal) {
                     stepping.interrupted = Some((pc, Address(registers.sp())));
@@ -184,8 +198,6 @@ impl Owner {
                 if let Some(stepping) = &mut self.step {
                     stepping.emulated = 0;
                 }
-                // Whether somebody wants to stop here was asked when the thread came here.
-                self.control(thread).passed = Some(pc);
                 self.run_on(thread, How::Step);
             }
             Action::RunTo { address, .. } => {
@@ -267,17 +279,13 @@ impl Owner {
             }
             (_, Some((pc, sp))) => stepping.step.signal_handler_entered(pc, sp),
             (_, None) => {
-                let users = match self.memory.site(pc) {
-                    Some(site) if pc != stepping.from => site.users(),
-                    _ => Vec::new(),
-                };
-                if let Some(reason) = self.due(thread, pc, &users) {
-                    self.step = Some(stepping);
-                    return self.report(thread, reason);
-                }
-                if let Some(reason) = self.exception_met(thread, pc) {
-                    self.step = Some(stepping);
-                    return self.report(thread, reason);
+                self.control(thread).passed = Some(pc);
+                if pc != stepping.from {
+                    self.notice(thread, pc);
+                    if let Some(reason) = self.wanted(thread, pc) {
+                        self.step = Some(stepping);
+                        return self.report(thread, reason);
+                    }
                 }
                 stepping.step.after(&self.context(registers))
             }
@@ -288,6 +296,13 @@ impl Owner {
             self.control(thread).passed = Some(pc);
         }
         self.release_stepping(thread);
+    }
+
+    /// Whether a thread is back where its step began, and whoever steps has seen the place: what only stops there does not again.
+    pub(super) fn is_seen(&mut self, thread: ThreadId, at: Address, sp: u64) -> bool {
+        let stepping = self.step.as_mut().filter(|step| step.thread == thread);
+        let seen = stepping.and_then(|stepping| stepping.seen.take_if(|seen| *seen == (at, sp)));
+        seen.is_some()
     }
 
     /// Has the effect of the instruction at hand, if that is a jump, a call or a return; no thread has to run for it.

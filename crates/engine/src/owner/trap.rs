@@ -2,7 +2,7 @@
 
 use super::Owner;
 use crate::breakpoints::displaced::{EmulatedMemory, decode, emulate};
-use crate::breakpoints::site::{PatchedMemory, Reason};
+use crate::breakpoints::site::{PatchedMemory, Reason, Site};
 use crate::event::StopReason;
 use crate::exceptions::Exception;
 use crate::faults::SignalInfo;
@@ -142,12 +142,35 @@ impl Owner {
         let Some(site) = self.memory.site(at) else {
             return;
         };
-        let users = site.users();
-        let (loader, step) = (
-            site.has(Reason::Loader),
-            site.has(Reason::Step) || site.has(Reason::Hook),
-        );
-        let (frame_end, frame_left) = (site.has(Reason::FrameEnd), site.has(Reason::FrameLeft));
+        let step = site.has(Reason::Step) || site.has(Reason::Hook);
+        let frame_end = site.has(Reason::FrameEnd);
+        self.notice(thread, at);
+        let gone = frame_end.then(|| self.frames_ended(thread)).flatten();
+        if self.is_calling(thread) {
+            return self.met_in_call(thread, at);
+        }
+        let seen = self.is_seen(thread, at, sp);
+        let reason = self.wanted(thread, at);
+        if let Some(reason) = reason.filter(|reason| !(seen && reason.is_about_place())) {
+            return self.report(thread, reason);
+        }
+        let stepping = self.step.as_ref().is_some_and(|s| s.thread == thread);
+        if step && stepping {
+            return self.stepped(thread);
+        }
+        let left = || self.temporaries_left(thread);
+        match gone.or_else(|| frame_end.then(left).flatten()) {
+            Some(reason) => self.report(thread, reason),
+            None => self.release(thread),
+        }
+    }
+
+    /// Takes note of what a thread's coming to a site says of the program.
+    pub(super) fn notice(&mut self, thread: ThreadId, at: Address) {
+        let Some(site) = self.memory.site(at) else {
+            return;
+        };
+        let (loader, frame_left) = (site.has(Reason::Loader), site.has(Reason::FrameLeft));
         let (chooser, choice) = (site.has(Reason::Chooser), site.has(Reason::Choice));
         if loader {
             self.modules_changed();
@@ -161,25 +184,18 @@ impl Owner {
         if chooser {
             self.chooser_met(thread, at);
         }
-        let gone = frame_end.then(|| self.frames_ended(thread)).flatten();
-        if self.is_calling(thread) {
-            return self.met_in_call(thread, at);
-        }
-        if let Some(reason) = self.due(thread, at, &users) {
-            return self.report(thread, reason);
-        }
-        if let Some(reason) = self.exception_met(thread, at) {
-            return self.report(thread, reason);
-        }
-        let stepping = self.step.as_ref().is_some_and(|s| s.thread == thread);
-        if step && stepping {
-            return self.stepped(thread);
-        }
-        let left = || self.temporaries_left(thread);
-        match gone.or_else(|| frame_end.then(left).flatten()) {
-            Some(reason) => self.report(thread, reason),
-            None => self.release(thread),
-        }
+    }
+
+    /// Has breakpoints at a site that a thread has come to count it and write their logs; the reason to stop there.
+    pub(super) fn wanted(&mut self, thread: ThreadId, at: Address) -> Option<StopReason> {
+        let users = self.memory.site(at).map(Site::users).unwrap_or_default();
+        let due = self.due(thread, at, &users);
+        due.or_else(|| self.exception_met(thread, at))
+    }
+
+    /// Whether a thread has yet to run into the site at its instruction pointer.
+    pub(super) fn is_unasked(&mut self, thread: ThreadId, at: Address) -> bool {
+        self.memory.site(at).is_some() && self.control(thread).passed != Some(at)
     }
 
     /// Gets a thread past the site at its instruction pointer.

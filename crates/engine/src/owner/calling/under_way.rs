@@ -315,8 +315,8 @@ impl Owner {
             return false;
         };
         self.current = first.thread;
-        for stop in stops.iter().filter(|stop| !stop.reason.is_about_data()) {
-            self.control(stop.thread).passed = Some(stop.address);
+        for stop in &stops {
+            self.stands(stop);
         }
         self.tell_stops(stops);
         true
