@@ -82,6 +82,8 @@ pub enum ScopeKind {
     Arguments,
     /// Its locals.
     Locals,
+    /// All of those, for clients that open one scope only.
+    All,
     /// Statics of its unit.
     Statics,
     /// The machine's registers.

@@ -27,6 +27,7 @@ mod start;
 mod terminal;
 
 use crate::adapter::Adapter;
+use crate::clients;
 use dapple_dap::server::{Context, Failure, Server};
 use dapple_dap::types::*;
 
@@ -108,6 +109,7 @@ pub fn server() -> Server<Adapter> {
                 capabilities.supports_restart_request = None;
             }
         })
+        .failures_for(clients::failure)
         .on::<TerminateRequest>(end::terminate)
         .on::<DisconnectRequest>(end::disconnect)
         .build()

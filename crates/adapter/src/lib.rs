@@ -12,6 +12,7 @@ mod breakpoints;
 pub mod building;
 mod calls;
 mod changed;
+mod clients;
 mod data_breakpoints;
 mod disassembled;
 mod exceptions;

@@ -4,6 +4,7 @@
 //! program holds can't colour anything: its control characters are written as escapes. A line that can't be told apart rightly, as one of the user's own
 //! presentation, has at worst other colours.
 
+use crate::clients;
 use dapple_dap::types::InitializeRequestArguments;
 
 /// What a part of a value's line is.
@@ -39,7 +40,7 @@ pub fn is_wanted(client: &InitializeRequestArguments) -> bool {
 /// Whether a client's variables are to have colours. VS Code's are not: its views show them, but in inline values, in what is copied and
 /// to screen readers the escapes are letters. It has colours of its own for plain numbers and texts.
 pub fn is_wanted_in_values(client: &InitializeRequestArguments) -> bool {
-    is_wanted(client) && client.client_id.as_deref() != Some("vscode")
+    is_wanted(client) && !clients::is_vscode(client)
 }
 
 /// A value's line with its parts in colours.

@@ -98,12 +98,15 @@ pub struct Server<S> {
 }
 
 type CapabilitiesFor = Box<dyn Fn(&InitializeRequestArguments, &mut Capabilities) + Send + Sync>;
+pub(crate) type FailuresFor =
+    Arc<dyn Fn(&InitializeRequestArguments, Failure) -> Failure + Send + Sync>;
 type OnInitialize<S> = Box<dyn Fn(&mut S, &InitializeRequestArguments) + Send + Sync>;
 
 struct Inner<S> {
     handlers: HashMap<&'static str, dispatch::Handler<S>>,
     capabilities: Capabilities,
     capabilities_for: Vec<CapabilitiesFor>,
+    failures_for: Option<FailuresFor>,
     on_initialize: Vec<OnInitialize<S>>,
 }
 
@@ -131,6 +134,7 @@ impl<S: 'static> Server<S> {
                 handlers: HashMap::new(),
                 capabilities: Capabilities::new(),
                 capabilities_for: Vec::new(),
+                failures_for: None,
                 on_initialize: Vec::new(),
             },
         }
@@ -221,6 +225,16 @@ impl<S: 'static> ServerBuilder<S> {
         adjust: impl Fn(&InitializeRequestArguments, &mut Capabilities) + Send + Sync + 'static,
     ) -> Self {
         self.inner.capabilities_for.push(Box::new(adjust));
+        self
+    }
+
+    /// Adjusts to a client what failed requests say, all of them: some clients show sentences otherwise than others. A second function
+    /// replaces the first.
+    pub fn failures_for(
+        mut self,
+        adjust: impl Fn(&InitializeRequestArguments, Failure) -> Failure + Send + Sync + 'static,
+    ) -> Self {
+        self.inner.failures_for = Some(Arc::new(adjust));
         self
     }
 

@@ -587,6 +587,37 @@ fn an_error_becomes_a_failure_with_its_causes_and_options() {
 }
 
 #[test]
+fn what_failures_say_is_adjusted_to_the_client() {
+    let server = Server::<()>::builder()
+        .on::<ThreadsRequest>(|_, _, _| Err(Failure::new("no `threads`").show_user()))
+        .failures_for(|client, failure| match client.client_id.as_deref() {
+            Some("plain") => {
+                let sentence = failure.sentence().replace('`', "'");
+                failure.with_sentence(sentence)
+            }
+            _ => failure,
+        })
+        .build();
+    for (id, sentence) in [("plain", "no 'threads'"), ("other", "no `threads`")] {
+        let (client, adapter) = Connection::memory();
+        let mut session = server.start(&adapter);
+        let thread = std::thread::spawn(move || session.run(&mut ()));
+        let client = TestClient::new(client).with_timeout(Duration::from_secs(60));
+        let arguments = InitializeRequestArguments::new("any").with_client_id(id);
+        client.ok::<InitializeRequest>(arguments);
+        let Err(dapple_dap::ClientError::Failed(failure)) = client.request::<ThreadsRequest>(Empty)
+        else {
+            panic!("it was to fail");
+        };
+        assert_eq!(failure.sentence, sentence);
+        let error = failure.error.expect("a structured error");
+        assert_eq!((&*error.format, error.show_user), (sentence, Some(true)));
+        drop(client);
+        thread.join().expect("the session ends with the client");
+    }
+}
+
+#[test]
 fn work_that_takes_long_is_shown_and_cancelled_and_quick_work_is_not() {
     let server = Server::<()>::builder()
         .on::<EvaluateRequest>(|_, arguments, context| {

@@ -1,6 +1,6 @@
 //! A child of what was shown, by its name: how clients speak of a variable that they want watched or set.
 
-use super::registers;
+use super::{inspect, registers};
 use crate::adapter::{Adapter, Reference, ScopeKind};
 use crate::to_dap;
 use dapple_dap::server::Failure;
@@ -43,15 +43,13 @@ pub fn child(
         Reference::Registers(frame, path) => {
             return Ok(register(adapter, frame, &path, name)?.map(|found| (found, Some(frame))));
         }
-        Reference::Scope(frame, ScopeKind::Statics) => {
-            let statics = adapter.partly_stopped()?.statics(frame).map_err(engine)?;
-            (statics, Some(frame))
+        Reference::Scope(frame, kind) => {
+            let values = inspect::in_scope(adapter, frame, kind)?;
+            (
+                values.into_iter().map(|(_, value)| value).collect(),
+                Some(frame),
+            )
         }
-        Reference::Scope(frame, ScopeKind::Returned) => {
-            let returned = adapter.partly_stopped()?.returned(frame).map_err(engine)?;
-            (returned.into_iter().collect(), Some(frame))
-        }
-        Reference::Scope(frame, _) => (adapter.variables(frame)?.to_vec(), Some(frame)),
         Reference::Value {
             value,
             expression,

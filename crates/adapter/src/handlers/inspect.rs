@@ -2,7 +2,7 @@
 
 use super::{input, presentation, registers, sources};
 use crate::adapter::{Adapter, Location, Phase, Reference, ScopeKind};
-use crate::{from_dap, to_dap};
+use crate::{clients, from_dap, to_dap};
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure, byte_of_column};
 use dapple_dap::types::{
@@ -90,23 +90,22 @@ pub fn stack_trace(
 pub fn scopes(
     adapter: &mut Adapter,
     arguments: ScopesArguments,
-    _: &mut Context,
+    context: &mut Context,
 ) -> Result<ScopesResponse, Failure> {
     let frame = frame(adapter, arguments.frame_id)?;
     let mut scopes = Vec::new();
-    let returned = adapter
-        .debuggee()?
-        .returned(frame)
-        .map_err(|error| to_dap::failure(&error))?;
-    if returned.is_some() {
-        let kind = ScopeKind::Returned;
-        scopes.push(scope(adapter, "Return Value", frame, kind)?);
-    }
+    let in_one = clients::wants_one_scope(context.client());
+    let returned = returned(adapter, frame)?;
     let has_source = adapter
         .frames
         .get(arguments.frame_id)
         .is_ok_and(|frame| frame.position.is_some());
-    if has_source {
+    if in_one && (has_source || !returned.is_empty()) {
+        scopes.push(scope(adapter, "Locals", frame, ScopeKind::All)?);
+    } else if !returned.is_empty() {
+        scopes.push(scope(adapter, "Return Value", frame, ScopeKind::Returned)?);
+    }
+    if has_source && !in_one {
         let listing = adapter.variables(frame)?;
         let arguments = listing
             .iter()
@@ -116,6 +115,8 @@ pub fn scopes(
             scopes.push(scope(adapter, "Arguments", frame, ScopeKind::Arguments)?);
         }
         scopes.push(scope(adapter, "Locals", frame, ScopeKind::Locals)?);
+    }
+    if has_source {
         scopes.push(scope(adapter, "Statics", frame, ScopeKind::Statics)?);
     }
     scopes.push(scope(adapter, "Registers", frame, ScopeKind::Registers)?);
@@ -134,14 +135,66 @@ fn scope(
     Ok(match kind {
         ScopeKind::Returned => scope.with_presentation_hint(ScopePresentationHint::ReturnValue),
         ScopeKind::Arguments => scope.with_presentation_hint(ScopePresentationHint::Arguments),
-        ScopeKind::Locals => scope.with_presentation_hint(ScopePresentationHint::Locals),
+        ScopeKind::Locals | ScopeKind::All => {
+            scope.with_presentation_hint(ScopePresentationHint::Locals)
+        }
         ScopeKind::Registers => scope.with_presentation_hint(ScopePresentationHint::Registers),
         ScopeKind::Statics => scope,
     })
 }
 
+/// Whether a parameter or local is in a scope.
 fn is_in(named: &NamedValue, kind: ScopeKind) -> bool {
-    (named.kind == Some(VariableKind::Parameter)) == (kind == ScopeKind::Arguments)
+    let is_parameter = named.kind == Some(VariableKind::Parameter);
+    match kind {
+        ScopeKind::Arguments => is_parameter,
+        ScopeKind::Locals => !is_parameter,
+        ScopeKind::All => true,
+        ScopeKind::Returned | ScopeKind::Statics | ScopeKind::Registers => false,
+    }
+}
+
+/// What the function has returned that was called from a frame last: one value or none.
+fn returned(adapter: &Adapter, frame: FrameId) -> Result<Vec<(NamedValue, Rendered)>, Failure> {
+    let returned = adapter.debuggee()?.returned(frame);
+    let returned = returned.map_err(|error| to_dap::failure(&error))?;
+    Ok(returned.into_iter().collect())
+}
+
+/// A value of a scope, and where it is declared, as a place in a list; none of what has no declaration.
+pub(super) type Placed = (Option<(VariableList, usize)>, (NamedValue, Rendered));
+
+/// The values of a scope that has no registers.
+pub(super) fn in_scope(
+    adapter: &mut Adapter,
+    frame: FrameId,
+    kind: ScopeKind,
+) -> Result<Vec<Placed>, Failure> {
+    let mut values = Vec::new();
+    if matches!(kind, ScopeKind::Returned | ScopeKind::All) {
+        let returned = returned(adapter, frame)?;
+        values.extend(returned.into_iter().map(|value| (None, value)));
+    }
+    if kind == ScopeKind::Statics {
+        let statics = adapter.debuggee()?.statics(frame);
+        let statics = statics.map_err(|error| to_dap::failure(&error))?;
+        let placed = statics.iter().cloned().enumerate();
+        values.extend(placed.map(|(place, value)| (Some((VariableList::Statics, place)), value)));
+    }
+    if matches!(
+        kind,
+        ScopeKind::Arguments | ScopeKind::Locals | ScopeKind::All
+    ) {
+        let listing = adapter.variables(frame)?;
+        let here = listing
+            .iter()
+            .enumerate()
+            .filter(|(_, (named, _))| is_in(named, kind));
+        values.extend(
+            here.map(|(place, value)| (Some((VariableList::Visible, place)), value.clone())),
+        );
+    }
+    Ok(values)
 }
 
 /// The frame a client's id stands for.
@@ -176,38 +229,12 @@ pub fn variables(
             registers::variables(adapter, frame, &path, &arguments, context.client())
         }
         Reference::Scope(frame, kind) => {
-            let listing = match kind {
-                ScopeKind::Returned => adapter
-                    .debuggee()?
-                    .returned(frame)
-                    .map_err(|error| to_dap::failure(&error))?
-                    .into_iter()
-                    .collect(),
-                ScopeKind::Statics => adapter
-                    .debuggee()?
-                    .statics(frame)
-                    .map_err(|error| to_dap::failure(&error))?
-                    .into(),
-                _ => adapter.variables(frame)?,
-            };
-            let wanted: Vec<(usize, (NamedValue, Rendered))> = listing
-                .iter()
-                .cloned()
-                .enumerate()
-                .filter(|(_, (named, _))| {
-                    matches!(kind, ScopeKind::Statics | ScopeKind::Returned) || is_in(named, kind)
-                })
-                .collect();
-            let wanted = page(&arguments, wanted.into_iter());
-            let (places, values): (Vec<usize>, Vec<_>) = wanted.into_iter().unzip();
+            let wanted = page(&arguments, in_scope(adapter, frame, kind)?.into_iter());
+            let (places, values): (Vec<_>, Vec<_>) = wanted.into_iter().unzip();
             let values = formatted(adapter, values, arguments.format.as_ref())?;
             let mut shown = show(adapter, values, Some(frame), context)?;
-            let list = match kind {
-                ScopeKind::Returned => return Ok(VariablesResponse::new(shown)),
-                ScopeKind::Statics => VariableList::Statics,
-                _ => VariableList::Visible,
-            };
-            for (variable, index) in shown.iter_mut().zip(places) {
+            for (variable, place) in shown.iter_mut().zip(places) {
+                let Some((list, index)) = place else { continue };
                 let location = Location::Declaration { frame, list, index };
                 let reference = adapter.locations.insert(location)?;
                 variable.declaration_location_reference = Some(reference);

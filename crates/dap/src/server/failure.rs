@@ -74,6 +74,13 @@ impl Failure {
         self
     }
 
+    /// The same with another sentence.
+    #[must_use]
+    pub fn with_sentence(mut self, sentence: impl Into<String>) -> Self {
+        self.error.format = sentence.into();
+        self
+    }
+
     /// Gives the error a number by which it can be looked up.
     #[must_use]
     pub fn with_id(mut self, id: i32) -> Self {

@@ -12,6 +12,7 @@ use std::time::Duration;
 use crossbeam_channel::RecvTimeoutError;
 use serde_json::value::RawValue;
 
+use super::FailuresFor;
 use super::failure::Failure;
 use crate::cancel::{CancelToken, Cancellations};
 use crate::envelope::Envelope;
@@ -46,6 +47,7 @@ struct Shared {
     state: Mutex<State>,
     writer: Writer,
     cancellations: Arc<Cancellations>,
+    failures_for: Option<FailuresFor>,
 }
 
 type AfterResponse = Box<dyn FnOnce() + Send>;
@@ -125,7 +127,11 @@ pub enum RequestError {
 }
 
 impl Outbox {
-    pub(super) fn new(writer: Writer, cancellations: Arc<Cancellations>) -> Self {
+    pub(super) fn new(
+        writer: Writer,
+        cancellations: Arc<Cancellations>,
+        failures_for: Option<FailuresFor>,
+    ) -> Self {
         let state = State {
             lifecycle: Lifecycle::new(),
             handling: false,
@@ -142,6 +148,7 @@ impl Outbox {
                 state: Mutex::new(state),
                 writer,
                 cancellations,
+                failures_for,
             }),
         }
     }
@@ -399,6 +406,14 @@ impl Outbox {
         self.send_held(state);
     }
 
+    /// As this client is to see it; called without the lock, since what adjusts is not ours.
+    fn adjusted(&self, failure: Failure) -> Failure {
+        match (&self.shared.failures_for, self.client()) {
+            (Some(adjust), Some(client)) => adjust(&client, failure),
+            _ => failure,
+        }
+    }
+
     /// Sends the response to a request. There is exactly one; a second is dropped with an error in the log.
     pub(super) fn respond(
         &self,
@@ -406,6 +421,7 @@ impl Outbox {
         command: &str,
         result: Result<Option<Raw>, Failure>,
     ) {
+        let result = result.map_err(|failure| self.adjusted(failure));
         let mut state = self.shared.lock();
         let facts = Facts::Response {
             request_seq,

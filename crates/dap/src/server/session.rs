@@ -97,6 +97,7 @@ impl<S> Session<S> {
         let outbox = Outbox::new(
             connection.outgoing.clone(),
             connection.cancellations.clone(),
+            server.inner.failures_for.clone(),
         );
         let context = Context {
             client: Arc::new(InitializeRequestArguments::new("")),
