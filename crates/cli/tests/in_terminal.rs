@@ -47,6 +47,12 @@ fn the_terminal_is_the_programs_and_it_stops_and_ends_there() {
             asked.kind,
             Some(RunInTerminalRequestArgumentsKind::Integrated)
         );
+        // Which an editor types into a shell, for the user to see.
+        let shown = asked.args.join(" ");
+        assert!(
+            shown.starts_with("sh /") && shown.len() < 60,
+            "it is to be short: {shown}"
+        );
         *opened.lock().expect("no panic") = Some(Terminal::run(&asked.args));
         Ok(RunInTerminalResponse::new())
     });

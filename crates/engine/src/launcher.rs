@@ -10,7 +10,7 @@ use crate::launch::LaunchOptions;
 use crate::target::linux::untraced::{self, Handle};
 use crate::target::linux::{check, launcher};
 use crate::{Error, ThreadId};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -94,6 +94,28 @@ impl Rendezvous {
         self.folder.join("launch")
     }
 
+    /// A command that runs `launcher` with that argument, and is short whatever those are called: terminals show what they are given to run.
+    /// It is run by `sh`, since where the folder is, nothing may be executable.
+    ///
+    /// # Errors
+    /// The script can't be written.
+    pub fn short_command(&self, launcher: &[String]) -> Result<Vec<OsString>, Error> {
+        let script = self.folder.join("run");
+        let socket = self.path();
+        let words = launcher.iter().map(OsStr::new);
+        let mut text = b"exec".to_vec();
+        for word in words.chain([socket.as_os_str()]) {
+            text.push(b' ');
+            push_quoted(&mut text, word);
+        }
+        text.push(b'\n');
+        std::fs::write(&script, text).map_err(|error| Error::Launch {
+            program: self.options.program.clone(),
+            reason: format!("no script for its launcher: {error}"),
+        })?;
+        Ok(vec!["sh".into(), script.into()])
+    }
+
     /// Waits for the launcher. `pause` is called between two looks: it lets the given time pass, or says why the wait is given up.
     ///
     /// # Errors
@@ -155,6 +177,18 @@ impl Drop for Rendezvous {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+/// A word as `sh` takes it for nothing but itself.
+fn push_quoted(text: &mut Vec<u8>, word: &OsStr) {
+    text.push(b'\'');
+    for byte in word.as_bytes() {
+        match byte {
+            b'\'' => text.extend(br"'\''"),
+            byte => text.push(*byte),
+        }
+    }
+    text.push(b'\'');
 }
 
 /// What the launcher does: becomes the program of the debugger that waits at `socket`, or runs it and gives its exit code.
@@ -249,7 +283,7 @@ fn command(fields: Vec<Vec<u8>>) -> Option<Command> {
 }
 
 fn fields(program: &Path, options: &LaunchOptions) -> Vec<Vec<u8>> {
-    let text = |text: &std::ffi::OsStr| text.as_bytes().to_vec();
+    let text = |text: &OsStr| text.as_bytes().to_vec();
     let cwd = options.cwd.as_ref().map(|cwd| text(cwd.as_os_str()));
     let mut fields = vec![
         text(program.as_os_str()),

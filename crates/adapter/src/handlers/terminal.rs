@@ -79,7 +79,7 @@ fn invitation(
              use \"console\": \"internalConsole\", with \"pty\": true if the program needs a terminal",
         ));
     }
-    let Some(mut command) = adapter.options.launcher.clone() else {
+    let Some(launcher) = adapter.options.launcher.clone() else {
         return Err(Failure::new(
             "launch: this debugger has no launcher for terminals; use \"console\": \"internalConsole\"",
         ));
@@ -93,7 +93,12 @@ fn invitation(
     let title = options.program.file_name().unwrap_or_default();
     let title = title.to_string_lossy().into_owned();
     let rendezvous = Rendezvous::open(options).map_err(|error| to_dap::failure(&error))?;
-    command.push(rendezvous.path().to_string_lossy().into_owned());
+    let command = rendezvous.short_command(&launcher);
+    let command = command.map_err(|error| to_dap::failure(&error))?;
+    let command = command
+        .into_iter()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
     let cwd = client.path_to_client(&cwd.unwrap_or_else(|| "/".into()));
     let kind = match console {
         Console::External => RunInTerminalRequestArgumentsKind::External,
