@@ -63,3 +63,28 @@ fn frames_of_a_library_with_sources_are_shown_aside() {
     );
     session.disconnect();
 }
+
+#[test]
+fn what_was_not_wanted_there_is_shown_in_the_users_code() {
+    let fixture = Fixture::new("step.cpp");
+    let session = Session::started(&fixture, json!({"skip": []}), &["predicate"]);
+    let stop = session.stopped_at(&fixture, "predicate", StoppedEventReason::Breakpoint);
+    let arguments = session.scope(&stop.top, "Arguments").variables_reference;
+    let info = DataBreakpointInfoArguments::new("left").with_variables_reference(arguments);
+    let watched = session.ok::<DataBreakpointInfoRequest>(info).data_id;
+    let watched = DataBreakpoint::new(watched.expect("it can be watched"));
+    let arguments = SetDataBreakpointsArguments::new(vec![watched]);
+    let answers = session.ok::<SetDataBreakpointsRequest>(arguments);
+    assert!(answers.breakpoints[0].verified, "{answers:?}");
+    session.resume(stop.thread);
+    let gone = session.stopped(StoppedEventReason::DataBreakpoint);
+    assert_eq!(
+        gone.event.text.as_deref(),
+        Some("the function was left whose frame had `left`")
+    );
+    let stack = frames(&session, gone.thread);
+    assert!(is_header(&stack[0]), "{:?}", stack[0]);
+    let aside = stack.iter().take_while(|frame| is_aside(frame)).count();
+    assert_eq!(stack[aside].name, "main", "{stack:#?}");
+    session.disconnect();
+}

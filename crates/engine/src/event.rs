@@ -127,14 +127,14 @@ impl StopReason {
             | StopReason::Signal { .. }
             | StopReason::Trap
             | StopReason::Exception { .. }
-            | StopReason::LastRunnerEnded => false,
+            | StopReason::LastRunnerEnded
+            | StopReason::DataGone { .. } => false,
             StopReason::Breakpoint(_)
             | StopReason::Undecided { .. }
             | StopReason::Step
             | StopReason::Goto
             | StopReason::Restarted
-            | StopReason::Data(_)
-            | StopReason::DataGone { .. } => true,
+            | StopReason::Data(_) => true,
         }
     }
 }
