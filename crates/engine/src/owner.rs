@@ -546,12 +546,10 @@ impl Owner {
         for thread in self.stops.all_stopped() {
             self.leave_copy(thread);
         }
-        if !self.stops.awaits_children() {
-            // Each thread stands, and each child that it may have forked has been let go.
+        if !self.stops.awaits_children() && !self.stops.has_guests() {
+            // Each thread stands, nobody else runs in this memory, and each child that was forked has been let go.
             self.memory.forget_removed();
-            if !self.stops.has_guests() {
-                self.memory.caves.reclaim();
-            }
+            self.memory.caves.reclaim();
         }
         if self.call.is_some() {
             return self.gathered_in_call();
