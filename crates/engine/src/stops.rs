@@ -424,6 +424,9 @@ impl Stops {
         if known.lent_to.is_some() {
             return;
         }
+        if known.held_back {
+            return self.stop_all(actions);
+        }
         let group_stop = known.group_stop;
         self.threads.set(thread, State::Running);
         if group_stop {
@@ -464,6 +467,13 @@ impl Stops {
         self.threads
             .get(thread)
             .is_some_and(|t| t.lent_to.is_some())
+    }
+
+    /// Whether a thread that has lent its memory is to go on no more: when it has that back, and the process runs, all are stopped.
+    pub(crate) fn hold_back(&mut self, thread: ThreadId, held_back: bool) {
+        if let Some(known) = self.threads.get_mut(thread) {
+            known.held_back = held_back;
+        }
     }
 
     /// Whether a thread is stopped and stays so, though the process may run.
@@ -651,6 +661,9 @@ impl Stops {
         };
         if let Some(thread) = self.threads.get_mut(maker) {
             thread.lent_to = None;
+        }
+        if thread.held_back {
+            return self.stop_all(actions);
         }
         let may_run = self.only.as_ref().is_none_or(|only| only.contains(&maker));
         if (self.mode == Mode::Running && may_run) || thread.is_guest() {

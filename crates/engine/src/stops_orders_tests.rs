@@ -511,6 +511,31 @@ fn a_child_in_our_memory_runs_on_while_all_are_stopped_and_its_maker_waits_for_b
 }
 
 #[test]
+fn all_are_stopped_when_a_thread_has_its_memory_back_that_is_to_go_on_no_more() {
+    for stopped in [false, true] {
+        let mut stops = running(&[B]);
+        feed(&mut stops, A, vfork(C));
+        feed(&mut stops, C, STOP);
+        stop_all(&mut stops);
+        assert_eq!(feed(&mut stops, B, STOP), [Action::AllStopped]);
+        stops.hold_back(A, true);
+        if stopped {
+            assert_eq!(feed(&mut stops, C, What::Exited(DONE)), []);
+            assert_eq!(resume(&mut stops), [Action::AllStopped]);
+        } else {
+            assert_eq!(resume(&mut stops), [run(B)]);
+            assert_eq!(
+                feed(&mut stops, C, What::Exited(DONE)),
+                [Action::Interrupt(B)]
+            );
+            assert_eq!(feed(&mut stops, B, STOP), [Action::AllStopped]);
+        }
+        stops.hold_back(A, false);
+        assert_eq!(resume(&mut stops), [run(A), run(B)]);
+    }
+}
+
+#[test]
 fn a_signal_to_a_child_in_our_memory_is_examined_and_its_maker_still_waits() {
     let mut stops = running(&[]);
     feed(&mut stops, A, vfork(C));

@@ -158,7 +158,7 @@ impl Owner {
     }
 
     /// A thread that is within fork(2), clone(2) or execve(2) gets to the end of it, as the kernel has yet to write the result.
-    fn finish_system_call(&mut self, thread: ThreadId) -> Result<(), Error> {
+    pub(super) fn finish_system_call(&mut self, thread: ThreadId) -> Result<(), Error> {
         let event = ptrace::signal_info(thread).map(|info| info.code >> 8);
         let is_within = matches!(
             event,

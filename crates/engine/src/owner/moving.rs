@@ -258,15 +258,26 @@ impl Owner {
     /// While all are stopped: ends those that are to end. The kernel has no way to end one thread from outside, so each makes
     /// the system call by itself: without its destructors, and with its locks held.
     pub(super) fn end_them(&mut self) {
-        let threads = std::mem::take(&mut self.ending);
-        if threads.is_empty() {
+        if self.ending.is_empty() {
             return;
         }
+        // Those that have lent their memory since they were to end can't run before they have it back.
+        let (lent, threads) = std::mem::take(&mut self.ending)
+            .into_iter()
+            .partition::<Vec<_>, _>(|thread| self.stops.has_lent(*thread));
+        for thread in lent.iter().chain(&threads) {
+            self.stops.hold_back(*thread, lent.contains(thread));
+        }
+        self.ending = lent;
         let Some(call) = self.system_call() else {
             return;
         };
         for thread in threads {
-            if !self.stops.is_live(thread) || self.stops.has_lent(thread) {
+            if !self.stops.is_live(thread) {
+                continue;
+            }
+            // Else the kernel would write the result over the number of the call.
+            if self.finish_system_call(thread).is_err() {
                 continue;
             }
             let Some(mut registers) = self.registers(thread) else {

@@ -27,6 +27,8 @@ pub(super) struct Thread {
     pub(super) group_stop: bool,
     /// The child that has its memory (vfork): it can't run before the child has let go.
     pub(super) lent_to: Option<ThreadId>,
+    /// It is to go on no more once it has its memory back.
+    pub(super) held_back: bool,
 }
 
 impl Thread {
@@ -37,6 +39,7 @@ impl Thread {
             how: How::Continue,
             group_stop: false,
             lent_to: None,
+            held_back: false,
         }
     }
 
