@@ -36,6 +36,8 @@ pub(super) struct Stepping {
     doing: Action,
     /// Where the single step under way began.
     from: Address,
+    /// The thread has been let go for it.
+    begun: bool,
     /// Where the step began, and the stack pointer there, if a handler runs before the thread runs into the site there.
     seen: Option<(Address, u64)>,
     /// A signal with a handler is being delivered: what it interrupts, and the stack pointer there.
@@ -103,6 +105,7 @@ impl Owner {
             step,
             doing,
             from,
+            begun: false,
             seen: None,
             interrupted: None,
             taken: None,
@@ -168,7 +171,9 @@ impl Owner {
             return;
         };
         let (pc, signal) = (registers.pc(), self.control(thread).signal);
-        let unasked = self.is_unasked(thread, pc);
+        let begins = self.step.as_mut();
+        let begins = begins.is_some_and(|step| !std::mem::replace(&mut step.begun, true));
+        let unasked = begins && self.is_unasked(thread, pc);
         if signal == 0 && unasked {
             self.control(thread).passed = Some(pc);
             self.notice(thread, pc);
