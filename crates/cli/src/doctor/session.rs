@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use dapple_dap::client::Client;
+use dapple_dap::client::{Client, Pending};
 use dapple_dap::message::Raw;
 use dapple_dap::types::{
     ConfigurationDoneRequest, ContinueArguments, ContinueRequest, EvaluateArguments,
@@ -46,6 +46,24 @@ fn start() -> anyhow::Result<Client> {
     Ok(client)
 }
 
+/// Ends the configuration, and waits for the thread that stops first.
+fn first_stop(client: &Client, launched: Pending<LaunchRequest>) -> anyhow::Result<i64> {
+    client.request::<ConfigurationDoneRequest>(Default::default())?;
+    launched.wait()?;
+    let stopped = client.wait_for::<StoppedEvent>(PATIENCE, |_| true)?;
+    stopped.thread_id.context("the stop has no thread")
+}
+
+/// Lets the program run on, which ends well if it was left alone.
+fn run_to_the_end(client: &Client, thread: i64) -> anyhow::Result<()> {
+    client.request::<ContinueRequest>(ContinueArguments::new(thread))?;
+    let code = client
+        .wait_for::<ExitedEvent>(PATIENCE, |_| true)?
+        .exit_code;
+    ensure!(code == 0, "it ends with code {code} instead of 0");
+    Ok(())
+}
+
 fn debug(compiled: &Compiled) -> anyhow::Result<String> {
     let begun = Instant::now();
     let client = start()?;
@@ -63,11 +81,8 @@ fn debug(compiled: &Compiled) -> anyhow::Result<String> {
     let breakpoints =
         SetBreakpointsArguments::new(source).with_breakpoints(vec![SourceBreakpoint::new(LINE)]);
     client.request::<SetBreakpointsRequest>(breakpoints)?;
-    client.request::<ConfigurationDoneRequest>(Default::default())?;
-    launched.wait()?;
-    let stopped = client.wait_for::<StoppedEvent>(PATIENCE, |_| true)?;
-    let first_stop = begun.elapsed();
-    let thread = stopped.thread_id.context("the stop has no thread")?;
+    let thread = first_stop(&client, launched)?;
+    let took = begun.elapsed();
     let stack = client.request::<StackTraceRequest>(StackTraceArguments::new(thread))?;
     let frame = stack
         .stack_frames
@@ -84,14 +99,10 @@ fn debug(compiled: &Compiled) -> anyhow::Result<String> {
         answer == "41",
         "its variable `answer` is {answer} instead of 41"
     );
-    client.request::<ContinueRequest>(ContinueArguments::new(thread))?;
-    let code = client
-        .wait_for::<ExitedEvent>(PATIENCE, |_| true)?
-        .exit_code;
-    ensure!(code == 0, "it ends with code {code} instead of 0");
+    run_to_the_end(&client, thread)?;
     Ok(format!(
         "a program was debugged, with {} ms from the adapter's start to the first stop",
-        first_stop.as_millis()
+        took.as_millis()
     ))
 }
 
@@ -111,18 +122,11 @@ fn debug_own() -> anyhow::Result<String> {
         .insert("stopOnEntry".to_owned(), Raw::new(&true)?);
     let launched = client.send::<LaunchRequest>(arguments)?;
     client.wait_for_during::<InitializedEvent, LaunchRequest>(&launched, PATIENCE)?;
-    client.request::<ConfigurationDoneRequest>(Default::default())?;
-    launched.wait()?;
-    let stopped = client.wait_for::<StoppedEvent>(PATIENCE, |_| true)?;
-    let first_stop = begun.elapsed();
-    let thread = stopped.thread_id.context("the stop has no thread")?;
-    client.request::<ContinueRequest>(ContinueArguments::new(thread))?;
-    let code = client
-        .wait_for::<ExitedEvent>(PATIENCE, |_| true)?
-        .exit_code;
-    ensure!(code == 0, "it ends with code {code} instead of 0");
+    let thread = first_stop(&client, launched)?;
+    let took = begun.elapsed();
+    run_to_the_end(&client, thread)?;
     Ok(format!(
         "this program was debugged for want of a compiler, with {} ms from the adapter's start to the first stop",
-        first_stop.as_millis()
+        took.as_millis()
     ))
 }
