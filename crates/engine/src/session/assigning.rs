@@ -3,6 +3,8 @@
 use super::Session;
 use crate::calls::CallOptions;
 use crate::frame::FrameId;
+use crate::inspect::Inspect;
+use crate::owner::Owner;
 use crate::values::{NamedValue, Rendered};
 use crate::{Address, Error};
 use std::ops::Range;
@@ -28,6 +30,16 @@ pub struct Changed {
     /// Functions were called, which may have written anywhere.
     pub called: bool,
 }
+
+/// A value, as it is shown, and what has changed for it.
+type Valued = (Result<(NamedValue, Rendered), Error>, Changed);
+
+/// Has a text evaluated by who may run the program.
+type InLife = fn(&mut Owner, &str, Option<FrameId>, &CallOptions) -> Valued;
+
+/// Has it evaluated where there is only a core file.
+type AfterDeath =
+    fn(&mut dyn Inspect, &str, Option<FrameId>) -> Result<(NamedValue, Rendered), Error>;
 
 impl Session {
     /// Gives `target` the value of the expression `text`, both in a frame; without one, in the innermost of the thread
@@ -60,33 +72,39 @@ impl Session {
         text: &str,
         frame: Option<FrameId>,
         options: &CallOptions,
-    ) -> (Result<(NamedValue, Rendered), Error>, Changed) {
-        if self.is_post_mortem() {
-            let text = text.to_owned();
-            let found = self.look(move |threads| threads.evaluate_post_mortem(&text, frame));
-            return (found.and_then(|found| found), Changed::default());
-        }
-        let (text, options) = (text.to_owned(), options.clone());
-        told(self.ask(move |owner| owner.evaluate_calling(&text, frame, &options)))
+    ) -> Valued {
+        self.valued(
+            (text, frame, options),
+            Owner::evaluate_calling,
+            |threads, text, frame| threads.evaluate_post_mortem(text, frame),
+        )
     }
 
     /// As [`Session::evaluate_calling`], but of an assignment (`x = 3`, `x += f(1)`) the value of its target afterwards.
     ///
     /// # Errors
     /// As [`Session::evaluate_calling`] and [`Session::assign`].
-    pub fn execute(
+    pub fn execute(&self, text: &str, frame: Option<FrameId>, options: &CallOptions) -> Valued {
+        self.valued(
+            (text, frame, options),
+            Owner::execute,
+            |threads, text, frame| threads.execute_post_mortem(text, frame),
+        )
+    }
+
+    fn valued(
         &self,
-        text: &str,
-        frame: Option<FrameId>,
-        options: &CallOptions,
-    ) -> (Result<(NamedValue, Rendered), Error>, Changed) {
+        (text, frame, options): (&str, Option<FrameId>, &CallOptions),
+        in_life: InLife,
+        after_death: AfterDeath,
+    ) -> Valued {
+        let text = text.to_owned();
         if self.is_post_mortem() {
-            let text = text.to_owned();
-            let found = self.look(move |threads| threads.execute_post_mortem(&text, frame));
+            let found = self.look(move |threads| after_death(threads, &text, frame));
             return (found.and_then(|found| found), Changed::default());
         }
-        let (text, options) = (text.to_owned(), options.clone());
-        told(self.ask(move |owner| owner.execute(&text, frame, &options)))
+        let options = options.clone();
+        told(self.ask(move |owner| in_life(owner, &text, frame, &options)))
     }
 }
 
