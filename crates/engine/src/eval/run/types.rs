@@ -402,19 +402,12 @@ impl Runner<'_> {
             let why = "functions are not called to be measured";
             return Err(Fault::new(operand.at, why));
         }
-        let value = match (self.value(operand), &operand.kind) {
+        let value = match (self.value(operand), perhaps_type(operand)) {
             (Ok(value), _) => value,
-            (Err(fault), Kind::Name(name)) => {
-                let target = TypeName {
-                    at: operand.at,
-                    name: name.clone(),
-                    scalar: None,
-                    pointers: 0,
-                    form: Form::Plain,
-                };
+            (Err(fault), Some(target)) => {
                 return self.align_of_type(&target).map_err(|_| fault);
             }
-            (Err(fault), _) => return Err(fault),
+            (Err(fault), None) => return Err(fault),
         };
         let align = match value.contents {
             Contents::Number(number) => number.to_bytes().len() as u64,
@@ -431,20 +424,12 @@ impl Runner<'_> {
             let why = "functions are not called to be measured";
             return Err(Fault::new(operand.at, why));
         }
-        let mut value = match (self.value(operand), &operand.kind) {
+        let mut value = match (self.value(operand), perhaps_type(operand)) {
             (Ok(value), _) => value,
-            // `sizeof(node)`: the name may be a type's.
-            (Err(fault), Kind::Name(name)) => {
-                let target = TypeName {
-                    at: operand.at,
-                    name: name.clone(),
-                    scalar: None,
-                    pointers: 0,
-                    form: Form::Plain,
-                };
+            (Err(fault), Some(target)) => {
                 return self.size_of_type(&target).map_err(|_| fault);
             }
-            (Err(fault), _) => return Err(fault),
+            (Err(fault), None) => return Err(fault),
         };
         for _ in 0..MAX_STEPS {
             if let Contents::Number(number) = value.contents {
@@ -588,6 +573,20 @@ impl Runner<'_> {
             (depth < MAX_BASES).then(|| self.static_of(&base, name, depth + 1))?
         })
     }
+}
+
+/// A name that is no value's may be a type's: `sizeof(node)`.
+fn perhaps_type(operand: &Expression) -> Option<TypeName> {
+    let Kind::Name(name) = &operand.kind else {
+        return None;
+    };
+    Some(TypeName {
+        at: operand.at,
+        name: name.clone(),
+        scalar: None,
+        pointers: 0,
+        form: Form::Plain,
+    })
 }
 
 /// A type's name without modules and namespaces, of its arguments, too: `a::Pair<b::Point, u8>` → `Pair<Point, u8>`.
