@@ -7,10 +7,10 @@ use dapple_dap::client::{Client, Pending};
 use dapple_dap::testing::launch_arguments;
 use dapple_dap::transport::Connection;
 use dapple_dap::types::*;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::process::Command;
 use std::sync::mpsc;
-use support::project::{self, Project};
+use support::project::{self, Project, console, launch, refused};
 use support::{PATIENCE, Session, is_alive};
 
 const APP: &str = "#include <stdio.h>
@@ -20,20 +20,6 @@ int main(int argc, char **argv) {
     return 0;
 }
 ";
-
-fn launch(session: &Session, arguments: &Value) {
-    session.ok::<LaunchRequest>(launch_arguments(arguments));
-}
-
-fn console(session: &Session) -> String {
-    session.output(OutputEventCategory::Console)
-}
-
-fn refused(session: &Session, arguments: &Value) -> String {
-    let refused = session.refused::<LaunchRequest>(launch_arguments(arguments));
-    session.wait_for::<TerminatedEvent>();
-    refused.sentence
-}
 
 #[test]
 fn a_command_builds_the_program_first() {

@@ -6,8 +6,8 @@ use dapple_dap::message::Raw;
 use dapple_dap::testing::launch_arguments;
 use dapple_dap::types::*;
 use serde_json::{Value, json};
-use support::project::{self, Project};
-use support::{Session, file_of};
+use support::file_of;
+use support::project::{self, Project, console, launch, refused};
 
 const MAIN: &str = "fn main() {
     let first = std::env::args().nth(1);
@@ -15,22 +15,6 @@ const MAIN: &str = "fn main() {
     println!(\"got {word}\"); // here
 }
 ";
-
-/// Launches, and waits for the answer: the program is there, and held.
-fn launch(session: &Session, arguments: &Value) {
-    session.ok::<LaunchRequest>(launch_arguments(arguments));
-}
-
-fn console(session: &Session) -> String {
-    session.output(OutputEventCategory::Console)
-}
-
-/// The sentence of a launch that has to fail, with the session's end.
-fn refused(session: &Session, arguments: &Value) -> String {
-    let refused = session.refused::<LaunchRequest>(launch_arguments(arguments));
-    session.wait_for::<TerminatedEvent>();
-    refused.sentence
-}
 
 #[test]
 fn what_cargo_run_would_run_is_built_and_debugged() {

@@ -2,13 +2,12 @@
 
 mod support;
 
-use dapple_dap::testing::launch_arguments;
 use dapple_dap::types::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
-use support::project::{self, Project, cargo_environment};
+use support::project::{self, Project, cargo_environment, launch};
 
 /// Writes its arguments, folder and variables, one a line.
 const TELL: &str = "fn tell() {
@@ -66,6 +65,15 @@ fn told(text: &str) -> Told {
         .collect()
 }
 
+/// Folders of libraries without the one that rustup adds for all that it starts.
+fn without_rustups(path: &str) -> String {
+    let folders = path.trim_matches('"').split(':');
+    let kept: Vec<&str> = folders
+        .filter(|folder| !folder.ends_with("-linux-gnu/lib") || folder.contains("rustlib"))
+        .collect();
+    format!("{:?}", kept.join(":"))
+}
+
 /// What cargo gives it.
 fn under_cargo(folder: &Path, args: &str) -> Told {
     let mut command = Command::new("cargo");
@@ -79,13 +87,8 @@ fn under_cargo(folder: &Path, args: &str) -> Told {
     let output = command.output().expect("cargo runs");
     assert!(output.status.success(), "{output:?}");
     let mut told = told(&String::from_utf8_lossy(&output.stdout));
-    // rustup adds this folder for all that it starts.
     let path = told.get_mut("LD_LIBRARY_PATH").expect("cargo sets it");
-    let folders = path.trim_matches('"').split(':');
-    let kept: Vec<&str> = folders
-        .filter(|folder| !folder.ends_with("-linux-gnu/lib") || folder.contains("rustlib"))
-        .collect();
-    *path = format!("{:?}", kept.join(":"));
+    *path = without_rustups(path);
     told
 }
 
@@ -94,18 +97,14 @@ fn here(folder: &Path, args: &str) -> Told {
     let session = project::session(false);
     let arguments: Value =
         json!({"cwd": folder, "cargo": {"args": args, "env": cargo_environment()}});
-    session.ok::<LaunchRequest>(launch_arguments(&arguments));
+    launch(&session, &arguments);
     session.configured();
     session.wait_for_output("END=");
     assert_eq!(session.exit_code(), 0);
     let mut told = told(&session.output(OutputEventCategory::Stdout));
     session.disconnect();
     let path = told.get_mut("LD_LIBRARY_PATH").expect("it is set");
-    let folders = path.trim_matches('"').split(':');
-    let kept: Vec<&str> = folders
-        .filter(|folder| !folder.ends_with("-linux-gnu/lib") || folder.contains("rustlib"))
-        .collect();
-    *path = format!("{:?}", kept.join(":"));
+    *path = without_rustups(path);
     told
 }
 

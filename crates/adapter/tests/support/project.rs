@@ -4,6 +4,8 @@
 
 use super::{Session, initialize_arguments};
 use dapple_adapter::ServeOptions;
+use dapple_dap::testing::launch_arguments;
+use dapple_dap::types::{LaunchRequest, OutputEventCategory, TerminatedEvent};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -101,4 +103,21 @@ pub fn session(colours: bool) -> Session {
         .with_supports_progress_reporting(true)
         .with_supports_ansi_styling(colours);
     Session::serving(options, arguments)
+}
+
+/// Launches, and waits for the answer: the program is there, and held.
+pub fn launch(session: &Session, arguments: &Value) {
+    session.ok::<LaunchRequest>(launch_arguments(arguments));
+}
+
+/// What the debugger and the build have said.
+pub fn console(session: &Session) -> String {
+    session.output(OutputEventCategory::Console)
+}
+
+/// The sentence of a launch that has to fail, with the session's end.
+pub fn refused(session: &Session, arguments: &Value) -> String {
+    let refused = session.refused::<LaunchRequest>(launch_arguments(arguments));
+    session.wait_for::<TerminatedEvent>();
+    refused.sentence
 }
