@@ -3,7 +3,7 @@
 use super::Start;
 use super::row::{Origin, Row};
 use super::shape::{Field, Shape, Word};
-use super::table::{self, CLIENTS_OWN, LAUNCH_NEEDS};
+use super::table::{self, CLIENTS_OWN};
 use serde_json::{Map, Value, json};
 
 /// The whole schema, for an object with a `request`.
@@ -59,11 +59,8 @@ fn in_markdown(schema: &mut Value) {
 }
 
 fn attributes(start: Start) -> Value {
-    let mut attributes = json!({ "properties": properties(start) });
-    if start == Start::Launch && !LAUNCH_NEEDS.is_empty() {
-        attributes["required"] = json!(LAUNCH_NEEDS);
-    }
-    attributes
+    // One of several says what is debugged, so that none is needed by itself.
+    json!({ "properties": properties(start) })
 }
 
 /// One request's. What clients keep beside the arguments is let through; what nobody knows is not.

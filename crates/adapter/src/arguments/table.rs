@@ -43,9 +43,6 @@ pub fn rows(start: Start) -> impl Iterator<Item = &'static Row> {
         .filter(move |row| row.is_for(start))
 }
 
-/// What `launch` can't be without. One of several says what is debugged, so that none is needed by itself.
-pub const LAUNCH_NEEDS: &[&str] = &[];
-
 /// Words for a standard input that is no file.
 const INPUTS: &[Word] = &[
     Word {
