@@ -159,7 +159,7 @@ fn what_does_not_fit_is_refused_with_the_reason_and_changes_nothing() {
         (
             "byte",
             "256",
-            "error: 256 does not fit a `unsigned char`, which holds 0 to 255",
+            "error: 256 does not fit an `unsigned char`, which holds 0 to 255",
         ),
         (
             "number",
@@ -191,22 +191,22 @@ fn what_does_not_fit_is_refused_with_the_reason_and_changes_nothing() {
         (
             "point",
             "7",
-            "error: it takes a `struct point`, and this is a `int`",
+            "error: it takes a `struct point`, and this is an `int`",
         ),
         (
             "point",
             "numbers",
-            "error: it takes a `struct point`, and this is a `int [4]`",
+            "error: it takes a `struct point`, and this is an `int [4]`",
         ),
         (
             "pointer",
             "&point",
-            "error: it is a `int *`, the value a `struct point *`; cast it",
+            "error: it is an `int *`, the value a `struct point *`; cast it",
         ),
         (
             "pointer",
             "1.5",
-            "error: a `int *` can't be made of a `double`",
+            "error: an `int *` can't be made of a `double`",
         ),
         (
             "name",
@@ -221,7 +221,7 @@ fn what_does_not_fit_is_refused_with_the_reason_and_changes_nothing() {
         (
             "number",
             "\"12\"",
-            "error: `number` is a `unsigned int`, which is no text",
+            "error: `number` is an `unsigned int`, which is no text",
         ),
         ("nothing", "1", "error: there is no `nothing` in there"),
     ];
@@ -467,7 +467,7 @@ fn rust_refuses_what_its_types_do_not_take() {
         (
             "small",
             "128",
-            "error: 128 does not fit a `i8`, which holds -128 to 127",
+            "error: 128 does not fit an `i8`, which holds -128 to 127",
         ),
         (
             "byte",
@@ -477,19 +477,19 @@ fn rust_refuses_what_its_types_do_not_take() {
         (
             "byte",
             "number",
-            "error: it is a `u8`, the value a `i32`; write `as u8` behind it",
+            "error: it is a `u8`, the value an `i32`; write `as u8` behind it",
         ),
         (
             "real",
             "twice",
-            "error: it is a `f32`, the value a `f64`; write `as f32` behind it",
+            "error: it is an `f32`, the value an `f64`; write `as f32` behind it",
         ),
         (
             "truth",
             "1",
-            "error: a `bool` is `true` or `false`, not a `i32`",
+            "error: a `bool` is `true` or `false`, not an `i32`",
         ),
-        ("letter", "65", "error: a `char` can't be made of a `i32`"),
+        ("letter", "65", "error: a `char` can't be made of an `i32`"),
         (
             "colour",
             "Colour::Gren",
@@ -513,7 +513,7 @@ fn rust_refuses_what_its_types_do_not_take() {
         (
             "maybe",
             "7",
-            "error: it takes a `Option<u32>`, and this is a `i32`",
+            "error: it takes an `Option<u32>`, and this is an `i32`",
         ),
         ("nonzero", "0", "error: `nonzero` can't be zero"),
         (

@@ -16,6 +16,7 @@ use run::assign;
 use shown::Shown;
 use std::sync::Arc;
 
+mod article;
 mod builtins;
 pub(crate) mod calls;
 mod completion;
@@ -29,6 +30,7 @@ mod shown;
 mod suggest;
 mod under;
 
+pub(crate) use article::a_type;
 pub(crate) use completion::complete;
 pub use completion::{Completion, CompletionKind, Completions};
 pub(crate) use suggest::nearest;

@@ -127,12 +127,12 @@ fn rust_values_are_written_part_by_part() {
             (
                 "pair",
                 "Other { left: 8, right: 1 }",
-                "error: it takes a `assigned::Pair`, and this is a `Other`",
+                "error: it takes an `assigned::Pair`, and this is an `Other`",
             ),
             (
                 "shape",
                 "Shape::Circle(\"a\")",
-                "error: column 15: `0` is a `f64`, which is no text",
+                "error: column 15: `0` is an `f64`, which is no text",
             ),
             ("boxed", "Some(3)", "Some(3)"),
             ("boxed", "None", "None"),
@@ -184,7 +184,7 @@ fn c_values_are_written_part_by_part() {
             (
                 "point",
                 "{1, {2}}",
-                "error: column 5: a `int` is not made of parts",
+                "error: column 5: an `int` is not made of parts",
             ),
             (
                 "point",

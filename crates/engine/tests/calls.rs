@@ -226,7 +226,7 @@ fn what_is_no_call_says_why() {
             ),
             (
                 "add(1, \"two\")",
-                "error: column 8: `\"two\"` is a text, and a `int` is taken",
+                "error: column 8: `\"two\"` is a text, and an `int` is taken",
             ),
             (
                 "add(1, here)",
@@ -234,19 +234,19 @@ fn what_is_no_call_says_why() {
             ),
             (
                 "add(1, 5000000000)",
-                "error: column 8: 5000000000 does not fit a `int`, which holds -2147483648 to 2147483647",
+                "error: column 8: 5000000000 does not fit an `int`, which holds -2147483648 to 2147483647",
             ),
             (
                 "swap(count)",
-                "error: column 6: it takes a `struct point`, and this is a `int`",
+                "error: column 6: it takes a `struct point`, and this is an `int`",
             ),
             (
                 "length(numbers)",
-                "error: column 8: `numbers` is a `int [5]`, and a `const char *` is taken; cast it",
+                "error: column 8: `numbers` is an `int [5]`, and a `const char *` is taken; cast it",
             ),
             ("length((char *)numbers) > 0", "true"),
             ("addd(1, 2)", "error: `addd` is no function that is known"),
-            ("count(1)", "error: `count` is no function, it is a `int`"),
+            ("count(1)", "error: `count` is no function, it is an `int`"),
             (
                 "here.x(1)",
                 "error: column 6: `here` has no function `x` that is known, it is a `struct point`",
@@ -505,9 +505,9 @@ fn rust_refuses_what_its_conventions_leave_open() {
             ),
             (
                 "add(1, 2u8)",
-                "error: column 8: it is a `i32`, the value a `u8`; write `as i32` behind it",
+                "error: column 8: it is an `i32`, the value a `u8`; write `as i32` behind it",
             ),
-            ("count(1)", "error: `count` is no function, it is a `i32`"),
+            ("count(1)", "error: `count` is no function, it is an `i32`"),
             (
                 "point.len()",
                 "error: column 7: `point` has no function `len` that is known, it is a `called::shapes::Point`",

@@ -57,7 +57,7 @@ fn c_paths_and_arithmetic() {
             ("static_text == \"file scope\"", "true"),
             (
                 "numbers == \"x\"",
-                "error: `numbers` is no text that can be compared, it is a `int [5]`",
+                "error: `numbers` is no text that can be compared, it is an `int [5]`",
             ),
             ("numbers,3", "{1, 2, 3}"),
             ("&numbers[1],2", "{2, 3}"),

@@ -91,7 +91,7 @@ fn what_is_wrong_in_c_is_said_with_what_would_be_right() {
             ("1 + 2)", "error: column 6: this `)` closes nothing"),
             ("((1)", "error: column 5: `)` was expected here"),
             ("1 +", "error: column 4: the expression ends too early"),
-            ("* 3", "error: column 3: `3` is no pointer, it is a `int`"),
+            ("* 3", "error: column 3: `3` is no pointer, it is an `int`"),
             (
                 "first->",
                 "error: column 8: a member's name was expected here",

@@ -75,7 +75,7 @@ fn what_is_wrong_in_rust_is_said_with_what_would_be_right() {
             ),
             (
                 "*maybe",
-                "error: column 2: `maybe` is no pointer, it is a `Option<u32>`",
+                "error: column 2: `maybe` is no pointer, it is an `Option<u32>`",
             ),
             (
                 "numbers[3]",
@@ -115,7 +115,7 @@ fn what_is_wrong_in_rust_is_said_with_what_would_be_right() {
             ),
             (
                 "point as i32",
-                "error: `point` is no number, it is a `errors::Point`",
+                "error: `point` is no number, it is an `errors::Point`",
             ),
             ("name[0]", "error: `name` has no elements, it is a `String`"),
             (
@@ -209,7 +209,7 @@ fn what_is_wrong_in_rust_is_said_with_what_would_be_right() {
             ),
             (
                 "*point",
-                "error: column 2: `point` is no pointer, it is a `errors::Point`",
+                "error: column 2: `point` is no pointer, it is an `errors::Point`",
             ),
             ("!real", "error: `!` needs an integer or a `bool`"),
             (
@@ -242,7 +242,7 @@ fn what_is_wrong_in_rust_is_said_with_what_would_be_right() {
             ),
             ("1u9", "error: column 2: `u9` is no suffix of a number"),
             ("256u8", "error: 256 does not fit a `u8`"),
-            ("-129i8", "error: column 2: 129 does not fit a `i8`"),
+            ("-129i8", "error: column 2: 129 does not fit an `i8`"),
             (
                 "true & 1",
                 "error: column 8: a `bool` goes with a `bool` only",
@@ -269,7 +269,7 @@ fn what_is_wrong_in_rust_is_said_with_what_would_be_right() {
             ),
             (
                 "point == reference",
-                "error: `point` is no number, it is a `errors::Point`",
+                "error: `point` is no number, it is an `errors::Point`",
             ),
             (
                 "point.x.pow(2)",

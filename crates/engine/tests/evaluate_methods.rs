@@ -109,7 +109,7 @@ fn main() {
             ),
             (
                 "5 == Some(5)",
-                "error: column 6: a `i32` is not made of parts",
+                "error: column 6: an `i32` is not made of parts",
             ),
         ],
     );

@@ -1,6 +1,7 @@
 //! From text to tokens.
 
 use super::Fault;
+use crate::eval::a_type;
 use crate::values::Number;
 use dapple_symbols::functions::Language;
 use std::sync::Arc;
@@ -265,7 +266,10 @@ fn number(rest: &str, at: usize, language: Language) -> Result<(TokenKind, usize
         && !suffix.is_empty()
         && !fits(value, kept, size, signed)
     {
-        return Err(Fault::new(at, format!("{value} does not fit a `{suffix}`")));
+        return Err(Fault::new(
+            at,
+            format!("{value} does not fit {}", a_type(suffix)),
+        ));
     }
     Ok((
         TokenKind::Number {

@@ -5,6 +5,7 @@ use super::calls::Calls;
 use super::ir::{Expression, Kind, Scalar, Unary};
 use super::scope::Scope;
 use crate::Address;
+use crate::eval::a_type;
 use crate::frame::Frame;
 use crate::modules::LoadedModule;
 use crate::natvis;
@@ -146,7 +147,7 @@ impl Runner<'_> {
                     && self.frame.language == Language::Rust
                 {
                     let name = number.type_name(Language::Rust);
-                    let why = format!("{} does not fit a `{name}`", value.unsigned_abs());
+                    let why = format!("{} does not fit {}", value.unsigned_abs(), a_type(name));
                     return Err(Fault::new(at, why));
                 }
                 let typed = self.literals.filter(|_| *untyped);
@@ -420,7 +421,7 @@ impl Runner<'_> {
         self.check_available(&value, base)?;
         Err(self.fault(
             base,
-            &format!("has no elements, it is a `{}`", self.type_of(&whole)),
+            &format!("has no elements, it is {}", a_type(self.type_of(&whole))),
         ))
     }
 
@@ -546,7 +547,7 @@ impl Runner<'_> {
         self.check_available(&value, expression)?;
         Err(self.fault(
             expression,
-            &format!("is no number, it is a `{}`", self.type_of(&value)),
+            &format!("is no number, it is {}", a_type(self.type_of(&value))),
         ))
     }
 

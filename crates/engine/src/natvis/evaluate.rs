@@ -4,6 +4,7 @@ use super::Presentation;
 use super::code::{Code, Quoting, What};
 use super::model::{Choice, Guard, Part, Synthetic};
 use crate::Address;
+use crate::eval::a_type;
 use crate::eval::scope::{Argument, Failure, Scope, nowhere};
 use crate::frame::Frame;
 use crate::memory::Memory;
@@ -195,8 +196,8 @@ impl<'a> Evaluator<'a> {
             return Err(failure(why.trim_matches(['<', '>'])));
         }
         Err(failure(format!(
-            "a pointer was expected, not a `{}`",
-            self.reader.type_name(&value)
+            "a pointer was expected, not {}",
+            a_type(self.reader.type_name(&value))
         )))
     }
 

@@ -2,6 +2,7 @@
 
 use super::{Fault, MAX_STEPS, Runner};
 use crate::Address;
+use crate::eval::a_type;
 use crate::eval::ir::{Binary, Expression, Kind, Unary};
 use crate::values::view::{LONG, View};
 use crate::values::{Contents, Number};
@@ -192,7 +193,7 @@ pub(in crate::eval) fn unary(
                 let name = negated.type_name(language);
                 return Err(Fault::new(
                     at,
-                    format!("the result does not fit a `{name}`: an overflow"),
+                    format!("the result does not fit {}: an overflow", a_type(name)),
                 ));
             }
             Ok(negated)
@@ -299,7 +300,7 @@ pub(in crate::eval) fn on_numbers(
                 let name = result.type_name(language);
                 return Err(Fault::new(
                     at,
-                    format!("the result does not fit a `{name}`: an overflow"),
+                    format!("the result does not fit {}: an overflow", a_type(name)),
                 ));
             }
             Ok(result)

@@ -2,6 +2,7 @@
 
 use super::convert::{Conversion, some_of};
 use super::{Fault, MAX_STEPS, Runner, arithmetic, runner};
+use crate::eval::a_type;
 use crate::eval::calls::Calls;
 use crate::eval::ir::{Binary, Expression, Kind};
 use crate::eval::suggest::nearest;
@@ -164,8 +165,8 @@ impl Runner<'_> {
                 return changes.map_err(|why| refuse(&why));
             }
             let Some(inner) = inner else {
-                let type_name = self.type_of(&target);
-                return Err(refuse(&format!("can't be set, it is a `{type_name}`")));
+                let a_type = a_type(self.type_of(&target));
+                return Err(refuse(&format!("can't be set, it is {a_type}")));
             };
             if is_nonzero(&type_) && runner.number(source).is_ok_and(|n| !n.is_true()) {
                 return Err(refuse("can't be zero"));
@@ -191,8 +192,8 @@ impl Runner<'_> {
         let truth = match number {
             Number::Bool(truth) => truth,
             number if is_rust => {
-                let given = number.type_name(Language::Rust);
-                let why = format!("`{name}` is `true` or `false`, not a `{given}`");
+                let given = a_type(number.type_name(Language::Rust));
+                let why = format!("`{name}` is `true` or `false`, not {given}");
                 return Err(Fault::new(source.at, why));
             }
             number => number.is_true(),
@@ -229,8 +230,11 @@ impl Runner<'_> {
             if let (Some(wanted), Some(given)) = (wanted.and_then(type_of), given.and_then(type_of))
                 && (wanted.id != given.id && wanted.name != given.name)
             {
-                let given = self.type_of(&self.computed(number));
-                let why = format!("it is a `{type_name}`, the value a `{given}`; cast it");
+                let (wanted, given) = (
+                    a_type(type_name),
+                    a_type(self.type_of(&self.computed(number))),
+                );
+                let why = format!("it is {wanted}, the value {given}; cast it");
                 return Err(Fault::new(source.at, why));
             }
         }
@@ -252,9 +256,9 @@ impl Runner<'_> {
         operator: Option<(Binary, &Expression)>,
         source: &Expression,
     ) -> Result<Vec<u8>, Fault> {
-        let wanted = self.type_of(target);
+        let wanted = a_type(self.type_of(target));
         if operator.is_some() {
-            let why = format!("a `{wanted}` can't be computed with");
+            let why = format!("{wanted} can't be computed with");
             return Err(Fault::new(source.at, why));
         }
         let mut value = self.value(source)?;
@@ -281,8 +285,8 @@ impl Runner<'_> {
                 _ => break,
             }
         }
-        let given = self.type_of(&value);
-        let why = format!("it takes a `{wanted}`, and this is a `{given}`");
+        let given = a_type(self.type_of(&value));
+        let why = format!("it takes {wanted}, and this is {given}");
         Err(Fault::new(source.at, why))
     }
 
@@ -421,15 +425,15 @@ impl Runner<'_> {
                 _ => break,
             }
         }
-        let type_name = self.type_of(&target);
+        let a_type = a_type(self.type_of(&target));
         let is_borrowed = matches!(
             self.reader.resolve(&target).map(|resolved| resolved.type_),
             Some(type_) if matches!(type_.kind, TypeKind::Pointer(..)) || names::base_name(&type_.name).starts_with('&')
         );
         Err(refuse(if is_borrowed {
-            format!("is a `{type_name}`, which has no text of its own to be changed")
+            format!("is {a_type}, which has no text of its own to be changed")
         } else {
-            format!("is a `{type_name}`, which is no text")
+            format!("is {a_type}, which is no text")
         }))
     }
 }

@@ -4,6 +4,7 @@ use super::arithmetic::is_equal;
 use super::builtins::behind_reference;
 use super::convert::some_of;
 use super::{Fault, MAX_STEPS, Runner};
+use crate::eval::a_type;
 use crate::eval::ir::{Binary, Expression, Kind, Part};
 use crate::values::storing::Change;
 use crate::values::view::{Field, LONG, Record, Sequence, View};
@@ -172,7 +173,7 @@ impl Runner<'_> {
                 Some(own) => Ok(own == text),
                 None => Err(Fault::new(
                     expected.at,
-                    format!("a `{}` is no text to compare", self.type_of(&value)),
+                    format!("{} is no text to compare", a_type(self.type_of(&value))),
                 )),
             };
         }
@@ -197,7 +198,7 @@ impl Runner<'_> {
                 _ => break,
             }
         }
-        let why = format!("a `{}` is not made of parts", self.type_of(&value));
+        let why = format!("{} is not made of parts", a_type(self.type_of(&value)));
         Err(Fault::new(expected.at, why))
     }
 
@@ -266,8 +267,8 @@ impl Runner<'_> {
             Parts::Sequence(sequence) => sequence.container && self.has_own_memory(&value),
         };
         if is_library {
-            let type_name = self.type_of(&value);
-            let why = format!("a `{type_name}` is its library's to make; set its elements");
+            let a_type = a_type(self.type_of(&value));
+            let why = format!("{a_type} is its library's to make; set its elements");
             return Err(Fault::new(source.at, why));
         }
         if let Some(path) = path {
@@ -429,7 +430,11 @@ impl Runner<'_> {
         if own == last || path == "Self" {
             return Ok(());
         }
-        let why = format!("it takes a `{type_name}`, and this is a `{path}`");
+        let why = format!(
+            "it takes {}, and this is {}",
+            a_type(type_name),
+            a_type(path)
+        );
         Err(Fault::new(source.at, why))
     }
 }

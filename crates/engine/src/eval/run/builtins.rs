@@ -2,6 +2,7 @@
 
 use super::arithmetic::{is_equal, on_numbers};
 use super::{Fault, MAX_STEPS, Runner, seen_through};
+use crate::eval::a_type;
 use crate::eval::builtins::{self, Builtin};
 use crate::eval::ir::{Binary, Expression, Kind, Unary};
 use crate::values::entries::Entry;
@@ -281,13 +282,13 @@ impl Runner<'_> {
         at: usize,
     ) -> Result<Fault, Fault> {
         self.check_available(value, base)?;
-        let (type_name, source) = (self.type_of(value), self.source(base));
+        let (a_type, source) = (a_type(self.type_of(value)), self.source(base));
         let why = match self.calls {
             Some(_) => {
-                format!("`{source}` has no function `{name}` that is known, it is a `{type_name}`")
+                format!("`{source}` has no function `{name}` that is known, it is {a_type}")
             }
             None => format!(
-                "functions can't be called here, and what `{name}()` would say of `{source}`, a `{type_name}`, is not known"
+                "functions can't be called here, and what `{name}()` would say of `{source}`, {a_type}, is not known"
             ),
         };
         Ok(Fault::new(at, why))

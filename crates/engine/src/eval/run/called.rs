@@ -6,6 +6,7 @@ mod passed;
 use super::{Fault, Runner};
 use crate::Address;
 use crate::calls::{Arguments, Call, Image, Returned};
+use crate::eval::a_type;
 use crate::eval::ir::{Expression, Kind, Scalar, TypeName};
 use crate::modules::LoadedModule;
 use crate::values::passing::{self, Class, Part, Passing};
@@ -344,7 +345,10 @@ impl Runner<'_> {
             (0, Some(id)) => match passing::passing(&module, id, Language::C) {
                 Ok(Passing::Parts { .. } | Passing::Extended) => Ok(Returned::Value(module, id)),
                 _ => {
-                    let why = format!("a `{}` can't be had without debug information", target.name);
+                    let why = format!(
+                        "{} can't be had without debug information",
+                        a_type(&target.name)
+                    );
                     Err(Fault::new(target.at, why))
                 }
             },

@@ -1,5 +1,6 @@
 //! From a number to the bytes of a type, as an assignment converts: what doesn't fit is refused, not cut.
 
+use crate::eval::a_type;
 use crate::values::Number;
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, Type, TypeKind};
@@ -96,9 +97,9 @@ impl Conversion<'_> {
 
     fn unfit(&self) -> String {
         format!(
-            "a `{}` can't be made of a `{}`",
-            self.type_name,
-            self.given()
+            "{} can't be made of {}",
+            a_type(self.type_name),
+            a_type(self.given())
         )
     }
 
@@ -116,8 +117,9 @@ impl Conversion<'_> {
                 if self.is_rust() && !self.untyped && (from, from_signed) != (size, signed) {
                     let name = self.type_name;
                     return Err(format!(
-                        "it is a `{name}`, the value a `{}`; write `as {name}` behind it",
-                        self.given()
+                        "it is {}, the value {}; write `as {name}` behind it",
+                        a_type(name),
+                        a_type(self.given())
                     ));
                 }
                 // What 16 unsigned bytes hold above the range is kept wrapped.
@@ -172,7 +174,7 @@ impl Conversion<'_> {
         let what = match self.bits {
             Some(1) => "1 bit".to_owned(),
             Some(bits) => format!("{bits} bits"),
-            None => format!("a `{}`", self.type_name),
+            None => a_type(self.type_name),
         };
         format!("{given} does not fit {what}, which holds {least} to {most}")
     }
@@ -181,8 +183,8 @@ impl Conversion<'_> {
         match self.number {
             Number::Bool(value) => self.cut(value.into(), size),
             _ if self.is_rust() => Err(format!(
-                "a `bool` is `true` or `false`, not a `{}`",
-                self.given()
+                "a `bool` is `true` or `false`, not {}",
+                a_type(self.given())
             )),
             number => self.cut(number.is_true().into(), size),
         }
@@ -206,15 +208,16 @@ impl Conversion<'_> {
 
     fn float(&self, size: u8) -> Result<Vec<u8>, String> {
         if !matches!(size, 4 | 8 | 10 | 16) || (self.is_rust() && size > 8) {
-            return Err(format!("a `{}` can't be set", self.type_name));
+            return Err(format!("{} can't be set", a_type(self.type_name)));
         }
         let value = match self.number {
             Number::Float { value, size: from } => {
                 if self.is_rust() && !self.untyped && from != size {
                     let name = self.type_name;
                     return Err(format!(
-                        "it is a `{name}`, the value a `{}`; write `as {name}` behind it",
-                        self.given()
+                        "it is {}, the value {}; write `as {name}` behind it",
+                        a_type(name),
+                        a_type(self.given())
                     ));
                 }
                 value

@@ -1,6 +1,7 @@
 //! Members: through references, pointers, bases, anonymous parts and the active variant.
 
 use super::{Fault, MAX_STEPS, Runner, seen_through};
+use crate::eval::a_type;
 use crate::eval::builtins;
 use crate::eval::ir::Expression;
 use crate::eval::suggest::nearest;
@@ -74,7 +75,7 @@ impl Runner<'_> {
                 false if builtins::named(name, 0).is_some() => &format!("; there is `{name}()`"),
                 false => "",
             };
-            let why = format!("has no members, it is a `{type_name}`{hint}");
+            let why = format!("has no members, it is {}{hint}", a_type(&type_name));
             let mut fault = self.fault(base, &why);
             fault.is_unknown = true;
             return Err(fault);

@@ -1,6 +1,7 @@
 //! What pointers point to, and where values are.
 
 use super::{Fault, MAX_STEPS, Runner};
+use crate::eval::a_type;
 use crate::eval::ir::{Expression, Kind};
 use crate::natvis;
 use crate::values::view::{LONG, View};
@@ -42,7 +43,7 @@ impl Runner<'_> {
         self.check_available(&value, operand)?;
         Err(self.fault(
             operand,
-            &format!("is no pointer, it is a `{}`", self.type_of(&value)),
+            &format!("is no pointer, it is {}", a_type(self.type_of(&value))),
         ))
     }
 

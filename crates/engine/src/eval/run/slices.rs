@@ -2,6 +2,7 @@
 
 use super::{Fault, MAX_STEPS, Runner};
 use crate::Address;
+use crate::eval::a_type;
 use crate::eval::ir::{Binary, Expression, Kind, Scalar};
 use crate::values::view::{ALL, LONG, View};
 use crate::values::{Contents, Format, Number, Value};
@@ -127,10 +128,10 @@ impl Runner<'_> {
             }
         }
         self.check_available(&value, base)?;
-        let type_name = self.type_of(&value);
+        let a_type = a_type(self.type_of(&value));
         Err(self.fault(
             base,
-            &format!("has no elements to take a range of, it is a `{type_name}`"),
+            &format!("has no elements to take a range of, it is {a_type}"),
         ))
     }
 
@@ -200,7 +201,7 @@ impl Runner<'_> {
             }
         }
         self.check_available(&value, base)?;
-        let type_name = self.type_of(&value);
-        Err(self.fault(base, &format!("has no elements, it is a `{type_name}`")))
+        let a_type = a_type(self.type_of(&value));
+        Err(self.fault(base, &format!("has no elements, it is {a_type}")))
     }
 }

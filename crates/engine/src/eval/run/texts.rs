@@ -2,6 +2,7 @@
 
 use super::arithmetic::ordered;
 use super::{Fault, MAX_STEPS, Runner, seen_through};
+use crate::eval::a_type;
 use crate::eval::ir::{Binary, Expression, Kind};
 use crate::eval::lex::unquoted;
 use crate::values::view::{ALL, LONG, Limit, View};
@@ -70,10 +71,10 @@ impl Runner<'_> {
     fn no_text(&self, expression: &Expression) -> Result<Fault, Fault> {
         let value = self.value(expression)?;
         self.check_available(&value, expression)?;
-        let type_name = self.type_of(&value);
+        let a_type = a_type(self.type_of(&value));
         Ok(self.fault(
             expression,
-            &format!("is no text that can be compared, it is a `{type_name}`"),
+            &format!("is no text that can be compared, it is {a_type}"),
         ))
     }
 

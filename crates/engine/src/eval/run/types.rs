@@ -1,6 +1,7 @@
 //! Types by their names: casts, sizes, and the constants of enumerations.
 
 use super::{Fault, MAX_STEPS, Runner, cast};
+use crate::eval::a_type;
 use crate::eval::ir::{Expression, Form, Kind, Scalar, TypeName};
 use crate::eval::suggest::nearest;
 use crate::modules::LoadedModule;
@@ -195,7 +196,7 @@ impl Runner<'_> {
             _ => None,
         };
         let scalar = scalar.ok_or_else(|| {
-            let why = format!("nothing can be cast to a `{}`", target.name);
+            let why = format!("nothing can be cast to {}", a_type(&target.name));
             Fault::new(target.at, why)
         })?;
         let mut bytes = cast(language, self.number(operand)?, scalar).to_bytes();

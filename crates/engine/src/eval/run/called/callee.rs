@@ -4,6 +4,7 @@ use super::{Candidate, Known, Object};
 use crate::Address;
 use crate::calls::Image;
 use crate::eval::Fault;
+use crate::eval::a_type;
 use crate::eval::ir::{Expression, Kind, Unary};
 use crate::eval::run::{MAX_STEPS, Runner};
 use crate::modules::LoadedModule;
@@ -55,7 +56,7 @@ impl Runner<'_> {
                 Some(found) => Ok(vec![found]),
                 None => {
                     self.check_available(&value, callee)?;
-                    let what = format!("is no function, it is a `{}`", self.type_of(&value));
+                    let what = format!("is no function, it is {}", a_type(self.type_of(&value)));
                     Err(self.fault(callee, &what))
                 }
             };
@@ -108,7 +109,7 @@ impl Runner<'_> {
             true => {
                 "is a closure, which can't be called: nothing says how it takes what it has captured"
             }
-            false => &format!("is no function, it is a `{type_name}`"),
+            false => &format!("is no function, it is {}", a_type(type_name)),
         };
         self.fault(callee, what)
     }
@@ -415,9 +416,9 @@ impl Runner<'_> {
         }
         self.check_available(&value, base)?;
         let why = format!(
-            "`{}` has no function `{name}` that is known, it is a `{}`",
+            "`{}` has no function `{name}` that is known, it is {}",
             self.source(base),
-            self.type_of(&value)
+            a_type(self.type_of(&value))
         );
         Err(Fault::new(name_at, why))
     }

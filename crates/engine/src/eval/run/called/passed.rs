@@ -2,6 +2,7 @@
 
 use crate::calls::{Arguments, Image};
 use crate::eval::Fault;
+use crate::eval::a_type;
 use crate::eval::ir::{Expression, Kind};
 use crate::eval::run::types::base_offset;
 use crate::eval::run::{MAX_STEPS, Runner};
@@ -111,8 +112,8 @@ impl Runner<'_> {
                 && ["&str", "&[u8]"]
                     .contains(&names::shorten(&type_.name, type_.language).as_str());
             if !is_slice || type_.size != Some(16) {
-                let wanted = names::shorten(&type_.name, type_.language);
-                return Err(self.fault(argument, &format!("is a text, and a `{wanted}` is taken")));
+                let wanted = a_type(names::shorten(&type_.name, type_.language));
+                return Err(self.fault(argument, &format!("is a text, and {wanted} is taken")));
             }
             let mut image = Image::pointing_to(text.to_vec());
             image.bytes.extend((text.len() as u64).to_le_bytes());
@@ -197,8 +198,8 @@ impl Runner<'_> {
                 matches!(target.kind, TypeKind::Base(_)) && target.size == Some(1)
             });
             if !is_text || type_.language == Language::Rust && type_.name.starts_with('&') {
-                let wanted = names::shorten(&type_.name, type_.language);
-                return Err(self.fault(argument, &format!("is a text, and a `{wanted}` is taken")));
+                let wanted = a_type(names::shorten(&type_.name, type_.language));
+                return Err(self.fault(argument, &format!("is a text, and {wanted} is taken")));
             }
             let mut bytes = text.to_vec();
             bytes.push(0);
@@ -243,7 +244,11 @@ impl Runner<'_> {
             Contents::Number(_) => self.type_of(&self.computed(number)),
             _ => self.type_of(&value),
         };
-        let why = format!("is a `{given}`, and a `{wanted}` is taken; cast it");
+        let why = format!(
+            "is {}, and {} is taken; cast it",
+            a_type(given),
+            a_type(wanted)
+        );
         Err(self.fault(argument, &why))
     }
 
