@@ -459,9 +459,15 @@ impl Adapter {
                 description,
                 ..
             } => say(outbox, &format!("thread {thread}: {description}")),
-            Event::DebugInfoWarnings(warnings) | Event::PresentationWarnings(warnings) => {
+            Event::DebugInfoWarnings(warnings) => {
                 for warning in warnings {
                     say(outbox, &format!("warning: {warning}"));
+                }
+            }
+            Event::PresentationWarnings(problems) => {
+                for problem in problems {
+                    let problem = to_dap::presentation_problem(&problem, &self.visualizers);
+                    say(outbox, &format!("warning: {problem}"));
                 }
             }
             Event::Indexing {

@@ -19,7 +19,9 @@ use dapple_dap::types::{
 };
 use dapple_engine::Error;
 use dapple_engine::disassembly::Instruction;
-use dapple_engine::event::{ExceptionKind, ExitStatus, Stop, StopReason, Stream};
+use dapple_engine::event::{
+    ExceptionKind, ExitStatus, PresentationProblem, Stop, StopReason, Stream,
+};
 use dapple_engine::exceptions::{BreakMode, Exception};
 use dapple_engine::frame::Frame;
 use dapple_engine::launch::LaunchOption;
@@ -98,6 +100,16 @@ pub fn source(path: &Path, exists: bool, client: &ClientConventions) -> Source {
         source
     } else {
         source.with_presentation_hint(SourcePresentationHint::Deemphasize)
+    }
+}
+
+/// What is wrong with the user's presentation of types, with the argument's name where that gave the file.
+pub fn presentation_problem(problem: &PresentationProblem, given: &[PathBuf]) -> String {
+    match problem {
+        PresentationProblem::Unreadable { file, .. } if given.contains(file) => {
+            format!("`visualizerFile`: {problem}")
+        }
+        other => other.to_string(),
     }
 }
 

@@ -123,7 +123,10 @@ fn a_file_that_is_wrong_is_told_and_read_anew_at_a_restart() {
     let console = OutputEventCategory::Console;
     session.wait_for_written(
         console.clone(),
-        &format!("cannot read the Natvis file {}: ", missing.display()),
+        &format!(
+            "warning: `visualizerFile`: cannot read the Natvis file {}: No such file",
+            missing.display()
+        ),
     );
     let wrong = format!("{}:2: `first +`: column 8: ", file.display());
     session.wait_for_written(console, &wrong);

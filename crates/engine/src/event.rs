@@ -5,6 +5,7 @@ use crate::session::watching::{DataBreakpointState, DataHit};
 use crate::session::{BreakpointState, ProcessInfo, SourcePosition};
 pub use crate::written::Written;
 use crate::{Address, ThreadId};
+use std::fmt;
 use std::path::PathBuf;
 
 /// Something happened to the debuggee. Sent in the order in which it happened.
@@ -49,9 +50,8 @@ pub enum Event {
     /// Some debug information can't be used: sentences that name the file and say what is left out. Each comes once, when
     /// what it is about was first needed.
     DebugInfoWarnings(Vec<String>),
-    /// What the user has said of how types are shown can't be used as it is: sentences that name the file and the line. Each comes
-    /// once.
-    PresentationWarnings(Vec<String>),
+    /// What the user has said of how types are shown can't be used as it is. Each problem comes once.
+    PresentationWarnings(Vec<PresentationProblem>),
     /// An index of a large module is being made, beside the session.
     Indexing {
         /// The module.
@@ -93,6 +93,35 @@ pub enum Event {
     Executed,
     /// The program ended. The last event.
     Exited(ExitStatus),
+}
+
+/// What is wrong with the user's own presentation of types. It is shown as a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum PresentationProblem {
+    /// A whole file.
+    Unreadable {
+        /// As it was given.
+        file: PathBuf,
+        /// Why it can't be read.
+        reason: String,
+    },
+    /// Something in a file: a sentence that names it and the line.
+    Inside(String),
+}
+
+impl fmt::Display for PresentationProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PresentationProblem::Unreadable { file, reason } => {
+                write!(
+                    f,
+                    "cannot read the Natvis file {}: {reason}",
+                    file.display()
+                )
+            }
+            PresentationProblem::Inside(sentence) => f.write_str(sentence),
+        }
+    }
 }
 
 /// A breakpoint's message.

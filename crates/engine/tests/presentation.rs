@@ -36,7 +36,7 @@ fn told(debuggee: &Debuggee<'_>) -> Vec<String> {
     });
     let warnings = warnings.flatten();
     warnings
-        .map(|warning| warning.replace(&folder, ""))
+        .map(|warning| warning.to_string().replace(&folder, ""))
         .collect()
 }
 

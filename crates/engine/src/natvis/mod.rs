@@ -5,6 +5,7 @@
 //! A file comes from anywhere: what is wrong in it is told with its line, and how much its expressions may cost is bounded.
 
 use crate::eval::scope::Outside;
+use crate::event::PresentationProblem;
 use crate::modules::LoadedModule;
 use dapple_symbols::types::TypeId;
 use model::{Place, TypeEntry};
@@ -64,8 +65,8 @@ struct State {
     usable: FxHashMap<Use, bool>,
     /// Modules whose crates were asked for files of their own.
     asked: FxHashSet<u64>,
-    problems: Vec<String>,
-    told: FxHashSet<String>,
+    problems: Vec<PresentationProblem>,
+    told: FxHashSet<PresentationProblem>,
 }
 
 impl Presentation {
@@ -100,9 +101,9 @@ impl Presentation {
             if named.natvis.is_empty() {
                 for script in &named.scripts {
                     let (root, script) = (root.display(), script.display());
-                    state.tell(format!(
+                    state.tell(PresentationProblem::Inside(format!(
                         "{root}: the script {script} shows types in gdb only; a `natvis_file` would here"
-                    ));
+                    )));
                 }
                 continue;
             }
@@ -122,13 +123,14 @@ impl Presentation {
     }
 
     /// What is to be told, each once.
-    pub(crate) fn take_problems(&self) -> Vec<String> {
+    pub(crate) fn take_problems(&self) -> Vec<PresentationProblem> {
         std::mem::take(&mut self.state().problems)
     }
 
     /// Tells what is wrong with a place in a file.
     fn tell(&self, place: &Place, what: &str) {
-        self.state().tell(format!("{place}: {what}"));
+        let problem = PresentationProblem::Inside(format!("{place}: {what}"));
+        self.state().tell(problem);
     }
 
     /// A request begins.
@@ -193,7 +195,7 @@ impl Presentation {
 }
 
 impl State {
-    fn tell(&mut self, problem: String) {
+    fn tell(&mut self, problem: PresentationProblem) {
         if self.told.len() < MOST_PROBLEMS && self.told.insert(problem.clone()) {
             self.problems.push(problem);
         }
@@ -207,15 +209,15 @@ impl State {
             Ok(text) => {
                 let file = parse::parse(&text, path);
                 for problem in file.problems {
-                    self.tell(problem);
+                    self.tell(PresentationProblem::Inside(problem));
                 }
                 let types = file.types.into_iter().map(Arc::new).collect();
                 self.files.push((path.to_owned(), types));
             }
-            Err(why) => self.tell(format!(
-                "cannot read the Natvis file {}: {why}",
-                path.display()
-            )),
+            Err(reason) => self.tell(PresentationProblem::Unreadable {
+                file: path.to_owned(),
+                reason,
+            }),
         }
     }
 }
