@@ -12,14 +12,14 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
-/// Folders of the debug information with what they are here.
+/// Folders of the debug information with what they are here; nothing, where their sources are not to be looked for.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct SourceMap {
-    folders: Vec<(PathBuf, PathBuf)>,
+    folders: Vec<(PathBuf, Option<PathBuf>)>,
 }
 
 impl SourceMap {
-    /// Reads `{"/build": "/home/me/project"}`, or `[["/build", "/home/me/project"]]` as lldb-dap has it.
+    /// Reads `{"/build": "/home/me/project", "/rustc": null}`, or `[["/build", "/home/me/project"]]` as lldb-dap has it.
     ///
     /// # Errors
     /// A sentence that names the entry.
@@ -30,7 +30,10 @@ impl SourceMap {
             Value::Object(entries) => {
                 for (from, to) in entries {
                     let name = format!("{name}.{from}");
-                    map.add(from, path(&name, to)?, &name)?;
+                    match to {
+                        Value::Null => map.folders.push((plain(Path::new(from)), None)),
+                        to => map.add(from, path(&name, to)?, &name)?,
+                    }
                 }
             }
             Value::Array(entries) => {
@@ -59,27 +62,41 @@ impl SourceMap {
                 to.display()
             ));
         }
-        self.folders.push((plain(Path::new(from)), plain(&to)));
+        self.folders
+            .push((plain(Path::new(from)), Some(plain(&to))));
         Ok(())
     }
 
     /// What a file of the debug information is here.
     pub fn here<'p>(&self, file: &'p Path) -> Cow<'p, Path> {
-        let folders = self.folders.iter().map(|(from, to)| (from, to));
-        replaced(file, folders).map_or(Cow::Borrowed(file), Cow::Owned)
+        match self.mapped(file) {
+            Some((from, Some(to))) => moved(file, from, to),
+            Some((_, None)) | None => Cow::Borrowed(file),
+        }
     }
 
     /// What the debug information calls a file of the client's.
     pub fn in_debuggee<'p>(&self, file: &'p Path) -> Cow<'p, Path> {
-        let folders = self.folders.iter().map(|(from, to)| (to, from));
-        replaced(file, folders).map_or(Cow::Borrowed(file), Cow::Owned)
+        let folders = self.folders.iter();
+        let folders = folders.filter_map(|(from, to)| Some((to.as_deref()?, from)));
+        match longest(file, folders) {
+            Some((to, from)) => moved(file, to, from),
+            None => Cow::Borrowed(file),
+        }
     }
 
     /// Where a file of the debug information is here, and whether it can be opened there.
     pub fn locate(&self, file: &Path) -> (PathBuf, bool) {
         let here = self.here(file).into_owned();
-        let exists = source_exists(&here);
+        let is_hidden = matches!(self.mapped(file), Some((_, None)));
+        let exists = !is_hidden && source_exists(&here);
         (here, exists)
+    }
+
+    /// The folder that counts for a file of the debug information, and what is here for it.
+    fn mapped(&self, file: &Path) -> Option<(&Path, Option<&Path>)> {
+        let folders = self.folders.iter();
+        longest(file, folders.map(|(from, to)| (&**from, to.as_deref())))
     }
 
     /// A file of the debug information, as the client is told of it.
@@ -107,19 +124,26 @@ fn plain(folder: &Path) -> PathBuf {
     parts.filter(|part| *part != Component::CurDir).collect()
 }
 
-/// The file with the longest of the folders that it is in replaced by the other.
-fn replaced<'m>(
+/// The longest of the folders that a file is in, with what stands beside it.
+fn longest<'m, T>(
     file: &Path,
-    folders: impl Iterator<Item = (&'m PathBuf, &'m PathBuf)>,
-) -> Option<PathBuf> {
+    folders: impl Iterator<Item = (&'m Path, T)>,
+) -> Option<(&'m Path, T)> {
     let inside = |folder: &Path| match folder.as_os_str().is_empty() {
         true => file.is_relative(),
         false => file.starts_with(folder),
     };
-    let (from, to) = folders
-        .filter(|(from, _)| inside(from))
-        .max_by_key(|(from, _)| from.components().count())?;
-    Some(to.join(file.strip_prefix(from).ok()?))
+    folders
+        .filter(|(folder, _)| inside(folder))
+        .max_by_key(|(folder, _)| folder.components().count())
+}
+
+/// A file of one folder in another.
+fn moved<'p>(file: &'p Path, from: &Path, to: &Path) -> Cow<'p, Path> {
+    match file.strip_prefix(from) {
+        Ok(rest) => Cow::Owned(to.join(rest)),
+        Err(_) => Cow::Borrowed(file),
+    }
 }
 
 #[cfg(test)]
@@ -158,6 +182,21 @@ mod tests {
             Path::new("src/a.c")
         );
         assert_eq!(map.here(Path::new("/usr/b.c")), Path::new("/usr/b.c"));
+    }
+
+    #[test]
+    fn a_folder_may_be_nowhere() {
+        let map = map(json!({"/build": "/", "/build/bin": null}));
+        assert_eq!(
+            map.locate(Path::new("/build/etc/passwd")),
+            ("/etc/passwd".into(), true)
+        );
+        let shell = Path::new("/build/bin/sh");
+        assert_eq!(map.locate(shell), (shell.to_owned(), false));
+        assert_eq!(
+            map.in_debuggee(Path::new("/bin/sh")),
+            Path::new("/build/bin/sh")
+        );
     }
 
     #[test]

@@ -219,3 +219,36 @@ fn relative_names_of_sources_are_found_from_the_folder_that_is_said() {
     is_found(&moved, json!({"sourcePath": now}));
     is_found(&moved, json!({"relativePathBase": now}));
 }
+
+/// As CodeLLDB has it: those sources are told as if they weren't here.
+#[test]
+fn sources_of_a_folder_that_is_null_are_not_looked_for() {
+    let moved = Moved::new("hidden");
+    let (built, now) = (text(&moved.built), text(&moved.now));
+    let include = format!("{built}/include");
+    let session = Session::new();
+    let arguments = json!({
+        "program": text(&moved.program),
+        "sourceMap": {&*built: now, &*include: null},
+    });
+    session.ok::<LaunchRequest>(dapple_dap::testing::launch_arguments(&arguments));
+    let part = FunctionBreakpoint::new("part");
+    let part = SetFunctionBreakpointsArguments::new(vec![part]);
+    session.ok::<SetFunctionBreakpointsRequest>(part);
+    session.configured();
+    let stop = session.stopped(StoppedEventReason::FunctionBreakpoint);
+    let frames = session.stack(stop.thread);
+    let told = |frame: &StackFrame| {
+        let source = frame.source.clone().expect("a source");
+        (source.path, source.presentation_hint)
+    };
+    assert_eq!(
+        told(&frames[0]),
+        (
+            Some(format!("{include}/part.h")),
+            Some(SourcePresentationHint::Deemphasize)
+        )
+    );
+    assert_eq!(told(&frames[1]), (Some(format!("{now}/main.c")), None));
+    session.disconnect();
+}

@@ -87,7 +87,14 @@ fn path_with(folder: &Path) -> String {
 fn what_a_server_has_makes_breakpoints_work_and_the_launch_does_not_wait() {
     let (folder, id) = stripped("debuginfod-found");
     client(&folder, &id, &folder.join("program.debug"));
-    let (adapter, _) = held(&folder, &path_with(&folder), json!({"debuginfod": true}));
+    comes(&folder, json!({"debuginfod": true}));
+    // As cpptools has it.
+    comes(&folder, json!({"debuginfod": {"enabled": true}}));
+}
+
+/// Debugs the program with what a server has.
+fn comes(folder: &Path, arguments: serde_json::Value) {
+    let (adapter, _) = held(folder, &path_with(folder), arguments);
     // Whether it came before or behind the breakpoint, the module is told of.
     loop {
         let module = adapter.wait_for::<ModuleEvent>();
@@ -117,12 +124,14 @@ fn nothing_is_asked_for_unless_the_user_wants_it() {
         &format!("#!/bin/sh\ntouch '{}'", witness.display()),
     );
     support::script(&folder.join("debuginfod-find"), &script);
-    let (adapter, breakpoint) = held(&folder, &path_with(&folder), json!({}));
-    assert!(!breakpoint.verified);
-    adapter.ok::<ConfigurationDoneRequest>(Default::default());
-    assert_eq!(adapter.wait_for::<ExitedEvent>().exit_code, 2);
-    adapter.disconnect();
-    assert!(!witness.exists(), "a server was asked");
+    for arguments in [json!({}), json!({"debuginfod": {"enabled": false}})] {
+        let (adapter, breakpoint) = held(&folder, &path_with(&folder), arguments);
+        assert!(!breakpoint.verified);
+        adapter.ok::<ConfigurationDoneRequest>(Default::default());
+        assert_eq!(adapter.wait_for::<ExitedEvent>().exit_code, 2);
+        adapter.disconnect();
+        assert!(!witness.exists(), "a server was asked");
+    }
 }
 
 #[test]

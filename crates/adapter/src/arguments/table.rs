@@ -15,6 +15,7 @@ use super::values::{
 use crate::building::arguments;
 use crate::source_map::SourceMap;
 use dapple_engine::forks::FollowForks;
+use serde_json::Value;
 
 /// What editors add for themselves: in VS Code's `launch.json` these stand beside the adapter's own.
 pub const CLIENTS_OWN: [&str; 15] = [
@@ -92,6 +93,25 @@ const SINK: Shape = Shape::Any(&[
 
 /// A stream of `stdio`.
 const STREAM: Shape = Shape::Any(&[Shape::PathOr(INPUTS), Shape::Null]);
+
+/// Whether servers are asked: ours, and cpptools' object.
+const DEBUGINFOD: Shape = Shape::Any(&[
+    Shape::Boolean,
+    Shape::Object(&[
+        Field {
+            name: "enabled",
+            shape: Shape::Boolean,
+            required: false,
+            meaning: "whether they are asked; `true` if it is left out",
+        },
+        Field {
+            name: "timeout",
+            shape: Shape::Number,
+            required: false,
+            meaning: "not used here: nothing waits for them",
+        },
+    ]),
+]);
 
 /// Our own, in the order in which they are listed to users.
 pub const ARGUMENTS: &[Row] = &[
@@ -422,12 +442,12 @@ pub const ARGUMENTS: &[Row] = &[
         shape: Shape::Any(&[
             Shape::Called(
                 "an object from folders of the debug information to folders here",
-                &Shape::Map(&Shape::Path),
+                &Shape::Map(&Shape::Any(&[Shape::Path, Shape::Null])),
             ),
             Shape::List(&Shape::Pair(&Shape::Path)),
         ]),
         default: Some("{}"),
-        description: "Where the sources are, if not where the program was compiled: folders that the debug information names (`.` for relative names), each with the folder here.",
+        description: "Where the sources are, if not where the program was compiled: folders that the debug information names (`.` for relative names), each with the folder here, or `null` where they are not to be looked for.",
         example: r#"{"/build/app": "/home/me/app"}"#,
         origin: Origin::Own,
         read: |given, name, value| {
@@ -546,13 +566,23 @@ pub const ARGUMENTS: &[Row] = &[
     Row {
         name: "debuginfod",
         requests: Requests::Both,
-        shape: Shape::Boolean,
+        shape: DEBUGINFOD,
         default: Some("false"),
         description: "Ask debuginfod servers (`DEBUGINFOD_URLS`, through `debuginfod-find`) for the debug information of modules that have none.",
         example: "true",
         origin: Origin::Own,
         read: |given, name, value| {
-            given.common.debuginfod = boolean(name, value)?;
+            let enabled = match value {
+                Value::Object(fields) => fields.get("enabled").filter(|it| !it.is_null()),
+                other => Some(other),
+            };
+            // In an object it is on unless that says otherwise, as in cpptools.
+            given.common.debuginfod = enabled.is_none_or(|it| it == true);
+            if value.get("timeout").is_some_and(|it| !it.is_null()) {
+                given.warn(format!(
+                    "`{name}.timeout` is ignored: `DEBUGINFOD_TIMEOUT` in the debugger's own environment says how long a server may take, and nothing waits for it"
+                ));
+            }
             Ok(())
         },
     },

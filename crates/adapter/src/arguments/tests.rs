@@ -170,6 +170,8 @@ fn each_type_that_the_table_states_is_taken() {
             let of_its_own = |value: &Value| match row.name {
                 "signals" => !value.is_string() && !value.to_string().contains('7'),
                 "envFile" => false,
+                // That nothing comes of it is said.
+                "debuginfod" => value.get("timeout").is_none(),
                 "build" => !value["env"].is_array(),
                 "cargo" => !value.to_string().contains('7') || value.to_string().contains("run"),
                 _ => true,
@@ -327,6 +329,16 @@ fn unknown_names_lead_to_the_nearest_also_inside_of_objects() {
     ] {
         assert_eq!(read(start, name, &value), Ok(vec![told.to_owned()]));
     }
+    let told = read(
+        Start::Attach,
+        "debuginfod",
+        &json!({"enabled": true, "timeout": 7}),
+    );
+    let told = told.expect("it is let through");
+    assert!(
+        told[0].starts_with("attach: `debuginfod.timeout` is ignored: "),
+        "{told:?}"
+    );
     let long = "x".repeat(1_000_000);
     assert_eq!(
         read(Start::Launch, &long, &json!(1)).map(|told| told.len()),
