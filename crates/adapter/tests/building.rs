@@ -91,31 +91,18 @@ fn a_command_builds_the_program_first() {
 
 #[test]
 fn a_source_file_is_compiled_and_kept() {
+    let app = APP.replace("= argc", "= argc + MORE");
+    let app = format!("#include \"more.h\"\n{app}");
     let files = [
-        ("app.c", APP.replace("= argc", "= argc + MORE")),
-        ("more.h", "#define MORE 1\n".to_owned()),
+        ("app.c", app.as_str()),
+        ("more.h", "#define MORE 1\n"),
         (
             "app.rs",
-            "fn main() {\n    let word = \"rust\";\n    println!(\"{word}\"); // here\n}\n"
-                .to_owned(),
+            "fn main() {\n    let word = \"rust\";\n    println!(\"{word}\"); // here\n}\n",
         ),
-        (
-            "broken.cpp",
-            "int main() {\n  return nothing;\n}\n".to_owned(),
-        ),
+        ("broken.cpp", "int main() {\n  return nothing;\n}\n"),
     ];
-    let files: Vec<(&str, &str)> = files
-        .iter()
-        .map(|(path, text)| (*path, text.as_str()))
-        .collect();
     let project = Project::new("source", &files);
-    project.write(
-        "app.c",
-        &format!(
-            "#include \"more.h\"\n{}",
-            APP.replace("= argc", "= argc + MORE")
-        ),
-    );
     let runs = |source: &str, variable: &str, value: &str| {
         let session = project::session(false);
         let path = project.path(source);
@@ -144,12 +131,8 @@ fn a_source_file_is_compiled_and_kept() {
     let session = project::session(true);
     let path = project.path("broken.cpp");
     let sentence = refused(&session, &json!({"program": path}));
-    assert!(
-        sentence.ends_with(&format!(
-            "could not compile {path}: {path}:2:10: 'nothing' was not declared in this scope"
-        )) || sentence.contains("broken.cpp:2:10: "),
-        "{sentence}"
-    );
+    let place = format!("could not compile {path}: {path}:2:10: ");
+    assert!(sentence.contains(&place), "{sentence}");
     assert!(console(&session).contains('\x1b'), "{}", console(&session));
     // One that isn't there is told like any program.
     let missing = json!({"program": project.path("brokn.cpp")});

@@ -106,6 +106,7 @@ pub fn session(colours: bool) -> Session {
 }
 
 /// Launches, and waits for the answer: the program is there, and held.
+#[track_caller]
 pub fn launch(session: &Session, arguments: &Value) {
     session.ok::<LaunchRequest>(launch_arguments(arguments));
 }
@@ -116,6 +117,7 @@ pub fn console(session: &Session) -> String {
 }
 
 /// The sentence of a launch that has to fail, with the session's end.
+#[track_caller]
 pub fn refused(session: &Session, arguments: &Value) -> String {
     let refused = session.refused::<LaunchRequest>(launch_arguments(arguments));
     session.wait_for::<TerminatedEvent>();
