@@ -37,7 +37,7 @@ fn what_cargo_run_would_run_is_built_and_debugged() {
     assert_eq!(file_of(&stopped.top), Some(project.path("src/main.rs")));
     assert_eq!(session.evaluate(&stopped.top, "word"), "\"one\"");
     let begun = session.wait_for::<ProgressStartEvent>();
-    assert_eq!(begun.title, "cargo build --quiet".replace("build", "run"));
+    assert_eq!(begun.title, "cargo run --quiet");
     session.wait_for::<ProgressEndEvent>();
     assert!(console(&session).starts_with("cargo run --quiet\n"));
     session.disconnect();
@@ -201,12 +201,56 @@ fn a_test_is_found_by_its_name_and_a_panic_stops_in_it() {
         ),
         "{sentence}"
     );
+    let sentence = refused(&project::session(false), &project.cargo("test worcs"));
+    assert!(sentence.ends_with("\ndid you mean `works`?"), "{sentence}");
     let mut arguments = project.cargo("test");
     arguments["cargo"]["filter"] = json!({"kind": "test"});
     arguments["args"] = json!(["--exact", "works"]);
     let session = project::session(false);
     launch(&session, &arguments);
     session.configured();
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+}
+
+#[test]
+fn a_test_that_the_only_program_does_not_have_is_said_with_those_it_has() {
+    let own = "fn main() { println!(\"own {:?}\", std::env::args().nth(1)); }";
+    let manifest = "[[test]]\nname = \"own\"\npath = \"own.rs\"\nharness = false";
+    let project = Project::package("single", "", &[("src/lib.rs", LIB), ("own.rs", own)]);
+    for (args, sentence) in [
+        (
+            "test --lib nothere",
+            "cargo: `single` has no tests for `nothere`; it has `tests::fails`, `tests::halves`",
+        ),
+        (
+            "test --lib test::halvs",
+            "cargo: `single` has no tests for `test::halvs`; did you mean `tests::halves`?",
+        ),
+        (
+            "test --lib -- fail --exact",
+            "cargo: `single` has no tests for `fail --exact`; did you mean `tests::fails`?",
+        ),
+    ] {
+        let told = refused(&project::session(false), &project.cargo(args));
+        assert_eq!(told, sentence);
+    }
+    project.write("src/lib.rs", "");
+    let told = refused(
+        &project::session(false),
+        &project.cargo("test --lib nothere"),
+    );
+    assert_eq!(
+        told,
+        "cargo: `single` has no tests for `nothere`; it has none at all"
+    );
+    // One with a harness of its own is not asked.
+    let text = std::fs::read_to_string(project.path("Cargo.toml")).expect("a manifest");
+    project.write("Cargo.toml", &format!("{text}{manifest}\n"));
+    let session = project::session(false);
+    launch(&session, &project.cargo("test --test own nothere"));
+    session.configured();
+    session.wait_for_output("own Some(\"nothere\")\n");
     assert_eq!(session.exit_code(), 0);
     session.disconnect();
 }

@@ -26,6 +26,7 @@ mod words;
 pub(crate) use attach::{AttachArguments, HANDED_OVER, Target};
 pub(crate) use given::{Common, goes_for_children};
 pub(crate) use launch::{Console, LaunchArguments};
+pub(crate) use unknown::nearest;
 pub(crate) use values::{path, string, wrong};
 
 use dapple_dap::message::Raw;

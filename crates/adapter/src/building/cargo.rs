@@ -1,10 +1,11 @@
 //! Programs that cargo builds: `cargo run`, `test`, `bench` and `build`, with the program debugged instead of run.
 //!
 //! Cargo says itself what it has built (`--message-format=json`); paths are never guessed. Where that are several programs, `choosing` has the rules,
-//! and tests are asked for by name in the programs that have them. What the program gets is what cargo would give it (`environment`).
+//! and tests are asked for by name in the programs that have them (`harness`). What the program gets is what cargo would give it (`environment`).
 
 mod choosing;
 mod environment;
+mod harness;
 mod messages;
 mod metadata;
 mod words;
@@ -14,24 +15,17 @@ pub use words::CommandLine;
 
 use super::first_error::FirstError;
 use super::shell::set_up;
-use super::site::{Ended, Site, Told, Unbuilt};
+use super::site::{Site, Told, Unbuilt};
 use super::{Built, styling};
 use dapple_engine::event::{ExitStatus, Stream};
 use messages::{Artifact, BuildScript, Message};
 use metadata::Metadata;
 use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 use words::Verb;
-
-/// How long a program may take to list its tests.
-const LISTING: Duration = Duration::from_secs(10);
-
-/// How much of a program's list of tests is read, in lines.
-const MOST_LISTED: usize = 1 << 20;
 
 /// What cargo is to build.
 #[derive(Debug, Clone, Default)]
@@ -161,8 +155,15 @@ pub fn build(plan: &CargoPlan, site: &mut Site) -> Result<Built, Unbuilt> {
         }
     };
     let artifact = match chosen.as_slice() {
-        [only] => *only,
-        several if plan.is_test() => with_the_test(plan, several, &launchable, site)?,
+        [only] => {
+            if plan.is_test() {
+                harness::require_the_test(&plan.line, only, &launchable, site)?;
+            }
+            *only
+        }
+        several if plan.is_test() => {
+            harness::with_the_test(&plan.line, several, &launchable, site)?
+        }
         several => {
             return Err(Unbuilt::Failed(format!(
                 "cargo: {} programs were built; say in `args`, or with `filter`, which one is meant:{}",
@@ -372,94 +373,6 @@ impl Toolchain {
             .filter(|cargo| cargo.is_file())
             .unwrap_or_else(|| proxy.to_owned())
     }
-}
-
-/// The one of several programs that has a test of the names that are wanted.
-fn with_the_test<'a>(
-    plan: &CargoPlan,
-    several: &[&'a Artifact],
-    launchable: &dyn Fn(&Artifact) -> Built,
-    site: &mut Site,
-) -> Result<&'a Artifact, Unbuilt> {
-    let mut having = Vec::new();
-    let mut silent = Vec::new();
-    for artifact in several {
-        match count_tests(&launchable(artifact), artifact.folder(), site)? {
-            Some(0) => {}
-            Some(_) => having.push(*artifact),
-            None => silent.push(*artifact),
-        }
-    }
-    let what = match plan.line.program_arguments().as_slice() {
-        [] => "tests".to_owned(),
-        words => format!("tests for `{}`", words.join(" ")),
-    };
-    match having.as_slice() {
-        [only] => {
-            let name = &only.target.name;
-            site.say(&format!(
-                "of {} programs, `{name}` has {what}",
-                several.len()
-            ));
-            Ok(only)
-        }
-        [] => Err(Unbuilt::Failed(match silent.is_empty() {
-            true => format!(
-                "cargo: none of the {} programs that were built has {what}:{}",
-                several.len(),
-                choosing::listed(several)
-            ),
-            false => format!(
-                "cargo: no program lists {what}; these have a harness of their own, say with `args` or `filter` which one is meant:{}",
-                choosing::listed(&silent)
-            ),
-        })),
-        several => Err(Unbuilt::Failed(format!(
-            "cargo: {} programs have {what}; say in `args`, or with `filter`, which one is meant:{}",
-            several.len(),
-            choosing::listed(several)
-        ))),
-    }
-}
-
-/// How many tests a program would run; `None` when it doesn't list them.
-fn count_tests(built: &Built, folder: &Path, site: &mut Site) -> Result<Option<usize>, Unbuilt> {
-    let Some(program) = &built.program else {
-        return Ok(None);
-    };
-    let mut command = Command::new(program);
-    command.args(&built.args).arg("--list");
-    if !built.args.iter().any(|word| is_format(word)) {
-        command.args(["--format", "terse"]);
-    }
-    command.envs(built.env.iter().map(|(name, value)| (name, value)));
-    let before = std::env::var_os("LD_LIBRARY_PATH");
-    if let Some(path) = super::joined_library_path(&built.library_path, before.as_deref()) {
-        command.env("LD_LIBRARY_PATH", path);
-    }
-    command.current_dir(folder);
-    let (mut count, mut lines) = (0, 0);
-    let ended = site.run_for(command, LISTING, &mut |stream, line, _| {
-        lines += 1;
-        let is_listed = stream == Stream::Stdout
-            && lines <= MOST_LISTED
-            && (line.ends_with(": test") || line.ends_with(": benchmark"));
-        count += usize::from(is_listed);
-    });
-    match ended {
-        Ok(Ok(Ended::With(ExitStatus::Code(0)))) => Ok(Some(count)),
-        Ok(Err(unbuilt)) => Err(unbuilt),
-        Ok(Ok(_)) => Ok(None),
-        Err(error) => {
-            tracing::warn!(%error, program = %program.display(), "it can't be asked for its tests");
-            Ok(None)
-        }
-    }
-}
-
-fn is_format(word: &OsStr) -> bool {
-    word.to_str()
-        .is_some_and(|word| word.starts_with("--format"))
 }
 
 /// What to do where the program has less debug information than debugging needs.
