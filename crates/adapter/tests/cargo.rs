@@ -256,6 +256,40 @@ fn a_test_that_the_only_program_does_not_have_is_said_with_those_it_has() {
 }
 
 #[test]
+fn a_runner_is_told_of_and_not_used() {
+    let runner = "[target.'cfg(unix)']\nrunner = \"/no/such/runner\"\n";
+    let files = [("src/main.rs", MAIN), (".cargo/config.toml", runner)];
+    let project = Project::package("runner", "", &files);
+    let runs = |arguments: &Value| {
+        let session = project::session(false);
+        launch(&session, arguments);
+        session.configured();
+        session.wait_for_output("got x\n");
+        let told = console(&session);
+        session.disconnect();
+        let warning = told.lines().find(|line| line.contains(" a runner "));
+        warning.unwrap_or_default().to_owned()
+    };
+    let mut arguments = project.cargo("run x");
+    assert_eq!(
+        runs(&arguments),
+        format!(
+            "warning: cargo runs programs with a runner (`target.'cfg(unix)'.runner` in {}), which isn't used: the program itself is debugged",
+            project.path(".cargo/config.toml")
+        )
+    );
+    let target = "x86_64-unknown-linux-gnu".to_uppercase().replace('-', "_");
+    let variable = format!("CARGO_TARGET_{target}_RUNNER");
+    arguments["cargo"]["env"][&variable] = json!("/no/such/runner");
+    assert!(runs(&arguments).contains(&format!("(`{variable}` in the environment)")));
+    project.write(
+        ".cargo/config.toml",
+        "[target.'cfg(windows)']\nrunner = \"wine\"\n",
+    );
+    assert_eq!(runs(&project.cargo("run x")), "");
+}
+
+#[test]
 fn members_of_a_workspace_are_told_apart() {
     let member = |name: &str| {
         format!(

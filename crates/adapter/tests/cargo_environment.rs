@@ -55,8 +55,8 @@ const DIFFERENT: &[&str] = &[
 
 type Told = BTreeMap<String, String>;
 
-fn told(text: &str) -> Told {
-    let own = cargo_environment();
+/// What was written, without what `own` has: cargo's variables.
+fn told(text: &str, own: &Value) -> Told {
     let is_compared = |name: &str| !DIFFERENT.contains(&name) && own.get(name).is_none();
     let lines = text.lines().filter_map(|line| line.split_once('='));
     lines
@@ -75,10 +75,10 @@ fn without_rustups(path: &str) -> String {
 }
 
 /// What cargo gives it.
-fn under_cargo(folder: &Path, args: &str) -> Told {
+fn under_cargo(folder: &Path, args: &str, environment: &Value) -> Told {
     let mut command = Command::new("cargo");
     command.args(args.split(' ')).current_dir(folder);
-    for (name, value) in cargo_environment().as_object().expect("an object") {
+    for (name, value) in environment.as_object().expect("an object") {
         match value.as_str() {
             Some(value) => command.env(name, value),
             None => command.env_remove(name),
@@ -86,22 +86,22 @@ fn under_cargo(folder: &Path, args: &str) -> Told {
     }
     let output = command.output().expect("cargo runs");
     assert!(output.status.success(), "{output:?}");
-    let mut told = told(&String::from_utf8_lossy(&output.stdout));
+    let mut told = told(&String::from_utf8_lossy(&output.stdout), environment);
     let path = told.get_mut("LD_LIBRARY_PATH").expect("cargo sets it");
     *path = without_rustups(path);
     told
 }
 
 /// What it gets here.
-fn here(folder: &Path, args: &str) -> Told {
+fn here(folder: &Path, args: &str, environment: &Value) -> Told {
     let session = project::session(false);
-    let arguments: Value =
-        json!({"cwd": folder, "cargo": {"args": args, "env": cargo_environment()}});
+    let args: Vec<&str> = args.split(' ').collect();
+    let arguments = json!({"cwd": folder, "cargo": {"args": args, "env": environment}});
     launch(&session, &arguments);
     session.configured();
     session.wait_for_output("END=");
     assert_eq!(session.exit_code(), 0);
-    let mut told = told(&session.output(OutputEventCategory::Stdout));
+    let mut told = told(&session.output(OutputEventCategory::Stdout), environment);
     session.disconnect();
     let path = told.get_mut("LD_LIBRARY_PATH").expect("it is set");
     *path = without_rustups(path);
@@ -130,6 +130,7 @@ fn the_program_gets_what_cargo_would_give_it() {
     ];
     let project = Project::package("told", manifest, &files);
     let sub = project.folder().join("sub");
+    let environment = cargo_environment();
     for (args, word) in [
         ("run -q -- a b", "word=b"),
         ("run -q --example shows", "CARGO_PKG_AUTHORS=\"A:B\""),
@@ -139,8 +140,8 @@ fn the_program_gets_what_cargo_would_give_it() {
             "CARGO_PKG_VERSION_PRE=\"beta.4\"",
         ),
     ] {
-        let expected = under_cargo(&sub, args);
-        let mut given = here(&sub, args);
+        let expected = under_cargo(&sub, args, &environment);
+        let mut given = here(&sub, args, &environment);
         if args.starts_with("test") {
             // Cargo passes its own `--quiet` on to harnesses.
             assert_eq!(expected.get("word").map(String::as_str), Some("--quiet"));
@@ -155,5 +156,70 @@ fn the_program_gets_what_cargo_would_give_it() {
             "{word}: {text:#?}"
         );
         assert_eq!(given, expected, "{args}");
+    }
+}
+
+#[test]
+fn variables_of_cargos_configuration_are_the_programs() {
+    let main = format!("{TELL}fn main() {{ tell() }}");
+    let files = [
+        ("src/main.rs", main.as_str()),
+        (
+            ".cargo/config.toml",
+            "include = [\"more.toml\"]
+            [env]
+            UP = \"up\"
+            BOTH = \"up\"
+            PARTS = { value = \"up\", force = true }
+            RELATIVE = { value = \"some/../place\", relative = true }
+            HOME = \"not this\"
+            PWD = { value = \"forced\", force = true }
+            CARGO_PKG_NAME = { value = \"not this\", force = true }
+            LD_LIBRARY_PATH = { value = \"not this\", force = true }",
+        ),
+        (
+            ".cargo/more.toml",
+            "env.INCLUDED = { value = \"x\", relative = true }\nenv.UP = \"included\"",
+        ),
+        (
+            "sub/.cargo/config.toml",
+            "env.BOTH = \"down\"\nenv.ASKED = \"down\"\nenv.PARTS = { value = \"down\", relative = true }",
+        ),
+        (
+            "home/config.toml",
+            "env.BOTH = \"home\"\nenv.ATHOME = \"home\"",
+        ),
+        (
+            "asked.toml",
+            "env.FILE = { value = \"x\", relative = true }",
+        ),
+    ];
+    let project = Project::package("configured", "", &files);
+    let mut environment = cargo_environment();
+    environment["CARGO_HOME"] = json!(project.path("home"));
+    let sub = project.folder().join("sub");
+    // Behind the subcommand it replaces what is in front of it.
+    let before = "--config env.ASKED='asked' run -q --config ../asked.toml";
+    assert_eq!(
+        here(&sub, before, &environment),
+        under_cargo(&sub, before, &environment)
+    );
+    let args = "run -q --config env.ASKED='asked' --config ../asked.toml";
+    let given = here(&sub, args, &environment);
+    assert_eq!(given, under_cargo(&sub, args, &environment));
+    let folder = project.folder().display();
+    for (name, value) in [
+        ("UP", "up".to_owned()),
+        ("BOTH", "down".to_owned()),
+        ("ASKED", "asked".to_owned()),
+        ("PARTS", format!("{folder}/sub/down")),
+        ("RELATIVE", format!("{folder}/some/../place")),
+        ("PWD", "forced".to_owned()),
+        ("INCLUDED", format!("{folder}/x")),
+        ("FILE", format!("{folder}/sub/x")),
+        ("ATHOME", "home".to_owned()),
+        ("CARGO_PKG_NAME", "configured".to_owned()),
+    ] {
+        assert_eq!(given.get(name), Some(&format!("{value:?}")), "{name}");
     }
 }

@@ -28,6 +28,7 @@ pub(crate) use given::{Common, goes_for_children};
 pub(crate) use launch::{Console, LaunchArguments};
 pub(crate) use unknown::nearest;
 pub(crate) use values::{path, string, wrong};
+pub(crate) use words::text_of;
 
 use dapple_dap::message::Raw;
 use given::Given;

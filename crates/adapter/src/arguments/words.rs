@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-/// The largest file of variables; the system takes fewer.
+/// The largest file that is read: of variables, the system takes fewer.
 const MOST_BYTES: u64 = 4 << 20;
 
 /// Cuts a line into words as a POSIX shell does: at blanks, but for what is in quotation marks or behind a backslash.
@@ -73,7 +73,10 @@ pub fn variables_of(path: &Path) -> Result<Vec<(OsString, Option<OsString>)>, St
 }
 
 /// What a file says, if it is one that is read to its end.
-fn text_of(path: &Path) -> Result<String, String> {
+///
+/// # Errors
+/// Why it can't be read.
+pub fn text_of(path: &Path) -> Result<String, String> {
     let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
     if !metadata.is_file() {
         return Err("it is no regular file".into());

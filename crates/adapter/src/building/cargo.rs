@@ -1,13 +1,17 @@
 //! Programs that cargo builds: `cargo run`, `test`, `bench` and `build`, with the program debugged instead of run.
 //!
 //! Cargo says itself what it has built (`--message-format=json`); paths are never guessed. Where that are several programs, `choosing` has the rules,
-//! and tests are asked for by name in the programs that have them (`harness`). What the program gets is what cargo would give it (`environment`).
+//! and tests are asked for by name in the programs that have them (`harness`). What the program gets is what cargo would give it: by its package and what was built
+//! (`environment`), and by what cargo is told in its files (`configuration`), which it doesn't tell and which are read here, too.
 
 mod choosing;
+mod conditions;
+mod configuration;
 mod environment;
 mod harness;
 mod messages;
 mod metadata;
+mod toolchain;
 mod words;
 
 pub use choosing::{Filter, Kind};
@@ -17,6 +21,7 @@ use super::first_error::FirstError;
 use super::shell::set_up;
 use super::site::{Site, Told, Unbuilt};
 use super::{Built, styling};
+use configuration::Configuration;
 use dapple_engine::event::{ExitStatus, Stream};
 use messages::{Artifact, BuildScript, Message};
 use metadata::Metadata;
@@ -25,6 +30,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use toolchain::Toolchain;
 use words::Verb;
 
 /// What cargo is to build.
@@ -88,13 +94,36 @@ impl CargoPlan {
         std::env::join_paths(folders).unwrap_or(path)
     }
 
+    /// Cargo's own folder.
+    fn home(&self) -> Option<PathBuf> {
+        let usual = || Some(PathBuf::from(self.variable("HOME")?).join(".cargo"));
+        self.variable("CARGO_HOME")
+            .map(PathBuf::from)
+            .or_else(usual)
+    }
+
+    /// What cargo's configuration says in its folder.
+    fn configuration(&self) -> Configuration {
+        let folder = self.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
+        // Cargo sees it without links.
+        match folder.canonicalize() {
+            Ok(folder) => Configuration::read(&folder, self.home(), &self.line.configured()),
+            Err(_) => Configuration::default(),
+        }
+    }
+
+    /// Which target is built for; `None`: the compiler's own.
+    fn target(&self, configuration: &Configuration) -> Option<String> {
+        let given = self.line.target.clone();
+        let variable = || self.variable("CARGO_BUILD_TARGET")?.into_string().ok();
+        given.or_else(variable).or_else(|| configuration.target())
+    }
+
     /// Where cargo is: in `PATH`, or where rustup puts it. What is started from a desktop often doesn't have that in its `PATH`.
     fn cargo(&self) -> Result<PathBuf, String> {
         let path = self.variable("PATH").unwrap_or_default();
-        let home = || Some(PathBuf::from(self.variable("HOME")?).join(".cargo"));
-        let installed = self.variable("CARGO_HOME").map(PathBuf::from).or_else(home);
         std::env::split_paths(&path)
-            .chain(installed.map(|home| home.join("bin")))
+            .chain(self.home().map(|home| home.join("bin")))
             .map(|folder| folder.join("cargo"))
             .find(|cargo| cargo.is_file())
             .ok_or_else(|| {
@@ -123,7 +152,9 @@ pub fn build(plan: &CargoPlan, site: &mut Site) -> Result<Built, Unbuilt> {
     let outcome = run_cargo(plan, &cargo, default.as_deref(), site)?;
     let chosen = choosing::candidates(&outcome.artifacts, plan.line.verb, &plan.filter)
         .map_err(|sentence| format!("cargo: {sentence}"))?;
-    let toolchain = Toolchain::of(plan, site)?;
+    let configuration = plan.configuration();
+    let target = plan.target(&configuration);
+    let toolchain = Toolchain::of(plan, target.as_deref(), site)?;
     let launchable = |artifact: &Artifact| {
         let package = metadata.package(&artifact.package_id);
         let mut env =
@@ -137,7 +168,8 @@ pub fn build(plan: &CargoPlan, site: &mut Site) -> Result<Built, Unbuilt> {
         {
             env.push(("RUSTUP_TOOLCHAIN".into(), name.into()));
         }
-        if plan.is_test() && std::env::var_os("RUST_TEST_NOCAPTURE").is_none() {
+        environment::add_configured(&mut env, configuration.variables());
+        if plan.is_test() && !environment::has(&env, "RUST_TEST_NOCAPTURE".as_ref()) {
             env.push(("RUST_TEST_NOCAPTURE".into(), "1".into()));
         }
         let libraries = toolchain.libraries.clone();
@@ -173,6 +205,9 @@ pub fn build(plan: &CargoPlan, site: &mut Site) -> Result<Built, Unbuilt> {
         }
     };
     if let Some(warning) = without_debug_info(artifact, plan) {
+        site.say(&warning);
+    }
+    if let Some(warning) = without_runner(plan, &configuration, &toolchain) {
         site.say(&warning);
     }
     Ok(launchable(artifact))
@@ -319,62 +354,6 @@ fn cannot_run(program: &Path, error: &io::Error) -> String {
     format!("{} can't be run: {error}", program.display())
 }
 
-/// What the compiler's installation has for programs.
-#[derive(Debug, Default)]
-struct Toolchain {
-    /// Where the standard library is.
-    libraries: Option<PathBuf>,
-}
-
-impl Toolchain {
-    fn of(plan: &CargoPlan, site: &mut Site) -> Result<Toolchain, Unbuilt> {
-        let rustc = plan.variable("RUSTC").unwrap_or_else(|| "rustc".into());
-        let mut command = Command::new(&rustc);
-        if let Some(toolchain) = plan
-            .line
-            .before
-            .first()
-            .filter(|word| word.starts_with('+'))
-        {
-            command.arg(toolchain);
-        }
-        command.args(["--print", "target-libdir"]);
-        if let Some(target) = &plan.line.target {
-            command.args(["--target", target]);
-        }
-        set_up(&mut command, plan.cwd.as_ref(), &plan.env)?;
-        if let Some(folder) = plan.cargo()?.parent() {
-            command.env("PATH", plan.path_with(folder));
-        }
-        let mut path = None;
-        let told = site.run(command, &mut |stream, line, _| {
-            if stream == Stream::Stdout && path.is_none() {
-                path = Some(PathBuf::from(line));
-            }
-        });
-        match told {
-            Ok(Err(Unbuilt::Cancelled)) => return Err(Unbuilt::Cancelled),
-            Ok(Ok(ExitStatus::Code(0))) => {}
-            // Few programs need it.
-            other => tracing::warn!(?other, "where the standard library is can't be found out"),
-        }
-        Ok(Toolchain {
-            libraries: path.filter(|path| path.is_absolute()),
-        })
-    }
-
-    /// Cargo itself, where this is only a proxy (rustup's).
-    fn cargo(&self, proxy: &Path) -> PathBuf {
-        // SYSROOT/lib/rustlib/TARGET/lib
-        let root = self.libraries.as_deref();
-        let root = root.and_then(|libraries| libraries.ancestors().nth(4));
-        let cargo = root.map(|root| root.join("bin").join("cargo"));
-        cargo
-            .filter(|cargo| cargo.is_file())
-            .unwrap_or_else(|| proxy.to_owned())
-    }
-}
-
 /// What to do where the program has less debug information than debugging needs.
 fn without_debug_info(artifact: &Artifact, plan: &CargoPlan) -> Option<String> {
     let kind = &artifact.profile.debuginfo;
@@ -396,4 +375,25 @@ fn without_debug_info(artifact: &Artifact, plan: &CargoPlan) -> Option<String> {
         "warning: `{}` was built with little debug information, so that {missing}; with `debug = \"full\"` under `[profile.{profile}]` in Cargo.toml it has all",
         artifact.target.name
     ))
+}
+
+/// What is said where cargo would run the program with another one: that would be debugged then.
+fn without_runner(
+    plan: &CargoPlan,
+    configuration: &Configuration,
+    toolchain: &Toolchain,
+) -> Option<String> {
+    let target = toolchain.target()?;
+    let in_capitals = target.to_uppercase().replace(['-', '.'], "_");
+    let variable = format!("CARGO_TARGET_{in_capitals}_RUNNER");
+    let told = match plan.variable(&variable) {
+        Some(_) => format!("`{variable}` in the environment"),
+        None => {
+            let (key, place) = configuration.runner(target, &toolchain.conditions)?;
+            format!("`{key}` in {place}")
+        }
+    };
+    (plan.line.verb != Verb::Build).then(|| {
+        format!("warning: cargo runs programs with a runner ({told}), which isn't used: the program itself is debugged")
+    })
 }

@@ -1,8 +1,9 @@
 //! The environment that cargo gives a program when it runs it (The Cargo Book, "Environment variables"; `Compilation::target_process` in cargo).
 
+use super::configuration::Variable;
 use super::messages::{Artifact, BuildScript};
 use super::metadata::Package;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// The variables for a program of this package.
@@ -68,6 +69,24 @@ pub fn variables(
         set(&format!("CARGO_PKG_{name}"), value.into());
     }
     variables
+}
+
+/// Whether a variable is set for a program, or comes from the debugger's own environment.
+pub fn has(variables: &[(OsString, OsString)], name: &OsStr) -> bool {
+    variables.iter().any(|(known, _)| known == name) || std::env::var_os(name).is_some()
+}
+
+/// Adds what cargo's configuration says: what cargo sets itself it never changes, what is set otherwise only by `force`
+/// (`apply_env_config` in cargo).
+pub fn add_configured(variables: &mut Vec<(OsString, OsString)>, configured: Vec<Variable>) {
+    for Variable { name, value, force } in configured {
+        // That is always cargo's.
+        let is_cargos =
+            name == "LD_LIBRARY_PATH" || variables.iter().any(|(known, _)| *known == name);
+        if !is_cargos && (force || std::env::var_os(&name).is_none()) {
+            variables.push((name, value));
+        }
+    }
 }
 
 /// Where a program finds its libraries: what build scripts have said and lies in the target folder, that folder, and the toolchain's.

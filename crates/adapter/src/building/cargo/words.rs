@@ -167,6 +167,14 @@ impl CommandLine {
         words
     }
 
+    /// What `--config` gives: behind the subcommand it replaces what is in front of it.
+    pub fn configured(&self) -> Vec<&str> {
+        match values_of_config(&self.options) {
+            behind if behind.is_empty() => values_of_config(&self.before),
+            behind => behind,
+        }
+    }
+
     /// As the user would write it.
     pub fn shown(&self) -> String {
         let verb = match self.verb {
@@ -180,6 +188,20 @@ impl CommandLine {
         words.extend(self.tests.as_deref());
         words.join(" ")
     }
+}
+
+/// The values of `--config` among options.
+fn values_of_config(options: &[String]) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut options = options.iter().map(String::as_str);
+    while let Some(option) = options.next() {
+        match option.strip_prefix("--config") {
+            Some("") => found.extend(options.next()),
+            Some(value) => found.extend(value.strip_prefix('=')),
+            None => {}
+        }
+    }
+    found
 }
 
 /// The line without what comes behind the subcommand, and that.
@@ -335,6 +357,9 @@ mod tests {
         assert_eq!(line.target.as_deref(), Some("t"));
         assert_eq!(line.profile.as_deref(), Some("release"));
         assert_eq!(line.common.join(" "), "--config a=1 --offline");
+        assert_eq!(line.configured(), ["a=1"]);
+        let line = read("--config a=1 run --config=b=2 --config c=3").expect("a line");
+        assert_eq!(line.configured(), ["b=2", "c=3"]);
         assert!(line.names_target && line.names_colours);
     }
 

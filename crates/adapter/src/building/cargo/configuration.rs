@@ -1,0 +1,238 @@
+//! What cargo's own configuration says of the programs that it runs: their variables (`[env]`), and a `runner` (The Cargo Book, "Configuration").
+//!
+//! It stands in `.cargo/config.toml` in cargo's folder and in those above it, in cargo's home, in what such files `include`, and on the command line
+//! (`--config`). What is nearer wins, key by key. What is wrong in it cargo says itself, before there is a program; here that is nothing.
+
+use super::conditions;
+use crate::arguments::text_of;
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use toml_edit::{Document, Item, TableLike};
+
+/// How deep files may include others.
+const DEEPEST: usize = 16;
+
+/// All that there is, the strongest first.
+#[derive(Debug, Default)]
+pub struct Configuration {
+    layers: Vec<Layer>,
+}
+
+/// A file, or an argument.
+#[derive(Debug)]
+struct Layer {
+    /// What it is called in front of users.
+    name: String,
+    /// The folder that its `relative` values are meant from.
+    root: PathBuf,
+    content: Document<String>,
+}
+
+/// A variable of `[env]`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: OsString,
+    /// Its value.
+    pub value: OsString,
+    /// It replaces one that is set already.
+    pub force: bool,
+}
+
+impl Configuration {
+    /// Reads what holds for cargo in a folder, with its home and what it is given by `--config`.
+    pub fn read(folder: &Path, home: Option<PathBuf>, given: &[&str]) -> Configuration {
+        let mut layers = Vec::new();
+        for argument in given.iter().rev() {
+            let file = folder.join(argument);
+            match !argument.is_empty() && file.exists() {
+                true => add_file(&mut layers, &file, 0),
+                false => layers.extend(Layer::read(
+                    "--config".to_owned(),
+                    folder.to_owned(),
+                    (*argument).to_owned(),
+                )),
+            }
+        }
+        let mut seen = HashSet::new();
+        let above = folder.ancestors().map(|folder| folder.join(".cargo"));
+        for place in above.chain(home) {
+            // The name of old wins where both are there.
+            let files = ["config", "config.toml"].map(|name| place.join(name));
+            let file = files.into_iter().find(|file| file.is_file());
+            if seen.insert(place)
+                && let Some(file) = file
+            {
+                add_file(&mut layers, &file, 0);
+            }
+        }
+        Configuration { layers }
+    }
+
+    /// The variables for what cargo runs.
+    pub fn variables(&self) -> Vec<Variable> {
+        let tables = self.layers.iter().filter_map(|layer| layer.table("env"));
+        let names: BTreeSet<&str> = tables
+            .flat_map(|table| table.iter().map(|(name, _)| name))
+            .collect();
+        let variables = names.into_iter().filter_map(|name| self.variable(name));
+        variables.collect()
+    }
+
+    /// A variable: a text, or a table with `value`, `force` and `relative`.
+    fn variable(&self, name: &str) -> Option<Variable> {
+        let said: Vec<(&Layer, &Item)> = self
+            .layers
+            .iter()
+            .filter_map(|layer| Some((layer, layer.table("env")?.get(name)?)))
+            .collect();
+        let field = |field: &str| {
+            let tables = said.iter().filter_map(|(_, item)| item.as_table_like());
+            tables.filter_map(|table| table.get(field)).next()
+        };
+        let is_set = |name: &str| field(name).and_then(Item::as_bool) == Some(true);
+        let (nearest, first) = said.first()?;
+        let value = first.as_str().or_else(|| field("value")?.as_str())?;
+        let value = match is_set("relative") {
+            true => nearest.root.join(value).into(),
+            false => value.into(),
+        };
+        Some(Variable {
+            name: name.into(),
+            value,
+            force: is_set("force"),
+        })
+    }
+
+    /// What programs for a target are run with, if there is anything: its key, and where that stands. `known` is what the compiler says of the target
+    /// (`--print cfg`).
+    pub fn runner(&self, target: &str, known: &[String]) -> Option<(String, &str)> {
+        let has_runner = |item: &Item| {
+            let table = item.as_table_like();
+            table.is_some_and(|table| table.contains_key("runner"))
+        };
+        let targets = self.layers.iter().filter_map(|layer| {
+            let runners = layer.table("target")?.iter();
+            Some((layer, runners.filter(|(_, item)| has_runner(item))))
+        });
+        let runners: Vec<(&Layer, &str)> = targets
+            .flat_map(|(layer, runners)| runners.map(move |(name, _)| (layer, name)))
+            .collect();
+        let is_this = |name: &str| name == target;
+        let holds = |name: &str| conditions::holds(name, known) == Some(true);
+        let found = runners.iter().find(|(_, name)| is_this(name));
+        let (layer, name) = found.or_else(|| runners.iter().find(|(_, name)| holds(name)))?;
+        let key = match is_this(name) {
+            true => format!("target.{name}.runner"),
+            false => format!("target.'{name}'.runner"),
+        };
+        Some((key, &layer.name))
+    }
+
+    /// The target that is built for, where the command line names none.
+    pub fn target(&self) -> Option<String> {
+        let builds = self.layers.iter().filter_map(|layer| layer.table("build"));
+        let target = builds.filter_map(|build| build.get("target")).next()?;
+        target.as_str().map(str::to_owned)
+    }
+}
+
+impl Layer {
+    fn read(name: String, root: PathBuf, text: String) -> Option<Layer> {
+        let content = Document::parse(text).ok()?;
+        Some(Layer {
+            name,
+            root,
+            content,
+        })
+    }
+
+    fn table(&self, name: &str) -> Option<&dyn TableLike> {
+        self.content.get(name)?.as_table_like()
+    }
+}
+
+/// A file, and below it what it includes, of which the last wins.
+fn add_file(layers: &mut Vec<Layer>, file: &Path, depth: usize) {
+    let root = file.parent().and_then(Path::parent);
+    let (Ok(text), Some(root)) = (text_of(file), root) else {
+        return;
+    };
+    let Some(layer) = Layer::read(file.display().to_string(), root.to_owned(), text) else {
+        return;
+    };
+    let included = layer.content.get("include").map(included);
+    layers.push(layer);
+    if depth < DEEPEST {
+        for path in included.into_iter().flatten().rev() {
+            add_file(layers, &file.with_file_name(path), depth + 1);
+        }
+    }
+}
+
+/// The paths of `include`: one, or a list of paths and tables with one.
+fn included(item: &Item) -> Vec<String> {
+    let path = |table: &dyn TableLike| Some(table.get("path")?.as_str()?.to_owned());
+    if let Some(one) = item.as_str() {
+        return vec![one.to_owned()];
+    }
+    if let Some(tables) = item.as_array_of_tables() {
+        return tables.iter().filter_map(|table| path(table)).collect();
+    }
+    let values = item.as_array().into_iter().flatten();
+    let paths = values.filter_map(|value| match value.as_str() {
+        Some(text) => Some(text.to_owned()),
+        None => path(value.as_inline_table()?),
+    });
+    paths.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn configuration(given: &[&str]) -> Configuration {
+        Configuration::read(Path::new("/nowhere/at/all"), None, given)
+    }
+
+    #[test]
+    fn later_arguments_win_and_others_do_nothing() {
+        let read = configuration(&[
+            "env.A = 'one'",
+            "env.A.value = 'two'",
+            "env.A.force = true",
+            "no TOML",
+            "",
+        ]);
+        let expected = Variable {
+            name: "A".into(),
+            value: "two".into(),
+            force: true,
+        };
+        assert_eq!(read.variables(), [expected]);
+    }
+
+    #[test]
+    fn a_runner_is_told_by_its_target_or_by_what_the_target_is() {
+        let known = ["unix".to_owned(), "target_os=\"linux\"".to_owned()];
+        let of = |argument: &str, target: &str| {
+            let read = configuration(&[argument]);
+            read.runner(target, &known)
+                .map(|(key, place)| format!("{key} in {place}"))
+        };
+        let plain = "target.x86_64-unknown-linux-gnu.runner = 'time'";
+        assert_eq!(
+            of(plain, "x86_64-unknown-linux-gnu").as_deref(),
+            Some("target.x86_64-unknown-linux-gnu.runner in --config")
+        );
+        assert_eq!(of(plain, "x86_64-unknown-linux-musl"), None);
+        let conditional = "target.'cfg(all(unix, target_os = \"linux\"))'.runner = ['time', '-v']";
+        assert_eq!(
+            of(conditional, "any").as_deref(),
+            Some("target.'cfg(all(unix, target_os = \"linux\"))'.runner in --config")
+        );
+        assert_eq!(of("target.'cfg(windows)'.runner = 'wine'", "any"), None);
+        assert_eq!(of("target.any.linker = 'ld'", "any"), None);
+    }
+}
