@@ -12,6 +12,8 @@ use toml_edit::{Document, Item, TableLike};
 
 /// How deep files may include others.
 const DEEPEST: usize = 16;
+/// How many files and arguments are looked at: cargo refuses files that include themselves, but one that is too old to include any doesn't look.
+const MOST: usize = 256;
 
 /// All that there is, the strongest first.
 #[derive(Debug, Default)]
@@ -155,6 +157,9 @@ impl Layer {
 
 /// A file, and below it what it includes, of which the last wins.
 fn add_file(layers: &mut Vec<Layer>, file: &Path, depth: usize) {
+    if layers.len() >= MOST {
+        return;
+    }
     let root = file.parent().and_then(Path::parent);
     let (Ok(text), Some(root)) = (text_of(file), root) else {
         return;
@@ -211,6 +216,24 @@ mod tests {
             force: true,
         };
         assert_eq!(read.variables(), [expected]);
+    }
+
+    #[test]
+    fn files_that_include_themselves_come_to_an_end() {
+        let name = format!("dapple-configuration-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        let own = folder.join(".cargo");
+        std::fs::create_dir_all(&own).expect("a folder");
+        let text = "include = ['config.toml', 'config.toml', 'config.toml']\n[env]\nA = 'a'\n";
+        std::fs::write(own.join("config.toml"), text).expect("a file");
+        let read = Configuration::read(&folder, None, &[]);
+        std::fs::remove_dir_all(&folder).expect("it is there");
+        assert!(
+            (2..=MOST + 3).contains(&read.layers.len()),
+            "{}",
+            read.layers.len()
+        );
+        assert_eq!(read.variables().len(), 1);
     }
 
     #[test]
