@@ -307,7 +307,8 @@ impl<'a> Dwarf<'a> {
         found
     }
 
-    /// Whether the line's code before `run` ends in a jump there: what lies between is another line's, such as where its arithmetic panics.
+    /// Whether the line's code before `run` ends in a jump there, or to code of no line right before it: what lies between is another line's, such
+    /// as where its arithmetic panics. Where the line's own does is jumped to on a condition.
     fn is_continued_at(
         &self,
         lowest: &Candidate<'_, 'a>,
@@ -319,12 +320,19 @@ impl<'a> Dwarf<'a> {
         };
         let rows = lines.rows.get(first..=index).unwrap_or(&[]);
         let is_own = |row: &Row| row.line == run.line || row.line == 0;
+        let nobodys = rows.iter().rev().skip(1).take_while(|row| row.line == 0);
+        let start = nobodys.last().map_or(run.address, |row| row.address);
+        let leads_here = |target: u64| (start..=run.address).contains(&target);
         rows.windows(2)
             .filter(|pair| is_own(&pair[0]) && !is_own(&pair[1]))
             .any(|pair| {
                 let end = pair[1].address;
-                let distance = stray_rows::jump(self.code(&(pair[0].address..end)));
-                distance.is_some_and(|by| end.wrapping_add_signed(by) == run.address)
+                let code = self.code(&(pair[0].address..end));
+                let jump = stray_rows::jump(code).map(|by| (end, by));
+                let before = stray_rows::jump_before_last(code)
+                    .map(|(from, by)| (pair[0].address.wrapping_add(from as u64), by));
+                let mut jumps = jump.into_iter().chain(before);
+                jumps.any(|(from, by)| leads_here(from.wrapping_add_signed(by)))
             })
     }
 

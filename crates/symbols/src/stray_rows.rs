@@ -142,6 +142,22 @@ pub(crate) fn jump(code: &[u8]) -> Option<i64> {
     }
 }
 
+/// The conditional jump in front of the jump that code ends in: from where, in bytes from the code's beginning, and how far it goes.
+pub(crate) fn jump_before_last(code: &[u8]) -> Option<(usize, i64)> {
+    let last = match *code {
+        [.., 0xeb, _] => 2,
+        [.., 0xe9, _, _, _, _] => 5,
+        _ => return None,
+    };
+    let before = code.get(..code.len() - last)?;
+    let distance = match *before {
+        [.., 0x0f, 0x80..=0x8f, a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
+        [.., 0x70..=0x7f, distance] => i64::from(distance as i8),
+        _ => return None,
+    };
+    Some((before.len(), distance))
+}
+
 /// Whether code does nothing but read something through the pointer that a function has kept in its frame: `mov rax, [rbp-n]` and
 /// a load into any register.
 fn only_reads_capture(code: &[u8]) -> bool {
@@ -297,7 +313,7 @@ fn correct_coroutine(dwarf: &Dwarf<'_>, lines: &mut Lines, runs: &[Run]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{goes_on, jump, only_reads_capture, returns};
+    use super::{goes_on, jump, jump_before_last, only_reads_capture, returns};
 
     #[test]
     fn a_capture_is_read_by_two_loads() {
@@ -338,5 +354,15 @@ mod tests {
         assert_eq!(jump(&[0x89, 0xd8, 0xeb, 0xfe]), Some(-2));
         assert_eq!(jump(&[0xe9, 0, 1, 0, 0]), Some(256));
         assert_eq!(jump(&[0x89, 0xd8]), None);
+        assert_eq!(
+            jump_before_last(&[0x39, 0xc8, 0x72, 0x31, 0xeb, 0x14]),
+            Some((4, 0x31))
+        );
+        assert_eq!(
+            jump_before_last(&[0x0f, 0x82, 0, 1, 0, 0, 0xe9, 1, 0, 0, 0]),
+            Some((6, 256))
+        );
+        assert_eq!(jump_before_last(&[0x72, 0x31]), None);
+        assert_eq!(jump_before_last(&[0x89, 0xd8, 0xeb, 0x14]), None);
     }
 }

@@ -322,6 +322,18 @@ fn a_closing_brace_in_rust_is_found_where_the_block_ends() {
     );
 }
 
+/// Each of them has a part behind its check for an overflow, and where that panics, among code of the others.
+#[test]
+fn lines_of_arithmetic_in_rust_have_one_place_each() {
+    let text = "fn add(mut sum: u32) -> u32 {\n    sum += 1; // stop: first\n    sum += 10; // stop: second\n    sum += 100; // stop: third\n    sum *= 3; // stop: fourth\n    sum\n}\n\nfn main() {\n    println!(\"{}\", add(2));\n}\n";
+    let fixture = compile("arithmetic.rs", text, &["-g"]);
+    let module = fixture.open();
+    for mark in ["first", "second", "third", "fourth"] {
+        let found = fixture.addresses(&module, mark);
+        assert_eq!(found.len(), 1, "{mark}: {found:?}");
+    }
+}
+
 /// Between the parts of a macro's line stands where the arithmetic of the line before panics.
 #[test]
 fn a_macros_line_in_rust_has_one_place() {
