@@ -6,13 +6,18 @@ mod support;
 #[allow(dead_code, reason = "others use the rest")]
 mod running;
 
+#[path = "../../engine/tests/support/lending.rs"]
+mod lending;
+
 use dapple_dap::client::Client;
 use dapple_dap::message::Raw;
-use dapple_dap::testing::TestClient;
+use dapple_dap::testing::{TestClient, launch_arguments};
 use dapple_dap::types::*;
+use lending::{Files, reading_at, reading_child, until};
 use running::{Running, changed_text, kill};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::OnceLock;
 
 /// How often what depends on the moment is tried.
@@ -80,9 +85,7 @@ impl Debugged {
         for command in commands {
             server.ask(command);
         }
-        let client = Client::spawn(support::dapple().arg("dap")).expect("dapple runs");
-        let client = TestClient::from(client);
-        client.initialize();
+        let client = client();
         let mut arguments = AttachRequestArguments::new();
         let pid = Raw::new(&server.pid()).expect("a number");
         arguments.other.insert("pid".to_owned(), pid);
@@ -326,4 +329,91 @@ fn who_runs_into_a_trap_in_between_ends_by_that_and_the_others_go_on() {
         }
         println!("{threads} busy threads: {survivors} of {rounds} survive");
     }
+}
+
+/// A client of `dapple dap`, initialized.
+fn client() -> TestClient {
+    let client = Client::spawn(support::dapple().arg("dap")).expect("dapple runs");
+    let client = TestClient::from(client);
+    client.initialize();
+    client
+}
+
+fn lender() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| compiled("lent"))
+}
+
+/// Breakpoints on the system call that the child of `lent.c` waits in, and on what follows it.
+fn break_where_the_child_waits(client: &TestClient) {
+    let functions = vec![FunctionBreakpoint::new("wait_for")];
+    let arguments = SetFunctionBreakpointsArguments::new(functions);
+    let set = client.ok::<SetFunctionBreakpointsRequest>(arguments);
+    let call = &set.breakpoints[0].instruction_reference;
+    let call = call.as_deref().expect("where it is");
+    let wanted = [0, 2].map(|offset| InstructionBreakpoint::new(call).with_offset(offset));
+    let arguments = SetInstructionBreakpointsArguments::new(wanted.into());
+    let set = client.ok::<SetInstructionBreakpointsRequest>(arguments);
+    for breakpoint in set.breakpoints {
+        assert!(breakpoint.verified, "{breakpoint:?}");
+    }
+}
+
+#[test]
+fn a_child_in_the_memory_of_a_process_goes_on_from_the_copy_of_an_instruction() {
+    for _ in 0..rounds(2) {
+        let files = Files::new();
+        let started = Command::new(lender()).args(files.args()).spawn();
+        let mut program = started.expect("it starts");
+        let process = program.id() as i32;
+        until("it is not ready", || reading_at(process));
+        let client = client();
+        let mut arguments = AttachRequestArguments::new();
+        let pid = Raw::new(&process).expect("a number");
+        arguments.other.insert("pid".to_owned(), pid);
+        client.ok::<AttachRequest>(arguments);
+        break_where_the_child_waits(&client);
+        client.ok::<ConfigurationDoneRequest>(Default::default());
+        files.send();
+        let (child, at) = reading_child(process);
+        let tracer = running::status(child, "TracerPid");
+        assert_eq!(tracer, running::status(process, "TracerPid"));
+        until("there is no guardian", || {
+            (guardians(process).len() == 1).then_some(())
+        });
+        kill("-KILL", tracer.parse().expect("a process"));
+        while !guardians(process).is_empty() {
+            std::thread::yield_now();
+        }
+        assert_eq!(running::status(child, "TracerPid"), "0");
+        // The copy is still there: who is in it can't be told from outside, and it leads on by itself.
+        assert_eq!(reading_at(child), Some(at));
+        files.send();
+        assert_eq!(files.result(), "0x300");
+        assert_eq!(program.wait().expect("its end").code(), Some(3));
+    }
+}
+
+#[test]
+fn a_child_in_the_memory_of_what_was_launched_ends_with_that() {
+    let files = Files::new();
+    let client = client();
+    let arguments = serde_json::json!({"program": lender(), "args": [&files.fifo, &files.result]});
+    client.ok::<LaunchRequest>(launch_arguments(&arguments));
+    break_where_the_child_waits(&client);
+    client.ok::<ConfigurationDoneRequest>(Default::default());
+    let process = client.wait_for::<ProcessEvent>().system_process_id;
+    let process = process.expect("an id") as i32;
+    files.send();
+    let (child, _) = reading_child(process);
+    let tracer = running::status(child, "TracerPid");
+    kill("-KILL", tracer.parse().expect("a process"));
+    for gone in [process, child] {
+        until("it goes on", || {
+            let state = running::status(gone, "State");
+            (state.is_empty() || state.starts_with('Z')).then_some(())
+        });
+    }
+    let result = std::fs::read_to_string(&files.result);
+    assert_eq!(result.expect("the result"), "");
 }

@@ -3,6 +3,7 @@
 #![allow(dead_code, missing_docs)]
 
 pub mod evaluated;
+pub mod lending;
 pub mod libraries;
 pub mod listing;
 pub mod optimised;
