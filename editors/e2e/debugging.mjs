@@ -29,8 +29,12 @@ export class Debugging {
     /** Stopped somewhere, with all that VS Code does then: the frame is shown, its line marked, and keys mean something. */
     async settled() {
         await until('a line to be marked', () => this.workbench.markedLine());
-        await until('the program to stand still', () => this.toolbar(), (buttons) => buttons.some((name) => name.startsWith('Continue')));
+        await this.standing();
         await this.workbench.focusEditor();
+    }
+
+    async standing() {
+        return until('the program to stand still', () => this.toolbar(), (buttons) => buttons.some((name) => name.startsWith('Continue')));
     }
 
     async ended() {
@@ -53,16 +57,55 @@ export class Debugging {
         );
     }
 
+    /** The threads of the call stack: `{ name, state }`; none where a program has only one. */
+    async threads() {
+        return this.page.locator('.debug-call-stack').evaluate((view) =>
+            [...view.querySelectorAll('.monaco-list-row .thread')].map((thread) => {
+                const shown = (selector) => thread.querySelector(selector)?.textContent.trim() ?? '';
+                return { name: shown('.name'), state: shown('.state') };
+            }),
+        );
+    }
+
+    /** Opens a thread in the call stack, so that its frames are shown. */
+    async openThread(name) {
+        const row = this.rows('debug-call-stack').filter({ has: this.page.locator('.thread .name').getByText(name, { exact: true }) });
+        await until(`${name} to open`, async () => {
+            if ((await row.getAttribute('aria-expanded', { timeout: 1000 })) === 'true') return true;
+            await row.locator('.monaco-tl-twistie').click({ timeout: 1000 });
+            return false;
+        });
+    }
+
+    /** The exception breakpoints that are offered, by their names, with whether they are on. */
+    async exceptionBreakpoints() {
+        await this.fold('Breakpoints', false);
+        const rows = this.page.locator('.debug-breakpoints .monaco-list-row:has(.breakpoint.exception)');
+        await rows.first().waitFor();
+        const shown = await rows.evaluateAll((all) =>
+            all.map((row) => [row.querySelector('.name').textContent.trim(), row.getAttribute('aria-checked') === 'true']),
+        );
+        return Object.fromEntries(shown);
+    }
+
+    /** What is said of an exception in the editor, below the line where it has stopped the program. */
+    async exception() {
+        const widget = this.page.locator('.exception-widget');
+        await widget.waitFor();
+        return until('what has happened', async () => plain(await widget.innerText({ timeout: 1000 })));
+    }
+
     /** Why the program has stopped, as the call stack's title says it. */
     async reason() {
         return plain(await this.page.locator('.call-stack-state-message').innerText({ timeout: 1000 }));
     }
 
-    /** Closes a section of the side bar. */
-    async fold(section) {
+    /** Closes a section of the side bar, or opens it. */
+    async fold(section, closed = true) {
         const header = this.page.locator(`.pane-header[aria-label="${section} Section"]`);
-        if ((await header.getAttribute('aria-expanded')) === 'true') await header.click();
-        await until(`${section} to close`, () => header.getAttribute('aria-expanded'), (open) => open === 'false');
+        const wanted = String(!closed);
+        if ((await header.getAttribute('aria-expanded')) !== wanted) await header.click();
+        await until(`${section} to ${closed ? 'close' : 'open'}`, () => header.getAttribute('aria-expanded'), (open) => open === wanted);
     }
 
     /** The rows of the variables' view, as they are read: `name = value`. */
@@ -78,6 +121,18 @@ export class Debugging {
     async variable(name, view = 'debug-variables') {
         if (view === 'debug-variables') await this.expand('Locals');
         return this.row(view, name);
+    }
+
+    /** Waits for a variable to be in sight, and for the scope that it is in to be called so. */
+    async inScope(name, scope) {
+        const above = async () => {
+            const rows = await this.rows('debug-variables').evaluateAll((all) =>
+                all.map((row) => ({ level: row.getAttribute('aria-level'), text: (row.querySelector('.name') ?? row).textContent.trim() })),
+            );
+            const at = rows.findIndex(({ text }) => text.replace(/(:| =)?\s*$/, '') === name);
+            return rows.slice(0, Math.max(at, 0)).findLast(({ level }) => level === '1')?.text;
+        };
+        return until(`${name} in ${scope}`, above, (shown) => shown === scope);
     }
 
     row(view, name) {
@@ -117,6 +172,13 @@ export class Debugging {
         const row = await this.variable(name, view);
         await row.click({ button: 'right' });
         await this.workbench.menu(entry);
+    }
+
+    /** Has the memory of a variable shown, by the button in its row. */
+    async openMemory(name) {
+        const row = await this.variable(name);
+        await row.hover();
+        await row.locator('.action-label[aria-label="View Binary Data"]').click();
     }
 
     async watch(expression) {

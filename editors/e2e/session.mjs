@@ -1,12 +1,20 @@
 // One program from its first breakpoint to its end, in a folder that has a Cargo.toml and no launch.json.
 
-import { readFileSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { equal, match, ok } from 'node:assert/strict';
 import { until } from './until.mjs';
 
+/** Makes the program's folder in `work`. */
+function prepare(work) {
+    const folder = join(work, 'till');
+    cpSync(fileURLToPath(new URL('project', import.meta.url)), folder, { recursive: true });
+    return folder;
+}
+
 /** The checks, in their order: `[name, what is done and resolves to what was seen]`. */
-export function session({ page, workbench, debugging, server, path, picture }) {
+function steps({ page, workbench, debugging, server, path, picture }) {
     const source = readFileSync(join(path, 'src/main.rs'), 'utf8').split('\n');
     const line = (text) => source.findIndex((one) => one.includes(text)) + 1;
     const at = {
@@ -47,7 +55,9 @@ export function session({ page, workbench, debugging, server, path, picture }) {
         ['input typed in the terminal', async () => {
             await answer('Ada');
             await workbench.stoppedAt(at.price);
-            return (await debugging.terminalLines()).join(' / ');
+            const lines = await debugging.terminalLines();
+            match(lines[0], / sh \/\S+\/run$/);
+            return lines.join(' / ');
         }],
         ['line marked', async () => {
             equal(await workbench.markedLine(), at.price);
@@ -87,12 +97,14 @@ export function session({ page, workbench, debugging, server, path, picture }) {
             await debugging.press('F11');
             await workbench.stoppedAt(at.each);
             const stack = await until('both frames', () => debugging.stack(), (frames) => frames[0]?.name === 'till::price_of' && frames[1]?.name === 'till::main');
+            await debugging.inScope('item', 'Locals');
             return stack.slice(0, 2).map(({ name, line }) => `${name} ${line}`).join(' < ');
         }],
         ['step out', async () => {
             await debugging.press('Shift+F11');
             await workbench.stoppedAt(at.price);
-            return until('main', top('till::main', at.price));
+            await until('main', top('till::main', at.price));
+            return `price_of() = ${await debugging.value('till::price_of()', (value) => value === '500')}`;
         }],
         ['step over', async () => {
             await debugging.press('F10');
@@ -169,7 +181,10 @@ export function session({ page, workbench, debugging, server, path, picture }) {
             await workbench.focusEditor();
             await debugging.press('F5');
             await until('the end of what is watched', () => debugging.reason(), (said) => said === 'Watched data is gone');
-            await debugging.settled();
+            // Only the library's frames are left, and none of those is opened by itself.
+            await debugging.standing();
+            match(await workbench.openEditor(), /^main\.rs/);
+            await workbench.focusEditor();
             await debugging.press('F5');
             await debugging.ended();
             await debugging.terminal();
@@ -200,3 +215,5 @@ export function session({ page, workbench, debugging, server, path, picture }) {
         }],
     ];
 }
+
+export const till = { prepare, steps };

@@ -1,31 +1,34 @@
 // Debugs a small Rust program in VS Code as a person would, with mouse and keyboard, and checks what the page shows.
 //
-//   node vscode.mjs FOLDER EXTENSION.vsix
+//   node vscode.mjs FOLDER EXTENSION.vsix [WINDOW…]
 //
+// The windows' names are their folders'; without any, all are opened one after the other.
 // What the run makes is kept in FOLDER: pictures of each step, the adapter's log, the server's.
 
-import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { bakery } from './bakery.mjs';
 import { Checks } from './checks.mjs';
 import { Debugging } from './debugging.mjs';
+import { packed } from './packed.mjs';
 import { Server } from './server.mjs';
-import { session } from './session.mjs';
 import { others } from './others.mjs';
+import { till } from './session.mjs';
 import { Workbench } from './workbench.mjs';
 
-const [folder, extension] = process.argv.slice(2).map((path) => resolve(path));
+const [folder, extension] = process.argv.slice(2, 4).map((path) => resolve(path));
+const wanted = process.argv.slice(4);
 if (extension === undefined) {
-    console.error('usage: node vscode.mjs FOLDER EXTENSION.vsix');
+    console.error('usage: node vscode.mjs FOLDER EXTENSION.vsix [WINDOW…]');
     process.exit(2);
 }
 
 const pictures = join(folder, 'screenshots');
 const log = join(folder, 'adapter.log');
 for (const old of ['server', 'work', 'adapter.log']) rmSync(join(folder, old), { recursive: true, force: true });
-mkdirSync(folder, { recursive: true });
-cpSync(fileURLToPath(new URL('project', import.meta.url)), join(folder, 'work', 'till'), { recursive: true });
+mkdirSync(join(folder, 'work'), { recursive: true });
 
 const user = {
     'chat.disableAIFeatures': true,
@@ -38,6 +41,7 @@ const user = {
     'telemetry.telemetryLevel': 'off',
     // As text in the page, not as a picture.
     'terminal.integrated.gpuAcceleration': 'off',
+    'terminal.integrated.stickyScroll.enabled': false,
     'workbench.colorTheme': 'Default Dark Modern',
     'workbench.enableExperiments': false,
     'workbench.reduceMotion': 'on',
@@ -49,6 +53,7 @@ const checks = new Checks(pictures);
 let browser;
 try {
     server.install(extension);
+    server.install(packed(fileURLToPath(new URL('hexview', import.meta.url)), join(folder, 'hexview.vsix')));
     const address = await server.start();
     browser = await chromium.launch({
         executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -68,8 +73,10 @@ try {
         await checks.all(page, [['folder opened', opened], ...steps]);
         await page.close();
     };
-    await window(join(folder, 'work', 'till'), session);
-    for (const { prepare, steps } of others) await window(prepare(join(folder, 'work')), steps);
+    for (const { prepare, steps } of [till, bakery, ...others]) {
+        const path = prepare(join(folder, 'work'));
+        if (wanted.length === 0 || wanted.includes(basename(path))) await window(path, steps);
+    }
 } finally {
     await browser?.close();
     const left = await server.stop();

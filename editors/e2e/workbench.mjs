@@ -177,6 +177,28 @@ export class Workbench {
         });
     }
 
+    /** Takes an entry of the menu that a word of a line has. */
+    async menuAt(line, word, entry) {
+        await this.goToLine(line);
+        const at = await until(`${word} in line ${line}`, () => this.wordAt(line, word));
+        await this.page.mouse.click(at.x, at.y, { button: 'right' });
+        await this.menu(entry);
+    }
+
+    /** What the tab in front is called. */
+    async openEditor() {
+        return (await this.page.locator('.editor-group-container.active .tab.active').getAttribute('aria-label')) ?? '';
+    }
+
+    /** Closes the editor in front. */
+    async closeTab() {
+        const tab = this.page.locator('.editor-group-container.active .tab.active');
+        const name = await tab.getAttribute('aria-label');
+        await tab.locator('.tab-actions .action-label').click();
+        await this.page.locator(`.tab[aria-label="${name}"]`).waitFor({ state: 'detached' });
+        await this.focusEditor();
+    }
+
     /** The middle of the first appearance of a word in a line, on the page; undefined while it is not in sight. */
     wordAt(line, word) {
         return this.editor().evaluate(
@@ -207,6 +229,12 @@ export class Workbench {
     async notified(what) {
         const message = this.page.locator('.notification-toast .notification-list-item-message').filter({ hasText: what }).first();
         return text(await message.textContent());
+    }
+
+    /** Waits for a notification to be gone. */
+    async notNotified(what) {
+        const message = this.page.locator('.notification-toast .notification-list-item-message').filter({ hasText: what });
+        await message.first().waitFor({ state: 'detached' });
     }
 
     /** The names of the buttons beside a notification's text. */
