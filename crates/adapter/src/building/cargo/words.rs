@@ -358,9 +358,9 @@ mod tests {
         assert_eq!(line.profile.as_deref(), Some("release"));
         assert_eq!(line.common.join(" "), "--config a=1 --offline");
         assert_eq!(line.configured(), ["a=1"]);
+        assert!(line.names_target && line.names_colours);
         let line = read("--config a=1 run --config=b=2 --config c=3").expect("a line");
         assert_eq!(line.configured(), ["b=2", "c=3"]);
-        assert!(line.names_target && line.names_colours);
     }
 
     #[test]
