@@ -180,13 +180,10 @@ function steps({ page, workbench, debugging, server, path, picture }) {
         ["the set value's effect in the program's output", async () => {
             await workbench.focusEditor();
             await debugging.press('F5');
-            await until('the end of what is watched', () => debugging.reason(), (said) => said === 'Watched data is gone');
-            // Only the library's frames are left, and none of those is opened by itself.
-            await debugging.standing();
-            match(await workbench.openEditor(), /^main\.rs/);
-            await workbench.focusEditor();
-            await debugging.press('F5');
+            // What is watched ends with `main`, which is no stop.
             await debugging.ended();
+            await debugging.printed(/`total` is no more: its function has returned/);
+            match(await workbench.openEditor(), /^main\.rs/);
             await debugging.terminal();
             const lines = await debugging.inTerminal(/^Ada pays 2310$/);
             return lines.filter((one) => /pays/.test(one)).join();

@@ -360,6 +360,27 @@ fn a_local_is_watched_until_its_own_frame_returns() {
 }
 
 #[test]
+fn what_was_in_main_is_told_to_be_gone_without_a_stop_behind_it() {
+    let fixture = Fixture::new("watch.c");
+    let (session, stop) = begin(&fixture, &[]);
+    let heap = handle(&session, &stop, "heap");
+    let ids = watch(&session, &[(&heap, WRITE)]);
+    session.resume(stop.thread);
+    let removed = session.wait_for::<BreakpointEvent>();
+    assert_eq!(
+        (removed.reason, removed.breakpoint.id),
+        (BreakpointEventReason::Removed, Some(ids[0]))
+    );
+    assert_eq!(session.exit_code(), 0);
+    let told = session.output(OutputEventCategory::Console);
+    assert!(
+        told.contains("`heap` is no more: its function has returned"),
+        "{told}"
+    );
+    session.disconnect();
+}
+
+#[test]
 fn a_step_out_of_the_frame_with_a_watched_local_is_the_stop() {
     let fixture = Fixture::new("watch.c");
     for steps in ["out", "next", "instructions"] {

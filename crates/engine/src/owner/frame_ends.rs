@@ -8,7 +8,7 @@ use super::Owner;
 use crate::breakpoints::site::Reason;
 use crate::event::StopReason;
 use crate::faults::Mapping;
-use crate::frame::FrameId;
+use crate::frame::{FrameId, StackCache};
 use crate::inspect::Inspect;
 use crate::session::watching::{DataTarget, FrameOnStack};
 use crate::step;
@@ -17,6 +17,8 @@ use crate::{Address, ThreadId};
 
 /// The DWARF number of the register with a function's second argument (System V ABI for x86-64, §3.2.3).
 const RSI: u16 = 4;
+/// How many frames are looked at for one of the user's.
+const MOST_FRAMES: usize = 200;
 
 impl Owner {
     fn watched_frames(&self) -> impl Iterator<Item = FrameOnStack> {
@@ -96,6 +98,18 @@ impl Owner {
         };
         let ended = self.stop_watching(|watch| over(&watch.found).is_some(), why);
         data_gone(ended)
+    }
+
+    /// Whether a thread has frames in the user's own code. Where it has none, as behind `main` and in a thread that ends, a stop because data is
+    /// gone would only show a library: that the data is gone is told anyway.
+    pub(super) fn leads_to_users(&mut self, thread: ThreadId) -> bool {
+        let Some(registers) = self.registers(thread) else {
+            return false;
+        };
+        let mut stack = StackCache::new(thread, 0, registers.to_dwarf());
+        let mut frames =
+            (0..MOST_FRAMES).map_while(|at| stack.frame(&self.modules, &self.memory, at));
+        frames.any(|frame| frame.is_users())
     }
 
     /// The reason to stop a thread that was taken out of the frames of temporary breakpoints, to where that is caught.

@@ -158,6 +158,7 @@ impl Owner {
         if step && stepping {
             return self.stepped(thread);
         }
+        let gone = gone.filter(|_| self.leads_to_users(thread));
         let left = || self.temporaries_left(thread);
         match gone.or_else(|| frame_end.then(left).flatten()) {
             Some(reason) => self.report(thread, reason),
