@@ -22,7 +22,8 @@ fn bake(grams: u32, done: Sender<u32>) {
     done.send(loaf).unwrap();
 }
 
-fn sell(loaves: Receiver<u32>) -> u32 {
+fn sell(loaves: Receiver<u32>, opens: Sender<()>) -> u32 {
+    opens.send(()).unwrap();
     loaves.iter().sum()
 }
 
@@ -30,7 +31,10 @@ fn main() {
     let flour = 500;
     let (done, loaves) = channel();
     let seller = thread::Builder::new().name("Sally".into());
-    let seller = seller.spawn(move || sell(loaves)).unwrap();
+    let (opens, is_open) = channel();
+    let seller = seller.spawn(move || sell(loaves, opens)).unwrap();
+    // Who sells is there, under a name, before anybody bakes.
+    is_open.recv().unwrap();
     let baker = thread::Builder::new().name("Bob".into());
     let baker = baker.spawn(move || bake(flour, done)).unwrap();
     baker.join().unwrap();
