@@ -86,22 +86,14 @@ fn scopes_are_arguments_locals_statics_and_registers() {
     let fixture = Fixture::new("tour.c");
     let session = Session::started(&fixture, json!({}), &["mean"]);
     let stop = session.stopped_at(&fixture, "mean", StoppedEventReason::Breakpoint);
-    let scopes = session
-        .ok::<ScopesRequest>(ScopesArguments::new(stop.top.id))
-        .scopes;
-    let shown: Vec<(&str, bool)> = scopes
-        .iter()
-        .map(|scope| (&*scope.name, scope.expensive))
-        .collect();
-    assert_eq!(
-        shown,
-        [
-            ("Arguments", false),
-            ("Locals", false),
-            ("Statics", true),
-            ("Registers", true)
-        ]
-    );
+    let expected = [
+        ("Arguments", false),
+        ("Locals", false),
+        ("Statics", true),
+        ("Registers", true),
+    ];
+    let expected = expected.map(|(name, expensive)| (name.to_owned(), expensive));
+    assert_eq!(session.scopes_of(&stop.top), expected);
     assert_eq!(session.variable(&stop.top, "Arguments", "count").value, "3");
     assert_eq!(session.variable(&stop.top, "Statics", "visits").value, "0");
     let general = session.variable(&stop.top, "Registers", "General");

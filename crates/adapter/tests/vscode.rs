@@ -26,15 +26,9 @@ fn parameters_locals_and_what_was_returned_are_the_first_scope() {
     session.set_breakpoints(&fixture, &["mean"]);
     session.configured();
     let stop = session.stopped_at(&fixture, "mean", StoppedEventReason::Breakpoint);
-    let scopes = session.scopes(stop.top.id);
-    let shown: Vec<(&str, bool)> = scopes
-        .iter()
-        .map(|scope| (&*scope.name, scope.expensive))
-        .collect();
-    assert_eq!(
-        shown,
-        [("Locals", false), ("Statics", true), ("Registers", true)]
-    );
+    let expected = [("Locals", false), ("Statics", true), ("Registers", true)];
+    let expected = expected.map(|(name, expensive)| (name.to_owned(), expensive));
+    assert_eq!(session.scopes_of(&stop.top), expected);
     let (scope, variables) = locals(&session, &stop.top);
     assert_eq!(scope.presentation_hint, Some(ScopePresentationHint::Locals));
     assert_eq!(named(&variables, "count").value, "3");

@@ -1,9 +1,9 @@
 //! The arguments of `launch` and `attach`: what there is, what each means, and a sentence for each that is wrong.
 //!
-//! They are the adapter's own (the protocol leaves them open), so they come as JSON. [`table`] is the one list: what is read goes through its
+//! They are the adapter's own (the protocol leaves them open), so they come as JSON. `table` is the one list: what is read goes through its
 //! rows, and the [`schema`], the [`page`] for users and what editors offer are made of them. A value is first held against its row's
-//! [`shape`], so that whoever takes it finds what the shape says. A misspelt name would silently do nothing; each unknown one gets a warning
-//! with the nearest known ([`unknown`]).
+//! `shape`, so that whoever takes it finds what the shape says. A misspelt name would silently do nothing; each unknown one gets a warning
+//! with the nearest known (`unknown`).
 
 mod aliases;
 mod attach;

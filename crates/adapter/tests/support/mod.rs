@@ -182,6 +182,12 @@ impl Session {
         found.unwrap_or_else(|| panic!("no scope `{name}` among {names:?}"))
     }
 
+    /// The names of a frame's scopes, and whether each is expensive.
+    pub fn scopes_of(&self, frame: &StackFrame) -> Vec<(String, bool)> {
+        let scopes = self.client.scopes(frame.id).into_iter();
+        scopes.map(|scope| (scope.name, scope.expensive)).collect()
+    }
+
     /// A variable of a frame's scope.
     #[track_caller]
     pub fn variable(&self, frame: &StackFrame, scope: &str, name: &str) -> Variable {
