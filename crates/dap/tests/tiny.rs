@@ -143,6 +143,7 @@ fn steps_go_over_into_and_out_of_a_call() {
     session.ok::<StepOutRequest>(StepOutArguments::new(1));
     session.assert_stopped_at("step", program(), line("let n = n - 1"));
     session.ok::<NextRequest>(NextArguments::new(1));
+    session.wait_for::<StoppedEvent>();
     session.ok::<ContinueRequest>(ContinueArguments::new(1));
     session.wait_for::<TerminatedEvent>();
     session.ended();
