@@ -14,8 +14,8 @@ use crate::exceptions::handlers::{self, Fate};
 use crate::exceptions::pattern::{means_text, means_type};
 use crate::exceptions::thrown::Thrown;
 use crate::exceptions::{BreakMode, Exception, ExceptionFilters, Patterns, rust};
+use crate::frame::Frame;
 use crate::frame::PhysicalFrame;
-use crate::frame::{Frame, StackCache};
 use crate::inspect::Inspect;
 use crate::memory::Memory;
 use crate::modules::LoadedModule;
@@ -399,10 +399,8 @@ impl Owner {
         /// How many frames of libraries are on top of who throws.
         const MOST: usize = 100;
         let gone = || Error::NoSuchThread(thread);
-        let registers = self.registers(thread).ok_or_else(gone)?;
-        let mut stack = StackCache::new(thread, 0, registers.to_dwarf());
-        let frames = (0..MOST).map_while(|index| stack.frame(&self.modules, &self.memory, index));
-        let frame = frames.into_iter().find(Frame::is_users).ok_or_else(gone)?;
+        let users = self.frames_now(thread).take(MOST).find(Frame::is_users);
+        let frame = users.ok_or_else(gone)?;
         let reader = self.reader();
         let number = Parsed::new(expression, frame.language)?.number(&frame, &reader)?;
         Ok(number.is_true())

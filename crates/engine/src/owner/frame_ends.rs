@@ -8,7 +8,7 @@ use super::Owner;
 use crate::breakpoints::site::Reason;
 use crate::event::StopReason;
 use crate::faults::Mapping;
-use crate::frame::{FrameId, StackCache};
+use crate::frame::FrameId;
 use crate::inspect::Inspect;
 use crate::session::watching::{DataTarget, FrameOnStack};
 use crate::step;
@@ -103,13 +103,9 @@ impl Owner {
     /// Whether a thread has frames in the user's own code. Where it has none, as behind `main` and in a thread that ends, a stop because data is
     /// gone would only show a library: that the data is gone is told anyway.
     pub(super) fn leads_to_users(&mut self, thread: ThreadId) -> bool {
-        let Some(registers) = self.registers(thread) else {
-            return false;
-        };
-        let mut stack = StackCache::new(thread, 0, registers.to_dwarf());
-        let mut frames =
-            (0..MOST_FRAMES).map_while(|at| stack.frame(&self.modules, &self.memory, at));
-        frames.any(|frame| frame.is_users())
+        self.frames_now(thread)
+            .take(MOST_FRAMES)
+            .any(|frame| frame.is_users())
     }
 
     /// The reason to stop a thread that was taken out of the frames of temporary breakpoints, to where that is caught.

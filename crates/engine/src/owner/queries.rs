@@ -3,7 +3,7 @@
 use super::Owner;
 use crate::exceptions::Exception;
 use crate::faults::Mapping;
-use crate::frame::StackCache;
+use crate::frame::{Frame, StackCache};
 use crate::inspect::{Inspect, Stacks};
 use crate::memory::Memory;
 use crate::modules::Modules;
@@ -30,6 +30,14 @@ impl Owner {
             return Err(Error::NoSuchThread(thread));
         }
         Ok(())
+    }
+
+    /// The frames of a thread that stands for the debugger's own reasons, from the innermost on; nothing of them is kept. None of one that has died.
+    pub(super) fn frames_now(&mut self, thread: ThreadId) -> impl Iterator<Item = Frame> {
+        let registers = self.registers(thread);
+        let mut stack = registers.map(|r| StackCache::new(thread, 0, r.to_dwarf()));
+        let (modules, memory) = (&self.modules, &self.memory);
+        (0..).map_while(move |index| stack.as_mut()?.frame(modules, memory, index))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::breakpoints::site::Reason;
 use crate::calls::{CallOptions, CallThreads};
 use crate::event::{Stop, StopReason};
 use crate::exceptions::handlers::{self, Fate};
-use crate::frame::{Frame, StackCache};
+use crate::frame::Frame;
 use crate::modules::LoadedModule;
 use crate::owner::Owner;
 use crate::stops::{Mode, WaitEvent, What};
@@ -285,12 +285,7 @@ impl Owner {
 
     /// Where a thread is, for the end of a sentence: ` at crash.c:12 in `f``.
     fn place_of(&mut self, thread: ThreadId) -> String {
-        let Some(registers) = self.registers(thread) else {
-            return String::new();
-        };
-        let mut stack = StackCache::new(thread, 0, registers.to_dwarf());
-        let frames = (0..MOST_FRAMES).map_while(|at| stack.frame(&self.modules, &self.memory, at));
-        let frames: Vec<Frame> = frames.collect();
+        let frames: Vec<Frame> = self.frames_now(thread).take(MOST_FRAMES).collect();
         let users = frames.iter().find(|frame| frame.is_users());
         let Some(frame) = users.or(frames.first()) else {
             return String::new();
