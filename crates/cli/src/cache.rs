@@ -102,6 +102,7 @@ fn list(cache: &IndexCache) -> anyhow::Result<()> {
 }
 
 fn build(cache: &Arc<IndexCache>, file: &Path) -> anyhow::Result<()> {
+    dapple_symbols::survive_changed_files();
     let module = Module::open(file)?;
     module.use_index_cache(cache);
     if module.load_index() == IndexState::Used {

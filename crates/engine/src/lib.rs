@@ -38,6 +38,7 @@ mod target;
 pub mod untraced;
 pub mod unwind;
 pub mod values;
+mod warnings;
 mod written;
 
 pub use address::{Address, ThreadId};

@@ -121,7 +121,7 @@ pub(crate) struct Owner {
     memory: PatchedMemory,
     modules: Modules,
     last_module: u64,
-    told: warnings::Told,
+    told: crate::warnings::Told,
     loader: loader::Loader,
     indexing: Indexing,
     /// For what works beside the session.
@@ -288,7 +288,7 @@ impl Owner {
             memory: PatchedMemory::new(parts.memory, parts.guardian),
             modules: Modules::default(),
             last_module: 0,
-            told: warnings::Told::default(),
+            told: crate::warnings::Told::default(),
             loader: loader::Loader::default(),
             indexing: Indexing::new(parts.index_cache),
             back,

@@ -17,10 +17,11 @@ use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules, VDSO};
 use crate::registers::Live;
 use crate::session::{ProcessInfo, Start, ThreadInfo};
-use crate::target::core::{CoreFile, CoreThread, MappedFile, build_id};
+use crate::target::core::{CHANGED, CoreFile, CoreThread, MappedFile, MemoryFile, build_id};
 use crate::target::linux::process::{AuxiliaryVector, parse_auxiliary_vector};
 use crate::target::linux::ptrace::UserRegisters;
 use crate::values::NamedValue;
+use crate::warnings::Told as Warned;
 use crate::{Address, Error, Event, ThreadId};
 use crossbeam_channel::Sender;
 use dapple_symbols::Module;
@@ -28,7 +29,6 @@ pub use dapple_symbols::indexing::IndexCache;
 use dapple_symbols::indexing::IndexState;
 use rustc_hash::FxHashMap;
 use std::ffi::OsString;
-use std::fs::File;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -63,6 +63,7 @@ pub(crate) struct PostMortem {
     stop: Stop,
     indexing: Indexing,
     told: Told,
+    warned: Warned,
 }
 
 /// Who is told what happens beside the session, until that is over.
@@ -120,6 +121,7 @@ impl PostMortem {
                 events,
                 over: Arc::default(),
             },
+            warned: Warned::default(),
         };
         let mut warnings = Vec::new();
         if remains.core.is_cut {
@@ -276,7 +278,7 @@ impl PostMortem {
         let lowest = module.segments().iter().map(|one| one.address.0).min();
         let base = lowest.unwrap_or(0) & !(PAGE as u64 - 1);
         let bias = first.start.wrapping_sub(base);
-        if let Ok(file) = File::open(path) {
+        if let Ok(file) = MemoryFile::open(path) {
             let file = Arc::new(file);
             for part in parts {
                 self.core.stand_in(part, Arc::clone(&file));
@@ -361,8 +363,19 @@ impl PostMortem {
         self.indexing.start(self.told.clone());
     }
 
-    /// Tells what is wrong with the user's own presentation of types.
-    pub(crate) fn tell_presentation(&self) {
+    /// Tells what can't be used of the modules, of the files that memory is read from, and of the user's own
+    /// presentation of types, since the last time.
+    pub(crate) fn tell_warnings(&mut self) {
+        for warnings in self.warned.news_of(&self.modules) {
+            self.tell(Event::DebugInfoWarnings(warnings));
+        }
+        for file in self.core.changed_files() {
+            let problem = format!("{}: {}", file.display(), CHANGED);
+            let warnings = self.warned.news(&file, std::iter::once(problem));
+            if !warnings.is_empty() {
+                self.tell(Event::DebugInfoWarnings(warnings));
+            }
+        }
         let problems = self.modules.presentation().take_problems();
         if !problems.is_empty() {
             self.tell(Event::PresentationWarnings(problems));

@@ -258,7 +258,7 @@ impl<'a> Dwarf<'a> {
         let number = index as usize;
         let slot = match self.slots.get(number) {
             Some(slot) => slot,
-            None => self.more.get(number - self.slots.len())?,
+            None => self.more.get(number.checked_sub(self.first_of_more())?)?,
         };
         slot.unit
             .get_or_init(|| self.read_unit(index, slot))
@@ -283,7 +283,11 @@ impl<'a> Dwarf<'a> {
         origin: Origin<'a>,
     ) -> u32 {
         let index = self.more.push(Slot::new(header, source, origin));
-        (self.slots.len() + index) as u32
+        (self.first_of_more() + index) as u32
+    }
+
+    fn first_of_more(&self) -> usize {
+        self.slots.len() + self.files.numbers_used
     }
 
     /// What is known of a unit without reading it.

@@ -42,7 +42,7 @@ impl Section {
 }
 
 /// The facts of one ELF file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Elf {
     pub path: PathBuf,
     pub kind: ModuleKind,

@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+/// What is said of a file that was written to in place.
+pub(crate) const CHANGED: &str = "changed on disk since it was loaded";
+
 /// Why a module, or a part of it, can't be used. Names the file, and the section and offset where known.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
@@ -33,6 +36,12 @@ pub enum Error {
         offset: u64,
         /// What is wrong.
         reason: String,
+    },
+    /// The file was truncated or written to while it was mapped, so nothing is read from it any more.
+    #[error("{}: {CHANGED}, so it is no longer read; a restart reads the new one", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
     },
     /// An index file that was made earlier can't be used, or a new one not be kept. All is answered without it.
     #[error("the index {}: {reason}", path.display())]

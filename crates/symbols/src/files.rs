@@ -2,15 +2,18 @@
 //! apart, the one that has it. Hands out sections' bytes, inflated where they are compressed.
 
 use crate::Error;
+use crate::bus_errors;
 use crate::companions::{Companion, Outcome, Search};
 use crate::elf::{Elf, Section};
+use crate::error::CHANGED;
 use crate::indexing::IndexCache;
 use crate::mapping::Bytes;
 use crate::mini_debug_info;
 use object::elf;
 use object::read::{CompressedData, CompressionFormat};
 use rustc_hash::FxHashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// One file with its headers read.
@@ -32,6 +35,24 @@ impl ElfFile {
             inflated,
             joined: boxcar::Vec::new(),
         }
+    }
+
+    /// What is left of a file that has changed on disk: its headers, and sections without bytes.
+    fn without_bytes(&self) -> ElfFile {
+        let mut elf = self.elf.clone();
+        for section in &mut elf.sections {
+            section.file = 0..0;
+        }
+        ElfFile::new(Bytes::Owned(Box::default()), elf)
+    }
+
+    /// Whether the file has changed on disk since it was mapped, by looking there. One with the same size and build id
+    /// was only touched.
+    pub fn look(&self) -> bool {
+        self.bytes.look(|| {
+            let now = Elf::parse_companion(&self.elf.path, &self.bytes);
+            now.is_ok_and(|now| now.build_id.is_some() && now.build_id == self.elf.build_id)
+        })
     }
 
     /// Opens a file that goes with another.
@@ -131,16 +152,71 @@ impl ElfFile {
 
 /// The loaded file and the one with its debug information, with the problems met in either.
 pub(crate) struct Files {
-    pub main: ElfFile,
-    pub debug: Option<ElfFile>,
+    pub main: Arc<ElfFile>,
+    pub debug: Option<Arc<ElfFile>>,
     /// The file inside the loaded one, once it was asked for.
     mini: OnceLock<Option<ElfFile>>,
     /// Files opened later, when something in them was needed.
     opened: boxcar::Vec<ElfFile>,
+    /// Files that have changed on disk since they were opened: they aren't opened again.
+    gone: FxHashSet<PathBuf>,
+    changes: Changes,
+    /// How many numbers units of companions may have had before such a change: those aren't given again.
+    pub numbers_used: usize,
     searches: Mutex<Vec<Search>>,
     warnings: Mutex<Warnings>,
     /// Where the module's index is kept, if it is.
     pub index_cache: OnceLock<Arc<IndexCache>>,
+}
+
+/// When files were last compared with what is on disk, and what has come of it.
+#[derive(Default)]
+struct Changes {
+    seen: AtomicBool,
+    /// In milliseconds of a clock that never goes back; 0 for never.
+    looked: AtomicU64,
+    /// As [`bus_errors::replaced_so_far`] was then.
+    replaced: AtomicU32,
+}
+
+impl Changes {
+    fn look(&self, look: impl FnOnce() -> bool) -> bool {
+        if self.seen.load(Ordering::Relaxed) {
+            return true;
+        }
+        let (now, replaced) = (coarse_now(), bus_errors::replaced_so_far());
+        let looked = self.looked.load(Ordering::Relaxed);
+        if now.saturating_sub(looked) < LOOK_EACH
+            && self.replaced.load(Ordering::Relaxed) == replaced
+        {
+            return false;
+        }
+        self.looked.store(now, Ordering::Relaxed);
+        self.replaced.store(replaced, Ordering::Relaxed);
+        let changed = look();
+        if changed {
+            self.seen.store(true, Ordering::Relaxed);
+        }
+        changed
+    }
+
+    /// Has the next look not rely on the last one.
+    fn look_at_once(&self) {
+        self.looked.store(0, Ordering::Relaxed);
+    }
+}
+
+/// More than the companions of any module have.
+const MOST_UNITS_OF_COMPANIONS: usize = 1 << 22;
+
+/// How long a look at the disk is good for, in milliseconds. It takes a microsecond a file, and whoever steps asks
+/// thousands of times a second; a rebuild takes longer than that.
+const LOOK_EACH: u64 = 20;
+
+/// Milliseconds since some time in the past, a few of them coarse.
+fn coarse_now() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicCoarse);
+    now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
 }
 
 /// Problems met, each once.
@@ -168,14 +244,73 @@ impl Files {
             warnings.add(problem.clone());
         }
         Files {
-            main,
-            debug,
+            main: Arc::new(main),
+            debug: debug.map(Arc::new),
             mini: OnceLock::new(),
             opened: boxcar::Vec::new(),
+            gone: FxHashSet::default(),
+            changes: Changes::default(),
+            numbers_used: 0,
             searches: Mutex::new(searches),
             warnings: Mutex::new(warnings),
             index_cache: OnceLock::new(),
         }
+    }
+
+    /// Whether one of the files has changed on disk since it was opened. Cheap: the disk is only looked at where that
+    /// was some time ago.
+    pub fn have_changed(&self) -> bool {
+        self.changes.look(|| {
+            let opened = self.opened.iter().map(|(_, file)| file);
+            // Each is looked at, so that all that have changed are known together.
+            let looks = self.main_and_debug().chain(opened).map(ElfFile::look);
+            looks.fold(false, |any, changed| any | changed)
+        })
+    }
+
+    /// As [`Files::have_changed`], by looking now.
+    pub fn have_changed_by_now(&self) -> bool {
+        self.changes.look_at_once();
+        self.have_changed()
+    }
+
+    fn main_and_debug(&self) -> impl Iterator<Item = &ElfFile> {
+        std::iter::once(&*self.main).chain(self.debug.as_deref())
+    }
+
+    /// The same files but those that have changed, which are noted as problems.
+    pub fn without_changed(&self) -> Files {
+        let mut gone = self.gone.clone();
+        let mut keep = |file: &Arc<ElfFile>| match file.bytes.have_changed() {
+            false => file.clone(),
+            true => {
+                gone.insert(file.elf.path.clone());
+                Arc::new(file.without_bytes())
+            }
+        };
+        let main = keep(&self.main);
+        let debug = self.debug.as_ref().map(&mut keep);
+        let opened = self.opened.iter().map(|(_, file)| file);
+        let changed = opened.filter(|file| file.bytes.have_changed());
+        gone.extend(changed.map(|file| file.elf.path.clone()));
+        let files = Files {
+            main,
+            debug,
+            mini: OnceLock::new(),
+            opened: boxcar::Vec::new(),
+            changes: Changes::default(),
+            numbers_used: self.numbers_used + MOST_UNITS_OF_COMPANIONS,
+            searches: Mutex::new(self.searches()),
+            warnings: Mutex::new(Warnings::default()),
+            index_cache: self.index_cache.clone(),
+            gone,
+        };
+        let new = files.gone.difference(&self.gone);
+        let changed = new.map(|path| Error::Changed { path: path.clone() });
+        for problem in self.warnings().into_iter().chain(changed) {
+            files.warn(problem);
+        }
+        files
     }
 
     /// The file that has DWARF, or else the loaded one.
@@ -231,6 +366,9 @@ impl Files {
 
     /// Opens another file, which is kept as long as these.
     pub fn open(&self, path: &Path) -> Result<&ElfFile, Outcome> {
+        if self.gone.contains(path) {
+            return Err(Outcome::Unusable(CHANGED.to_owned()));
+        }
         let file = ElfFile::open_companion(path)?;
         let index = self.opened.push(file);
         let unusable = || Outcome::Unusable("too many files".to_owned());

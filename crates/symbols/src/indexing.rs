@@ -57,7 +57,8 @@ impl<'a> Dwarf<'a> {
         if slot.dropped.load(Ordering::Relaxed) {
             return None;
         }
-        match ask(slot.ready.get()?) {
+        let index = slot.ready.get()?;
+        match ask(index).and_then(|answer| index.still(answer)) {
             Ok(answer) => Some(answer),
             Err(error) => {
                 self.drop_index(error);
@@ -126,6 +127,11 @@ impl<'a> Dwarf<'a> {
                 return IndexState::Unneeded;
             }
         };
+        if self.files.have_changed_by_now() {
+            // What was read may be of two builds.
+            slot.unsuitable.store(true, Ordering::Relaxed);
+            return IndexState::Unneeded;
+        }
         let (name, key) = identity(self.files);
         if let Some(cache) = self.files.index_cache.get() {
             if let Err(error) = cache.save(&name, &key, &tables) {

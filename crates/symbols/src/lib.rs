@@ -9,6 +9,7 @@ mod address_map;
 mod array_lengths;
 mod blocks;
 mod breakpoint_locations;
+mod bus_errors;
 mod call_sites;
 pub mod cfi;
 mod code_around;
@@ -58,5 +59,6 @@ pub mod types;
 
 pub use address::FileAddress;
 pub use breakpoint_locations::BreakpointLocation;
+pub use bus_errors::survive_changed_files;
 pub use error::Error;
 pub use module::Module;

@@ -1,23 +1,46 @@
 //! The bytes of a file: mapped, or owned where they came from elsewhere.
 //!
-//! The one place of this crate with `unsafe`. The mapping is private and read-only; a program rebuilt
-//! by a linker that replaces the file (as all common ones do) leaves the mapped old one intact.
+//! The mapping is private and read-only. A linker that writes a new file and renames it leaves the mapped one intact.
+//! What is truncated or written in place is seen here: [`crate::bus_errors`] keeps the process alive where a page is
+//! gone, and [`Bytes::look`] compares the file with the one that was mapped.
 
 use crate::Error;
+use crate::bus_errors::Guard;
 use memmap2::Mmap;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::ops::Deref;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes that stay put.
 pub(crate) enum Bytes {
-    Mapped(Mmap, Stamp),
+    Mapped(Box<Mapped>),
     Owned(Box<[u8]>),
+}
+
+/// A mapped file.
+pub(crate) struct Mapped {
+    /// Dropped before the map, so that no range is guarded that is no longer ours.
+    guard: Guard,
+    map: Mmap,
+    path: PathBuf,
+    stamp: Stamp,
+    /// It was seen to be another file than the one that was mapped.
+    rewritten: AtomicBool,
 }
 
 /// Which file it was, and when it was last changed: device, inode, seconds, nanoseconds.
 pub(crate) type Stamp = [u64; 4];
+
+fn stamp_of(metadata: &Metadata) -> Stamp {
+    [
+        metadata.dev(),
+        metadata.ino(),
+        metadata.mtime() as u64,
+        metadata.mtime_nsec() as u64,
+    ]
+}
 
 impl Bytes {
     /// Maps a regular file.
@@ -44,25 +67,59 @@ impl Bytes {
             return unsupported("is empty");
         }
         let file = File::open(path).map_err(open_error)?;
-        // SAFETY: the map is read-only and private and lives as long as `Bytes`. Another process could still
-        // truncate or overwrite the file in place, which no debugger can exclude; linkers write a new file instead.
+        // SAFETY: the map is read-only and private and lives as long as `Bytes`. Where another process truncates or
+        // overwrites the file in place, the bytes change under us: every reader takes them for untrusted input, pages that
+        // are gone are replaced by zeros (`guard`), and `look` tells that the file is no longer the one that was mapped.
         let map = unsafe { Mmap::map(&file) }.map_err(open_error)?;
         let metadata = file.metadata().map_err(open_error)?;
-        let stamp = [
-            metadata.dev(),
-            metadata.ino(),
-            metadata.mtime() as u64,
-            metadata.mtime_nsec() as u64,
-        ];
-        Ok(Bytes::Mapped(map, stamp))
+        Ok(Bytes::Mapped(Box::new(Mapped {
+            guard: Guard::new(&map),
+            map,
+            path: path.to_owned(),
+            stamp: stamp_of(&metadata),
+            rewritten: AtomicBool::new(false),
+        })))
     }
 
     /// Of the file that was mapped; zeros for what was none.
     pub(crate) fn stamp(&self) -> Stamp {
         match self {
-            Bytes::Mapped(_, stamp) => *stamp,
+            Bytes::Mapped(mapped) => mapped.stamp,
             Bytes::Owned(_) => [0; 4],
         }
+    }
+
+    /// Whether it is known that the bytes are no longer those that were mapped. Asks nobody.
+    pub(crate) fn have_changed(&self) -> bool {
+        match self {
+            Bytes::Mapped(mapped) => {
+                mapped.guard.has_lost_pages() || mapped.rewritten.load(Ordering::Relaxed)
+            }
+            Bytes::Owned(_) => false,
+        }
+    }
+
+    /// Whether the file was written to since it was mapped, by its size and its time of modification. A file that
+    /// stands at the path instead is none of ours: the mapped one can't be reached to be written to.
+    ///
+    /// `is_same` looks at the contents where only the time differs, as after `touch`.
+    pub(crate) fn look(&self, is_same: impl FnOnce() -> bool) -> bool {
+        let Bytes::Mapped(mapped) = self else {
+            return false;
+        };
+        if self.have_changed() {
+            return true;
+        }
+        let Ok(metadata) = std::fs::metadata(&mapped.path) else {
+            return false;
+        };
+        let stamp = stamp_of(&metadata);
+        if stamp[..2] != mapped.stamp[..2] || stamp == mapped.stamp {
+            return false;
+        }
+        let changed = metadata.len() != mapped.map.len() as u64 || !is_same();
+        mapped.rewritten.store(changed, Ordering::Relaxed);
+        changed
     }
 }
 
@@ -85,7 +142,7 @@ impl Deref for Bytes {
     type Target = [u8];
     fn deref(&self) -> &[u8] {
         match self {
-            Bytes::Mapped(map, _) => map,
+            Bytes::Mapped(mapped) => &mapped.map,
             Bytes::Owned(bytes) => bytes,
         }
     }

@@ -74,6 +74,8 @@ pub struct Symbol {
 /// One ELF file with its debug information.
 pub struct Module {
     cell: Cell,
+    /// What is left of it, once a file has changed on disk.
+    left: OnceLock<Box<Module>>,
 }
 
 self_cell::self_cell!(
@@ -176,11 +178,35 @@ impl Module {
             symbols: OnceLock::new(),
             frames: OnceLock::new(),
         });
-        Module { cell }
+        Module {
+            cell,
+            left: OnceLock::new(),
+        }
+    }
+
+    /// This, or what is left of it where a file of it has changed on disk. What was decoded before would be read on from
+    /// a file of another build, so all of it is left behind.
+    fn current(&self) -> &Module {
+        let mut current = self;
+        while let Some(left) = current.left.get() {
+            current = left;
+        }
+        let files = current.cell.borrow_owner();
+        if !files.have_changed() {
+            return current;
+        }
+        current.left.get_or_init(|| {
+            let left = Module::new(files.without_changed());
+            if let Some(cache) = files.index_cache.get() {
+                left.use_index_cache(cache);
+            }
+            Box::new(left)
+        })
     }
 
     pub(crate) fn decoded<T>(&self, ask: impl for<'a> FnOnce(&Decoded<'a>) -> T) -> T {
-        self.cell.with_dependent(|_, decoded| ask(decoded))
+        let cell = &self.current().cell;
+        cell.with_dependent(|_, decoded| ask(decoded))
     }
 
     pub(crate) fn dwarf<T>(&self, ask: impl for<'a> FnOnce(&Dwarf<'a>) -> T) -> T {
@@ -188,11 +214,12 @@ impl Module {
     }
 
     pub(crate) fn files(&self) -> &Files {
-        self.cell.borrow_owner()
+        self.current().cell.borrow_owner()
     }
 
     fn elf(&self) -> &Elf {
-        &self.files().main.elf
+        // Headers stay what they were.
+        &self.cell.borrow_owner().main.elf
     }
 
     /// The path it was opened by.

@@ -75,6 +75,11 @@ impl StoredIndex {
         })
     }
 
+    /// An answer, if the file was whole until now: a page that is gone reads as zeros.
+    pub fn still<T>(&self, answer: T) -> Result<T, IndexError> {
+        self.file.check_whole().map(|()| answer)
+    }
+
     /// The whole file.
     pub fn bytes(&self) -> &[u8] {
         self.file.bytes()

@@ -113,7 +113,7 @@ impl Module {
     pub fn debug_sections(&self) -> Vec<DebugSection> {
         self.decoded(|decoded| {
             let files = decoded.files();
-            let files = [Some(&files.main), files.debug.as_ref()];
+            let files = [Some(&*files.main), files.debug.as_deref()];
             files.into_iter().flatten().flat_map(sections_of).collect()
         })
     }

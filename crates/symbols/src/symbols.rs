@@ -73,8 +73,8 @@ impl<'a> SymbolTable<'a> {
     /// Calls `each` for each table of symbols, with the bytes of their names.
     fn each_table(&self, mut each: impl FnMut(&'a ElfFile, &'a Section, &'a [u8])) {
         let files = [
-            Some(&self.files.main),
-            self.files.debug.as_ref(),
+            Some(&*self.files.main),
+            self.files.debug.as_deref(),
             self.files.mini(),
         ];
         for file in files.into_iter().flatten() {

@@ -39,6 +39,7 @@ pub struct Options {
 
 /// Runs `dapple symbols`.
 pub fn run(options: Options) -> Result<ExitCode> {
+    dapple_symbols::survive_changed_files();
     let module = Module::open(&options.file).map_err(|error| anyhow!("{error}"))?;
     if !options.lookups.is_empty()
         && let Some(cache) = crate::cache::open_if_possible()

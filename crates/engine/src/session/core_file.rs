@@ -15,6 +15,7 @@ impl Session {
     /// # Errors
     /// [`Error::Core`] with a sentence the user can act on.
     pub fn open_core(options: &CoreOptions, events: Sender<Event>) -> Result<Session, Error> {
+        dapple_symbols::survive_changed_files();
         let (remains, process) = PostMortem::open(options, events)?;
         Ok(Session {
             keeper: Keeper::PostMortem(Box::new(Mutex::new(remains))),

@@ -59,6 +59,7 @@ impl Keeper {
         failed: impl FnOnce() -> Error,
         start: impl FnOnce(Desk) -> Result<(Owner, ProcessInfo), Error> + Send + 'static,
     ) -> Result<(Keeper, ProcessInfo), Error> {
+        dapple_symbols::survive_changed_files();
         match keep {
             Keep::Here(waker) => {
                 let (owner, process) = start(Desk::new(waker, true))?;
@@ -115,7 +116,7 @@ impl Keeper {
             Keeper::PostMortem(remains) => {
                 let mut remains = remains.lock().unwrap_or_else(PoisonError::into_inner);
                 let result = look(&mut *remains);
-                remains.tell_presentation();
+                remains.tell_warnings();
                 Ok(result)
             }
             _ => self.ask(|owner| look(owner)),

@@ -3,6 +3,7 @@
 //! The kernel leaves out what is in files that were mapped and not changed, such as code (`/proc/PID/coredump_filter`, core(5)). That is read
 //! from those files, once it is known that they are of the build that ran.
 
+mod memory_file;
 mod notes;
 #[cfg(test)]
 mod tests;
@@ -11,14 +12,13 @@ pub(crate) mod write;
 use crate::Address;
 use crate::faults::Mapping;
 use crate::memory::Memory;
+pub(crate) use memory_file::{CHANGED, MemoryFile};
 pub(crate) use notes::{CoreThread, MappedFile, Notes};
 use object::elf::{self, FileHeader64};
 use object::read::elf::{FileHeader, NoteIterator, ProgramHeader};
 use object::{Endianness, ReadCache, ReadRef};
 use std::fs::File;
-use std::io;
-use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The most notes that are read, in bytes: some kilobytes for each thread.
@@ -41,13 +41,13 @@ struct StandIn {
     start: u64,
     end: u64,
     offset: u64,
-    file: Arc<File>,
+    file: Arc<MemoryFile>,
 }
 
 /// A core file.
 #[derive(Debug)]
 pub(crate) struct CoreFile {
-    file: File,
+    file: MemoryFile,
     /// By address.
     segments: Vec<Segment>,
     /// By address.
@@ -68,10 +68,8 @@ impl CoreFile {
         if !metadata.is_file() {
             return Err("this is no file".into());
         }
-        let file = File::open(path).map_err(|error| error.to_string())?;
-        let cache = ReadCache::new(file);
-        let (segments, notes) = parse(&cache)?;
-        let file = cache.into_inner();
+        let file = MemoryFile::open(path).map_err(|error| error.to_string())?;
+        let (segments, notes) = parse(&ReadCache::new(&file.file))?;
         let is_cut = segments
             .iter()
             .any(|one| one.offset.saturating_add(one.written_end - one.start) > metadata.len());
@@ -85,7 +83,7 @@ impl CoreFile {
     }
 
     /// Takes what was left out of the core file from a file that was mapped there, and is known to be the same.
-    pub(crate) fn stand_in(&mut self, mapped: &MappedFile, file: Arc<File>) {
+    pub(crate) fn stand_in(&mut self, mapped: &MappedFile, file: Arc<MemoryFile>) {
         self.stand_ins.push(StandIn {
             start: mapped.start,
             end: mapped.end,
@@ -93,6 +91,18 @@ impl CoreFile {
             file,
         });
         self.stand_ins.sort_by_key(|one| one.start);
+    }
+
+    /// Those of the files that were written to since they were opened: nothing is read from them any more.
+    pub(crate) fn changed_files(&self) -> Vec<PathBuf> {
+        let stand_ins = self.stand_ins.iter().map(|one| &*one.file);
+        let files = std::iter::once(&self.file).chain(stand_ins);
+        let mut changed: Vec<_> = files
+            .filter(|file| file.has_changed())
+            .map(|file| file.path.clone())
+            .collect();
+        changed.dedup();
+        changed
     }
 
     /// The process's memory as `/proc/PID/maps` had it.
@@ -121,36 +131,18 @@ impl CoreFile {
         {
             let room = one.written_end - address;
             let offset = one.offset.saturating_add(address - one.start);
-            return read_at(&self.file, offset, room, buffer);
+            return self.file.read_at(offset, room, buffer);
         }
         let index = self.stand_ins.partition_point(|one| one.end <= address);
         match self.stand_ins.get(index) {
             Some(one) if one.start <= address => {
                 let room = one.end - address;
                 let offset = one.offset.saturating_add(address - one.start);
-                read_at(&one.file, offset, room, buffer)
+                one.file.read_at(offset, room, buffer)
             }
             _ => 0,
         }
     }
-}
-
-/// Reads as much as there is, `room` bytes at most.
-fn read_at(file: &File, offset: u64, room: u64, buffer: &mut [u8]) -> usize {
-    let length = usize::try_from(room)
-        .unwrap_or(usize::MAX)
-        .min(buffer.len());
-    let mut done = 0;
-    while done < length {
-        let at = offset.saturating_add(done as u64);
-        match file.read_at(&mut buffer[done..length], at) {
-            Ok(0) => break,
-            Ok(count) => done += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => break,
-        }
-    }
-    done
 }
 
 impl Memory for CoreFile {
@@ -167,7 +159,7 @@ impl Memory for CoreFile {
     }
 }
 
-fn parse(cache: &ReadCache<File>) -> Result<(Vec<Segment>, Notes), String> {
+fn parse(cache: &ReadCache<&File>) -> Result<(Vec<Segment>, Notes), String> {
     let header = FileHeader64::<Endianness>::parse(cache)
         .map_err(|_| "this is no ELF file of 64 bits".to_owned())?;
     let endian = header.endian().map_err(|error| error.to_string())?;

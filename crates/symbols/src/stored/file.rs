@@ -5,6 +5,7 @@
 //! first look at a chunk checks it, so that a file of a hundred megabytes costs what is looked at, and a flipped bit is an error
 //! of the file, never a wrong answer. What the tables mean is not known here.
 
+use crate::error::CHANGED;
 use crate::mapping::Bytes;
 use std::io::{self, Write};
 use std::ops::Range;
@@ -207,6 +208,14 @@ impl IndexFile {
     /// The file as it is.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// An error where a part of the file is no longer there.
+    pub fn check_whole(&self) -> Result<(), IndexError> {
+        match self.bytes.have_changed() {
+            false => Ok(()),
+            true => Err(self.wrong(CHANGED.to_owned())),
+        }
     }
 
     /// The length of a table in bytes; 0 for one that the file does not have.

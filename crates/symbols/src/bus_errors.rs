@@ -1,0 +1,201 @@
+//! Mapped files that shrink: the kernel answers a read of a page that is gone with SIGBUS, which ends a process.
+//!
+//! [`survive_changed_files`] has such a page replaced by zeros, and its mapping is marked, so that whoever reads it can say
+//! that the file has changed. The handler may interrupt anything, an allocation or a lock, so what it reads is a list of
+//! atomics that only grows: an entry whose mapping is gone is taken again by the next one.
+
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+
+/// An entry of the list.
+struct Range {
+    taken: AtomicBool,
+    /// Addresses; both 0 while nothing is guarded.
+    start: AtomicUsize,
+    end: AtomicUsize,
+    lost_pages: AtomicBool,
+    next: AtomicPtr<Range>,
+}
+
+static FIRST: AtomicPtr<Range> = AtomicPtr::new(ptr::null_mut());
+/// How often a page was replaced.
+static REPLACED: AtomicU32 = AtomicU32::new(0);
+static PAGE: AtomicUsize = AtomicUsize::new(4096);
+/// What was done with the signal before: boxed, never freed, and never written again.
+static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(ptr::null_mut());
+
+/// The entries of the list; the newest is first.
+fn ranges() -> impl Iterator<Item = &'static Range> {
+    let mut next = FIRST.load(Ordering::Acquire);
+    std::iter::from_fn(move || {
+        // SAFETY: entries are leaked boxes, so what a pointer of the list leads to is valid for ever.
+        let range = unsafe { next.as_ref() }?;
+        next = range.next.load(Ordering::Acquire);
+        Some(range)
+    })
+}
+
+/// Changes whenever some mapping has lost a page: what says cheaply that there is nothing to ask them.
+pub(crate) fn replaced_so_far() -> u32 {
+    REPLACED.load(Ordering::Relaxed)
+}
+
+/// A mapping whose lost pages are replaced, from now on until this is dropped.
+pub(crate) struct Guard(&'static Range);
+
+impl Guard {
+    pub(crate) fn new(map: &[u8]) -> Guard {
+        let free = ranges().find(|range| !range.taken.swap(true, Ordering::AcqRel));
+        let range = free.unwrap_or_else(add_range);
+        range.lost_pages.store(false, Ordering::Relaxed);
+        let start = map.as_ptr() as usize;
+        range.end.store(start + map.len(), Ordering::Relaxed);
+        range.start.store(start, Ordering::Release);
+        Guard(range)
+    }
+
+    pub(crate) fn has_lost_pages(&self) -> bool {
+        self.0.lost_pages.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.start.store(0, Ordering::Relaxed);
+        self.0.end.store(0, Ordering::Relaxed);
+        self.0.taken.store(false, Ordering::Release);
+    }
+}
+
+fn add_range() -> &'static Range {
+    let range: &'static Range = Box::leak(Box::new(Range {
+        taken: AtomicBool::new(true),
+        start: AtomicUsize::new(0),
+        end: AtomicUsize::new(0),
+        lost_pages: AtomicBool::new(false),
+        next: AtomicPtr::default(),
+    }));
+    let mut first = FIRST.load(Ordering::Acquire);
+    loop {
+        range.next.store(first, Ordering::Relaxed);
+        let this = ptr::from_ref(range).cast_mut();
+        match FIRST.compare_exchange_weak(first, this, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => return range,
+            Err(newer) => first = newer,
+        }
+    }
+}
+
+/// Keeps this process alive where a module's file is truncated or overwritten while it is mapped, as a rebuild in place
+/// does (`cp`, `strip`, some linkers). What is missing then reads as zeros, and the next question to the module is
+/// answered without that file, with [`crate::Error::Changed`] among its warnings.
+///
+/// This takes over SIGBUS for the whole process, once, however often it is called. A SIGBUS that is about anything
+/// but a module's file goes to the handler that was there before, or ends the process as before. Whoever installs a
+/// handler later has to pass on what it doesn't know. Without this call a file that shrinks ends the process.
+pub fn survive_changed_files() {
+    static INSTALL: Once = Once::new();
+    INSTALL.call_once(|| {
+        // SAFETY: `sysconf` has no preconditions. The action is fully initialised: zeros are a valid `sigaction` and an
+        // empty mask; the handler has the signature that SA_SIGINFO asks for and does only what sigaction(2) and
+        // signal-safety(7) allow. The old action is written before it is read.
+        unsafe {
+            if let Ok(size @ 1..) = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)) {
+                PAGE.store(size, Ordering::Relaxed);
+            }
+            let mut before = MaybeUninit::<libc::sigaction>::zeroed();
+            if libc::sigaction(libc::SIGBUS, ptr::null(), before.as_mut_ptr()) != 0 {
+                return;
+            }
+            let before = Box::leak(Box::new(before.assume_init()));
+            BEFORE.store(before, Ordering::Release);
+            let mut action = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
+            action.sa_sigaction = on_bus_error as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
+            libc::sigaction(libc::SIGBUS, &action, ptr::null_mut());
+        }
+    });
+}
+
+/// Replaces what is gone of a guarded mapping; the instruction that has failed is then executed again.
+extern "C" fn on_bus_error(
+    signal: libc::c_int,
+    info: *mut libc::siginfo_t,
+    context: *mut libc::c_void,
+) {
+    // SAFETY: the kernel gives a handler with SA_SIGINFO a valid `info`; the address is there for what the kernel itself
+    // has sent for a fault, which is asked first.
+    let address = unsafe {
+        match (*info).si_code {
+            libc::BUS_ADRERR | libc::BUS_MCEERR_AR => Some((*info).si_addr() as usize),
+            _ => None,
+        }
+    };
+    if address.is_some_and(replace_from) {
+        return;
+    }
+    pass_on(signal, info, context);
+}
+
+/// Puts zeros in place of a guarded mapping from the page of this address on. Whether it is in one.
+fn replace_from(address: usize) -> bool {
+    let has = |range: &&Range| {
+        let start = range.start.load(Ordering::Acquire);
+        start != 0 && (start..range.end.load(Ordering::Relaxed)).contains(&address)
+    };
+    let Some(range) = ranges().find(has) else {
+        return false;
+    };
+    let page = address & !(PAGE.load(Ordering::Relaxed) - 1);
+    let length = range.end.load(Ordering::Relaxed).saturating_sub(page);
+    range.lost_pages.store(true, Ordering::Relaxed);
+    REPLACED.fetch_add(1, Ordering::Relaxed);
+    // SAFETY: the pages are within a mapping of ours that nobody writes to and that lives at least until the faulting
+    // read is through. `mmap` is a bare system call; it sets `errno` only where it fails, and then the process ends.
+    let replaced = unsafe {
+        libc::mmap(
+            page as *mut libc::c_void,
+            length,
+            libc::PROT_READ,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED,
+            -1,
+            0,
+        )
+    };
+    replaced != libc::MAP_FAILED
+}
+
+/// Does what would be done without us.
+fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: the pointer is null or leads to a leaked box that is not written any more.
+    let before = unsafe { BEFORE.load(Ordering::Acquire).as_ref() };
+    let handler = before.map_or(libc::SIG_DFL, |before| before.sa_sigaction);
+    match before {
+        Some(before) if handler != libc::SIG_DFL && handler != libc::SIG_IGN => {
+            // SAFETY: whoever has installed the handler has said by SA_SIGINFO which of the two signatures it has.
+            unsafe {
+                if before.sa_flags & libc::SA_SIGINFO != 0 {
+                    let handler: extern "C" fn(
+                        libc::c_int,
+                        *mut libc::siginfo_t,
+                        *mut libc::c_void,
+                    ) = std::mem::transmute(handler);
+                    handler(signal, info, context);
+                } else {
+                    let handler: extern "C" fn(libc::c_int) = std::mem::transmute(handler);
+                    handler(signal);
+                }
+            }
+        }
+        _ => {
+            // SAFETY: `signal` and `raise` may be called in a handler. A fault comes again as soon as this returns, a signal
+            // that somebody has sent does by `raise`: both then end the process.
+            unsafe {
+                libc::signal(signal, libc::SIG_DFL);
+                libc::raise(signal);
+            }
+        }
+    }
+}

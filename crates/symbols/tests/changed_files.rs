@@ -1,0 +1,196 @@
+//! Files that are truncated, overwritten or replaced while they are mapped: what was there is told to have gone, and
+//! nothing of the new contents is taken for the old.
+
+mod support;
+
+use dapple_symbols::indexing::{IndexCache, IndexState};
+use dapple_symbols::lines::LineLookup;
+use dapple_symbols::names::NamePattern;
+use dapple_symbols::{Error, FileAddress, Module, survive_changed_files};
+use std::fs::OpenOptions;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use support::Workshop;
+use support::shapes::{build, sources};
+
+/// Cuts a file to a length, as a rebuild in place does before it writes.
+fn truncate(path: &Path, length: u64) {
+    let file = OpenOptions::new().write(true).open(path).unwrap();
+    file.set_len(length).unwrap();
+}
+
+fn functions(module: &Module, name: &str) -> usize {
+    module.find_functions(&NamePattern::new(name)).len()
+}
+
+/// The files that the module has found to have changed.
+fn changed(module: &Module) -> Vec<String> {
+    let warnings = module.warnings();
+    assert!(
+        warnings
+            .iter()
+            .all(|warning| matches!(warning, Error::Changed { .. })),
+        "{warnings:?}"
+    );
+    let texts = warnings.iter().map(ToString::to_string);
+    texts.collect()
+}
+
+/// Asks the module until it has seen a change: the disk is looked at a few times a second.
+fn until_seen(module: &Module) -> Vec<String> {
+    let begun = Instant::now();
+    loop {
+        functions(module, "far_away");
+        let seen = changed(module);
+        if !seen.is_empty() || begun.elapsed() > Duration::from_secs(60) {
+            return seen;
+        }
+    }
+}
+
+/// A program of two units, not read from yet but for its headers.
+fn program(name: &str, flags: &[&str]) -> (Workshop, Module) {
+    survive_changed_files();
+    let workshop = sources(name);
+    build(&workshop, "program", flags);
+    let module = Module::open(&workshop.path("program")).unwrap();
+    (workshop, module)
+}
+
+#[test]
+fn a_program_that_is_truncated_has_no_debug_information_any_more_and_says_so() {
+    let (workshop, module) = program("changed-truncated", &[]);
+    let path = workshop.path("program");
+    for length in [4096, 0] {
+        truncate(&path, length);
+        functions(&module, "far_away");
+        let expected = format!(
+            "{}: changed on disk since it was loaded, so it is no longer read; a restart reads the new one",
+            path.display()
+        );
+        assert_eq!(until_seen(&module), [expected]);
+        assert_eq!(functions(&module, "far_away"), 0);
+        assert!(module.symbol_named("main").is_none());
+        assert!(module.bytes_at(module.entry(), 16).is_empty());
+        assert!(module.segments().len() > 2);
+    }
+}
+
+#[test]
+fn what_was_decoded_before_is_not_read_on_in_other_contents() {
+    let (workshop, module) = program("changed-overwritten", &[]);
+    let (main, far) = support::shapes::both(&workshop, "program");
+    let line = far.line("far");
+    assert!(matches!(
+        module.lookup_line(&far.source, line),
+        LineLookup::Found(_)
+    ));
+    let scope = module.function_at(far.address(&module, "far"));
+    assert!(scope.is_some());
+
+    // The same source with something in front: all offsets move.
+    let text = std::fs::read_to_string(&far.source).unwrap();
+    workshop.write(
+        "far.cpp",
+        format!("struct Unused {{ long a; char b[7]; }};\nUnused unused[40];\n{text}"),
+    );
+    build(&workshop, "other", &[]);
+    let contents = std::fs::read(workshop.path("other")).unwrap();
+    std::fs::write(&main.binary, contents).unwrap();
+    assert_eq!(until_seen(&module).len(), 1);
+    assert!(!matches!(
+        module.lookup_line(&far.source, line),
+        LineLookup::Found(_)
+    ));
+    // Whoever opens it anew sees what is there now.
+    let anew = Module::open(&main.binary).unwrap();
+    assert!(matches!(
+        anew.lookup_line(&far.source, line + 2),
+        LineLookup::Found(_)
+    ));
+}
+
+#[test]
+fn a_file_that_is_only_touched_or_replaced_is_read_on() {
+    for how in ["touched", "replaced", "removed"] {
+        let (workshop, module) = program(&format!("changed-{how}"), &[]);
+        let path = workshop.path("program");
+        match how {
+            "touched" => drop(workshop.run("touch", &["-d", "2001-01-01", "program"])),
+            "removed" => std::fs::remove_file(&path).unwrap(),
+            _ => {
+                workshop.write("new", "of another build");
+                std::fs::rename(workshop.path("new"), &path).unwrap();
+            }
+        }
+        let begun = Instant::now();
+        // Longer than any look is good for.
+        while begun.elapsed() < Duration::from_millis(60) {
+            assert_eq!(functions(&module, "far_away"), 1, "{how}");
+        }
+        assert_eq!(changed(&module), [""; 0], "{how}");
+    }
+}
+
+#[test]
+fn lines_outlive_a_split_unit_that_is_gone() {
+    for length in [0, 1000] {
+        let (workshop, module) = program("changed-split", &["-gsplit-dwarf"]);
+        let (main, far) = support::shapes::both(&workshop, "program");
+        let area = main.address(&module, "area");
+        assert!(module.function_at(area).is_some());
+        let dwo = workshop.path("main-program.dwo");
+        truncate(&dwo, length);
+        let seen = until_seen(&module);
+        assert_eq!(seen.len(), 1, "{seen:?}");
+        assert!(seen[0].starts_with(&dwo.display().to_string()), "{seen:?}");
+        assert_eq!(main.address(&module, "area"), area);
+        assert!(module.function_at(area).is_none());
+        // The other unit's file is as it was.
+        let far = far.address(&module, "far");
+        assert!(module.function_at(far).is_some());
+    }
+}
+
+#[test]
+fn an_index_that_is_cut_is_not_believed() {
+    survive_changed_files();
+    let workshop = sources("changed-index");
+    build(&workshop, "program", &[]);
+    let cache = Arc::new(IndexCache::open(workshop.path("cache"), 1 << 30).unwrap());
+    let first = Module::open(&workshop.path("program")).unwrap();
+    first.use_index_cache(&cache);
+    assert_eq!(first.make_index(&mut |_, _| true), IndexState::Used);
+
+    let module = Module::open(&workshop.path("program")).unwrap();
+    module.use_index_cache(&cache);
+    assert_eq!(module.load_index(), IndexState::Used);
+    let indexes = std::fs::read_dir(workshop.path("cache")).unwrap();
+    let indexes: Vec<_> = indexes.map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(indexes.len(), 1, "{indexes:?}");
+    truncate(&indexes[0], 0);
+    assert_eq!(functions(&module, "far_away"), 1);
+    assert_eq!(module.index_state(), IndexState::Unneeded);
+    let warnings = module.warnings();
+    assert!(
+        matches!(&warnings[..], [Error::Index { reason, .. }] if reason.contains("changed on disk")),
+        "{warnings:?}"
+    );
+}
+
+#[test]
+fn many_threads_may_meet_the_missing_pages_at_once() {
+    let (workshop, module) = program("changed-threads", &[]);
+    truncate(&workshop.path("program"), 4096);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                functions(&module, "far_away");
+                module.lookup_line(Path::new("main.cpp"), 3);
+                module.function_at(FileAddress(0x1200));
+            });
+        }
+    });
+    assert_eq!(until_seen(&module).len(), 1);
+}
