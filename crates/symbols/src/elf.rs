@@ -39,6 +39,12 @@ impl Section {
     pub fn contains(&self, address: u64) -> bool {
         self.has_addresses() && address >= self.address && address - self.address < self.size
     }
+    fn range(&self) -> Range<u64> {
+        self.address..self.address.saturating_add(self.size)
+    }
+    fn has_code(&self) -> bool {
+        self.has_addresses() && self.flags & elf::SHF_EXECINSTR.0 != 0
+    }
 }
 
 /// The facts of one ELF file.
@@ -52,6 +58,10 @@ pub(crate) struct Elf {
     pub build_id: Option<Vec<u8>>,
     pub segments: Vec<Segment>,
     pub sections: Vec<Section>,
+    /// Where code can be.
+    code: Vec<Range<u64>>,
+    /// Where variables can be.
+    places: Vec<Range<u64>>,
     pub eh_frame_hdr: Option<(u64, u64)>,
     pub problems: Vec<Error>,
 }
@@ -137,6 +147,8 @@ impl Elf {
             build_id,
             segments,
             sections,
+            code: Vec::new(),
+            places: Vec::new(),
             eh_frame_hdr,
             problems,
         };
@@ -145,6 +157,8 @@ impl Elf {
             _ if elf.is_pie(data) => ModuleKind::PositionIndependentExecutable,
             _ => ModuleKind::SharedObject,
         };
+        elf.code = elf.ranges(Section::has_code, |segment| segment.executable);
+        elf.places = elf.ranges(Section::has_addresses, |_| true);
         Ok(elf)
     }
 
@@ -208,13 +222,40 @@ impl Elf {
             .find(|section| section.contains(address))
     }
 
-    /// Whether code can be at `address`. Sequences and ranges of code that the linker dropped say 0 or −1.
+    /// Whether code can be at `address`. Functions and line sequences that the linker dropped have 0, 1, −1 or −2.
     pub fn is_code(&self, address: u64) -> bool {
-        self.segments.iter().any(|segment| {
-            segment.executable
-                && address >= segment.address.0
-                && address - segment.address.0 < segment.size
-        })
+        self.code.iter().any(|range| range.contains(&address))
+    }
+
+    /// Whether a variable can be at `address`. Variables that the linker dropped have 0, −1 or −2. One without a size may be at
+    /// the end of its section.
+    pub fn is_place(&self, address: u64) -> bool {
+        let mut places = self.places.iter();
+        places.any(|range| range.contains(&address) || range.end == address)
+    }
+
+    /// The addresses of the sections of one kind. Where section headers were stripped, those of the segments of that kind, without the
+    /// ELF header: 0 is an address in the segment of that, and stands for what was dropped.
+    fn ranges(
+        &self,
+        section: impl Fn(&Section) -> bool,
+        segment: impl Fn(&Segment) -> bool,
+    ) -> Vec<Range<u64>> {
+        let has_sections = self.sections.iter().any(Section::has_addresses);
+        let sections = self.sections.iter().filter(|it| section(it));
+        let header = std::mem::size_of::<Header>() as u64;
+        let of_segment = |it: &Segment| {
+            let skipped = header.saturating_sub(it.file_offset);
+            let (start, end) = (it.address.0, it.address.0.saturating_add(it.size));
+            start.saturating_add(skipped)..end
+        };
+        match has_sections {
+            true => sections.map(Section::range).collect(),
+            false => {
+                let segments = self.segments.iter().filter(|it| segment(it));
+                segments.map(of_segment).collect()
+            }
+        }
     }
 }
 

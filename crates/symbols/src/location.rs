@@ -48,6 +48,8 @@ pub enum Unavailable {
     OptimizedOut,
     /// It has locations, but none at this address.
     NotHere,
+    /// The program doesn't have it: nothing uses it, so the linker dropped it, and its address means nothing.
+    Dropped,
     /// Memory at the address can't be read.
     Unreadable(u64),
     /// A register the location needs was not saved by the frames above.
@@ -172,6 +174,13 @@ impl<'a> Evaluator<'_, 'a> {
         if let Some(initial) = initial {
             evaluation.set_initial_value(initial);
         }
+        // Compilers before DWARF 3 wrote offsets among thread-locals as addresses.
+        let thread_local = expression.0.slice().last().is_some_and(|&last| {
+            matches!(
+                dw::DwOp(last),
+                dw::DW_OP_form_tls_address | dw::DW_OP_GNU_push_tls_address
+            )
+        });
         let mut state = evaluation.evaluate().map_err(broken)?;
         loop {
             if state != EvaluationResult::Complete {
@@ -230,9 +239,11 @@ impl<'a> Evaluator<'_, 'a> {
                 EvaluationResult::RequiresParameterRef(parameter) => {
                     evaluation.resume_with_parameter_ref(self.passed_as(parameter)?)
                 }
-                EvaluationResult::RequiresRelocatedAddress(address) => {
-                    evaluation.resume_with_relocated_address(self.relocated(address))
-                }
+                EvaluationResult::RequiresRelocatedAddress(address) => evaluation
+                    .resume_with_relocated_address(match thread_local {
+                        true => address,
+                        false => self.relocated(address)?,
+                    }),
                 EvaluationResult::RequiresIndexedAddress { index, relocate } => {
                     let around = self
                         .around
@@ -243,7 +254,7 @@ impl<'a> Evaluator<'_, 'a> {
                         .address(around.unit.dw(), index)
                         .map_err(broken)?;
                     evaluation.resume_with_indexed_address(if relocate {
-                        self.relocated(address)
+                        self.relocated(address)?
                     } else {
                         address
                     })
@@ -359,8 +370,13 @@ impl<'a> Evaluator<'_, 'a> {
             .ok_or_else(|| unsupported("the frame's address is not known"))
     }
 
-    fn relocated(&self, address: u64) -> u64 {
-        address.wrapping_add(self.context.load_bias())
+    fn relocated(&self, address: u64) -> Result<u64, Unavailable> {
+        if let Some(around) = self.around
+            && !around.dwarf.is_place(address)
+        {
+            return Err(Unavailable::Dropped);
+        }
+        Ok(address.wrapping_add(self.context.load_bias()))
     }
 
     pub fn typed(&self, value: u64, base_type: UnitOffset<usize>) -> Result<Value, Unavailable> {

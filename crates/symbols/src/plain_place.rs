@@ -33,10 +33,9 @@ impl<'a> Dwarf<'a> {
             address,
         };
         match only_operation(around.expression(value).ok()?, unit)? {
-            Operation::Address { address } => Some(PlainPlace::Address(FileAddress(address))),
+            Operation::Address { address } => self.at_address(address),
             Operation::AddressIndex { index } => {
-                let address = unit.sections().address(unit.dw(), index).ok()?;
-                Some(PlainPlace::Address(FileAddress(address)))
+                self.at_address(unit.sections().address(unit.dw(), index).ok()?)
             }
             Operation::FrameOffset { offset } => self.near_frame_base(variable, address, offset),
             Operation::RegisterOffset {
@@ -47,6 +46,11 @@ impl<'a> Dwarf<'a> {
             Operation::Register { register } => Some(PlainPlace::Register(register.0)),
             _ => None,
         }
+    }
+
+    fn at_address(&self, address: u64) -> Option<PlainPlace> {
+        let at = self.is_place(address).then_some(FileAddress(address));
+        at.map(PlainPlace::Address)
     }
 
     fn near_frame_base(

@@ -6,7 +6,7 @@
 mod similar;
 
 use crate::demangle::{demangle, demangle_path};
-use crate::dwarf::{Dwarf, Unit};
+use crate::dwarf::{Dwarf, Reader, Unit};
 use crate::entries::Chain;
 use crate::functions::{Function, FunctionId, Language, SourcePosition, file_range};
 use crate::indexing::IndexState;
@@ -17,7 +17,7 @@ use crate::scopes::{Variable, VariableKind};
 use crate::symbols::FunctionSymbol;
 use crate::types::TypeId;
 use crate::{FileAddress, Module};
-use gimli::{AttributeValue, Operation, UnitOffset, constants as dw};
+use gimli::{AttributeValue, Expression, Operation, UnitOffset, constants as dw};
 use rustc_hash::FxHashSet;
 pub use similar::{SimilarName, sort_out};
 use std::ops::Range;
@@ -340,12 +340,22 @@ impl<'s, 'a> Queries<'s, 'a> {
 }
 
 impl<'a> Dwarf<'a> {
-    /// The address in a location that is just one.
+    /// The address in a location that is just one; `None` also for what the linker dropped.
     pub(crate) fn static_address(&self, unit: &Unit<'a>, offset: usize) -> Option<u64> {
         let entry = self.entry(unit, UnitOffset(offset))?;
         let AttributeValue::Exprloc(expression) = entry.attr_value(dw::DW_AT_location)? else {
             return None;
         };
+        let address = self.address_in(unit, expression)?;
+        self.is_place(address).then_some(address)
+    }
+
+    /// As [`Dwarf::static_address`], as it is written.
+    pub(crate) fn address_in(
+        &self,
+        unit: &Unit<'a>,
+        expression: Expression<Reader<'a>>,
+    ) -> Option<u64> {
         let mut operations = expression.operations(unit.dw().encoding());
         let mut address = match operations.next().ok()?? {
             Operation::Address { address } => address,

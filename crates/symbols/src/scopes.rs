@@ -40,6 +40,8 @@ pub struct Variable {
     pub depth: u32,
     /// The compiler's own, such as C++ `this` and Rust's closure environment.
     pub artificial: bool,
+    /// The linker dropped it, since nothing uses it: there is no value.
+    pub dropped: bool,
     pub(crate) unit: u32,
     pub(crate) offset: usize,
     /// For inlined and concrete instances: the instance's DIE holds the location.
@@ -210,11 +212,34 @@ impl<'a> Dwarf<'a> {
             declaration: self.declaration(chain),
             depth,
             artificial,
+            dropped: self.is_dropped(chain),
             unit,
             offset,
             function,
             name,
         })
+    }
+
+    /// Whether a variable's address is none of the program's.
+    fn is_dropped(&self, chain: &Chain<'_, 'a>) -> bool {
+        let Some((unit, AttributeValue::Exprloc(expression))) = chain.attribute(dw::DW_AT_location)
+        else {
+            return false;
+        };
+        let first = expression.0.slice().first();
+        first.is_some_and(|&first| {
+            matches!(
+                dw::DwOp(first),
+                dw::DW_OP_addr | dw::DW_OP_addrx | dw::DW_OP_GNU_addr_index
+            )
+        }) && self
+            .address_in(unit, expression)
+            .is_some_and(|address| !self.is_place(address))
+    }
+
+    /// Whether a variable can be at an address of the file.
+    pub(crate) fn is_place(&self, address: u64) -> bool {
+        self.files.main.elf.is_place(address)
     }
 
     /// The type a `DW_AT_type` refers to.

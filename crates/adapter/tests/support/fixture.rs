@@ -41,6 +41,12 @@ impl Fixture {
         Fixture::compiled(name, source, text, compiler, &flags)
     }
 
+    /// Compiles `fixtures/NAME` by a compiler with these flags.
+    pub fn by(compiler: &str, name: &str, flags: &[&str]) -> Fixture {
+        let (source, text) = source(name);
+        Fixture::compiled(name, source, text, compiler, flags)
+    }
+
     /// Compiles `fixtures/NAME`, a C or C++ source, with its debug information in a file of its own.
     pub fn split(name: &str) -> Fixture {
         let (source, text) = source(name);

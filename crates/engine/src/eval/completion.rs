@@ -12,6 +12,7 @@ use crate::values::{Reader, Value, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::names::NamePattern;
 use dapple_symbols::queries::FoundType;
+use dapple_symbols::scopes::Variable;
 use dapple_symbols::types::TypeKind;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
@@ -258,7 +259,7 @@ impl List<'_> {
         let all = NamePattern::new("*");
         let types = module.module.find_types_near(lookup, &all);
         for prefix in &prefixes {
-            for variable in module.module.statics_at(lookup) {
+            for variable in self.statics(&module) {
                 if let Some(first) = inside(&variable.name, prefix) {
                     self.add(&first, CompletionKind::Static, String::new);
                 }
@@ -273,6 +274,14 @@ impl List<'_> {
                 }
             }
         }
+    }
+
+    /// The statics of the frame's unit that the program has.
+    fn statics(&self, module: &LoadedModule) -> Vec<Variable> {
+        let lookup = module.to_file(self.frame.physical.lookup);
+        let mut statics = module.module.statics_at(lookup);
+        statics.retain(|variable| !variable.dropped);
+        statics
     }
 
     /// What a type has behind `::`: constants, variants, static members.
@@ -323,7 +332,7 @@ impl List<'_> {
         }
         let Some(module) = self.module() else { return };
         let lookup = module.to_file(self.frame.physical.lookup);
-        for variable in module.module.statics_at(lookup) {
+        for variable in self.statics(&module) {
             let last = variable.name.rsplit("::").next().unwrap_or_default();
             self.add(last, CompletionKind::Static, || {
                 reader.type_name(&reader.variable(&variable, &module, self.frame).value)

@@ -23,7 +23,8 @@ pub(crate) fn declaration(
         VariableList::Visible => module.variables_at(lookup, frame.inline_depth),
         VariableList::Statics => module.statics_at(lookup),
     };
-    let declaration = variables.into_iter().nth(index);
+    let mut shown = variables.into_iter().filter(|variable| !variable.dropped);
+    let declaration = shown.nth(index);
     let declaration = declaration.and_then(|variable| variable.declaration);
     Ok(declaration.filter(|at| at.line != 0))
 }

@@ -228,7 +228,8 @@ impl<'a> Reader<'a> {
 
 impl Reader<'_> {
     /// Parameters and locals visible in the frame, in declaration order; a shadowed one is followed by the one that shadows it.
-    /// What the compiler has made for itself, as a `for` loop's `__for_begin`, is left out; expressions find it by its name.
+    /// What the compiler has made for itself, as a `for` loop's `__for_begin`, and what the linker dropped is left out; expressions
+    /// find it by its name.
     pub fn variables(&self, frame: &Frame) -> Vec<NamedValue> {
         let Some(loaded) = &frame.physical.module else {
             return Vec::new();
@@ -239,11 +240,12 @@ impl Reader<'_> {
             .variables_at(lookup, frame.inline_depth)
             .iter()
             .filter(|variable| !variable.artificial || variable.kind != VariableKind::Local)
+            .filter(|variable| !variable.dropped)
             .map(|variable| self.variable(variable, loaded, frame))
             .collect()
     }
 
-    /// Statics of the frame's unit.
+    /// Statics of the frame's unit, without those that the linker dropped.
     pub fn statics(&self, frame: &Frame) -> Vec<NamedValue> {
         let Some(loaded) = &frame.physical.module else {
             return Vec::new();
@@ -253,6 +255,7 @@ impl Reader<'_> {
             .module
             .statics_at(lookup)
             .iter()
+            .filter(|variable| !variable.dropped)
             .map(|variable| self.variable(variable, loaded, frame))
             .collect()
     }
@@ -290,6 +293,7 @@ impl Reader<'_> {
         match reason {
             Unavailable::OptimizedOut => "<optimized out>".to_owned(),
             Unavailable::NotHere => "<not in scope here>".to_owned(),
+            Unavailable::Dropped => "<dropped by the linker>".to_owned(),
             Unavailable::Unreadable(address) => format!("<cannot read memory at {address:#x}>"),
             Unavailable::RegisterLost(number) => {
                 format!("<register {} was not saved>", register_name(*number))

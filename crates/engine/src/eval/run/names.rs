@@ -121,12 +121,20 @@ impl Runner<'_> {
         {
             return Ok(self.computed(number));
         }
+        // What the linker dropped is the answer, with that reason, where nothing else of the name is.
+        let mut dropped = None;
         for module in self.reader.modules.iter() {
             let found = module.module.statics_named(name);
             let is_meant = |found: &&Variable| global.is_none_or(|name| found.name == name);
-            if let Some(found) = found.iter().find(is_meant) {
-                return Ok(self.variable(found, module));
+            for found in found.iter().filter(is_meant) {
+                if !found.dropped {
+                    return Ok(self.variable(found, module));
+                }
+                dropped.get_or_insert_with(|| self.variable(found, module));
             }
+        }
+        if let Some(dropped) = dropped {
+            return Ok(dropped);
         }
         for module in self.reader.modules.iter() {
             let functions = module.module.functions_named(name);

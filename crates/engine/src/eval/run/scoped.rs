@@ -95,7 +95,8 @@ impl Runner<'_> {
     /// A static variable, a function, a constant.
     fn outside(&self, name: &str) -> Option<Value> {
         for module in self.reader.modules.iter().filter(|m| !m.is_distributions()) {
-            if let Some(found) = module.module.statics_named(name).first() {
+            let found = module.module.statics_named(name);
+            if let Some(found) = found.iter().find(|found| !found.dropped) {
                 return Some(self.variable(found, module));
             }
         }
