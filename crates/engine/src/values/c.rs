@@ -1,7 +1,8 @@
 //! C's texts: what a `char` pointer or array holds.
 
 use super::Reader;
-use super::scalars::{is_wide_character, quote};
+use super::quoting::quote;
+use super::scalars::is_wide_character;
 use super::view::{Limit, Resolved, Sequence};
 use crate::Address;
 use dapple_symbols::functions::Language;

@@ -2,7 +2,7 @@
 //!
 //! As in Rust's room, fields are found by role and what makes no sense falls back to the plain fields.
 
-use super::scalars::quote;
+use super::quoting::quote;
 use super::view::{Field, Limit, SHORT, View};
 use super::{Contents, Reader, Value, names};
 use crate::exceptions::cpp::Space;

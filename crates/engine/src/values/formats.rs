@@ -1,7 +1,7 @@
 //! Values in another form than their types have: numbers in hexadecimal, octal, binary, as characters; bytes as texts.
 
+use super::quoting::quote;
 use super::render::ALIASES;
-use super::scalars::quote;
 use super::view::{Limit, Sequence, View};
 use super::{Contents, Number, Reader, Value, c, number_of};
 use crate::Address;

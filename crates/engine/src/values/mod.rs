@@ -32,6 +32,7 @@ mod layout;
 mod named;
 pub(crate) mod names;
 pub(crate) mod passing;
+mod quoting;
 mod render;
 pub(crate) mod results;
 mod room;
@@ -45,8 +46,9 @@ pub(crate) use c::decode;
 pub(crate) use contents::extract_bits;
 pub(crate) use formats::FORMATS;
 pub use formats::Format;
+pub(crate) use quoting::quote;
 pub use scalars::Number;
-pub(crate) use scalars::{from_extended, number_of, quote, to_extended};
+pub(crate) use scalars::{from_extended, number_of, to_extended};
 
 /// A value: its type and where it is. Cloneable, reads nothing until asked.
 #[derive(Debug, Clone)]

@@ -1,6 +1,7 @@
 //! Numbers, characters and truth values: from bytes to a [`Number`], from a number to text.
 
 use super::names;
+use super::quoting::quote_char;
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, Type, TypeId, TypeKind};
 
@@ -120,7 +121,7 @@ impl Number {
             Number::Float { value, size: 4 } => format!("{:?}", value as f32),
             Number::Float { value, .. } => format!("{value:?}"),
             Number::Bool(value) => value.to_string(),
-            Number::Char(value) => char_text(value),
+            Number::Char(value) => quote_char(value),
             Number::Pointer { address, .. } => format!("{address:#x}"),
         }
     }
@@ -278,20 +279,8 @@ pub(crate) fn complex(real: &str, imaginary: &str) -> String {
 
 fn code_unit_text(code: u32, size: u8) -> String {
     match char::from_u32(code) {
-        Some(c) if size > 1 || code < 0x80 => char_text(u32::from(c)),
+        Some(c) if size > 1 || code < 0x80 => quote_char(u32::from(c)),
         _ => format!("'\\x{code:02x}'"),
-    }
-}
-
-fn char_text(code: u32) -> String {
-    match char::from_u32(code) {
-        Some('\0') => "'\\0'".to_owned(),
-        Some('"') => "'\"'".to_owned(),
-        Some(c) if c.is_ascii_control() && !matches!(c, '\n' | '\t' | '\r') => {
-            format!("'\\x{code:02x}'")
-        }
-        Some(c) => format!("'{}'", c.escape_debug()),
-        None => format!("'\\u{{{code:x}}}'"),
     }
 }
 
@@ -300,29 +289,6 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     for byte in bytes.iter().rev().take(32) {
         text.push_str(&format!("{byte:02x}"));
     }
-    text
-}
-
-/// Quotes text as the languages write it: valid UTF-8 as it is, other bytes escaped.
-pub(crate) fn quote(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() + 2);
-    text.push('"');
-    for chunk in bytes.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            match c {
-                '\'' => text.push('\''),
-                '\0' => text.push_str("\\0"),
-                c if c.is_ascii_control() && !matches!(c, '\n' | '\t' | '\r') => {
-                    text.push_str(&format!("\\x{:02x}", u32::from(c)));
-                }
-                c => text.extend(c.escape_debug()),
-            }
-        }
-        for byte in chunk.invalid() {
-            text.push_str(&format!("\\x{byte:02x}"));
-        }
-    }
-    text.push('"');
     text
 }
 
@@ -387,15 +353,6 @@ pub(crate) fn number_of(type_: &Type, bytes: &[u8]) -> Option<Number> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn text_is_quoted_as_it_is_written() {
-        assert_eq!(
-            quote("grüß \"q\" \\ 'x'\n\0".as_bytes()),
-            r#""grüß \"q\" \\ 'x'\n\0""#
-        );
-        assert_eq!(quote(b"\x01\xffend"), r#""\x01\xffend""#);
-    }
 
     #[test]
     fn integers_are_cut_to_their_width() {

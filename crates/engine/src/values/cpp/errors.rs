@@ -3,7 +3,7 @@
 use super::{find, integer};
 use crate::Address;
 use crate::exceptions::cpp::Space;
-use crate::values::scalars::quote;
+use crate::values::quoting::quote;
 use crate::values::view::View;
 use crate::values::{Reader, Value, names};
 use dapple_symbols::functions::Language;

@@ -2,7 +2,7 @@
 
 use super::{MAX_OBJECT, find, integer, nonsense, word};
 use crate::Address;
-use crate::values::scalars::quote;
+use crate::values::quoting::quote;
 use crate::values::view::{LONG, Limit, View};
 use crate::values::{Contents, Reader, Value, c};
 use dapple_symbols::location::Unavailable;

@@ -1,7 +1,8 @@
-//! Texts: owned, borrowed and shared. Valid UTF-8 is written as Rust's `{:?}` does, other bytes as escapes.
+//! Texts: owned, borrowed and shared. Valid UTF-8 is shown as `quoting` does, other bytes as escapes.
 
 use super::{Flaw, Known, MAX_OBJECT, broken, sequences};
 use crate::Address;
+use crate::values::quoting::{Controls, quote_with};
 use crate::values::view::{Limit, View};
 use crate::values::{Reader, Value, contents};
 
@@ -136,20 +137,9 @@ pub(super) fn quoted(
     })
 }
 
-/// Text as Rust's `{:?}` writes it, and what is no UTF-8 as escaped bytes.
+/// Text as Rust's `{:?}` writes it, but for marks, which are shown on their characters; what is no UTF-8 as escaped bytes.
 fn quote(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() + 2);
-    text.push('"');
-    for chunk in bytes.utf8_chunks() {
-        let quoted = format!("{:?}", chunk.valid());
-        let inside = quoted.strip_prefix('"').and_then(|q| q.strip_suffix('"'));
-        text.push_str(inside.unwrap_or_default());
-        for byte in chunk.invalid() {
-            text.push_str(&format!("\\x{byte:02x}"));
-        }
-    }
-    text.push('"');
-    text
+    quote_with(bytes, Controls::Scalars)
 }
 
 #[cfg(test)]
@@ -158,7 +148,7 @@ mod tests {
 
     #[test]
     fn text_is_quoted_as_rust_does() {
-        for text in ["grüß \"q\" \\ 'x'\n\0", "\u{1b}[0m\u{7f}", "e\u{301}", ""] {
+        for text in ["grüß \"q\" \\ 'x'\n\0", "\u{1b}[0m\u{7f}", "\u{301}", ""] {
             assert_eq!(quote(text.as_bytes()), format!("{text:?}"));
         }
         assert_eq!(quote(b"\x01\xffend"), r#""\u{1}\xffend""#);
