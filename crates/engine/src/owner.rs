@@ -26,6 +26,7 @@ mod guests;
 mod holding;
 mod indexing;
 mod input;
+mod link_maps;
 mod loader;
 mod memory;
 mod moving;
@@ -122,7 +123,7 @@ pub(crate) struct Owner {
     modules: Modules,
     last_module: u64,
     told: crate::warnings::Told,
-    loader: loader::Loader,
+    loader: link_maps::Loader,
     indexing: Indexing,
     /// For what works beside the session.
     back: back::Back,
@@ -289,7 +290,7 @@ impl Owner {
             modules: Modules::default(),
             last_module: 0,
             told: crate::warnings::Told::default(),
-            loader: loader::Loader::default(),
+            loader: link_maps::Loader::default(),
             indexing: Indexing::new(parts.index_cache),
             back,
             debuginfod,

@@ -6,12 +6,12 @@
 
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::Once;
+
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, Once, PoisonError};
 
 /// An entry of the list.
 struct Range {
-    taken: AtomicBool,
     /// Addresses; both 0 while nothing is guarded.
     start: AtomicUsize,
     end: AtomicUsize,
@@ -20,6 +20,8 @@ struct Range {
 }
 
 static FIRST: AtomicPtr<Range> = AtomicPtr::new(ptr::null_mut());
+/// Those that guard nothing. The handler doesn't look here.
+static FREE: Mutex<Vec<&'static Range>> = Mutex::new(Vec::new());
 /// How often a page was replaced.
 static REPLACED: AtomicU32 = AtomicU32::new(0);
 static PAGE: AtomicUsize = AtomicUsize::new(4096);
@@ -47,7 +49,7 @@ pub(crate) struct Guard(&'static Range);
 
 impl Guard {
     pub(crate) fn new(map: &[u8]) -> Guard {
-        let free = ranges().find(|range| !range.taken.swap(true, Ordering::AcqRel));
+        let free = FREE.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let range = free.unwrap_or_else(add_range);
         range.lost_pages.store(false, Ordering::Relaxed);
         let start = map.as_ptr() as usize;
@@ -65,13 +67,13 @@ impl Drop for Guard {
     fn drop(&mut self) {
         self.0.start.store(0, Ordering::Relaxed);
         self.0.end.store(0, Ordering::Relaxed);
-        self.0.taken.store(false, Ordering::Release);
+        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        free.push(self.0);
     }
 }
 
 fn add_range() -> &'static Range {
     let range: &'static Range = Box::leak(Box::new(Range {
-        taken: AtomicBool::new(true),
         start: AtomicUsize::new(0),
         end: AtomicUsize::new(0),
         lost_pages: AtomicBool::new(false),

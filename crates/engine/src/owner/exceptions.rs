@@ -22,7 +22,7 @@ use crate::modules::LoadedModule;
 use crate::target::linux::ptrace::UserRegisters;
 use crate::unwind;
 use crate::{Address, Error, ThreadId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -196,9 +196,8 @@ impl Owner {
     pub(super) fn arm_exceptions(&mut self) {
         let modules: Vec<Arc<LoadedModule>> = self.modules.iter().cloned().collect();
         let exceptions = &mut self.exceptions;
-        exceptions
-            .known
-            .retain(|id, _| modules.iter().any(|module| module.id == *id));
+        let there: FxHashSet<u64> = modules.iter().map(|module| module.id).collect();
+        exceptions.known.retain(|id, _| there.contains(id));
         let mut wanted = FxHashMap::default();
         if exceptions.wants_any() {
             for module in &modules {

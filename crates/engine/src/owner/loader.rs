@@ -6,35 +6,17 @@
 //! a breakpoint in a library's constructor is armed in time.
 
 use super::Owner;
+use super::link_maps::{LinkMap, Lists, Loader};
 use crate::breakpoints::site::Reason;
 use crate::memory::Memory;
 use crate::modules::{LoadedModule, VDSO};
 use crate::target::linux::process;
 use crate::{Address, Event};
 use dapple_symbols::{FileAddress, Module};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
-
-/// More modules than any program has: where a broken list is given up.
-const MOST_MODULES: usize = 10_000;
-/// The longest path that is read from the debuggee.
-const LONGEST_PATH: usize = 4096;
-
-/// Where the dynamic linker keeps its list.
-#[derive(Debug, Default)]
-pub(super) struct Loader {
-    /// `_r_debug`.
-    list: Option<Address>,
-}
-
-/// An entry of the dynamic linker's list.
-struct LinkMap {
-    at: Address,
-    bias: u64,
-    dynamic: Address,
-    name: Vec<u8>,
-}
 
 impl Owner {
     /// Finds the modules that exec has mapped.
@@ -70,7 +52,7 @@ impl Owner {
                 .symbol_named(name)
                 .map(|s| Address(s.address.0.wrapping_add(bias)))
         };
-        self.loader.list = at("_r_debug");
+        self.loader = Loader::at(at("_r_debug"));
         let told = at("_dl_debug_state");
         self.add_module(module, bias, None);
         if let Some(told) = told
@@ -112,42 +94,62 @@ impl Owner {
         self.tell(Event::ModuleLoaded(loaded.info()));
     }
 
-    /// Compares the dynamic linker's list with what is known.
+    /// Learns from the dynamic linker's lists which modules have come and gone.
     pub(super) fn modules_changed(&mut self) {
-        let Some(maps) = self.link_maps() else { return };
+        match self.loader.look(&self.memory) {
+            Some(Lists::Longer(new)) if new.is_empty() => return,
+            Some(Lists::Longer(new)) => self.add_new(new),
+            Some(Lists::Whole(maps)) => {
+                let new = self.remove_missing(maps);
+                self.add_new(new);
+            }
+            None => return,
+        }
+        self.arm();
+        self.find_watched_statics();
+        self.stacks.clear();
+    }
+
+    /// Removes what is in no list any more, and gives the modules that exec has mapped their place in the list, which they
+    /// get late. Returns the entries that belong to no module yet.
+    fn remove_missing(&mut self, mut maps: Vec<LinkMap>) -> Vec<LinkMap> {
+        let places: FxHashMap<Address, Address> = maps.iter().map(|m| (m.at, m.dynamic)).collect();
+        let dynamics: FxHashMap<Address, Address> =
+            maps.iter().rev().map(|m| (m.dynamic, m.at)).collect();
         let known: Vec<Arc<LoadedModule>> = self.modules.iter().cloned().collect();
         for module in &known {
-            let dynamic = module
-                .module
-                .dynamic()
-                .map(|(address, _)| module.to_process(address));
+            let dynamic = dynamic_of(module);
             match module.link_map {
-                Some(at)
-                    if maps
-                        .iter()
-                        .any(|m| m.at == at && Some(m.dynamic) == dynamic) => {}
+                Some(at) if dynamic.is_some() && places.get(&at).copied() == dynamic => {}
                 Some(_) => self.remove_module(module),
                 None => {
-                    // The modules that exec has mapped get their place in the list late.
-                    let entry = maps.iter().find(|m| Some(m.dynamic) == dynamic);
-                    if let Some(entry) = entry {
+                    if let Some(at) = dynamic.and_then(|dynamic| dynamics.get(&dynamic)) {
                         self.modules.replace(Arc::new(LoadedModule::new(
                             module.id,
                             Arc::clone(&module.module),
                             module.bias,
-                            Some(entry.at),
+                            Some(*at),
                         )));
                     }
                 }
             }
         }
+        let places = self.modules.iter().filter_map(|m| m.link_map);
+        let places: FxHashSet<Address> = places.collect();
+        let dynamics = self.modules.iter().filter_map(|m| dynamic_of(m));
+        let dynamics: FxHashSet<Address> = dynamics.collect();
+        maps.retain(|map| !places.contains(&map.at) && !dynamics.contains(&map.dynamic));
+        maps
+    }
+
+    /// Adds those that are not known yet, which are few.
+    fn add_new(&mut self, maps: Vec<LinkMap>) {
         for map in maps {
             // The dynamic linker itself is in the list of each namespace, and once in memory.
             let same = |m: &Arc<LoadedModule>| {
-                let dynamic = m.module.dynamic().map(|(address, _)| m.to_process(address));
-                m.link_map == Some(map.at) || dynamic == Some(map.dynamic)
+                m.link_map == Some(map.at) || dynamic_of(m) == Some(map.dynamic)
             };
-            if self.modules.iter().any(same) || map.name.is_empty() {
+            if map.name.is_empty() || self.modules.iter().any(same) {
                 continue;
             }
             let path = Path::new(std::ffi::OsStr::from_bytes(&map.name));
@@ -156,9 +158,6 @@ impl Owner {
                 Err(error) => self.warn_of_module(path, &error),
             }
         }
-        self.arm();
-        self.find_watched_statics();
-        self.stacks.clear();
     }
 
     fn remove_module(&mut self, module: &LoadedModule) {
@@ -169,68 +168,12 @@ impl Owner {
         self.modules.retain(|m| m.id != module.id);
         self.tell(Event::ModuleUnloaded(module.info()));
     }
+}
 
-    /// The dynamic linker's lists, one for each namespace (dlmopen(3)); `None` while one is being changed.
-    fn link_maps(&self) -> Option<Vec<LinkMap>> {
-        /// More than glibc has (`DL_NNS`).
-        const MOST_NAMESPACES: usize = 64;
-        /// The version of `r_debug` with a next one behind it: glibc's since 2.35.
-        const EXTENDED: u32 = 2;
-        let mut list = self.loader.list?;
-        let mut maps = Vec::new();
-        for _ in 0..MOST_NAMESPACES {
-            self.link_maps_of(list, &mut maps)?;
-            let mut version = [0; 4];
-            self.memory.read(list, &mut version).ok()?;
-            if u32::from_le_bytes(version) < EXTENDED {
-                break;
-            }
-            match self.memory.read_u64(list.offset(40)) {
-                Ok(next) if next != 0 => list = Address(next),
-                _ => break,
-            }
-        }
-        Some(maps)
-    }
-
-    /// Adds a namespace's list.
-    fn link_maps_of(&self, list: Address, maps: &mut Vec<LinkMap>) -> Option<()> {
-        const CONSISTENT: u32 = 0;
-        let mut state = [0; 4];
-        self.memory.read(list.offset(24), &mut state).ok()?;
-        if u32::from_le_bytes(state) != CONSISTENT {
-            return None;
-        }
-        let mut at = Address(self.memory.read_u64(list.offset(8)).ok()?);
-        while at.0 != 0 && maps.len() < MOST_MODULES {
-            let mut entry = [0; 32];
-            self.memory.read(at, &mut entry).ok()?;
-            let word = |index: usize| {
-                entry[index * 8..][..8]
-                    .try_into()
-                    .map(u64::from_le_bytes)
-                    .unwrap_or(0)
-            };
-            let name = self.c_string(Address(word(1)));
-            maps.push(LinkMap {
-                at,
-                bias: word(0),
-                dynamic: Address(word(2)),
-                name,
-            });
-            at = Address(word(3));
-        }
-        Some(())
-    }
-
-    fn c_string(&self, at: Address) -> Vec<u8> {
-        let mut bytes = vec![0; LONGEST_PATH];
-        let count = self.memory.read_some(at, &mut bytes);
-        bytes.truncate(count);
-        let end = bytes.iter().position(|b| *b == 0).unwrap_or(0);
-        bytes.truncate(end);
-        bytes
-    }
+/// Where the module's dynamic section is in the process.
+fn dynamic_of(module: &LoadedModule) -> Option<Address> {
+    let (address, _) = module.module.dynamic()?;
+    Some(module.to_process(address))
 }
 
 fn lowest(module: &Module) -> u64 {

@@ -1,0 +1,217 @@
+//! The dynamic linker's lists of modules, as they are in memory: `r_debug` and `link_map` (glibc's and musl's `<link.h>`).
+//!
+//! They are read when the dynamic linker says that they change, which a program that loads a thousand libraries makes it do two
+//! thousand times. It adds at their ends, and says before it takes something out: so unless it has, only what is new
+//! is read.
+
+use crate::Address;
+use crate::memory::Memory;
+
+/// More modules than any program has: where a broken list is given up.
+const MOST_MODULES: usize = 10_000;
+/// More than glibc has (`DL_NNS`).
+const MOST_NAMESPACES: usize = 64;
+/// The longest path that is read from the debuggee.
+const LONGEST_PATH: usize = 4096;
+/// How much of a path is read at once.
+const PIECE_OF_PATH: usize = 128;
+
+/// An entry of a list.
+#[derive(Debug, Clone)]
+pub(super) struct LinkMap {
+    pub at: Address,
+    pub bias: u64,
+    pub dynamic: Address,
+    pub name: Vec<u8>,
+}
+
+/// What a look at the lists has found.
+#[derive(Debug)]
+pub(super) enum Lists {
+    /// What has been added since the last look; nothing was taken out.
+    Longer(Vec<LinkMap>),
+    /// Everything that is in them.
+    Whole(Vec<LinkMap>),
+}
+
+/// Where the dynamic linker keeps its lists, and how far they are known.
+#[derive(Debug, Default)]
+pub(super) struct Loader {
+    /// `_r_debug`.
+    list: Option<Address>,
+    /// One for each list.
+    known: Vec<Known>,
+    /// Something is taken out of a list, or may be: the next look reads all.
+    shrinks: bool,
+}
+
+/// A list, as far as it was read.
+#[derive(Debug)]
+struct Known {
+    first: Address,
+    last: LinkMap,
+}
+
+/// What `r_state` says (`RT_CONSISTENT`, `RT_ADD`, `RT_DELETE`).
+#[derive(PartialEq, Eq)]
+enum State {
+    Consistent,
+    Adding,
+    Removing,
+}
+
+impl Loader {
+    /// For the lists at `_r_debug`, if there is one.
+    pub fn at(list: Option<Address>) -> Loader {
+        Loader {
+            list,
+            ..Loader::default()
+        }
+    }
+
+    /// Reads what is new; `None` where there is no list, or one is being changed: it will be told again.
+    pub fn look(&mut self, memory: &impl Memory) -> Option<Lists> {
+        let lists = lists(self.list?, memory)?;
+        let states: Vec<State> = lists
+            .iter()
+            .map(|list| state(*list, memory))
+            .collect::<Option<_>>()?;
+        if states.contains(&State::Removing) {
+            self.shrinks = true;
+        }
+        if states.iter().any(|state| *state != State::Consistent) {
+            return None;
+        }
+        let shrinks = std::mem::replace(&mut self.shrinks, true);
+        let longer = if shrinks || lists.len() != self.known.len() {
+            None
+        } else {
+            self.read_new(&lists, memory)
+        };
+        let found = match longer {
+            Some(new) => Lists::Longer(new),
+            None => Lists::Whole(self.read_all(&lists, memory)?),
+        };
+        // Only now is it known that all could be read.
+        self.shrinks = false;
+        Some(found)
+    }
+
+    /// What is behind the ends of the lists as they are known; `None` where a list isn't the known one any more.
+    fn read_new(&mut self, lists: &[Address], memory: &impl Memory) -> Option<Vec<LinkMap>> {
+        let mut new = Vec::new();
+        for (list, known) in lists.iter().zip(&mut self.known) {
+            let (last, next) = read(known.last.at, memory)?;
+            let same = (last.bias, last.dynamic, &last.name)
+                == (known.last.bias, known.last.dynamic, &known.last.name);
+            if !same || first(*list, memory)? != known.first {
+                return None;
+            }
+            let before = new.len();
+            follow(next, memory, &mut new)?;
+            if let [.., last] = &new[before..] {
+                known.last = last.clone();
+            }
+        }
+        Some(new)
+    }
+
+    fn read_all(&mut self, lists: &[Address], memory: &impl Memory) -> Option<Vec<LinkMap>> {
+        let mut all = Vec::new();
+        self.known.clear();
+        for list in lists {
+            let before = all.len();
+            let first = first(*list, memory)?;
+            follow(first, memory, &mut all)?;
+            if let [.., last] = &all[before..] {
+                let last = last.clone();
+                self.known.push(Known { first, last });
+            }
+        }
+        Some(all)
+    }
+}
+
+/// One list for each namespace (dlmopen(3)).
+fn lists(first: Address, memory: &impl Memory) -> Option<Vec<Address>> {
+    /// The version of `r_debug` with a next one behind it: glibc's since 2.35.
+    const EXTENDED: u32 = 2;
+    let mut lists = vec![first];
+    let mut list = first;
+    while lists.len() < MOST_NAMESPACES {
+        let mut version = [0; 4];
+        memory.read(list, &mut version).ok()?;
+        if u32::from_le_bytes(version) < EXTENDED {
+            break;
+        }
+        match memory.read_u64(list.offset(40)) {
+            Ok(next) if next != 0 => list = Address(next),
+            _ => break,
+        }
+        lists.push(list);
+    }
+    Some(lists)
+}
+
+fn state(list: Address, memory: &impl Memory) -> Option<State> {
+    let mut state = [0; 4];
+    memory.read(list.offset(24), &mut state).ok()?;
+    Some(match u32::from_le_bytes(state) {
+        0 => State::Consistent,
+        1 => State::Adding,
+        _ => State::Removing,
+    })
+}
+
+fn first(list: Address, memory: &impl Memory) -> Option<Address> {
+    memory.read_u64(list.offset(8)).ok().map(Address)
+}
+
+/// Adds the entries from one on.
+fn follow(mut at: Address, memory: &impl Memory, maps: &mut Vec<LinkMap>) -> Option<()> {
+    while at.0 != 0 && maps.len() < MOST_MODULES {
+        let (map, next) = read(at, memory)?;
+        maps.push(map);
+        at = next;
+    }
+    Some(())
+}
+
+/// An entry, and where the next one is.
+fn read(at: Address, memory: &impl Memory) -> Option<(LinkMap, Address)> {
+    let mut entry = [0; 32];
+    memory.read(at, &mut entry).ok()?;
+    let word = |index: usize| {
+        let bytes = entry[index * 8..][..8].try_into();
+        bytes.map(u64::from_le_bytes).unwrap_or(0)
+    };
+    let map = LinkMap {
+        at,
+        bias: word(0),
+        dynamic: Address(word(2)),
+        name: c_string(Address(word(1)), memory),
+    };
+    Some((map, Address(word(3))))
+}
+
+/// The text up to its zero; none where it has none within reach.
+fn c_string(at: Address, memory: &impl Memory) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut piece = [0; PIECE_OF_PATH];
+    while text.len() < LONGEST_PATH {
+        let count = memory.read_some(at.offset(text.len() as i64), &mut piece);
+        let read = &piece[..count];
+        match read.iter().position(|byte| *byte == 0) {
+            Some(end) => {
+                text.extend_from_slice(&read[..end]);
+                return text;
+            }
+            None if count < PIECE_OF_PATH => break,
+            None => text.extend_from_slice(read),
+        }
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests;
