@@ -3,8 +3,12 @@
 //! Filters may be set before `launch`, when there is no engine to tell; so the choice is kept, and the engine is told all of
 //! it whenever a part changes.
 
+mod options;
+
+use dapple_dap::types::{ExceptionBreakMode, ExceptionOptions};
 use dapple_engine::exceptions::{ExceptionFilters, Patterns};
 use dapple_engine::signals::SignalTable;
+use options::{Category, Rule};
 
 /// A filter as it is offered.
 pub struct Filter {
@@ -100,6 +104,8 @@ pub struct Wanted {
 #[derive(Debug)]
 pub struct Exceptions {
     wanted: Vec<Wanted>,
+    /// What was said of parts of the tree of exceptions, in order.
+    rules: Vec<Rule>,
     /// What the launch says of signals.
     launch: SignalTable,
 }
@@ -114,6 +120,7 @@ impl Default for Exceptions {
                     condition: None,
                 })
                 .collect(),
+            rules: Vec::new(),
             launch: SignalTable::default(),
         }
     }
@@ -125,14 +132,22 @@ impl Exceptions {
         self.launch = table;
     }
 
-    /// Replaces what is switched on. For each a sentence where it can't be; those have no effect.
-    pub fn replace(&mut self, wanted: Vec<Wanted>) -> Vec<Result<(), String>> {
-        let checked: Vec<Result<(), String>> = wanted.iter().map(check).collect();
+    /// Replaces what is switched on. For each filter and then each option a sentence where it can't be; those have no effect.
+    pub fn replace(
+        &mut self,
+        wanted: Vec<Wanted>,
+        options: &[ExceptionOptions],
+    ) -> Vec<Result<(), String>> {
+        let mut checked: Vec<Result<(), String>> = wanted.iter().map(check).collect();
         let good = wanted.into_iter().zip(&checked);
         self.wanted = good
             .filter(|(_, checked)| checked.is_ok())
             .map(|(wanted, _)| wanted)
             .collect();
+        self.rules.clear();
+        for option in options {
+            checked.push(options::read(option).map(|rules| self.rules.extend(rules)));
+        }
         checked
     }
 
@@ -144,12 +159,20 @@ impl Exceptions {
     pub fn filters(&self) -> ExceptionFilters {
         // What is wrong with a condition was said when it was set.
         let patterns = |id| self.on(id).and_then(|wanted| patterns(wanted).ok());
+        let with = |filter, category, modes: &[ExceptionBreakMode]| {
+            options::with_rules(filter, &self.rules, category, modes)
+        };
+        let cpp = |filter, mode| with(filter, Category::Cpp, &[mode]);
+        let rust = |filter, modes: &[ExceptionBreakMode]| with(filter, Category::Rust, modes);
+        use ExceptionBreakMode::{Always, Unhandled, UserUnhandled};
         ExceptionFilters {
-            cpp_throw: patterns(CPP_THROW),
+            cpp_throw: cpp(patterns(CPP_THROW), Always),
+            cpp_user_unhandled: cpp(None, UserUnhandled),
             cpp_catch: patterns(CPP_CATCH),
-            cpp_uncaught: patterns(CPP_UNCAUGHT),
-            rust_panic: patterns(RUST_PANIC),
-            rust_uncaught: patterns(RUST_UNCAUGHT),
+            cpp_uncaught: cpp(patterns(CPP_UNCAUGHT), Unhandled),
+            rust_panic: rust(patterns(RUST_PANIC), &[Always]),
+            // What the standard library catches at the end of a thread, the user's code hasn't caught.
+            rust_uncaught: rust(patterns(RUST_UNCAUGHT), &[Unhandled, UserUnhandled]),
         }
     }
 
@@ -163,6 +186,7 @@ impl Exceptions {
             // What is wrong with it was said when it was set.
             let _ = change(&mut table, wanted);
         }
+        options::change_signals(&mut table, &self.rules);
         table
     }
 }
@@ -224,7 +248,7 @@ mod tests {
         const SIGSEGV: i32 = 11;
         let mut exceptions = Exceptions::default();
         assert_eq!(exceptions.signals(), SignalTable::default());
-        exceptions.replace(Vec::new());
+        exceptions.replace(Vec::new(), &[]);
         assert_eq!(exceptions.signals().of(SIGSEGV).stop, When::Fatal);
     }
 
@@ -232,12 +256,15 @@ mod tests {
     fn what_is_wrong_with_a_filter_is_said_and_the_others_hold() {
         const SIGUSR1: i32 = 10;
         let mut exceptions = Exceptions::default();
-        let checked = exceptions.replace(vec![
-            wanted("every", None),
-            wanted("signals", Some("SIGFOO")),
-            wanted("faults", Some("x")),
-            wanted("signals", Some("SIGUSR1")),
-        ]);
+        let checked = exceptions.replace(
+            vec![
+                wanted("every", None),
+                wanted("signals", Some("SIGFOO")),
+                wanted("faults", Some("x")),
+                wanted("signals", Some("SIGUSR1")),
+            ],
+            &[],
+        );
         let sentences: Vec<&str> = checked
             .iter()
             .filter_map(|checked| checked.as_ref().err().map(String::as_str))

@@ -11,10 +11,12 @@ mod disassembly;
 mod end;
 mod exceptions;
 pub mod forks;
+mod frame_names;
 mod input;
 mod inspect;
 mod locations;
 mod memory;
+mod modules;
 mod moving;
 mod places;
 pub mod presentation;
@@ -60,6 +62,9 @@ pub fn server() -> Server<Adapter> {
             capabilities.supports_log_points = Some(true);
             capabilities.exception_breakpoint_filters = Some(exceptions::filters());
             capabilities.supports_exception_filter_options = Some(true);
+            capabilities.supports_exception_options = Some(true);
+            capabilities.supports_single_thread_execution_requests = Some(true);
+            capabilities.additional_module_columns = Some(modules::columns());
             capabilities.supports_data_breakpoint_bytes = Some(true);
             capabilities.breakpoint_modes = Some(crate::data_breakpoints::modes());
             capabilities.supports_ansi_styling = Some(true);
@@ -85,7 +90,7 @@ pub fn server() -> Server<Adapter> {
         .on::<SetVariableRequest>(assigning::set_variable)
         .on::<SetExpressionRequest>(assigning::set_expression)
         .on::<LocationsRequest>(in_place(locations::locations))
-        .on::<ModulesRequest>(in_place(inspect::modules))
+        .on::<modules::ModulesRequest>(in_place(modules::modules))
         .on::<ReadMemoryRequest>(in_place(memory::read_memory))
         .on::<WriteMemoryRequest>(memory::write_memory)
         .on::<DisassembleRequest>(in_place(disassembly::disassemble))

@@ -120,7 +120,7 @@ pub fn md5(sum: [u8; 16]) -> Checksum {
 }
 
 /// The last component, or all of it where there's none.
-fn file_name(path: &Path) -> String {
+pub fn file_name(path: &Path) -> String {
     path.file_name()
         .unwrap_or(path.as_os_str())
         .to_string_lossy()
@@ -640,6 +640,7 @@ pub fn exception_info(exception: &Exception) -> ExceptionInfoResponse {
     let mode = match exception.mode {
         BreakMode::Always => ExceptionBreakMode::Always,
         BreakMode::Unhandled => ExceptionBreakMode::Unhandled,
+        BreakMode::UserUnhandled => ExceptionBreakMode::UserUnhandled,
     };
     ExceptionInfoResponse::new(exception.id.clone(), mode)
         .with_description(exception.description.clone())

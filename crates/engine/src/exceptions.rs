@@ -9,7 +9,7 @@ pub(crate) mod pattern;
 pub(crate) mod rust;
 pub(crate) mod thrown;
 
-pub use pattern::Patterns;
+pub use pattern::{Choice, Patterns};
 use thrown::Thrown;
 
 /// Which exceptions stop the program; `None`: none of the kind. Nothing is inserted anywhere for kinds that don't.
@@ -17,6 +17,8 @@ use thrown::Thrown;
 pub struct ExceptionFilters {
     /// C++: what is thrown, caught or not. Patterns are of types; a base class stands for all that is derived from it.
     pub cpp_throw: Option<Patterns>,
+    /// C++: what the user's own code doesn't catch: nothing does, or a function of a library.
+    pub cpp_user_unhandled: Option<Patterns>,
     /// C++: what is caught, where it is.
     pub cpp_catch: Option<Patterns>,
     /// C++: what nothing catches, as the runtime gives up; where throws stop, too, then at the throw, by the tables that the unwinder goes by.
@@ -35,6 +37,8 @@ pub enum BreakMode {
     Always,
     /// Only as nobody deals with it: it is the end of the program, or of a thread.
     Unhandled,
+    /// Only as the user's own code doesn't deal with it.
+    UserUnhandled,
 }
 
 /// An exception, a panic or a signal that a thread has stopped for.

@@ -11,13 +11,13 @@ use crate::exceptions::Exception;
 use crate::faults::Mapping;
 use crate::frame::{Frame, FrameId, Stack, StackCache};
 use crate::memory::Memory;
-use crate::modules::{ModuleInfo, Modules};
+use crate::modules::{ModuleDetails, ModuleInfo, Modules};
 use crate::registers::Live;
 use crate::registers::extended::Extended;
 use crate::registers::shown::{self, Rest, ShownRegister};
 use crate::session::ThreadInfo;
 use crate::session::memory::{MOST_MEMORY, MemoryRead};
-use crate::values::{Contents, Format, NamedValue, Reader, Rendered, Value};
+use crate::values::{Contents, Format, NamedValue, Reader, Rendered, Value, VariableKind};
 use crate::{Address, Error, ThreadId, eval};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -88,6 +88,14 @@ pub(crate) trait Inspect {
 
     fn module_infos(&self) -> Vec<ModuleInfo> {
         self.modules().iter().map(|m| m.info()).collect()
+    }
+
+    /// Those of a page, and how many there are in all.
+    fn module_details(&self, range: Range<usize>) -> (Vec<ModuleDetails>, usize) {
+        let modules = self.modules().iter().skip(range.start);
+        let page = modules.take(range.end.saturating_sub(range.start));
+        let details = page.map(|module| module.details()).collect();
+        (details, self.modules().iter().count())
     }
 
     /// By id.
@@ -193,6 +201,14 @@ pub(crate) trait Inspect {
     fn variables(&mut self, id: FrameId) -> Result<Shown, Error> {
         let frame = self.frame(id)?;
         Ok(self.render(self.reader().variables(&frame)))
+    }
+
+    /// The parameters alone, in a format.
+    fn parameters(&mut self, id: FrameId, format: Format) -> Result<Shown, Error> {
+        let frame = self.frame(id)?;
+        let mut parameters = self.reader().variables(&frame);
+        parameters.retain(|variable| variable.kind == Some(VariableKind::Parameter));
+        self.shown_as(parameters, format)
     }
 
     fn statics(&mut self, id: FrameId) -> Result<Shown, Error> {

@@ -2,6 +2,8 @@
 
 use crate::Address;
 use crate::natvis::Presentation;
+use dapple_symbols::functions::Language;
+pub use dapple_symbols::indexing::IndexState;
 pub use dapple_symbols::module::DebugInfo;
 use dapple_symbols::module::ModuleKind;
 use dapple_symbols::{FileAddress, Module};
@@ -163,6 +165,35 @@ impl LoadedModule {
         (self.to_process(low), self.to_process(FileAddress(high)))
     }
 
+    /// What a list tells of it. The units of a distribution's debug information aren't read for it: most are compressed.
+    pub fn details(&self) -> ModuleDetails {
+        let module = &self.module;
+        let has_units = module.debug_info() == DebugInfo::Dwarf;
+        let main = match has_units && !self.is_distributions() {
+            true => module.main_unit(),
+            false => None,
+        };
+        let sections = module.debug_sections();
+        let sections = sections.iter().filter(|section| {
+            let name = section.name.as_str();
+            name.starts_with(".debug_") || name.starts_with(".zdebug_")
+        });
+        let own = || has_units.then(|| module.path().to_owned());
+        ModuleDetails {
+            info: self.info(),
+            build_id: module
+                .build_id()
+                .map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()),
+            language: main.as_ref().map(|unit| unit.language),
+            compiler: main
+                .map(|unit| unit.producer)
+                .filter(|name| !name.is_empty()),
+            debug_info_size: sections.map(|section| section.file_size).sum(),
+            debug_file: module.debug_file().or_else(own),
+            index: module.index_state(),
+        }
+    }
+
     /// What is told of it.
     pub fn info(&self) -> ModuleInfo {
         ModuleInfo {
@@ -172,6 +203,25 @@ impl LoadedModule {
             debug_info: self.module.debug_info(),
         }
     }
+}
+
+/// What a list of modules tells of one, besides what an event does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModuleDetails {
+    /// What an event tells.
+    pub info: ModuleInfo,
+    /// The build id in hexadecimal digits; `None`: it has none.
+    pub build_id: Option<String>,
+    /// The language of its main unit: the one of `main`, or else the first.
+    pub language: Option<Language>,
+    /// The compiler of that unit, with its switches where it records them.
+    pub compiler: Option<String>,
+    /// How many bytes its sections of debug information have in their files.
+    pub debug_info_size: u64,
+    /// The file that has its debug information; `None`: there is none.
+    pub debug_file: Option<PathBuf>,
+    /// Whether it has an index.
+    pub index: IndexState,
 }
 
 /// The loaded modules. Cloning shares them.

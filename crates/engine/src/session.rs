@@ -24,7 +24,7 @@ use crate::eval::Completions;
 use crate::frame::{FrameId, Stack};
 use crate::inspect::Inspect;
 use crate::launch::LaunchOptions;
-use crate::modules::ModuleInfo;
+use crate::modules::{ModuleDetails, ModuleInfo};
 use crate::owner::Owner;
 use crate::registers::shown::ShownRegister;
 use crate::target::linux::privileges;
@@ -421,6 +421,16 @@ impl Session {
     pub fn modules(&self) -> Result<Vec<ModuleInfo>, Error> {
         self.look(|threads| threads.module_infos())
     }
+    /// More of a page of the modules, and how many there are in all. Reads units of their debug information. Works while running.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn module_details(
+        &self,
+        range: Range<usize>,
+    ) -> Result<(Vec<ModuleDetails>, usize), Error> {
+        self.look(|threads| threads.module_details(range))
+    }
     /// A window of a thread's frames. Unwinds no further than asked.
     ///
     /// # Errors
@@ -434,6 +444,17 @@ impl Session {
     /// [`Error::StaleFrame`], [`Error::NotStopped`], [`Error::Ended`].
     pub fn variables(&self, frame: FrameId) -> Result<Vec<(NamedValue, Rendered)>, Error> {
         self.look(move |threads| threads.variables(frame))?
+    }
+    /// The parameters of a frame's function, in a format.
+    ///
+    /// # Errors
+    /// As [`Session::variables`].
+    pub fn parameters(
+        &self,
+        frame: FrameId,
+        format: Format,
+    ) -> Result<Vec<(NamedValue, Rendered)>, Error> {
+        self.look(move |threads| threads.parameters(frame, format))?
     }
     /// Statics of the frame's unit.
     ///

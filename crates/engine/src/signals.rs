@@ -112,6 +112,11 @@ pub fn number(text: &str) -> Result<i32, String> {
         .ok_or_else(unknown)
 }
 
+/// The numbers of all signals.
+pub fn all() -> impl Iterator<Item = i32> {
+    1..=LAST
+}
+
 /// Whether an instruction causes it, so that an address comes with it.
 pub(crate) fn is_fault(signal: i32) -> bool {
     matches!(
@@ -205,6 +210,13 @@ impl SignalTable {
     pub fn stop_at_most(&mut self) {
         for signal in (1..=LAST).filter(|signal| !EVERYDAY.contains(signal)) {
             self.at(signal).stop = When::Always;
+        }
+    }
+
+    /// Says when a signal stops. Nobody sees SIGKILL, so that stays as it is.
+    pub fn stop(&mut self, signal: i32, when: When) {
+        if signal != libc::SIGKILL {
+            self.at(signal).stop = when;
         }
     }
 

@@ -93,6 +93,19 @@ impl Module {
         self.dwarf(|dwarf| dwarf.units().map(|unit| dwarf.summary_of(unit)).collect())
     }
 
+    /// The unit of `main`, or else the first one of a language that is known.
+    pub fn main_unit(&self) -> Option<UnitSummary> {
+        let main = self.symbol_named("main");
+        if let Some(unit) = main.and_then(|main| self.unit_at(main.address)) {
+            return Some(unit);
+        }
+        self.dwarf(|dwarf| {
+            let mut units = dwarf.units();
+            let unit = units.find(|unit| unit.language() != Language::Other)?;
+            Some(dwarf.summary_of(unit))
+        })
+    }
+
     /// The names of the units in a language, as in [`UnitSummary::name`], in the order of the file. Reads no more of them than that takes.
     pub fn unit_names(&self, language: Language) -> Vec<PathBuf> {
         self.dwarf(|dwarf| {

@@ -3,12 +3,14 @@
 //! Looks at the files that git knows or would add. Each finding says where, which rule, and what to do. Rules about one file
 //! are in `rules`, those about manifests in `manifest`; the ones about the project as a whole are here.
 
+mod capabilities;
 mod manifest;
 mod rules;
 mod source;
 
 use crate::codegen;
 use anyhow::{Context, Result, bail};
+use dapple_schema::Model;
 use source::Source;
 use std::fmt;
 use std::path::Path;
@@ -86,6 +88,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
         manifest::check(&source.path, &source.text, &mut findings);
     }
     rules::one_waiting_place(&sources, &mut findings);
+    capabilities::check(&sources, &Model::protocol()?, &mut findings);
     for finding in &findings {
         println!("{finding}");
     }

@@ -26,7 +26,7 @@ pub fn filters() -> Vec<ExceptionBreakpointsFilter> {
     filters.collect()
 }
 
-/// Replaces the filters that are on. One answer for each, first those without a condition.
+/// Replaces what stops. One answer for each: filters, those with a condition, then options.
 pub fn set_exception_breakpoints(
     adapter: &mut Adapter,
     arguments: SetExceptionBreakpointsArguments,
@@ -42,7 +42,8 @@ pub fn set_exception_breakpoints(
         condition: option.condition,
     });
     let wanted = plain.chain(with_options).collect();
-    let answers = adapter.exceptions.replace(wanted);
+    let options = arguments.exception_options.unwrap_or_default();
+    let answers = adapter.exceptions.replace(wanted, &options);
     apply(adapter)?;
     let answers = answers.into_iter().map(|answer| match answer {
         Ok(()) => Breakpoint::new(true),

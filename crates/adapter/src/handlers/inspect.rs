@@ -1,15 +1,14 @@
 //! Looking at the program: threads, stacks, variables, expressions, modules.
 
-use super::{input, presentation, registers, sources};
-use crate::adapter::{Adapter, Location, Phase, Reference, ScopeKind};
+use super::{frame_names, input, presentation, registers, sources};
+use crate::adapter::{Adapter, Location, Reference, ScopeKind};
 use crate::{clients, from_dap, to_dap};
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure, byte_of_column};
 use dapple_dap::types::{
-    EvaluateArguments, EvaluateArgumentsContext, EvaluateResponse, ModulesArguments,
-    ModulesResponse, Scope, ScopePresentationHint, ScopesArguments, ScopesResponse,
-    StackTraceArguments, StackTraceResponse, ThreadsResponse, ValueFormat, Variable,
-    VariablesArguments, VariablesResponse,
+    EvaluateArguments, EvaluateArgumentsContext, EvaluateResponse, Scope, ScopePresentationHint,
+    ScopesArguments, ScopesResponse, StackTraceArguments, StackTraceResponse, ThreadsResponse,
+    ValueFormat, Variable, VariablesArguments, VariablesResponse,
 };
 use dapple_engine::Error;
 use dapple_engine::eval::expression_at;
@@ -43,7 +42,7 @@ pub fn threads(
     }
 }
 
-/// A window of a stack. Without a known end, one more frame than returned is promised, so that the client asks on.
+/// A window of a stack, with names in the client's format. Without a known end, one more frame than returned is promised, so that the client asks on.
 pub fn stack_trace(
     adapter: &mut Adapter,
     arguments: StackTraceArguments,
@@ -57,6 +56,8 @@ pub fn stack_trace(
         .map_err(|error| to_dap::failure(&error))?;
     let seen = window.start.saturating_add(stack.frames.len());
     let total = stack.total.unwrap_or(seen.saturating_add(1));
+    let format = arguments.format.as_ref();
+    let sets_aside = format.is_none_or(|format| format.include_all != Some(true));
     let mut frames = Vec::with_capacity(stack.frames.len());
     let source_map = Arc::clone(&adapter.source_map);
     // Most frames are in a few files.
@@ -71,13 +72,16 @@ pub fn stack_trace(
             }
         };
         let arrived = frame.id.index == 0 && adapter.arrived.contains(&frame.id.thread);
-        let aside = frame.in_library() && !arrived;
+        let aside = sets_aside && frame.in_library() && !arrived;
         let mut shown = to_dap::frame(&frame, 0, aside, locate, context.conventions());
         if shown.source.is_none()
             && let Some((source, line)) = adapter.disassembled(&frame)?
         {
             shown.source = Some(source);
             shown.line = context.conventions().line_to_client(line);
+        }
+        if let Some(format) = format {
+            shown.name = frame_names::written(adapter, &frame, shown.name, format)?;
         }
         shown.id = adapter.frames.insert(frame)?;
         frames.push(shown);
@@ -324,12 +328,16 @@ fn show(
 }
 
 /// Evaluates an expression. Only what was typed into the console may be an assignment, and only that, what is watched and what is
-/// copied may call functions; all others leave the program alone.
+/// copied may call functions; all others leave the program alone. Without a context a person has typed it: some clients send none.
 pub fn evaluate(
     adapter: &mut Adapter,
     arguments: EvaluateArguments,
     context: &mut Context,
 ) -> Result<EvaluateResponse, Failure> {
+    let mut arguments = arguments;
+    arguments
+        .context
+        .get_or_insert(EvaluateArgumentsContext::Repl);
     if let Some(sent) = input::typed(adapter, &arguments) {
         return sent;
     }
@@ -340,7 +348,6 @@ pub fn evaluate(
         Some(id) => Some(frame(adapter, id)?),
         None => None,
     };
-    let mut arguments = arguments;
     if let Some(expression) = hovered(adapter, &arguments, context)? {
         arguments.expression = expression;
     }
@@ -408,27 +415,4 @@ fn hovered(
         Some(expression) => Ok(Some(expression.to_owned())),
         None => Err(Failure::new("there is no name there to be evaluated")),
     }
-}
-
-/// The loaded modules.
-pub fn modules(
-    adapter: &mut Adapter,
-    arguments: ModulesArguments,
-    _: &mut Context,
-) -> Result<ModulesResponse, Failure> {
-    if adapter.phase == Phase::Ended {
-        return Ok(ModulesResponse::new(Vec::new()).with_total_modules(0));
-    }
-    let modules = adapter
-        .debuggee()?
-        .modules()
-        .map_err(|error| to_dap::failure(&error))?;
-    let range = from_dap::frames(arguments.start_module, arguments.module_count);
-    let total = to_dap::saturated(modules.len() as u64);
-    let shown = modules
-        .iter()
-        .skip(range.start)
-        .take(range.end - range.start)
-        .map(to_dap::module);
-    Ok(ModulesResponse::new(shown.collect()).with_total_modules(total))
 }

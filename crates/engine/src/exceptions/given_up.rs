@@ -125,7 +125,7 @@ pub(crate) fn why(
     match handlers::of_cpp(frame.clone(), object, space) {
         Fate::Uncaught(why) => why,
         // The unwinder knows better.
-        Fate::Caught(_) => "nothing catches it".to_owned(),
+        Fate::Caught { .. } => "nothing catches it".to_owned(),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::Address;
 use crate::exceptions::cpp::{Object, Space};
 use crate::exceptions::rust;
 use crate::frame::PhysicalFrame;
+use crate::step::is_library_source;
 use crate::unwind;
 use dapple_symbols::lsda::{Action, CaughtType, LandingPad, Thrown};
 use dapple_symbols::module::demangle;
@@ -17,7 +18,12 @@ use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// This function takes it.
-    Caught(String),
+    Caught {
+        /// Its name.
+        function: String,
+        /// What takes it is a library's, not the user's.
+        in_library: bool,
+    },
     /// Nobody does: a sentence's end.
     Uncaught(String),
 }
@@ -40,7 +46,12 @@ pub(crate) fn of_cpp(first: PhysicalFrame, object: Option<Object>, space: Space<
         };
         match taken {
             Taken::Not => {}
-            Taken::Caught => return Fate::Caught(function(&frame)),
+            Taken::Caught(landing) => {
+                return Fate::Caught {
+                    function: function(&frame),
+                    in_library: is_library(&frame, landing),
+                };
+            }
             Taken::Terminates => {
                 return Fate::Uncaught(not_expected(&frame));
             }
@@ -70,7 +81,10 @@ pub(crate) fn of_panic(first: PhysicalFrame, space: Space<'_>) -> Fate {
             return Fate::Uncaught("nothing of the program catches it".to_owned());
         }
         let own = rust::who_catches(names.iter().map(String::as_str));
-        return Fate::Caught(own.to_owned());
+        return Fate::Caught {
+            function: own.to_owned(),
+            in_library: false,
+        };
     }
     Fate::Uncaught("nothing catches it".to_owned())
 }
@@ -107,7 +121,8 @@ fn look(frame: &PhysicalFrame, _: Space<'_>) -> Option<Step> {
 
 enum Taken {
     Not,
-    Caught,
+    /// By the landing pad there.
+    Caught(Address),
     Terminates,
 }
 
@@ -129,7 +144,7 @@ fn taken_by(
                 let landing = Address(pad.address.0.wrapping_add(bias));
                 return match *caught == CaughtType::Any && terminates(landing, space) {
                     true => Taken::Terminates,
-                    false => Taken::Caught,
+                    false => Taken::Caught(landing),
                 };
             }
             Action::Filter(allowed) if !allowed.iter().any(takes) => return Taken::Terminates,
@@ -172,6 +187,15 @@ pub(crate) fn not_expected(frame: &PhysicalFrame) -> String {
         true => format!("{name}, or what is inlined there, is noexcept"),
         false => format!("{name} is noexcept"),
     }
+}
+
+/// Whether the code of a landing pad is a library's: by its source, or for want of one.
+fn is_library(frame: &PhysicalFrame, landing: Address) -> bool {
+    let Some(module) = &frame.module else {
+        return true;
+    };
+    let row = module.module.row_at(module.to_file(landing));
+    row.is_none_or(|row| is_library_source(&row.file))
 }
 
 /// The name of the function of a frame.

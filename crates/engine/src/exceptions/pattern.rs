@@ -10,9 +10,38 @@ pub struct Patterns {
     wanted: Vec<String>,
     unwanted: Vec<String>,
     expression: Option<String>,
+    /// Without the choices, no exception is meant.
+    only_choices: bool,
+    choices: Vec<Choice>,
+}
+
+/// Whether some exceptions are meant, whatever was said of them before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// Patterns of their names; none stand for all exceptions.
+    pub names: Vec<String>,
+    /// The exceptions are those that no pattern matches.
+    pub others: bool,
+    /// Whether they are meant.
+    pub meant: bool,
 }
 
 impl Patterns {
+    /// Means nothing but what [`Patterns::choosing`] adds.
+    pub fn nothing() -> Patterns {
+        Patterns {
+            only_choices: true,
+            ..Patterns::default()
+        }
+    }
+
+    /// With choices, of which the last one about an exception decides.
+    #[must_use]
+    pub fn choosing(mut self, choices: impl IntoIterator<Item = Choice>) -> Patterns {
+        self.choices.extend(choices);
+        self
+    }
+
     /// Reads patterns separated by commas; those after a `!` are left out of what the others mean. Behind `if` there may be an
     /// expression, for the innermost frame with the user's source.
     ///
@@ -48,8 +77,14 @@ impl Patterns {
 
     /// Whether what `is` says so of the patterns is meant.
     pub(crate) fn mean(&self, is: impl Fn(&str) -> bool) -> bool {
-        let wanted = self.wanted.is_empty() || self.wanted.iter().any(|pattern| is(pattern));
-        wanted && !self.unwanted.iter().any(|pattern| is(pattern))
+        let any = |patterns: &[String]| patterns.iter().any(|pattern| is(pattern));
+        for choice in self.choices.iter().rev() {
+            if choice.names.is_empty() || any(&choice.names) != choice.others {
+                return choice.meant;
+            }
+        }
+        let wanted = self.wanted.is_empty() || any(&self.wanted);
+        !self.only_choices && wanted && !any(&self.unwanted)
     }
 }
 
@@ -183,6 +218,22 @@ mod tests {
         assert_eq!(with.expression(), Some("a > 3"));
         let only = Patterns::parse("if a == 2").expect("valid");
         assert!(only.mean(|_| false) && only.expression().is_some());
+        let choice = |names: &[&str], others: bool, meant: bool| Choice {
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            others,
+            meant,
+        };
+        let chosen = Patterns::nothing().choosing([
+            choice(&["std::*"], false, true),
+            choice(&["bad_alloc", "logic_error"], false, false),
+            choice(&["std::bad_alloc"], false, true),
+        ]);
+        let means = |name: &str| chosen.mean(|pattern| means_type(pattern, name));
+        assert!(means("std::bad_alloc") && means("std::range_error"));
+        assert!(!means("std::logic_error") && !means("my::Error"));
+        let others = Patterns::nothing().choosing([choice(&["my::*"], true, true)]);
+        let means = |name: &str| others.mean(|pattern| means_type(pattern, name));
+        assert!(means("std::bad_alloc") && !means("my::Error"));
         for wrong in ["my::* if a >", "a,,b", "pair<int", "!", ","] {
             assert!(Patterns::parse(wrong).is_err(), "{wrong}");
         }

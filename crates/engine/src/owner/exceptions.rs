@@ -64,7 +64,9 @@ impl Exceptions {
     fn wants(&self, hook: Hook) -> bool {
         let filters = &self.filters;
         match hook {
-            Hook::Throw | Hook::Rethrow | Hook::RethrowPointer => filters.cpp_throw.is_some(),
+            Hook::Throw | Hook::Rethrow | Hook::RethrowPointer => {
+                filters.cpp_throw.is_some() || filters.cpp_user_unhandled.is_some()
+            }
             Hook::GivesUp => filters.cpp_uncaught.is_some(),
             Hook::Catch => filters.cpp_catch.is_some(),
             Hook::PanicBegins | Hook::Panic => {
@@ -315,7 +317,8 @@ impl Owner {
         };
         let every = wants(filters.cpp_throw.as_ref());
         let uncaught = wants(filters.cpp_uncaught.as_ref());
-        if !every && !uncaught {
+        let user_unhandled = wants(filters.cpp_user_unhandled.as_ref());
+        if !every && !uncaught && !user_unhandled {
             return None;
         }
         let registers = self.registers(thread)?;
@@ -325,14 +328,18 @@ impl Owner {
             ExceptionKind::Rethrow => "rethrown",
             _ => "thrown",
         };
+        let is_uncaught = matches!(fate, Fate::Uncaught(_));
         let (kind, end) = match fate {
-            Fate::Caught(_) if !every => return None,
-            Fate::Caught(function) => (kind, format!("{verb}, {function} catches it")),
+            Fate::Caught { in_library, .. } if !(every || user_unhandled && in_library) => {
+                return None;
+            }
+            Fate::Caught { function, .. } => (kind, format!("{verb}, {function} catches it")),
             Fate::Uncaught(why) => (ExceptionKind::Uncaught, format!("{verb}, {why}")),
         };
         let mode = match every {
             true => BreakMode::Always,
-            false => BreakMode::Unhandled,
+            false if is_uncaught && uncaught => BreakMode::Unhandled,
+            false => BreakMode::UserUnhandled,
         };
         let end = end + &note;
         self.exceptions.told.remove(&thread);
@@ -433,8 +440,10 @@ impl Owner {
         let registers = self.registers(thread)?;
         let first = unwind::innermost(registers.to_dwarf(), &self.modules, &self.memory);
         let (end, mode) = match handlers::of_panic(first, self.space()) {
-            Fate::Caught(_) if !every => return None,
-            Fate::Caught(function) => (format!(" ({function} catches it)"), BreakMode::Always),
+            Fate::Caught { .. } if !every => return None,
+            Fate::Caught { function, .. } => {
+                (format!(" ({function} catches it)"), BreakMode::Always)
+            }
             Fate::Uncaught(_) => (String::new(), BreakMode::Unhandled),
         };
         let said = message.as_deref().unwrap_or("Box<dyn Any>");

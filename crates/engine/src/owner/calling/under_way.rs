@@ -189,7 +189,7 @@ impl Owner {
         if self.exceptions.is_panic(at) {
             let first = unwind::innermost(registers.to_dwarf(), &self.modules, &self.memory);
             return match handlers::of_panic(first, self.space()) {
-                Fate::Caught(_) => None,
+                Fate::Caught { .. } => None,
                 Fate::Uncaught(_) => {
                     let said = self.panic_text(registers);
                     let place = self.place_of(thread);

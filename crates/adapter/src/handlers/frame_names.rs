@@ -1,0 +1,108 @@
+//! The names of frames as a client wants them (`StackFrameFormat`): `tour!mean(const double * values = 0x…, int count = 3) Line 12`.
+//!
+//! Where no format is asked for, nothing here runs: a function's parameters are read for their names alone.
+
+use crate::adapter::Adapter;
+use crate::to_dap;
+use dapple_dap::server::Failure;
+use dapple_dap::types::StackFrameFormat;
+use dapple_engine::frame::Frame;
+use dapple_engine::frame::Language;
+use dapple_engine::values::{Format, NamedValue, Rendered};
+
+/// What of parameters is shown.
+#[derive(Debug, Clone, Copy)]
+struct Parameters {
+    types: bool,
+    names: bool,
+    values: bool,
+}
+
+/// What of parameters is wanted; `None`: not even their brackets. `parameters` alone asks for names.
+fn parameters(format: &StackFrameFormat) -> Option<Parameters> {
+    let is = |flag: Option<bool>| flag == Some(true);
+    let (types, names) = (is(format.parameter_types), is(format.parameter_names));
+    let values = is(format.parameter_values);
+    let any = types || names || values;
+    match format.parameters {
+        Some(false) => None,
+        None if !any => None,
+        _ => Some(Parameters {
+            types,
+            names: names || !any,
+            values,
+        }),
+    }
+}
+
+/// A frame's name in a format. `name`: without one.
+///
+/// # Errors
+/// The engine's.
+pub fn written(
+    adapter: &Adapter,
+    frame: &Frame,
+    name: String,
+    format: &StackFrameFormat,
+) -> Result<String, Failure> {
+    let mut text = String::new();
+    if format.module == Some(true)
+        && let Some(module) = &frame.physical.module
+    {
+        text = format!("{}!", to_dap::file_name(module.module.path()));
+    }
+    text.push_str(&name);
+    // Without debug information nobody knows; a symbol's name has its parameters' types in it.
+    if let Some(wanted) = parameters(format)
+        && frame.language != Language::Other
+        && !name.ends_with(')')
+    {
+        let hex = match format.hex == Some(true) {
+            true => Format::Hexadecimal,
+            false => Format::Natural,
+        };
+        let parameters = adapter
+            .partly_stopped()?
+            .parameters(frame.id, hex)
+            .map_err(|error| to_dap::failure(&error))?;
+        let shown: Vec<String> = parameters
+            .iter()
+            .map(|parameter| parameter_text(parameter, wanted, frame.language))
+            .collect();
+        text.push_str(&format!("({})", shown.join(", ")));
+    }
+    if format.line == Some(true)
+        && let Some(position) = &frame.position
+        && position.line != 0
+    {
+        text.push_str(&format!(" Line {}", position.line));
+    }
+    Ok(text)
+}
+
+/// `int count = 3`, in Rust `count: i32 = 3`; without what isn't wanted.
+fn parameter_text(
+    (named, rendered): &(NamedValue, Rendered),
+    wanted: Parameters,
+    language: Language,
+) -> String {
+    let name = wanted.names.then_some(named.name.as_str());
+    let of = Some(rendered.type_name.as_str());
+    let of = of.filter(|name| wanted.types && !name.is_empty());
+    let mut text = match (of, name) {
+        (Some(of), Some(name)) if language == Language::Rust => format!("{name}: {of}"),
+        // As C declares a pointer to a function.
+        (Some(of), Some(name)) if of.contains("(*)") => {
+            of.replacen("(*)", &format!("(*{name})"), 1)
+        }
+        (Some(of), Some(name)) => format!("{of} {name}"),
+        (of, name) => of.or(name).unwrap_or_default().to_owned(),
+    };
+    if wanted.values {
+        if !text.is_empty() {
+            text.push_str(" = ");
+        }
+        text.push_str(&rendered.text);
+    }
+    text
+}
