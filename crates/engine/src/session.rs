@@ -180,13 +180,25 @@ pub enum StepUnit {
     Statement,
 }
 
+/// How the code of a step is run. It makes no difference to where the step ends, which tests compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Pace {
+    /// Up to the next jump at once; from the places where a line that takes long, a loop, may be left.
+    #[default]
+    Usual,
+    /// With a stop at each instruction.
+    EachInstruction,
+    /// Up to the places where the line may be left at once, however short it is.
+    ToExits,
+}
+
 /// How a step is to be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StepOptions {
     /// The other threads are held, as by [`Session::resume_only`].
     pub alone: bool,
-    /// Stop at each instruction on the way, where the code could be run at once: for comparing the two.
-    pub each_instruction: bool,
+    /// How the code of a step over, into or out is run.
+    pub pace: Pace,
     /// How far a step over or into goes.
     pub unit: StepUnit,
     /// Of a step into: the one call to go into, whoever's it is, by [`Session::step_targets`]. A step that doesn't come to it

@@ -19,6 +19,8 @@
 //! stepped over by running to its return address, and the arrival counts only when the stack is back at the caller's height.
 
 mod code;
+mod exits;
+mod judging;
 mod leaving;
 mod position;
 mod skip;
@@ -32,13 +34,13 @@ use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
 use crate::registers::Registers;
 use crate::session::stepping::Callee;
-use crate::session::{StepKind, StepOptions, StepUnit};
+use crate::session::{Pace, StepKind, StepOptions, StepUnit};
 use crate::unwind;
 use code::Instruction;
 pub(crate) use code::is_system_call;
 use dapple_symbols::functions::{FunctionId, InlinedCall};
-use dapple_symbols::lines::LineRow;
 pub(crate) use dapple_symbols::sources::is_library_source;
+use exits::Exits;
 pub use position::Places;
 use position::Position;
 pub use skip::SkipList;
@@ -110,6 +112,8 @@ enum Phase {
     Leaving,
     /// A library's function, which may call one of the user's.
     Through(Call),
+    /// Everything up to where the line may be left: a loop, for one.
+    Looping,
 }
 
 /// A call being entered: how to get past it if its target is of no interest.
@@ -143,8 +147,9 @@ pub struct Step {
     any_source: bool,
     /// Only the rest of what is inlined, the innermost of `inlined`, is left to run.
     only_out: bool,
-    /// Every instruction is stopped at: what running them at once is compared with.
-    each_instruction: bool,
+    pace: Pace,
+    /// Where the line may be left.
+    exits: Exits,
     /// How many inlined calls that begin where the step ended are not begun.
     before: usize,
     /// Where a library may call the user's code.
@@ -165,7 +170,7 @@ impl Step {
         before: usize,
         options: StepOptions,
     ) -> (Step, Action) {
-        let mut step = Step::standing(kind, cx, before, options.each_instruction);
+        let mut step = Step::standing(kind, cx, before, options.pace);
         step.unit = options.unit;
         step.target = options.target.filter(|_| kind == StepKind::Into);
         let action = match kind {
@@ -180,7 +185,7 @@ impl Step {
     }
 
     /// A step that has done nothing yet.
-    fn standing(kind: StepKind, cx: &Context<'_>, before: usize, each_instruction: bool) -> Step {
+    fn standing(kind: StepKind, cx: &Context<'_>, before: usize, pace: Pace) -> Step {
         let mut step = Step {
             kind,
             phase: Phase::Instruction,
@@ -194,7 +199,8 @@ impl Step {
             inlined: Vec::new(),
             any_source: false,
             only_out: kind == StepKind::Out,
-            each_instruction,
+            pace,
+            exits: Exits::default(),
             before: 0,
             gates: Gates::default(),
             target: None,
@@ -228,7 +234,7 @@ impl Step {
             Phase::Prologue => self.finish(cx),
             Phase::Inside if self.left_function(cx) => self.tail_called(cx),
             Phase::Through(call) if call.left => self.arrive_in_caller(cx),
-            Phase::Inside | Phase::Skipping | Phase::Through(_) => self.judge(cx),
+            Phase::Inside | Phase::Skipping | Phase::Through(_) | Phase::Looping => self.judge(cx),
             Phase::Returning | Phase::Leaving => self.arrive_in_caller(cx),
             Phase::Entering(call) => self.enter(call, cx),
             Phase::Resolving(call) => {
@@ -240,7 +246,9 @@ impl Step {
 
     /// Where, besides its target, [`Action::RunTo`] is to stop, at whatever height of the stack.
     pub fn gates(&self) -> impl Iterator<Item = Address> {
-        self.gates.addresses()
+        let looping = self.phase == Phase::Looping;
+        let exits = looping.then(|| self.exits.addresses()).into_iter();
+        self.gates.addresses().chain(exits.flatten())
     }
 
     /// How many inlined calls that begin where the step ended are not begun: the thread is shown before them.
@@ -250,10 +258,15 @@ impl Step {
 
     /// The thread is at one of [`Step::gates`]. `None`: it is to run on.
     pub fn at_gate(&mut self, cx: &Context<'_>) -> Option<Action> {
+        let pc = cx.registers.pc()?;
+        if self.phase == Phase::Looping {
+            // In another activation the stack is elsewhere.
+            let here = self.exits.height_at(pc) == cx.registers.sp();
+            return here.then(|| self.after(cx));
+        }
         let Phase::Through(call) = self.phase else {
             return None;
         };
-        let pc = cx.registers.pc()?;
         match self.gates.pass(pc)? {
             through::Gate::Users => match cx.position()? {
                 at if at.is_entry() => Some(self.enter(call, cx)),
@@ -316,6 +329,7 @@ impl Step {
         let Some(at) = cx.position() else {
             return;
         };
+        self.exits.forget();
         self.function = at.function_id();
         let entry = at.function.as_ref().map(|function| function.entry);
         self.entry = entry.map(|entry| at.module.to_process(entry));
@@ -410,6 +424,9 @@ impl Step {
             }
             Instruction::Other => {
                 self.chosen |= chosen;
+                if let Some(action) = self.run_to_exits(pc, sp, cx) {
+                    return action;
+                }
                 self.phase = Phase::Inside;
                 self.run_straight(pc, sp, cx).unwrap_or(Action::SingleStep)
             }
@@ -418,7 +435,7 @@ impl Step {
 
     /// Runs what there is up to the next jump, or the end of what is known to belong to the line.
     fn run_straight(&self, pc: Address, sp: Address, cx: &Context<'_>) -> Option<Action> {
-        if self.each_instruction || self.only_out {
+        if self.pace == Pace::EachInstruction || self.only_out {
             return None;
         }
         let limit = match self.range.contains(&pc.0) {
@@ -469,7 +486,7 @@ impl Step {
 
     /// Whether the instruction at hand may be emulated: nobody asked for its very execution.
     pub fn may_emulate(&self) -> bool {
-        !self.each_instruction && self.phase != Phase::Instruction
+        self.pace != Pace::EachInstruction && self.phase != Phase::Instruction
     }
 
     fn skip(&mut self, call: Call) -> Action {
@@ -482,103 +499,6 @@ impl Step {
             address: call.return_to,
             height: Some(call.height),
         }
-    }
-
-    /// In the same activation: is this another line?
-    fn judge(&mut self, cx: &Context<'_>) -> Action {
-        let Some(pc) = cx.registers.pc() else {
-            return Action::Finished;
-        };
-        self.gates.clear();
-        if !self.only_out && self.range.contains(&pc.0) {
-            return self.advance(cx);
-        }
-        let Some(at) = cx.position() else {
-            return self.advance(cx);
-        };
-        let Some(row) = &at.row else {
-            return self.advance(cx);
-        };
-        let inside = self
-            .inlined
-            .iter()
-            .zip(&at.inlined)
-            .take_while(|(a, b)| a.ranges == b.ranges)
-            .count();
-        if self.only_out {
-            // Out of an inlined call: only its own code is left to run.
-            return if inside < self.inlined.len() {
-                self.finish(cx)
-            } else {
-                self.advance(cx)
-            };
-        }
-        if let Some(call) = at.inlined.get(inside) {
-            return self.judge_inlined(cx, &at, call, inside);
-        }
-        let same_line = inside == self.inlined.len()
-            && row.line == self.line
-            && Some(&row.file) == self.file.as_ref();
-        if same_line && self.unit == StepUnit::Statement && self.is_next_statement(&at, row) {
-            return Action::Finished;
-        }
-        if same_line {
-            self.range = at.range(&row.range);
-            return self.advance(cx);
-        }
-        if at.begins_statement() && (at.users || self.any_source) {
-            return Action::Finished;
-        }
-        if row.is_stmt {
-            // In the middle of another line: that is the one to finish now.
-            self.settle(cx);
-        }
-        self.advance(cx)
-    }
-
-    /// Whether a place on the line to finish begins another statement of it.
-    fn is_next_statement(&self, at: &Position, row: &LineRow) -> bool {
-        // LLVM marks only the first row of a line as a statement's.
-        row.range.start == at.address
-            && self.column != 0
-            && row.column != 0
-            && row.column != self.column
-            && source::separates(&row.file, row.line, self.column, row.column)
-    }
-
-    /// In `call`, inlined into what was around the line.
-    fn judge_inlined(
-        &mut self,
-        cx: &Context<'_>,
-        at: &Position,
-        call: &InlinedCall,
-        inside: usize,
-    ) -> Action {
-        let begins = at.begins_statement()
-            && call
-                .ranges
-                .first()
-                .is_some_and(|code| code.start == at.address);
-        let of_line = |site: &dapple_symbols::functions::SourcePosition| {
-            inside == self.inlined.len()
-                && site.line == self.line
-                && Some(&site.file) == self.file.as_ref()
-        };
-        if let Some(site) = &call.call_site
-            && begins
-            && !of_line(site)
-            && (self.any_source || cx.places.is_users(&site.file))
-        {
-            // Another line, which begins with what it calls.
-            self.before = at.inlined.len() - inside;
-            return Action::Finished;
-        }
-        let deeper = inside == self.inlined.len();
-        let stops = !deeper || (self.kind == StepKind::Into && self.target.is_none());
-        if stops && at.begins_statement() && (at.users || self.any_source) {
-            return Action::Finished;
-        }
-        self.advance(cx)
     }
 
     fn left_function(&self, cx: &Context<'_>) -> bool {

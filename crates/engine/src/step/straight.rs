@@ -38,7 +38,7 @@ pub(super) fn ahead(
     let mut buffer = Vec::new();
     let bytes = code::bytes_at(pc, length, &mut buffer, modules, memory);
     let mut decoder = Decoder::with_ip(64, bytes, pc.0, DecoderOptions::NONE);
-    let mut info = InstructionInfoFactory::new();
+    let mut stack = StackChanges::new();
     let mut instruction = Instruction::default();
     let mut end = pc.0;
     let mut at = stack_pointer;
@@ -46,7 +46,7 @@ pub(super) fn ahead(
     while decoder.can_decode() {
         decoder.decode_out(&mut instruction);
         match instruction.flow_control() {
-            FlowControl::Next => match change(&instruction, &mut info) {
+            FlowControl::Next => match stack.of(&instruction) {
                 Some(change) => at = at.wrapping_add_signed(change),
                 None => break,
             },
@@ -64,20 +64,31 @@ pub(super) fn ahead(
     })
 }
 
-/// By how much an instruction moves the stack pointer; `None` where that isn't in the instruction.
-fn change(instruction: &Instruction, info: &mut InstructionInfoFactory) -> Option<i64> {
-    let change = i64::from(instruction.stack_pointer_increment());
-    let writes = |used: &iced_x86::UsedRegister| {
-        use iced_x86::OpAccess::{CondWrite, ReadCondWrite, ReadWrite, Write};
-        used.register().full_register() == Register::RSP
-            && matches!(used.access(), Write | CondWrite | ReadWrite | ReadCondWrite)
-    };
-    if change == 0 && info.info(instruction).used_registers().iter().any(writes) {
-        return adjusts(instruction);
+/// Tells by how much instructions move the stack pointer.
+pub(super) struct StackChanges(InstructionInfoFactory);
+
+impl StackChanges {
+    pub(super) fn new() -> StackChanges {
+        StackChanges(InstructionInfoFactory::new())
     }
-    let pops_it =
-        instruction.op_count() > 0 && instruction.op0_register() == Register::RSP && change != 0;
-    (!pops_it).then_some(change)
+
+    /// By how much; `None` where that isn't in the instruction.
+    pub(super) fn of(&mut self, instruction: &Instruction) -> Option<i64> {
+        let change = i64::from(instruction.stack_pointer_increment());
+        let writes = |used: &iced_x86::UsedRegister| {
+            use iced_x86::OpAccess::{CondWrite, ReadCondWrite, ReadWrite, Write};
+            used.register().full_register() == Register::RSP
+                && matches!(used.access(), Write | CondWrite | ReadWrite | ReadCondWrite)
+        };
+        let used = self.0.info(instruction).used_registers();
+        if change == 0 && used.iter().any(writes) {
+            return adjusts(instruction);
+        }
+        let pops_it = instruction.op_count() > 0
+            && instruction.op0_register() == Register::RSP
+            && change != 0;
+        (!pops_it).then_some(change)
+    }
 }
 
 /// `add rsp, N` and `sub rsp, N`.

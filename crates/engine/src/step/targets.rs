@@ -7,8 +7,8 @@
 use super::position::Position;
 use super::{Context, Step, code, source};
 use crate::Address;
-use crate::session::StepKind;
 use crate::session::stepping::{Callee, StepTarget};
+use crate::session::{Pace, StepKind};
 use dapple_symbols::functions::{InlinedCall, SourcePosition};
 use dapple_symbols::module::demangle_short;
 use dapple_symbols::names::{call_label, short_name};
@@ -71,7 +71,7 @@ const UNWRITTEN: [&str; 10] = [
 /// What the line that a thread stands on, before the innermost `before` of the inlined calls there, calls; in the order of
 /// execution as far as the order of the code tells that.
 pub fn targets(cx: &Context<'_>, before: usize) -> Vec<StepTarget> {
-    let step = Step::standing(StepKind::Over, cx, before, false);
+    let step = Step::standing(StepKind::Over, cx, before, Pace::Usual);
     let Some(pc) = cx.registers.pc().filter(|_| step.line != 0) else {
         return Vec::new();
     };

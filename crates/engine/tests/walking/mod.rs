@@ -11,7 +11,7 @@ use crate::support::{Debuggee, Fixture, Outcome, fixture};
 use dapple_engine::ThreadId;
 use dapple_engine::event::{ExitStatus, StopReason};
 use dapple_engine::session::stepping::{SkipList, StepTarget};
-use dapple_engine::session::{LineBreakpoint, StepKind, StepOptions, StepUnit};
+use dapple_engine::session::{LineBreakpoint, Pace, StepKind, StepOptions, StepUnit};
 use dapple_engine::signals::SignalTable;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -215,11 +215,12 @@ fn short(name: &str) -> &str {
     }
 }
 
-/// Takes each step of the table, running over straight code and stopping at each of its instructions: both end alike.
+/// Takes each step of the table, running over straight code, running to the exits of lines, and stopping at each instruction:
+/// all end alike.
 pub fn check(fixture: &Fixture, table: &str) {
-    for each_instruction in [false, true] {
+    for pace in [Pace::Usual, Pace::ToExits, Pace::EachInstruction] {
         let options = StepOptions {
-            each_instruction,
+            pace,
             ..StepOptions::default()
         };
         check_as(fixture, table, options);

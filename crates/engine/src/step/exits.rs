@@ -1,0 +1,268 @@
+//! Where a line can be left: for lines that go round and round.
+//!
+//! A loop that was inlined into a line, or is written on one, may take millions of turns, and a stop at each jump of each
+//! turn takes a second for some ten thousand. So once a line has taken some stops its code is *read* from where the
+//! thread stands: along jumps and past calls, as far as a step would go on there. What is met beyond is an exit, and
+//! so is what can't be read ahead: a return, an indirect jump, a stack pointer from elsewhere. The thread runs until it
+//! is at one.
+
+use super::judging::Verdict;
+use super::straight::StackChanges;
+use super::{Action, Context, Phase, Step};
+use crate::Address;
+use crate::session::{Pace, StepKind};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// After so many jumps on a line its exits are looked for.
+const PATIENCE: u32 = 16;
+/// How much of the code is read, in instructions.
+const MOST_CODE: usize = 1 << 14;
+/// More exits than that would take long to have sites at.
+const MOST_EXITS: usize = 64;
+/// How much is asked of a file at once, in bytes.
+const PIECE: usize = 1 << 12;
+
+/// What is known of a line's exits.
+#[derive(Debug, Default)]
+pub(super) struct Exits {
+    /// What was read of the line, from wherever it was gone on with.
+    regions: Vec<Region>,
+    /// The one that is run through.
+    current: usize,
+    /// Jumps since the line was begun, or since it was last read.
+    jumps: u32,
+    /// How often it was read.
+    reads: u32,
+}
+
+/// A part of a line, read from one place on.
+#[derive(Debug, Default)]
+struct Region {
+    /// Where it is left, with the height of the stack there.
+    exits: FxHashMap<Address, Address>,
+    /// The code that is run through, with the height of the stack there.
+    inside: FxHashMap<Address, Address>,
+}
+
+impl Exits {
+    pub(super) fn addresses(&self) -> impl Iterator<Item = Address> {
+        let current = self.regions.get(self.current).into_iter();
+        current.flat_map(|region| region.exits.keys().copied())
+    }
+
+    /// What the stack pointer is at an exit.
+    pub(super) fn height_at(&self, address: Address) -> Option<Address> {
+        let current = self.regions.get(self.current)?;
+        current.exits.get(&address).copied()
+    }
+
+    /// The line is another.
+    pub(super) fn forget(&mut self) {
+        *self = Exits::default();
+    }
+
+    /// Takes the region that has this place, if one does.
+    fn choose(&mut self, pc: Address, sp: Address) -> bool {
+        let has = |region: &Region| region.inside.get(&pc) == Some(&sp);
+        let known = self.regions.iter().position(has);
+        self.current = known.unwrap_or(self.current);
+        known.is_some()
+    }
+}
+
+impl Step {
+    /// Runs to where the line may be left, if that is worth it by now.
+    pub(super) fn run_to_exits(
+        &mut self,
+        pc: Address,
+        sp: Address,
+        cx: &Context<'_>,
+    ) -> Option<Action> {
+        if self.pace == Pace::EachInstruction || self.target.is_some() {
+            return None;
+        }
+        if !self.exits.choose(pc, sp) {
+            self.exits.jumps += 1;
+            // What can't be read, or is left all the time, is less and less worth trying.
+            let patience = match self.pace {
+                Pace::ToExits => 0,
+                _ => PATIENCE << (2 * self.exits.reads).min(20),
+            };
+            if self.exits.jumps <= patience {
+                return None;
+            }
+            self.exits.jumps = 0;
+            self.exits.reads += 1;
+            let region = read(self, pc, sp, cx)?;
+            self.exits.current = self.exits.regions.len();
+            self.exits.regions.push(region);
+        }
+        let exits = &self.exits.regions.get(self.exits.current)?.exits;
+        // Where an exception goes to is told from the height of this frame, which has most of them.
+        let usual = exits.iter().find(|(_, height)| **height == sp);
+        let (address, height) = usual.or_else(|| exits.iter().next())?;
+        let (address, height) = (*address, Some(*height));
+        self.phase = Phase::Looping;
+        Some(Action::RunTo { address, height })
+    }
+}
+
+/// A walk through the code of a line.
+struct Walk<'a> {
+    step: &'a Step,
+    cx: &'a Context<'a>,
+    /// Where calls are made, all of them: the frames of what is called are below.
+    base: u64,
+    /// Code to be read, with the height of the stack there.
+    queue: Vec<(u64, u64)>,
+    found: Region,
+}
+
+/// Reads the code from `pc` on; `None` where there is too much, or where a place is come to with the stack at two heights.
+fn read(step: &Step, pc: Address, sp: Address, cx: &Context<'_>) -> Option<Region> {
+    let mut walk = Walk {
+        step,
+        cx,
+        base: sp.0,
+        queue: vec![(pc.0, sp.0)],
+        found: Region::default(),
+    };
+    while let Some((at, height)) = walk.queue.pop() {
+        walk.read_block(at, height)?;
+    }
+    let found = walk.found;
+    let fits = found.exits.len() <= MOST_EXITS && !found.exits.contains_key(&pc);
+    // Without an exit there is nothing to run to: only a person ends that.
+    (fits && !found.exits.is_empty()).then_some(found)
+}
+
+impl Walk<'_> {
+    /// Reads up to what doesn't go on to the next instruction.
+    fn read_block(&mut self, mut at: u64, mut height: u64) -> Option<()> {
+        let mut stack = StackChanges::new();
+        let mut range = self.range_at(at);
+        loop {
+            let module = self.cx.modules.at(Address(at))?;
+            let bytes = module.code_in_file(module.to_file(Address(at)), PIECE);
+            let mut decoder = Decoder::with_ip(64, bytes, at, DecoderOptions::NONE);
+            let mut instruction = Instruction::default();
+            let before = at;
+            while decoder.can_decode() {
+                decoder.decode_out(&mut instruction);
+                if instruction.is_invalid() {
+                    break;
+                }
+                if !range.contains(&at) {
+                    if !self.goes_on(at, height)? {
+                        return Some(());
+                    }
+                    range = self.range_at(at);
+                }
+                match self.found.inside.insert(Address(at), Address(height)) {
+                    None if self.found.inside.len() > MOST_CODE => return None,
+                    None => {}
+                    Some(known) if known.0 == height => return Some(()),
+                    Some(_) => return None,
+                }
+                match self.read_instruction(&instruction, height, &range, &mut stack)? {
+                    Some(after) => height = after,
+                    None => return Some(()),
+                }
+                at = instruction.next_ip();
+            }
+            if at == before {
+                // No instruction there: whoever comes to it has it stopped at.
+                self.found.inside.remove(&Address(at));
+                return self.exit(at, height);
+            }
+        }
+    }
+
+    /// The height behind an instruction; `None` inside where the block ends with it.
+    fn read_instruction(
+        &mut self,
+        instruction: &Instruction,
+        height: u64,
+        range: &Range<u64>,
+        stack: &mut StackChanges,
+    ) -> Option<Option<u64>> {
+        let at = instruction.ip();
+        let next = match instruction.flow_control() {
+            FlowControl::Next => stack
+                .of(instruction)
+                .map(|change| height.wrapping_add_signed(change)),
+            FlowControl::Call if super::code::is_syscall(instruction.code()) => Some(height),
+            FlowControl::Call | FlowControl::IndirectCall => {
+                let over = self.step.kind != StepKind::Into && height == self.base;
+                over.then_some(height)
+            }
+            FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
+                let target = instruction.near_branch_target();
+                if !self.is_in_function(target) {
+                    None
+                } else {
+                    let known = range.contains(&target) || self.step.range.contains(&target);
+                    if known || self.goes_on(target, height)? {
+                        self.queue.push((target, height));
+                    }
+                    match instruction.flow_control() {
+                        FlowControl::ConditionalBranch => Some(height),
+                        _ => return Some(None),
+                    }
+                }
+            }
+            _ => None,
+        };
+        if next.is_none() {
+            self.found.inside.remove(&Address(at));
+            self.exit(at, height)?;
+        }
+        Some(next)
+    }
+
+    fn exit(&mut self, at: u64, height: u64) -> Option<()> {
+        match self.found.exits.insert(Address(at), Address(height)) {
+            Some(known) if known.0 != height => None,
+            _ => Some(()),
+        }
+    }
+
+    /// Whether a step that comes to this place goes on there as before; an exit where not.
+    fn goes_on(&mut self, at: u64, height: u64) -> Option<bool> {
+        if self.step.range.contains(&at) && !self.step.only_out {
+            return Some(true);
+        }
+        let position = self.cx.places.at(Address(at), self.cx.modules);
+        let goes_on = position.is_some_and(|position| {
+            position.function_id() == self.step.function
+                && matches!(
+                    self.step.verdict(&position, self.cx),
+                    Verdict::Line | Verdict::OnTheWay
+                )
+        });
+        if !goes_on {
+            self.exit(at, height)?;
+        }
+        Some(goes_on)
+    }
+
+    fn is_in_function(&self, at: u64) -> bool {
+        let position = self.cx.places.at(Address(at), self.cx.modules);
+        position.is_some_and(|position| position.function_id() == self.step.function)
+    }
+
+    /// The code around a place that needn't be asked about: that of its row.
+    fn range_at(&self, at: u64) -> Range<u64> {
+        if self.step.range.contains(&at) && !self.step.only_out {
+            return self.step.range.clone();
+        }
+        let position = self.cx.places.at(Address(at), self.cx.modules);
+        let row = position.and_then(|position| Some(position.range(&position.row.as_ref()?.range)));
+        match row {
+            Some(row) if row.contains(&at) && !self.step.only_out => row,
+            _ => at..at + 1,
+        }
+    }
+}

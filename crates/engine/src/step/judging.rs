@@ -1,0 +1,136 @@
+//! What a place on the way means for a step: whether it ends there, or whose line it is.
+
+use super::position::Position;
+use super::{Action, Context, Step, source};
+use crate::session::{StepKind, StepUnit};
+use dapple_symbols::functions::{InlinedCall, SourcePosition};
+use dapple_symbols::lines::LineRow;
+
+/// What a place in the step's activation means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The inlined code that is to be left is left.
+    Out,
+    /// The step ends there. With a number: before so many of the inlined calls there.
+    Ends(Option<usize>),
+    /// In the middle of another line, which is the one to finish from there on.
+    OtherLine,
+    /// On the line.
+    Line,
+    /// On the way: an inlined call of the line, code of no line.
+    OnTheWay,
+}
+
+impl Step {
+    /// In the same activation: is this another line?
+    pub(super) fn judge(&mut self, cx: &Context<'_>) -> Action {
+        let Some(pc) = cx.registers.pc() else {
+            return Action::Finished;
+        };
+        self.gates.clear();
+        if !self.only_out && self.range.contains(&pc.0) {
+            return self.advance(cx);
+        }
+        let Some(at) = cx.position() else {
+            return self.advance(cx);
+        };
+        match self.verdict(&at, cx) {
+            Verdict::Out => return self.finish(cx),
+            Verdict::Ends(before) => {
+                self.before = before.unwrap_or(self.before);
+                return Action::Finished;
+            }
+            Verdict::OtherLine => self.settle(cx),
+            Verdict::Line => {
+                if let Some(row) = &at.row {
+                    self.range = at.range(&row.range);
+                }
+            }
+            Verdict::OnTheWay => {}
+        }
+        self.advance(cx)
+    }
+
+    /// What a place means that isn't in the range of the line that is known already.
+    pub(super) fn verdict(&self, at: &Position, cx: &Context<'_>) -> Verdict {
+        let Some(row) = &at.row else {
+            return Verdict::OnTheWay;
+        };
+        let inside = self
+            .inlined
+            .iter()
+            .zip(&at.inlined)
+            .take_while(|(a, b)| a.ranges == b.ranges)
+            .count();
+        if self.only_out {
+            // Out of an inlined call: only its own code is left to run.
+            return match inside < self.inlined.len() {
+                true => Verdict::Out,
+                false => Verdict::OnTheWay,
+            };
+        }
+        if let Some(call) = at.inlined.get(inside) {
+            return self.verdict_inlined(cx, at, call, inside);
+        }
+        let same_line = inside == self.inlined.len()
+            && row.line == self.line
+            && Some(&row.file) == self.file.as_ref();
+        if same_line && self.unit == StepUnit::Statement && self.is_next_statement(at, row) {
+            return Verdict::Ends(None);
+        }
+        if same_line {
+            return Verdict::Line;
+        }
+        if at.begins_statement() && (at.users || self.any_source) {
+            return Verdict::Ends(None);
+        }
+        match row.is_stmt {
+            true => Verdict::OtherLine,
+            false => Verdict::OnTheWay,
+        }
+    }
+
+    /// Whether a place on the line to finish begins another statement of it.
+    fn is_next_statement(&self, at: &Position, row: &LineRow) -> bool {
+        // LLVM marks only the first row of a line as a statement's.
+        row.range.start == at.address
+            && self.column != 0
+            && row.column != 0
+            && row.column != self.column
+            && source::separates(&row.file, row.line, self.column, row.column)
+    }
+
+    /// In `call`, inlined into what was around the line.
+    fn verdict_inlined(
+        &self,
+        cx: &Context<'_>,
+        at: &Position,
+        call: &InlinedCall,
+        inside: usize,
+    ) -> Verdict {
+        let begins = at.begins_statement()
+            && call
+                .ranges
+                .first()
+                .is_some_and(|code| code.start == at.address);
+        let of_line = |site: &SourcePosition| {
+            inside == self.inlined.len()
+                && site.line == self.line
+                && Some(&site.file) == self.file.as_ref()
+        };
+        if let Some(site) = &call.call_site
+            && begins
+            && !of_line(site)
+            && (self.any_source || cx.places.is_users(&site.file))
+        {
+            // Another line, which begins with what it calls.
+            return Verdict::Ends(Some(at.inlined.len() - inside));
+        }
+        let deeper = inside == self.inlined.len();
+        let stops = !deeper || (self.kind == StepKind::Into && self.target.is_none());
+        match stops && at.begins_statement() && (at.users || self.any_source) {
+            true => Verdict::Ends(None),
+            false => Verdict::OnTheWay,
+        }
+    }
+}
