@@ -27,6 +27,8 @@ const MEASURING: Duration = Duration::from_secs(3);
 const THREADS: u32 = 500;
 /// How often.
 const PAUSES: usize = 11;
+/// How many turns of a loop are stepped over.
+const TURNS: u32 = 1_000_000;
 /// How many lines of output the program writes under a debugger that is quick, and for one that is slow.
 const LINES: (u32, u32) = (1_000_000, 100_000);
 
@@ -60,7 +62,7 @@ struct Measure {
 /// How far from the limit it may be, where there is one.
 const OF_LIMIT: f64 = 2.5;
 
-const MEASURES: [Measure; 10] = [
+const MEASURES: [Measure; 11] = [
     Measure {
         name: "false conditions",
         unit: "/s",
@@ -105,6 +107,14 @@ const MEASURES: [Measure; 10] = [
         },
         limit: |_| None,
         better_than: [Some(4.0), None],
+    },
+    Measure {
+        name: "next over 1,000,000 inlined turns",
+        unit: "ms",
+        rate: false,
+        take: |contender, programs| contender.turns(programs),
+        limit: |_| None,
+        better_than: [Some(40.0), Some(40.0)],
     },
     Measure {
         name: "instruction steps",
@@ -307,6 +317,34 @@ impl Contender {
             count += 1;
         }
         Ok(f64::from(count) / begin.elapsed().as_secs_f64())
+    }
+
+    /// Milliseconds for a step over a line with a million turns of a loop; for whom that takes minutes, as many times those
+    /// for a thousand.
+    fn turns(&self, programs: &Programs) -> anyhow::Result<f64> {
+        let short = self.turns_of(programs, TURNS / 1000)?;
+        match 1000.0 * short < 1000.0 * MEASURING.as_secs_f64() || short < 10.0 {
+            true => self.turns_of(programs, TURNS),
+            false => Ok(1000.0 * short),
+        }
+    }
+
+    fn turns_of(&self, programs: &Programs, count: u32) -> anyhow::Result<f64> {
+        let mut session = self.start(&programs.turns.with(count))?;
+        let [turning, behind] = programs.turning;
+        session.next()?;
+        let begun = session.line()?;
+        if begun != turning {
+            bail!("it is at line {begun} and not at the loop");
+        }
+        let begin = Instant::now();
+        session.next()?;
+        let time = begin.elapsed();
+        let line = session.line()?;
+        if line != behind {
+            bail!("it has stopped at line {line} and not behind the loop");
+        }
+        Ok(1000.0 * time.as_secs_f64())
     }
 
     fn writes(&self, programs: &Programs) -> anyhow::Result<f64> {

@@ -11,6 +11,7 @@ use super::session::Debuggee;
 
 const HITS: &str = include_str!("programs/hits.c");
 const STEPS: &str = include_str!("programs/steps.c");
+const TURNS: &str = include_str!("programs/turns.c");
 const THREADS: &str = include_str!("programs/threads.c");
 const LINES: &str = include_str!("programs/lines.c");
 const LIMIT: &str = include_str!("programs/limit.c");
@@ -24,6 +25,10 @@ pub struct Programs {
     /// The line behind the loop.
     pub end: i64,
     pub steps: Debuggee,
+    /// A loop that is inlined into a line.
+    pub turns: Debuggee,
+    /// That line, and the one behind it.
+    pub turning: [i64; 2],
     pub threads: Debuggee,
     pub lines: Debuggee,
     limit: Debuggee,
@@ -57,6 +62,8 @@ pub fn build(directory: &Path) -> anyhow::Result<Programs> {
         end: line(HITS, "/* end */")?,
         hits: of("hits.c", HITS, "-O0")?,
         steps: of("steps.c", STEPS, "-O0")?,
+        turns: of("turns.c", TURNS, "-O0")?,
+        turning: [line(TURNS, "/* loop */")?, line(TURNS, "/* behind */")?],
         threads: of("threads.c", THREADS, "-O0")?,
         lines: of("lines.c", LINES, "-O0")?,
         limit: of("limit.c", LIMIT, "-O2")?,
