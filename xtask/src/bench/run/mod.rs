@@ -323,7 +323,7 @@ impl Contender {
     /// for a thousand.
     fn turns(&self, programs: &Programs) -> anyhow::Result<f64> {
         let short = self.turns_of(programs, TURNS / 1000)?;
-        match 1000.0 * short < 1000.0 * MEASURING.as_secs_f64() || short < 10.0 {
+        match short < 10.0 {
             true => self.turns_of(programs, TURNS),
             false => Ok(1000.0 * short),
         }
