@@ -119,6 +119,15 @@ fn what_is_no_functions_name_is_told_what_it_is() {
             "0x401136 is no name; an address is written *0x401136",
         ),
         ("jit.c:12", "jit.c:12 is a line and not a function"),
+        ("12:5", "12:5 is a line and not a function"),
+        ("23", "23 is no name; an address is written *23"),
+        ("23 if", "23 if is no function's name"),
+        ("+1", "+1 is no function's name"),
+        (
+            "main if x > 3",
+            "a condition is a breakpoint's own, beside the name",
+        ),
+        ("fork.c", "fork.c is a file and not a function"),
     ] {
         let set = function(&session, name);
         is_unverified(&set, BreakpointReason::Failed, message);

@@ -12,6 +12,8 @@ use dapple_dap::types::{self, BreakpointReason, FunctionBreakpoint, SourceBreakp
 pub enum Place {
     /// A line of a file.
     Line(PathBuf, i64),
+    /// A line and a column of a file, both from 1.
+    Column(PathBuf, i64, i64),
     /// The line where a function's text begins, found by its name. Only where the adapter takes no names.
     Definition(PathBuf, i64),
     /// A function, by name. Only where the adapter takes those.
@@ -22,7 +24,9 @@ impl Place {
     /// The file it is in, where that was asked for.
     pub fn file(&self) -> Option<&Path> {
         match self {
-            Place::Line(file, _) | Place::Definition(file, _) => Some(file),
+            Place::Line(file, _) | Place::Column(file, ..) | Place::Definition(file, _) => {
+                Some(file)
+            }
             Place::Function(_) => None,
         }
     }
@@ -35,6 +39,8 @@ pub enum Stay {
     Always,
     /// Until it is hit.
     Once,
+    /// Until the program stops, there or elsewhere, or ends.
+    NextStop,
 }
 
 /// What a breakpoint does besides stopping.
@@ -42,10 +48,23 @@ pub enum Stay {
 pub struct Options {
     /// Stops only where this holds.
     pub condition: Option<String>,
+    /// Stops only this thread.
+    pub thread: Option<i64>,
     /// Stops only on these hits: `5`, `>= 5`, `% 3`.
     pub hits: Option<String>,
     /// Writes this instead of stopping.
     pub log: Option<String>,
+}
+
+impl Options {
+    /// The condition that the adapter is told.
+    fn condition(&self) -> Option<String> {
+        let thread = self.thread.map(|thread| format!("$thread == {thread}"));
+        match (thread, &self.condition) {
+            (Some(thread), Some(condition)) => Some(format!("{thread} && ({condition})")),
+            (thread, condition) => thread.or_else(|| condition.clone()),
+        }
+    }
 }
 
 /// A breakpoint of the user's.
@@ -103,9 +122,9 @@ impl Breakpoint {
     pub fn location(&self) -> (Option<&Path>, Option<i64>) {
         let answer = self.answer.as_ref();
         let (path, line) = match &self.place {
-            Place::Line(path, line) | Place::Definition(path, line) => {
-                (Some(path.as_path()), Some(*line))
-            }
+            Place::Line(path, line)
+            | Place::Column(path, line, _)
+            | Place::Definition(path, line) => (Some(path.as_path()), Some(*line)),
             Place::Function(_) => (None, None),
         };
         let answered = answer.and_then(|answer| answer.path.as_deref());
@@ -195,6 +214,18 @@ impl Breakpoints {
         })
     }
 
+    /// Those that stay until the program stops.
+    pub fn until_next_stop(&self) -> impl Iterator<Item = u32> {
+        let until = |breakpoint: &&Breakpoint| breakpoint.stay == Stay::NextStop;
+        self.list.iter().filter(until).map(|found| found.number)
+    }
+
+    /// The program has ended: so have those that stay until it stops.
+    pub fn program_ended(&mut self) {
+        self.list
+            .retain(|breakpoint| breakpoint.stay != Stay::NextStop);
+    }
+
     /// Forgets the adapter's answers: it is a new one, or none.
     pub fn forget_answers(&mut self) {
         self.list
@@ -232,9 +263,12 @@ impl Breakpoints {
     pub fn in_file(&self, file: &Path) -> Vec<SourceBreakpoint> {
         self.at(file)
             .filter_map(|breakpoint| match &breakpoint.place {
-                Place::Line(_, line) | Place::Definition(_, line) => {
+                Place::Line(_, line) | Place::Column(_, line, _) | Place::Definition(_, line) => {
                     let mut wanted = SourceBreakpoint::new(*line);
-                    wanted.condition.clone_from(&breakpoint.options.condition);
+                    if let Place::Column(_, _, column) = &breakpoint.place {
+                        wanted.column = Some(*column);
+                    }
+                    wanted.condition = breakpoint.options.condition();
                     wanted.hit_condition.clone_from(&breakpoint.options.hits);
                     wanted.log_message.clone_from(&breakpoint.options.log);
                     Some(wanted)
@@ -251,11 +285,11 @@ impl Breakpoints {
             .filter_map(|breakpoint| match &breakpoint.place {
                 Place::Function(name) => {
                     let mut wanted = FunctionBreakpoint::new(name.clone());
-                    wanted.condition.clone_from(&breakpoint.options.condition);
+                    wanted.condition = breakpoint.options.condition();
                     wanted.hit_condition.clone_from(&breakpoint.options.hits);
                     Some(wanted)
                 }
-                Place::Line(..) | Place::Definition(..) => None,
+                Place::Line(..) | Place::Column(..) | Place::Definition(..) => None,
             })
             .collect()
     }
@@ -265,11 +299,7 @@ impl Breakpoints {
         let asked = self
             .list
             .iter_mut()
-            .filter(|breakpoint| match (&breakpoint.place, file) {
-                (Place::Line(path, _) | Place::Definition(path, _), Some(file)) => path == file,
-                (Place::Function(_), None) => true,
-                _ => false,
-            });
+            .filter(|breakpoint| breakpoint.place.file() == file);
         for (breakpoint, answer) in asked.zip(answers) {
             breakpoint.answer = Some(answer.into());
         }

@@ -129,9 +129,12 @@ pub fn thread(id: i64, threads: &[Thread]) -> String {
 pub fn breakpoint(breakpoint: &Breakpoint, style: Style) -> String {
     let kind = match breakpoint.stay {
         Stay::Always => "breakpoint",
-        Stay::Once => "temporary breakpoint",
+        Stay::Once | Stay::NextStop => "temporary breakpoint",
     };
     let mut text = format!("{kind} {}{}", breakpoint.number, place(breakpoint, style));
+    if let Some(thread) = breakpoint.options.thread {
+        text += &format!(" in thread {thread}");
+    }
     if let Some(condition) = &breakpoint.options.condition {
         text += &format!(" if {condition}");
     }
@@ -144,7 +147,8 @@ pub fn breakpoint(breakpoint: &Breakpoint, style: Style) -> String {
     let Some(answer) = &breakpoint.answer else {
         return text;
     };
-    if let (Place::Line(_, asked), Some(line)) = (&breakpoint.place, answer.line)
+    if let (Place::Line(_, asked) | Place::Column(_, asked, _), Some(line)) =
+        (&breakpoint.place, answer.line)
         && answer.verified
         && *asked != line
     {
@@ -176,7 +180,7 @@ pub fn breakpoint_line(this: &Breakpoint, style: Style) -> String {
 fn place(breakpoint: &Breakpoint, style: Style) -> String {
     let function = match &breakpoint.place {
         Place::Function(name) => format!(" on {}", style.paint(Role::Function, name)),
-        Place::Line(..) | Place::Definition(..) => String::new(),
+        Place::Line(..) | Place::Column(..) | Place::Definition(..) => String::new(),
     };
     match breakpoint.location() {
         (Some(file), Some(line)) => format!("{function} at {}", location(file, line, style)),

@@ -255,10 +255,34 @@ pub(crate) fn no_name(name: &str) -> Option<String> {
     if name.starts_with(|c: char| c.is_ascii_digit()) && Address::parse(name).is_some() {
         return Some(format!("{name} is no name; an address is written *{name}"));
     }
-    let (file, line) = name.rsplit_once(':')?;
-    let is_line = is_number(line) && !file.ends_with(':') && file.contains('.');
-    is_line.then(|| format!("{name} is a line and not a function"))
+    if let Some((file, line)) = name.rsplit_once(':')
+        && is_number(line)
+        && !file.ends_with(':')
+        && (file.contains('.') || is_number(file))
+    {
+        return Some(format!("{name} is a line and not a function"));
+    }
+    if name.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-')) {
+        return Some(format!(
+            "{name} is no function's name: none begins like that; a line needs its file"
+        ));
+    }
+    let is_condition = name.ends_with(" if") || name.contains(" if ");
+    if is_condition {
+        return Some(format!(
+            "{name} is no function's name; a condition is a breakpoint's own, beside the name"
+        ));
+    }
+    let source = name.rsplit_once('.').map(|(_, ending)| ending);
+    source
+        .filter(|ending| SOURCES.contains(ending) && !name.contains(['(', '<', '*']))
+        .map(|_| format!("{name} is a file and not a function; a breakpoint in it needs a line"))
 }
+
+/// What ends the names of sources.
+const SOURCES: &[&str] = &[
+    "c", "cc", "cpp", "cxx", "h", "hh", "hpp", "hxx", "inl", "rs", "s", "S", "asm",
+];
 
 /// Why a name is nowhere yet.
 pub(crate) fn not_found<'a>(name: &str, said: impl Iterator<Item = &'a Absence>) -> String {

@@ -165,7 +165,8 @@ impl List<'_> {
 
     fn registers(&mut self) {
         let exception = self.reader.thrown.is_some().then(|| "exception".to_owned());
-        for name in exception.into_iter().chain(named::names()) {
+        let thread = std::iter::once("thread".to_owned());
+        for name in exception.into_iter().chain(thread).chain(named::names()) {
             self.add(&name, CompletionKind::Register, String::new);
         }
     }

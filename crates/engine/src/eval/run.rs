@@ -4,13 +4,13 @@ use super::Fault;
 use super::calls::Calls;
 use super::ir::{Expression, Kind, Scalar, Unary};
 use super::scope::Scope;
-use crate::Address;
 use crate::eval::a_type;
 use crate::frame::Frame;
 use crate::modules::LoadedModule;
 use crate::natvis;
 use crate::values::view::{ALL, LONG, View};
 use crate::values::{Contents, Number, Reader, Value, number_of};
+use crate::{Address, ThreadId};
 use dapple_symbols::functions::Language;
 use dapple_symbols::scopes::Variable;
 use dapple_symbols::types::{Type, TypeKind};
@@ -315,6 +315,10 @@ impl Runner<'_> {
     fn register(&self, name: &str, at: usize) -> Result<Value, Fault> {
         if let Some(scope) = self.scope {
             return self.macro_in(scope, name, at);
+        }
+        if name == "thread" {
+            let ThreadId(thread) = self.frame.id.thread;
+            return Ok(self.computed(Number::integer(thread.into(), 4, true)));
         }
         self.exception(name, at).unwrap_or_else(|| {
             let why = format!("there is no register `${name}`");

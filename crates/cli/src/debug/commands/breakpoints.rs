@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use dapple_dap::types::LoadedSourcesRequest;
 
+use super::written::{self, Position, Written};
 use super::{Argument, Command, Flow, number};
 use crate::debug::breakpoints::{Options, Place, Stay};
 use crate::debug::render;
@@ -15,9 +16,10 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "break",
         aliases: &["b"],
-        usage: "LINE | FILE:LINE | FUNCTION [if CONDITION]",
+        usage: "LINE | FILE:LINE | FUNCTION [thread N] [if CONDITION]",
         summary: "stop there",
-        details: "A bare line is one of the file in view. `b 12 if n > 3` stops only where the condition holds. \
+        details: "A bare line is one of the file in view, `+2` the one two further on; `12:5` has a column. `b 12 if n > 3` stops only where the condition \
+            holds, `b 12 thread 4711` only that thread. \
             A function is named by its path or the end of it; template arguments, parameters and `*` may be part of that. \
             See `condition`, `hits` and `log` for what else a breakpoint can do.",
         argument: Argument::Location,
@@ -27,7 +29,7 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "tbreak",
         aliases: &["tb"],
-        usage: "LINE | FILE:LINE | FUNCTION [if CONDITION]",
+        usage: "LINE | FILE:LINE | FUNCTION [thread N] [if CONDITION]",
         summary: "stop there once",
         details: "",
         argument: Argument::Location,
@@ -82,17 +84,14 @@ pub static COMMANDS: &[Command] = &[
 
 /// Sets a breakpoint and says where it came to be.
 pub fn set(session: &mut Session, argument: &str, stay: Stay) -> anyhow::Result<Flow> {
-    let (place, condition) = match argument.split_once(" if ") {
-        Some((place, condition)) => (place.trim(), Some(condition.trim().to_owned())),
-        None => (argument, None),
-    };
-    let place = if place.is_empty() {
-        here(session)?
-    } else {
-        find_place(session, place)?
+    let written = Written::parse(argument)?;
+    let place = match written.place {
+        "" => here(session)?,
+        place => find_place(session, place)?,
     };
     let options = Options {
-        condition,
+        condition: written.condition.map(str::to_owned),
+        thread: written.thread,
         ..Options::default()
     };
     add(session, place, stay, options)
@@ -104,8 +103,12 @@ fn check_offered(session: &Session, options: &Options) -> anyhow::Result<()> {
         return Ok(());
     };
     let offered = link.capabilities();
-    if options.condition.is_some() && offered.supports_conditional_breakpoints != Some(true) {
+    let condition = options.condition.is_some() || options.thread.is_some();
+    if condition && offered.supports_conditional_breakpoints != Some(true) {
         bail!("this adapter has no conditional breakpoints");
+    }
+    if options.thread.is_some() && !session.is_own_adapter() {
+        bail!("this adapter has no breakpoints for single threads");
     }
     if options.hits.is_some() && offered.supports_hit_conditional_breakpoints != Some(true) {
         bail!("this adapter has no breakpoints with hit counts");
@@ -255,37 +258,44 @@ fn here(session: &Session) -> anyhow::Result<Place> {
     Ok(Place::Line(file, i64::try_from(line)?))
 }
 
-/// What the user means by `12`, `tour.rs:12` or `total`.
+/// What the user means by `12`, `12:5`, `+3`, `tour.rs:12` or `total`.
 pub fn find_place(session: &mut Session, text: &str) -> anyhow::Result<Place> {
-    if text.bytes().all(|byte| byte.is_ascii_digit()) {
-        let file = session
-            .current_file()
-            .or_else(|| session.file_of_main())
-            .context("which file? None is in view yet, so a line needs its file: `b FILE:LINE`")?;
-        return Ok(Place::Line(file, line_number(text)?));
+    match written::position(text)? {
+        Position::Line { file, line, column } => {
+            let file = match file {
+                Some(file) => find_file(session, file)?,
+                None => {
+                    let file = session.current_file().or_else(|| session.file_of_main());
+                    file.context(
+                        "which file? None is in view yet, so a line needs its file: `b FILE:LINE`",
+                    )?
+                }
+            };
+            Ok(match column {
+                Some(column) => Place::Column(file, line, column),
+                None => Place::Line(file, line),
+            })
+        }
+        Position::Relative(lines) => {
+            let Place::Line(file, line) = here(session)? else {
+                bail!("`{text}` is from the line where the program is, and that is not known");
+            };
+            let line = line.saturating_add(lines);
+            if line < 1 {
+                bail!("there is no line {line}; lines are counted from 1");
+            }
+            Ok(Place::Line(file, line))
+        }
+        Position::Function(name) => {
+            let takes_names = session
+                .link()
+                .is_ok_and(|link| link.capabilities().supports_function_breakpoints == Some(true));
+            match takes_names {
+                true => Ok(Place::Function(name.to_owned())),
+                false => find_function(session, name),
+            }
+        }
     }
-    // A function may have colons as well: `Order::total`.
-    if let Some((file, line)) = text.rsplit_once(':')
-        && !line.is_empty()
-        && line.bytes().all(|byte| byte.is_ascii_digit())
-    {
-        return Ok(Place::Line(find_file(session, file)?, line_number(line)?));
-    }
-    if session
-        .link()
-        .is_ok_and(|link| link.capabilities().supports_function_breakpoints == Some(true))
-    {
-        return Ok(Place::Function(text.to_owned()));
-    }
-    find_function(session, text)
-}
-
-fn line_number(text: &str) -> anyhow::Result<i64> {
-    let line = number::<i64>(text, "a line number")?;
-    if line == 0 {
-        bail!("lines are counted from 1");
-    }
-    Ok(line)
 }
 
 /// A file by the end of its path: one in view or with breakpoints, else one on the disk, else left to the adapter.

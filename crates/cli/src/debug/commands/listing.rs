@@ -58,8 +58,9 @@ fn list(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
             }
         }
     } else {
-        let (Place::Line(file, line) | Place::Definition(file, line)) =
-            find_place_in_text(session, place)?
+        let (Place::Line(file, line)
+        | Place::Column(file, line, _)
+        | Place::Definition(file, line)) = find_place_in_text(session, place)?
         else {
             anyhow::bail!("this adapter finds functions only for breakpoints; use FILE:LINE");
         };

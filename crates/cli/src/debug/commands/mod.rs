@@ -16,6 +16,7 @@ mod skipping;
 mod stack;
 mod watching;
 mod words;
+mod written;
 
 use anyhow::bail;
 

@@ -9,7 +9,7 @@ use dapple_dap::types::{
 use super::{Argument, Command, Flow};
 use crate::debug::breakpoints::Stay;
 use crate::debug::link::Attach;
-use crate::debug::session::{Session, State};
+use crate::debug::session::{Finishing, Session, State};
 
 /// The unit of a step that goes by statements.
 const STATEMENT: &str = "statement";
@@ -70,8 +70,8 @@ pub static COMMANDS: &[Command] = &[
         name: "finish",
         aliases: &["fin", "out"],
         usage: "",
-        summary: "go on until the current function returns",
-        details: "What it returned is shown, where the adapter tells.",
+        summary: "go on until the selected frame returns",
+        details: "What it returned is shown, where the adapter tells. `up 2` and `finish` is out of the two functions further in as well.",
         argument: Argument::None,
         repeats: true,
         run: finish,
@@ -101,7 +101,7 @@ pub static COMMANDS: &[Command] = &[
         aliases: &["u", "advance"],
         usage: "LINE | FILE:LINE | FUNCTION",
         summary: "go on until the program gets there",
-        details: "The same as a temporary breakpoint and `continue`.",
+        details: "A breakpoint there that is gone as soon as the program stops, there or elsewhere, and `continue`.",
         argument: Argument::Location,
         repeats: false,
         run: until,
@@ -212,10 +212,20 @@ fn step(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
 }
 
 fn finish(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
-    let thread = session.stop()?.thread;
+    let (thread, selected) = (session.stop()?.thread, session.stop()?.selected);
+    session.load_frames(selected + 2)?;
+    let frames = session.stop()?.frames.iter().take(selected + 2);
+    if selected > 0 && frames.len() < selected + 2 {
+        bail!("frame {selected} is the outermost: it returns to nothing");
+    }
+    let places = frames.map(|frame| frame.instruction_pointer_reference.clone());
+    let finishing = Finishing {
+        places: places.collect(),
+        reached: 0,
+    };
     session.request::<StepOutRequest>(StepOutArguments::new(thread))?;
     session.resumed();
-    session.process.finishing = true;
+    session.process.finishing = Some(finishing);
     Ok(Flow::Go)
 }
 
@@ -248,7 +258,7 @@ fn until(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     if argument.is_empty() {
         bail!("until where? `until 12`, `until file.rs:12` or `until function`");
     }
-    super::breakpoints::set(session, argument, Stay::Once)?;
+    super::breakpoints::set(session, argument, Stay::NextStop)?;
     continue_(session, "")
 }
 

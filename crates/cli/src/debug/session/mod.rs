@@ -31,7 +31,7 @@ use super::screen::Screen;
 use super::source_view::Sources;
 use crate::wire_log::WireLog;
 
-pub use processes::Process;
+pub use processes::{Finishing, Process};
 pub use stops::Stop;
 
 /// How long a program that we launched may take to stop by the terminal's own SIGINT.
@@ -383,7 +383,7 @@ impl Session {
     /// The program was told to go on.
     pub fn resumed(&mut self) {
         self.process.state = State::Running;
-        self.process.finishing = false;
+        self.process.finishing = None;
         self.process.by_instruction = false;
         self.process.listed = None;
         if self.input.is_interactive() {

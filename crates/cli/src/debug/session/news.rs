@@ -34,6 +34,7 @@ impl Session {
             }
             AnyEvent::Terminated(_) => {
                 self.process.state = State::Over;
+                self.breakpoints.program_ended();
                 if let Err(error) = self.close_link() {
                     self.screen.complain(&format!("{error:#}"));
                 }

@@ -18,6 +18,30 @@ use crate::debug::link::{Link, Start};
 use crate::debug::render;
 use crate::debug::style::Role;
 
+/// A frame that is to return. Clients can only ask for steps out of the innermost one, so there may be several of those.
+pub struct Finishing {
+    /// Where the frames are, from the innermost to the caller of the one that is to return.
+    pub places: Vec<Option<String>>,
+    /// The one that the program is in.
+    pub reached: usize,
+}
+
+impl Finishing {
+    /// Whether a step out that has come to `place` was of a frame further in.
+    pub fn is_inside(&mut self, place: Option<&str>) -> bool {
+        let after = self.reached + 1;
+        let rest = self.places.get(after..).unwrap_or_default();
+        let found = rest.iter().position(|known| known.as_deref() == place);
+        match found {
+            Some(index) if place.is_some() => {
+                self.reached = after + index;
+                self.reached + 1 < self.places.len()
+            }
+            _ => false,
+        }
+    }
+}
+
 /// What is known of one process.
 pub struct Process {
     /// Its number, from 1.
@@ -31,7 +55,7 @@ pub struct Process {
     /// Where it is in its life.
     pub state: State,
     /// A step out is under way: what is returned will be shown.
-    pub finishing: bool,
+    pub finishing: Option<Finishing>,
     /// The step under way is by an instruction, which is shown where it ends.
     pub by_instruction: bool,
     /// The file and last line shown, from where `list` goes on.
@@ -52,7 +76,7 @@ impl Process {
             link: None,
             launch: Ok(()),
             state,
-            finishing: false,
+            finishing: None,
             by_instruction: false,
             listed: None,
             watches: Vec::new(),

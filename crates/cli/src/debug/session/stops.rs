@@ -8,7 +8,7 @@ use anyhow::bail;
 use dapple_dap::message::Empty;
 use dapple_dap::types::{
     StackFrame, StackFramePresentationHint, StackTraceArguments, StackTraceRequest,
-    StoppedEventBody, StoppedEventReason, Thread, ThreadsRequest,
+    StepOutArguments, StepOutRequest, StoppedEventBody, StoppedEventReason, Thread, ThreadsRequest,
 };
 
 use super::{Session, State};
@@ -61,6 +61,7 @@ impl Session {
                 }
             }
         }
+        over.extend(self.breakpoints.until_next_stop());
         let threads = self.threads().unwrap_or_default();
         let id = body
             .thread_id
@@ -77,6 +78,9 @@ impl Session {
             selected: 0,
         };
         self.process.state = State::Stopped(Box::new(stop));
+        if body.reason == StoppedEventReason::Step && self.finish_on(id) {
+            return;
+        }
         // That a step stopped where it was asked to stop is not news.
         let expected = body.reason == StoppedEventReason::Step
             && previous.is_none_or(|thread| thread == id)
@@ -109,7 +113,7 @@ impl Session {
             }
         }
         if self.aside {
-            self.process.finishing = false;
+            self.process.finishing = None;
             self.process.by_instruction = false;
             return;
         }
@@ -125,12 +129,33 @@ impl Session {
         if let Err(error) = shown {
             self.screen.complain(&format!("{error:#}"));
         }
-        if std::mem::take(&mut self.process.finishing)
+        if self.process.finishing.take().is_some()
             && expected
             && let Err(error) = commands::returned(self)
         {
             self.screen.complain(&format!("{error:#}"));
         }
+    }
+
+    /// A step out has ended: where frames further out are to be finished, too, the next one begins.
+    fn finish_on(&mut self, thread: i64) -> bool {
+        let Some(mut finishing) = self.process.finishing.take() else {
+            return false;
+        };
+        let reached = self.load_frames(1).and_then(|()| self.stop());
+        let place = reached.ok().and_then(|stop| {
+            let frame = stop.frames.first()?;
+            frame.instruction_pointer_reference.clone()
+        });
+        let again = finishing.is_inside(place.as_deref())
+            && self
+                .request::<StepOutRequest>(StepOutArguments::new(thread))
+                .is_ok();
+        if again {
+            self.resumed();
+        }
+        self.process.finishing = Some(finishing);
+        again
     }
 
     /// Selects the innermost frame that has a source here: who pauses a program in the C library, or sees it fail

@@ -47,7 +47,7 @@ impl Runner<'_> {
             _ => None,
         };
         match &expression.kind {
-            Kind::Register(name) if !name.starts_with("exception") => {
+            Kind::Register(name) if !name.starts_with("exception") && name != "thread" => {
                 find(name, expression.at).map(Some)
             }
             Kind::Index { base, index } => {

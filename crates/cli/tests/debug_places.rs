@@ -1,0 +1,140 @@
+//! What `break`, `until` and `finish` take for a place, and what they say of what is none.
+
+mod support;
+
+use support::{Run, root, typed};
+
+/// Types the lines behind a stop in `main`; what was said, and what was complained of.
+fn behind_main(program: &str, lines: &[&str]) -> Run {
+    let mut all = vec!["start"];
+    all.extend(lines);
+    typed(&[program], &all)
+}
+
+/// The number of a marked line.
+fn line(program: &str, name: &str) -> usize {
+    let text = std::fs::read_to_string(root().join(program)).expect("the source");
+    let mark = format!("// stop: {name}");
+    let line = text
+        .lines()
+        .position(|line| line.trim_end().ends_with(&mark));
+    line.expect("the line is marked") + 1
+}
+
+#[test]
+fn what_is_no_place_is_a_mistake_and_no_breakpoint_that_waits() {
+    let lines = [
+        "b 23 if",
+        "b fork.c",
+        "b 105 often",
+        "b 0",
+        "b 12 thread x",
+        "info breakpoints",
+    ];
+    let run = behind_main("fixtures/step.c", &lines);
+    let expected = [
+        "`if` what? `b 12 if n > 3` stops only where that holds",
+        "`fork.c` is a file; which line of it? `b fork.c:12`",
+        "`105 often` is neither a line nor a function's name",
+        "lines are counted from 1",
+        "`x` is not a thread's number",
+    ];
+    for message in expected {
+        assert!(run.stderr.contains(message), "{message}: {run:#?}");
+    }
+    assert!(!run.stdout.contains("pending"), "{run:#?}");
+}
+
+#[test]
+fn lines_further_on_and_columns_are_places() {
+    let start = line("fixtures/step.c", "start");
+    let arguments = line("fixtures/step.c", "arguments");
+    let on = format!("b +{}", arguments - start);
+    let column = format!("b {arguments}:5");
+    let run = behind_main("fixtures/step.c", &[&on, &column, "c"]);
+    let at = format!("at fixtures/step.c:{arguments}");
+    assert!(
+        run.stdout.contains(&format!("breakpoint 2 {at}")),
+        "{run:#?}"
+    );
+    assert!(
+        run.stdout.contains(&format!("breakpoint 3 {at}")),
+        "{run:#?}"
+    );
+    assert!(run.stdout.contains(&format!("main {at}")), "{run:#?}");
+}
+
+#[test]
+fn a_breakpoint_for_one_thread_stops_no_other() {
+    let program = "fixtures/threads.c";
+    let hit = line(program, "hit");
+    // Nobody has that number, so nobody stops; whoever does is of the other breakpoint.
+    let run = behind_main(
+        program,
+        &[
+            &format!("b {hit} thread 1"),
+            &format!("b {}", line(program, "end")),
+            "c",
+            "p $thread > 1",
+        ],
+    );
+    assert!(
+        run.stdout
+            .contains(&format!("breakpoint 2 at {program}:{hit} in thread N")),
+        "{run:#?}"
+    );
+    assert!(run.stdout.contains("stopped at breakpoint 3"), "{run:#?}");
+    assert!(!run.stdout.contains("stopped at breakpoint 2"), "{run:#?}");
+    assert!(run.stdout.contains("$thread > 1 = true"), "{run:#?}");
+}
+
+#[test]
+fn what_until_has_set_is_gone_wherever_the_program_stops() {
+    let program = "fixtures/step.c";
+    let (twice, end) = (line(program, "twice"), line(program, "end"));
+    let lines = [
+        format!("b {twice}"),
+        format!("until {end}"),
+        "info breakpoints".to_owned(),
+        "d 2".to_owned(),
+        "c".to_owned(),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let run = behind_main(program, &lines);
+    assert!(run.stdout.contains("stopped at breakpoint 2"), "{run:#?}");
+    // Set twice, for `start` and `until`; listed no more.
+    let set = run.stdout.matches("temporary").count();
+    assert_eq!(set, 2, "{run:#?}");
+    assert!(run.stdout.contains("hit once\n"), "{run:#?}");
+    assert!(run.stdout.contains("program exited with code"), "{run:#?}");
+}
+
+#[test]
+fn finish_is_of_the_frame_that_is_selected() {
+    let program = "fixtures/recursion.c";
+    let bottom = format!("b {}", line(program, "bottom"));
+    let fact = line(program, "fact");
+    let stack = |commands: &[&str]| {
+        let mut lines = vec![bottom.as_str(), "c"];
+        lines.extend(commands);
+        lines.push("bt");
+        let run = behind_main(program, &lines);
+        let place = format!("fact at {program}:{fact}");
+        let returned = run.stdout.matches("returned fact() = ").count();
+        (run.stdout.matches(&place).count(), returned, run)
+    };
+    let (all, returned, run) = stack(&[]);
+    assert!(all == 4 && returned == 0, "{run:#?}");
+    // Of the innermost one, and of two further out: a frame less is left for each, and the last is shown where it goes on.
+    for selected in [0, 2] {
+        let up = format!("frame {selected}");
+        let (shown, returned, run) = stack(&[&up, "finish"]);
+        let selecting = usize::from(selected > 0);
+        assert_eq!(returned, 1, "{run:#?}");
+        assert_eq!(
+            shown,
+            all - selected + selecting + 1,
+            "{selected}: {run:#?}"
+        );
+    }
+}
