@@ -68,6 +68,8 @@ pub(crate) struct Call {
     pub(crate) code: Address,
     pub(crate) arguments: Arguments,
     pub(crate) result: Returned,
+    /// What it gives back has to be dropped in the end.
+    pub(crate) drops: bool,
 }
 
 /// What a function gives back.
@@ -134,6 +136,8 @@ pub(crate) struct Arguments {
     temporaries: Vec<Vec<u8>>,
     /// These have to last as long as what has come back is looked at.
     lasting: bool,
+    /// The one that is for what comes back in registers, to have an address.
+    kept: Option<usize>,
 }
 
 /// What a call is begun with.
@@ -147,6 +151,8 @@ pub(crate) struct Laid {
     pub(crate) sp: u64,
     /// Where the lasting part begins; the stack pointer where there is none.
     pub(crate) floor: u64,
+    /// Where what comes back in registers is put, if anywhere.
+    pub(crate) kept: Option<Address>,
 }
 
 impl Arguments {
@@ -157,6 +163,15 @@ impl Arguments {
         }
         let room = self.add_temporary(vec![0; size.max(1) as usize]);
         self.integers.push(Word::Temporary(room));
+        Ok(())
+    }
+
+    /// Room for a result that comes back in registers and has to have an address.
+    pub(crate) fn keep_result(&mut self, size: u64) -> Result<(), String> {
+        if size > MOST_BYTES {
+            return Err(format!("it returns {size} bytes, which are too many"));
+        }
+        self.kept = Some(self.add_temporary(vec![0; size.max(1) as usize]));
         Ok(())
     }
 
@@ -292,6 +307,10 @@ impl Arguments {
             vectors: self.vectors.clone(),
             sp,
             floor: if self.lasting { floor } else { u64::MAX },
+            kept: self
+                .kept
+                .and_then(|index| places.get(index).copied())
+                .map(Address),
         })
     }
 }

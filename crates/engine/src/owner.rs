@@ -139,7 +139,9 @@ pub(crate) struct Owner {
     /// A function that is called for the user.
     call: Option<calling::Calling>,
     /// Down to where on a thread's stack calls of this stop have left what their values are in.
-    left_on_stack: Option<(ThreadId, u64)>,
+    left_on_stack: FxHashMap<ThreadId, u64>,
+    /// What calls have given back and is shown still, and the threads that were called on.
+    kept_temporaries: Vec<(ThreadId, crate::values::Value)>,
     /// What the function has returned that a thread was stepped out of.
     returned: Option<(ThreadId, NamedValue)>,
     /// What steps have looked up.
@@ -302,7 +304,8 @@ impl Owner {
             choosing: choosing::Choosing::default(),
             step: None,
             call: None,
-            left_on_stack: None,
+            left_on_stack: FxHashMap::default(),
+            kept_temporaries: Vec::new(),
             returned: None,
             places: Places::default(),
             reports: Vec::new(),
@@ -617,7 +620,8 @@ impl Owner {
     /// Tells of a stop; what was known of the one before is forgotten.
     fn tell_stops(&mut self, stops: Vec<Stop>) {
         self.stop_number += 1;
-        self.left_on_stack = None;
+        self.left_on_stack.clear();
+        self.kept_temporaries.clear();
         if self.stops.mode() == Mode::Stopped {
             self.arm_again();
         }

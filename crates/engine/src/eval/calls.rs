@@ -21,6 +21,8 @@ pub(crate) struct Calls {
     tried: Cell<bool>,
     decided: RefCell<FxHashMap<Place, bool>>,
     wanted: RefCell<Option<(Place, Call)>>,
+    /// What was given back and has to be dropped, the latest last.
+    temporaries: RefCell<Vec<Value>>,
 }
 
 impl Calls {
@@ -41,9 +43,24 @@ impl Calls {
 
     /// The call that was wanted was made; what it gave back.
     pub(crate) fn made(&self, value: Value) {
-        if let Some((place, _)) = self.wanted.take() {
+        if let Some((place, call)) = self.wanted.take() {
+            if call.drops {
+                self.temporaries.borrow_mut().push(value.clone());
+            }
             self.made.borrow_mut().insert(place, value);
         }
+    }
+
+    /// What has to be dropped at the end of the expression, in that order (Rust reference, "Destructors").
+    pub(crate) fn take_temporaries(&self) -> Vec<Value> {
+        let mut temporaries = self.temporaries.take();
+        temporaries.reverse();
+        temporaries
+    }
+
+    /// Forgets the temporaries that are not to be dropped.
+    pub(crate) fn retain_temporaries(&self, is_dropped: impl FnMut(&Value) -> bool) {
+        self.temporaries.borrow_mut().retain(is_dropped);
     }
 
     /// What a call gave back, if it was made.

@@ -42,7 +42,9 @@ impl Owner {
             Ok(found) => found,
             Err(error) => return (Err(error), calls_alone(&calls, options)),
         };
-        self.written(thread, &changes, &calls, options)
+        let (written, changed) = self.written(thread, &changes, &calls, options);
+        let dropped = self.drop_temporaries(thread, &calls, None, options);
+        (written.and(dropped), changed)
     }
 
     /// What an assignment to a target has to write.
@@ -73,6 +75,7 @@ impl Owner {
         options: &CallOptions,
     ) -> (Result<(), Error>, Changed) {
         let called = calls_alone(calls, options);
+        self.move_temporaries(calls, changes);
         match self.write(thread, changes) {
             Ok(changed) => {
                 let changed = Changed {
@@ -100,11 +103,19 @@ impl Owner {
             let thread = here.id.thread;
             let found = evaluate(self, &here);
             let Some(call) = calls.wanted() else {
+                if found.is_err() {
+                    let _ = self.drop_temporaries(thread, calls, None, options);
+                }
                 return found.map(|found| (found, thread));
             };
             calls.begins();
-            let value = self.call(thread, &call, options);
-            calls.made(value?);
+            match self.call(thread, &call, options) {
+                Ok(value) => calls.made(value),
+                Err(error) => {
+                    let _ = self.drop_temporaries(thread, calls, None, options);
+                    return Err(error);
+                }
+            }
         }
     }
 
@@ -121,9 +132,10 @@ impl Owner {
             let reader = owner.reader_for(frame.id.thread);
             parsed.value_with(frame, &reader, Some(&calls))
         });
-        let shown = found.map(|(named, _)| {
+        let shown = found.and_then(|(named, thread)| {
             let rendered = self.reader().render(&named.value);
-            (named, rendered)
+            self.drop_temporaries(thread, &calls, Some(&named.value), options)?;
+            Ok((named, rendered))
         });
         (shown, calls_alone(&calls, options))
     }
@@ -154,7 +166,9 @@ impl Owner {
         let (target, changes) = match done {
             Done::Value(named) => {
                 let rendered = self.reader().render(&named.value);
-                return (Ok((named, rendered)), calls_alone(&calls, options));
+                let dropped = self.drop_temporaries(thread, &calls, Some(&named.value), options);
+                let shown = dropped.map(|()| (named, rendered));
+                return (shown, calls_alone(&calls, options));
             }
             Done::Assignment(target, changes) => (target, changes),
         };
@@ -166,7 +180,8 @@ impl Owner {
             let rendered = self.reader().render(&named.value);
             Ok((named, rendered))
         });
-        (shown, changed)
+        let dropped = self.drop_temporaries(thread, &calls, None, options);
+        (shown.and_then(|shown| dropped.map(|()| shown)), changed)
     }
 
     /// Makes changes, seen from a thread's frames.

@@ -5,6 +5,7 @@
 //! function did to memory stays. Whatever ends a call otherwise is no stop that is told: the call is given up, and
 //! the thread is where it was. The time that this takes nothing else is attended to. `under_way` is what happens meanwhile.
 
+mod temporaries;
 mod under_way;
 
 use super::Owner;
@@ -91,10 +92,8 @@ impl Owner {
         let back = self.return_address().map_err(|why| refuse(&why))?;
         let saved = self.save(thread).ok_or(Error::NoSuchThread(thread))?;
         let from = saved.registers.sp();
-        let left = self
-            .left_on_stack
-            .filter(|(of, at)| *of == thread && *at < from);
-        let top = left.map_or(from, |(_, at)| at);
+        let left = self.left_on_stack.get(&thread).filter(|at| **at < from);
+        let top = left.copied().unwrap_or(from);
         let laid = call.arguments.lay(top, back).map_err(|why| refuse(&why))?;
         for (address, bytes) in &laid.writes {
             if self.memory.write(*address, bytes).is_err() {
@@ -103,7 +102,15 @@ impl Owner {
         }
         if laid.floor != u64::MAX {
             let has_room = from.saturating_sub(laid.floor) < MOST_LEFT;
-            self.left_on_stack = has_room.then_some((thread, laid.floor));
+            if call.drops && !has_room {
+                return Err(refuse(
+                    "what it returns would have no room beside what other calls of this stop have left",
+                ));
+            }
+            match has_room {
+                true => self.left_on_stack.insert(thread, laid.floor),
+                false => self.left_on_stack.remove(&thread),
+            };
         }
         let end = self.run_call(thread, call.code, &laid, back, &saved, options);
         let end = match end {
@@ -119,7 +126,7 @@ impl Owner {
                 "`{name}` was called, and the program has ended in it"
             )));
         }
-        let value = (end == End::Returned).then(|| self.value_of(thread, call));
+        let value = (end == End::Returned).then(|| self.value_of(thread, call, laid.kept));
         match end {
             End::Executed | End::ThreadEnded => {}
             End::Returned => self.restore(thread, saved, back, false),
@@ -351,7 +358,12 @@ impl Owner {
     }
 
     /// What the function that has just returned gave back.
-    fn value_of(&mut self, thread: ThreadId, call: &Call) -> Result<Value, Error> {
+    fn value_of(
+        &mut self,
+        thread: ThreadId,
+        call: &Call,
+        kept: Option<Address>,
+    ) -> Result<Value, Error> {
         let registers = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
         let general = registers.to_dwarf();
         let registers = ResultRegisters {
@@ -378,7 +390,15 @@ impl Owner {
                 let language = type_.map_or(Language::C, |type_| type_.language);
                 let contents = results::contents(module, *id, language, &registers);
                 let contents = contents.unwrap_or_else(|| Ok(Contents::Bytes([].into())));
-                let contents = contents.map(|contents| self.kept(module, *id, contents));
+                let contents = contents.map(|contents| match (contents, kept) {
+                    // What is to be dropped has an address.
+                    (Contents::Bytes(bytes), Some(at)) => match self.memory.write(at, &bytes) {
+                        Ok(()) => Contents::Memory(at),
+                        Err(_) => Contents::Bytes(bytes),
+                    },
+                    (contents, _) if call.drops => contents,
+                    (contents, _) => self.kept(module, *id, contents),
+                });
                 results::value(module, *id, language, contents)
             }
             Returned::Pointer(module, target) => {

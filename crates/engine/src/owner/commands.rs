@@ -51,6 +51,7 @@ impl Owner {
     }
 
     pub(crate) fn resume(&mut self) {
+        self.drop_kept();
         if self.stops.mode() == Mode::Stopped && self.tell_put_off() {
             return;
         }
@@ -96,6 +97,7 @@ impl Owner {
             // The end comes as an event and ends the loop.
             Leave::Kill => self.kill_with(libc::SIGKILL),
             Leave::Detach | Leave::Suspend => {
+                self.drop_kept();
                 self.detaching = true;
                 self.suspend = how == Leave::Suspend;
                 match self.stops.mode() {

@@ -16,6 +16,7 @@ impl Owner {
             // A stop is on its way, and is told next.
             return Ok(());
         }
+        self.drop_kept();
         if self.stops.mode() == Mode::Stopped && self.tell_put_off() {
             return Ok(());
         }

@@ -80,6 +80,7 @@ impl Owner {
         options: StepOptions,
     ) -> Result<(), Error> {
         self.require_thread(thread)?;
+        self.drop_kept();
         if self.tell_put_off() {
             return Ok(());
         }

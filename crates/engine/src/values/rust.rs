@@ -12,6 +12,7 @@ use dapple_symbols::types::{Aggregate, Type, TypeId, TypeKind, Variant};
 mod captures;
 mod cells;
 mod channels;
+pub(crate) mod glue;
 mod iterators;
 mod network;
 mod objects;

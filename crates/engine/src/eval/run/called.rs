@@ -10,6 +10,7 @@ use crate::eval::a_type;
 use crate::eval::ir::{Expression, Kind, Scalar, TypeName};
 use crate::modules::LoadedModule;
 use crate::values::passing::{self, Class, Part, Passing};
+use crate::values::rust::glue::{self, Drops};
 use crate::values::{Value, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::TypeId;
@@ -55,6 +56,26 @@ struct Fitting {
     call: Call,
     /// How well each fits; less is better.
     ranks: Vec<u8>,
+}
+
+fn size_of(module: &LoadedModule, id: TypeId) -> Option<u64> {
+    let type_ = module.module.strip_aliases(id).ok().flatten();
+    type_.and_then(|type_| type_.size)
+}
+
+/// A `core::panic::Location` with no file: a text without bytes, line 1, column 1.
+const UNKNOWN_PLACE: [u8; 24] = {
+    let mut bytes = [0; 24];
+    bytes[0] = 1;
+    bytes[16] = 1;
+    bytes[20] = 1;
+    bytes
+};
+
+/// Whether a parameter is of the type of `#[track_caller]`'s.
+fn is_caller_place(module: &LoadedModule, id: TypeId) -> bool {
+    let type_ = module.module.strip_aliases(id).ok().flatten();
+    type_.is_some_and(|type_| type_.name.ends_with("core::panic::location::Location"))
 }
 
 /// A part in a general register.
@@ -222,20 +243,22 @@ impl Runner<'_> {
                     code,
                     arguments,
                     result,
+                    drops: false,
                 },
                 ranks,
             });
         };
         let is_rust = candidate.language == Language::Rust;
+        let mut has_room = false;
         let result = match known.result {
             None => Returned::Nothing,
             Some(id) => {
                 let passing = passing::passing(&known.module, id, candidate.language);
                 let passing = passing.map_err(|unsure| refuse(unsure.of_result().to_owned()))?;
                 if matches!(passing, Passing::Memory | Passing::Address) {
-                    let type_ = known.module.module.strip_aliases(id).ok().flatten();
-                    let size = type_.and_then(|type_| type_.size).unwrap_or(0);
+                    let size = size_of(&known.module, id).unwrap_or(0);
                     arguments.push_room(size).map_err(refuse)?;
+                    has_room = true;
                 }
                 match passing {
                     Passing::Nothing { size: None } => Returned::Nothing,
@@ -243,6 +266,23 @@ impl Runner<'_> {
                 }
             }
         };
+        let drops = match (is_rust, known.result) {
+            (true, Some(id)) => glue::drops(&known.module, id),
+            _ => Drops::No,
+        };
+        let drops = match drops {
+            Drops::Unknown(owner) => {
+                return Err(refuse(format!(
+                    "it returns {}, which would stay: the program has no code of its own to drop one",
+                    a_type(owner)
+                )));
+            }
+            drops => drops == Drops::Yes,
+        };
+        if drops && !has_room {
+            let size = known.result.and_then(|id| size_of(&known.module, id));
+            arguments.keep_result(size.unwrap_or(0)).map_err(refuse)?;
+        }
         let mut parameters = known.parameters.iter().copied();
         if let Some(object) = &candidate.object {
             let parameter = parameters.next();
@@ -262,7 +302,13 @@ impl Runner<'_> {
                 _ => 0,
             });
         }
-        let wanted = parameters.len();
+        // What `#[track_caller]` adds, which nobody writes.
+        let place = known
+            .parameters
+            .last()
+            .filter(|_| is_rust && parameters.len() == given.len() + 1);
+        let is_tracked = place.is_some_and(|id| is_caller_place(&known.module, *id));
+        let wanted = parameters.len() - usize::from(is_tracked);
         let fits = given.len() == wanted || (known.variadic && given.len() > wanted);
         if !fits {
             let takes = match (wanted, known.variadic) {
@@ -300,12 +346,19 @@ impl Runner<'_> {
                 None => self.push_promoted(&mut arguments, argument)?,
             }
         }
+        if is_tracked {
+            let place = Image::pointing_to(UNKNOWN_PLACE.to_vec());
+            arguments
+                .push(&place, &one_word(), 8, is_rust)
+                .map_err(refuse)?;
+        }
         Ok(Fitting {
             call: Call {
                 name: name.clone(),
                 code,
                 arguments,
                 result,
+                drops,
             },
             ranks,
         })

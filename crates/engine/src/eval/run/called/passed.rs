@@ -8,6 +8,7 @@ use crate::eval::run::types::base_offset;
 use crate::eval::run::{MAX_STEPS, Runner};
 use crate::modules::LoadedModule;
 use crate::values::passing::{self, Class, Part, Passing};
+use crate::values::rust::glue;
 use crate::values::view::{LONG, View};
 use crate::values::{Contents, Number, Value, names};
 use dapple_symbols::functions::Language;
@@ -19,9 +20,6 @@ use std::sync::Arc;
 const EXACT: u8 = 0;
 const PROMOTED: u8 = 1;
 const CONVERTED: u8 = 2;
-/// Below how many types owners are looked for.
-const MOST_VISITS: usize = 1000;
-const DEEPEST: usize = 16;
 
 /// An argument as it is passed.
 pub(super) struct Passed {
@@ -81,7 +79,7 @@ impl Runner<'_> {
             }
             return Ok(Passed::word(image, rank));
         }
-        if language == Language::Rust && owns(module, &type_, DEEPEST, &mut 0) {
+        if language == Language::Rust && glue::is_owner(module, &type_) {
             return Err(refuse(
                 "it would be moved, and dropped once more by the program; only references to it can be passed",
             ));
@@ -405,7 +403,7 @@ impl Runner<'_> {
     /// Whether a Rust value owns something.
     pub(super) fn is_owner(&self, value: &Value) -> bool {
         let type_ = self.reader.resolve(value).map(|resolved| resolved.type_);
-        type_.is_none_or(|type_| owns(&value.module, &type_, DEEPEST, &mut 0))
+        type_.is_none_or(|type_| glue::is_owner(&value.module, &type_))
     }
 }
 
@@ -426,34 +424,4 @@ fn widened(image: Image, passing: Passing, type_: &Type) -> (Image, Passing) {
     let mut bytes = image.bytes;
     bytes.resize(8, if is_negative { 0xff } else { 0 });
     (Image::of(bytes), super::one_word())
-}
-
-/// Whether values of a Rust type own something, so that a copy of the bytes would be a second owner.
-fn owns(module: &LoadedModule, type_: &Type, depth: usize, visits: &mut usize) -> bool {
-    *visits += 1;
-    if depth == 0 || *visits > MOST_VISITS {
-        return true;
-    }
-    let inner = |id: TypeId, visits: &mut usize| {
-        let type_ = module.module.strip_aliases(id).ok().flatten();
-        type_.is_none_or(|type_| owns(module, &type_, depth - 1, visits))
-    };
-    match &type_.kind {
-        TypeKind::Pointer(..) => {
-            !type_.name.starts_with('&')
-                && !type_.name.contains("fn(")
-                && type_.name.contains("Box<")
-        }
-        TypeKind::Aggregate(_) if type_.name.starts_with("alloc::") => true,
-        // References with a length or a table.
-        TypeKind::Aggregate(_) if type_.name.starts_with('&') => false,
-        TypeKind::Array { element, .. } => inner(*element, visits),
-        TypeKind::Aggregate(aggregate) => {
-            let payloads = aggregate.variants.iter().flat_map(|part| &part.variants);
-            let payloads = payloads.map(|variant| variant.member.type_id);
-            let members = aggregate.members.iter().map(|member| member.type_id);
-            members.chain(payloads).any(|id| inner(id, visits))
-        }
-        _ => false,
-    }
 }

@@ -1,0 +1,118 @@
+//! Drops what functions of Rust have given back: guards would keep their locks, counts would stay too high.
+//!
+//! It is dropped at the end of the expression, as in a program, but for what owns memory that is still shown: that is dropped when
+//! the program goes on.
+
+use crate::Error;
+use crate::ThreadId;
+use crate::calls::{Arguments, Call, CallOptions, Image, Returned};
+use crate::eval::calls::Calls;
+use crate::inspect::Inspect;
+use crate::owner::Owner;
+use crate::stops::Mode;
+use crate::values::passing::{Class, Part, Passing};
+use crate::values::rust::glue;
+use crate::values::storing::Change;
+use crate::values::{Contents, Value};
+
+/// Values that are kept to be shown.
+const MOST_KEPT: usize = 64;
+
+impl Owner {
+    /// Drops the temporaries of an expression, `shown` being its value, if it has one.
+    pub(in crate::owner) fn drop_temporaries(
+        &mut self,
+        thread: ThreadId,
+        calls: &Calls,
+        shown: Option<&Value>,
+        options: &CallOptions,
+    ) -> Result<(), Error> {
+        let temporaries = calls.take_temporaries();
+        if temporaries.is_empty() {
+            return Ok(());
+        }
+        let is_computed = shown.is_none_or(|value| matches!(value.contents, Contents::Number(_)));
+        let mut dropped = Ok(());
+        for value in temporaries {
+            let type_ = self.reader().resolve(&value).map(|resolved| resolved.type_);
+            let stays = type_.is_some_and(|type_| !glue::outlives_drop(&value.module, &type_));
+            if stays && !is_computed && self.kept_temporaries.len() < MOST_KEPT {
+                self.kept_temporaries.push((thread, value));
+            } else {
+                dropped = dropped.and(self.drop_value(thread, &value, options));
+            }
+        }
+        dropped
+    }
+
+    /// Leaves alone the temporaries of which an assignment has stored a part: they are owned elsewhere now.
+    pub(in crate::owner) fn move_temporaries(&self, calls: &Calls, changes: &[Change]) {
+        let words = |bytes: &[u8]| -> Vec<u64> {
+            let words = bytes.as_chunks::<8>().0.iter();
+            words
+                .map(|word| u64::from_le_bytes(*word))
+                .filter(|word| *word != 0)
+                .collect()
+        };
+        let stored = changes.iter().flat_map(|change| match change {
+            Change::Memory { bytes, .. } => words(bytes),
+            Change::Register { .. } => Vec::new(),
+        });
+        let stored: Vec<u64> = stored.collect();
+        calls.retain_temporaries(|value| {
+            let size = self.reader().size_of(value).unwrap_or(0);
+            let bytes = self
+                .reader()
+                .bytes(&value.contents, size)
+                .unwrap_or_default();
+            !words(&bytes).iter().any(|word| stored.contains(word))
+        });
+    }
+
+    /// Drops what was kept to be shown, before the program goes on.
+    pub(in crate::owner) fn drop_kept(&mut self) {
+        let kept = std::mem::take(&mut self.kept_temporaries);
+        if self.stops.mode() != Mode::Stopped {
+            return;
+        }
+        for (thread, value) in kept.into_iter().rev() {
+            if self.stops.is_live(thread) && !self.over {
+                // Nobody is left to be told what a destructor has failed at.
+                let _ = self.drop_value(thread, &value, &CallOptions::default());
+            }
+        }
+    }
+
+    fn drop_value(
+        &mut self,
+        thread: ThreadId,
+        value: &Value,
+        options: &CallOptions,
+    ) -> Result<(), Error> {
+        let calls = glue::calls(&self.reader(), value);
+        for drop in calls {
+            let part = Part {
+                offset: 0,
+                size: 8,
+                class: Class::Integer,
+            };
+            let passing = Passing::Parts {
+                size: 8,
+                parts: vec![part],
+            };
+            let object = Image::of(drop.object.0.to_le_bytes().to_vec());
+            let mut arguments = Arguments::default();
+            let pushed = arguments.push(&object, &passing, 8, true);
+            pushed.map_err(Error::Expression)?;
+            let call = Call {
+                name: drop.name,
+                code: drop.code,
+                arguments,
+                result: Returned::Nothing,
+                drops: false,
+            };
+            self.call(thread, &call, options)?;
+        }
+        Ok(())
+    }
+}
