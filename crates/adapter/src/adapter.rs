@@ -165,6 +165,8 @@ pub struct Adapter {
     pub source_map: Arc<SourceMap>,
     /// Files that say how the user's types are shown.
     pub visualizers: Vec<PathBuf>,
+    /// A plain pointer shows its address, and not what it points to.
+    pub addresses_only: bool,
     /// How functions are called for expressions.
     pub calls: CallSettings,
     pub no_debug: bool,
@@ -223,6 +225,7 @@ impl Adapter {
             skip: SkipList::default(),
             source_map: Arc::default(),
             visualizers: Vec::new(),
+            addresses_only: false,
             calls: CallSettings::default(),
             no_debug: false,
             leave: Leave::Kill,

@@ -245,6 +245,7 @@ fn what_is_said_for_a_process_that_was_attached_to_holds() {
     let mut arguments = json!({"pid": running.pid(), "skip": ["square"], "visualizerFile": natvis});
     arguments["signals"] = json!({"SIGUSR1": "stop nopass"});
     arguments["sourceMap"] = json!({text(folder): copies});
+    arguments["pointees"] = json!(false);
     session.ok::<AttachRequest>(attach_arguments(&arguments));
     session.wait_for::<InitializedEvent>();
     let set = session
@@ -264,6 +265,8 @@ fn what_is_said_for_a_process_that_was_attached_to_holds() {
         "`square` is skipped"
     );
     assert_eq!(session.evaluate(&stepped.top, "here"), "at 7");
+    let pointer = session.evaluate(&stepped.top, "&here.x");
+    assert!(!pointer.contains(' '), "{pointer} is an address alone");
     session.resume(stepped.thread);
     assert_eq!(running.line(), "49");
 

@@ -39,7 +39,7 @@ fn values_and_sentences_are_coloured_for_a_client_that_takes_colours() {
             "point" => "{x = \x1b[36m3\x1b[0m, y = \x1b[36m-1.5\x1b[0m}",
             "level" => "\x1b[35mHigh\x1b[0m",
             "lost" => "\x1b[2m<cannot read memory at 0x10>\x1b[0m",
-            "nowhere" => "\x1b[36m0x10\x1b[0m",
+            "nowhere" => "\x1b[36m0x10\x1b[0m \x1b[2m<cannot be read>\x1b[0m",
             // What the program holds is no colour.
             "sly" => "\\x1b[\x1b[36m31mred\x1b[0m\\x1b[\x1b[36m0m\x1b[0m",
             other => panic!("what is `{other}`?"),

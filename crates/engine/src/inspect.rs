@@ -72,7 +72,10 @@ pub(crate) trait Inspect {
     /// Reads values' memory.
     fn reader(&self) -> Reader<'_> {
         self.modules().presentation().begin();
-        Reader::new(self.memory(), self.modules())
+        Reader {
+            has_pointees: self.modules().presentation().has_pointees(),
+            ..Reader::new(self.memory(), self.modules())
+        }
     }
 
     /// The reader for a thread: with what it has stopped for.

@@ -69,6 +69,8 @@ pub struct Common {
     pub source_map: SourceMap,
     /// The user's own presentation of types: Natvis files.
     pub visualizers: Vec<PathBuf>,
+    /// A plain pointer shows its address, and not what it points to.
+    pub addresses_only: bool,
     /// How functions are called for expressions.
     pub calls: CallSettings,
     /// What becomes of signals, before the client's filters say more.

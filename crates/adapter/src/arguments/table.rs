@@ -535,6 +535,19 @@ pub const ARGUMENTS: &[Row] = &[
         },
     },
     Row {
+        name: "pointees",
+        requests: Requests::Both,
+        shape: Shape::Boolean,
+        default: Some("true"),
+        description: "Show behind a plain pointer's address what it points to.",
+        example: "false",
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.common.addresses_only = !boolean(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
         name: "callTimeout",
         requests: Requests::Both,
         shape: Shape::Called("a number of seconds", &Shape::Number),

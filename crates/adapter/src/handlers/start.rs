@@ -164,6 +164,7 @@ pub fn take_common(adapter: &mut Adapter, common: Common, outbox: &Outbox) {
     adapter.skip = common.skip;
     adapter.source_map = Arc::new(common.source_map);
     adapter.visualizers = common.visualizers;
+    adapter.addresses_only = common.addresses_only;
     adapter.calls = common.calls;
     adapter.exceptions.set_launch_signals(common.signals);
     for warning in &common.warnings {
@@ -225,6 +226,9 @@ pub fn begin(
     debuggee
         .set_presentation(adapter.visualizers.clone())
         .map_err(|error| to_dap::failure(&error))?;
+    debuggee
+        .show_pointees(!adapter.addresses_only)
+        .map_err(|error| to_dap::failure(&error))?;
     adapter.debuggee = Some(debuggee);
     adapter.phase = Phase::Held;
     exceptions::apply(adapter)?;
@@ -245,6 +249,9 @@ pub fn begin_post_mortem(
     outbox.event::<ProcessEvent>(to_dap::process(remains.process()));
     remains
         .set_presentation(adapter.visualizers.clone())
+        .map_err(|error| to_dap::failure(&error))?;
+    remains
+        .show_pointees(!adapter.addresses_only)
         .map_err(|error| to_dap::failure(&error))?;
     adapter.debuggee = Some(remains);
     adapter.phase = Phase::Held;

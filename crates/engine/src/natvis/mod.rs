@@ -42,6 +42,8 @@ const MOST_PROBLEMS: usize = 100;
 #[derive(Debug, Default)]
 pub(crate) struct Presentation {
     has_entries: AtomicBool,
+    /// Whether a plain pointer shows what it points to.
+    has_pointees: AtomicBool,
     state: Mutex<State>,
     /// What expressions name that is no member.
     outside: Outside,
@@ -77,6 +79,16 @@ impl Presentation {
     /// Whether there are no entries at all.
     pub(crate) fn is_empty(&self) -> bool {
         !self.has_entries.load(Ordering::Relaxed)
+    }
+
+    /// Whether plain pointers show what they point to.
+    pub(crate) fn has_pointees(&self) -> bool {
+        self.has_pointees.load(Ordering::Relaxed)
+    }
+
+    /// Shows what plain pointers point to, or only their addresses.
+    pub(crate) fn show_pointees(&self, shown: bool) {
+        self.has_pointees.store(shown, Ordering::Relaxed);
     }
 
     /// Uses these files, in this order, in place of those before. What is wrong with them is told ([`Presentation::take_problems`]).

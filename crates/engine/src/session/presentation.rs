@@ -14,4 +14,12 @@ impl Session {
     pub fn set_presentation(&self, files: Vec<PathBuf>) -> Result<(), Error> {
         self.look(move |inspect| inspect.modules().presentation().load(&files))
     }
+
+    /// Shows behind a plain pointer's address what it points to, or, as at first, the address alone.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn show_pointees(&self, shown: bool) -> Result<(), Error> {
+        self.look(move |inspect| inspect.modules().presentation().show_pointees(shown))
+    }
 }

@@ -32,6 +32,7 @@ mod layout;
 mod named;
 pub(crate) mod names;
 pub(crate) mod passing;
+mod pointees;
 mod quoting;
 mod render;
 pub(crate) mod results;
@@ -188,6 +189,8 @@ pub struct Reader<'a> {
     pub(crate) nesting: u8,
     /// Without the user's own presentation.
     pub(crate) is_plain: bool,
+    /// A plain pointer shows what it points to.
+    pub(crate) has_pointees: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -200,6 +203,7 @@ impl<'a> Reader<'a> {
             live: None,
             nesting: 0,
             is_plain: false,
+            has_pointees: false,
         }
     }
 

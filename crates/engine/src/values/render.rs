@@ -25,11 +25,13 @@ struct Line {
 
 /// How the line of what a pointer points to is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+pub(super) enum Told {
     /// Behind what is known of the object.
     Besides,
     /// In place of that.
     Alone,
+    /// It is in no memory that can be read.
+    Unreadable,
 }
 
 impl Line {
@@ -282,7 +284,10 @@ impl Reader<'_> {
                 line.text.push_str(&format!("{address:#x}"));
                 let target = target.as_ref().filter(|_| *address != 0);
                 let told = match shows {
-                    Shows::Address => target.and_then(|target| self.line_of(target)),
+                    Shows::Address => target.and_then(|target| {
+                        let own = || self.pointee(target, note.as_deref(), depth);
+                        self.line_of(target).or_else(own)
+                    }),
                     Shows::Target | Shows::Counted(_) => target.map(|_| Told::Besides),
                 };
                 // A class of the library says itself what it really is.
@@ -293,7 +298,9 @@ impl Reader<'_> {
                 }
                 if let Some(target) = target.filter(|_| told.is_some()) {
                     line.text.push(' ');
-                    if depth >= DEPTH || line.is_full() {
+                    if told == Some(Told::Unreadable) {
+                        line.text.push_str("<cannot be read>");
+                    } else if depth >= DEPTH || line.is_full() {
                         line.cut();
                     } else {
                         self.write_child(target, depth, line, SHORT);
