@@ -72,7 +72,10 @@ pub(crate) trait Inspect {
     /// Reads values' memory.
     fn reader(&self) -> Reader<'_> {
         self.modules().presentation().begin();
+        self.modules().heap().begin();
         Reader {
+            live: Some(self.live()),
+            looks_at_heap: true,
             has_pointees: self.modules().presentation().has_pointees(),
             ..Reader::new(self.memory(), self.modules())
         }
@@ -84,7 +87,6 @@ pub(crate) trait Inspect {
             thrown: self
                 .exception_of(thread)
                 .and_then(|exception| exception.thrown.as_ref()),
-            live: Some(self.live()),
             ..self.reader()
         }
     }

@@ -17,6 +17,7 @@ pub mod exceptions;
 mod faults;
 pub mod forks;
 pub mod frame;
+mod heap;
 mod indexing;
 mod inspect;
 pub mod launch;

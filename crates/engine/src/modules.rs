@@ -1,6 +1,7 @@
 //! The modules mapped into the debuggee.
 
 use crate::Address;
+use crate::heap::Heap;
 use crate::natvis::Presentation;
 use dapple_symbols::functions::Language;
 pub use dapple_symbols::indexing::IndexState;
@@ -230,6 +231,7 @@ pub struct Modules {
     loaded: Vec<Arc<LoadedModule>>,
     version: u64,
     presentation: Arc<Presentation>,
+    heap: Arc<Heap>,
 }
 
 /// Where [`Modules::version`] comes from.
@@ -249,6 +251,11 @@ impl Modules {
     /// How the user wants their types shown.
     pub(crate) fn presentation(&self) -> &Presentation {
         &self.presentation
+    }
+
+    /// What is known of the process's heap.
+    pub(crate) fn heap(&self) -> &Heap {
+        &self.heap
     }
 
     /// Adds a module.

@@ -497,4 +497,19 @@ impl Live for PostMortem {
         let found = self.thread(thread)?;
         Some((found.registers, found.extended.clone()))
     }
+
+    fn all_stand_still(&self) -> bool {
+        true
+    }
+
+    fn thread_pointers(&self, most: usize) -> Vec<u64> {
+        let process = self.core.notes.process;
+        let threads = &self.core.notes.threads;
+        let first = threads.iter().filter(|thread| thread.id.0 == process);
+        let others = threads.iter().filter(|thread| thread.id.0 != process);
+        let pointers = first.chain(others).take(most);
+        pointers
+            .filter_map(|thread| thread.registers.to_dwarf().get(crate::registers::FS_BASE))
+            .collect()
+    }
 }

@@ -30,6 +30,14 @@ pub const NAMES: [&str; COUNT] = [
 pub(crate) trait Live {
     /// A thread's registers as the kernel gives them, and its extended state (XSAVE).
     fn of(&self, thread: ThreadId) -> Option<(UserRegisters, Vec<u8>)>;
+    /// Whether no thread runs.
+    fn all_stand_still(&self) -> bool {
+        false
+    }
+    /// The thread pointers (`fs_base`) of the first thread and, up to a number, of the others.
+    fn thread_pointers(&self, _most: usize) -> Vec<u64> {
+        Vec::new()
+    }
 }
 
 impl Registers {

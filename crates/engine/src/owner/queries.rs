@@ -129,4 +129,20 @@ impl Live for Owner {
         let extended = ptrace::extended_state(thread).unwrap_or_default();
         Some((registers, extended))
     }
+
+    fn all_stand_still(&self) -> bool {
+        self.require_stopped().is_ok()
+    }
+
+    fn thread_pointers(&self, most: usize) -> Vec<u64> {
+        let is_first = |thread: &ThreadId| *thread == self.process;
+        let first = self.stops.live().filter(is_first);
+        let others = self.stops.live().filter(|thread| !is_first(thread));
+        let of = |thread: ThreadId| {
+            let known = self.threads.get(&thread)?.registers;
+            let registers = known.or_else(|| ptrace::registers(thread).ok())?;
+            registers.to_dwarf().get(crate::registers::FS_BASE)
+        };
+        first.chain(others).take(most).filter_map(of).collect()
+    }
 }

@@ -191,6 +191,8 @@ pub struct Reader<'a> {
     pub(crate) is_plain: bool,
     /// A plain pointer shows what it points to.
     pub(crate) has_pointees: bool,
+    /// What leads to freed memory says so.
+    pub(crate) looks_at_heap: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -204,6 +206,7 @@ impl<'a> Reader<'a> {
             nesting: 0,
             is_plain: false,
             has_pointees: false,
+            looks_at_heap: false,
         }
     }
 

@@ -1,15 +1,38 @@
-//! What a plain pointer points to, behind its address.
+//! What a plain pointer points to, behind its address; and that what it or an owner leads to has been freed.
 //!
-//! Only of a pointer that is shown on its own: inside another value's summary there are addresses alone, so that lists and rings
+//! The pointee is shown only of a pointer that is shown on its own: inside another value's summary there are addresses alone, so that lists and rings
 //! have an end.
 
 use super::render::Told;
 use super::view::Resolved;
 use super::{Reader, Value};
+use crate::heap::Around;
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::TypeKind;
 
+/// In place of what is in memory that the program has given back.
+pub(super) const FREED: &str = "<freed>";
+
 impl Reader<'_> {
+    /// Whether an address is in memory that the program has given back.
+    pub(super) fn is_freed(&self, address: u64) -> bool {
+        let Some(live) = self.live.filter(|_| self.looks_at_heap && address != 0) else {
+            return false;
+        };
+        let around = Around {
+            memory: self.memory,
+            modules: self.modules,
+            live,
+        };
+        self.modules.heap().is_freed(address, around)
+    }
+
+    /// Whether a value is in such memory.
+    pub(super) fn is_in_freed(&self, value: &Value) -> bool {
+        let address = value.contents.address();
+        address.is_some_and(|address| self.is_freed(address.0))
+    }
+
     /// How the target of a plain pointer is shown; `None`: not at all. `note` is what is known of it, as a text.
     pub(super) fn pointee(&self, target: &Value, note: Option<&str>, depth: usize) -> Option<Told> {
         if !self.has_pointees || depth > 0 {

@@ -1,6 +1,7 @@
 //! The one-line text of a value, and how many children it has.
 
 use super::entries::Entries;
+use super::pointees::FREED;
 use super::view::{LONG, Limit, Record, Resolved, SHORT, Sequence, Shows, Style, View};
 use super::{Contents, Format, Reader, Rendered, Value, cpp, names, rust, scalars::Number};
 use crate::Address;
@@ -272,6 +273,10 @@ impl Reader<'_> {
     fn write(&self, view: &View, value: &Value, depth: usize, line: &mut Line) {
         line.values += 1;
         match view {
+            View::Text {
+                address: Some(address),
+                ..
+            } if self.is_freed(*address) => line.text.push_str(FREED),
             View::Leaf(text) | View::Text { text, .. } | View::Broken(text) => {
                 line.text.push_str(text);
             }
@@ -282,6 +287,11 @@ impl Reader<'_> {
                 shows,
             } => {
                 line.text.push_str(&format!("{address:#x}"));
+                if self.is_freed(*address) {
+                    line.text.push(' ');
+                    line.text.push_str(FREED);
+                    return;
+                }
                 let target = target.as_ref().filter(|_| *address != 0);
                 let told = match shows {
                     Shows::Address => target.and_then(|target| {
@@ -314,6 +324,10 @@ impl Reader<'_> {
                 // References count as depth: they can go round.
                 if depth >= DEPTH + ALIASES || line.values >= VALUES {
                     line.cut();
+                    return;
+                }
+                if self.is_in_freed(target) {
+                    line.text.push_str(FREED);
                     return;
                 }
                 if depth > 0 && rust::is_hidden_in_summaries(self, value) {
@@ -373,6 +387,10 @@ impl Reader<'_> {
         if sequence.container && depth == 0 {
             line.text.push_str(&format!("len = {} ", sequence.length));
         }
+        if sequence.container && sequence.length > 0 && self.is_in_freed(&sequence.at(0)) {
+            line.text.push_str(FREED);
+            return;
+        }
         line.text.push(if is_rust { '[' } else { '{' });
         for index in 0..sequence.length {
             if index > 0 {
@@ -403,6 +421,12 @@ impl Reader<'_> {
             let sign = if entries.is_longer { '>' } else { '=' };
             line.text
                 .push_str(&format!("len {sign} {} ", entries.length));
+        }
+        if let Some(first) = entries.iter().next()
+            && self.is_in_freed(first.key.as_ref().unwrap_or(&first.value))
+        {
+            line.text.push_str(FREED);
+            return;
         }
         // As Rust's own `{:?}` writes maps, sets and lists.
         let (open, close) = match is_rust && entries.is_list {

@@ -1,0 +1,242 @@
+//! Whether an address is in memory that a program has given back to glibc's malloc.
+//!
+//! Nothing is asked of glibc's debug information: its main arena is found in its data by its form (`arenas`), and what is read there is
+//! believed only where the lists agree with themselves. Layouts are those of glibc 2.27 and later, for the threads' caches those
+//! of 2.32 to 2.41; of others, of other allocators, and where lists are too long, nothing is said.
+//!
+//! An address counts as freed when it is in a chunk of a free list (of a thread's cache, a fast bin, or another bin whose links and sizes
+//! agree), or in the unused end of a heap. A chunk that is being allocated leaves its list before the program has it, and one that is being
+//! freed comes to a list after the program has given it up; so that is true wherever threads have stopped. A list is read again for each
+//! request.
+
+mod arenas;
+mod caches;
+
+use crate::Address;
+use crate::memory::Memory;
+use crate::modules::Modules;
+use crate::registers::Live;
+use arenas::{Arena, Place};
+use caches::Caches;
+use rustc_hash::FxHashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// From a chunk's start to what the program gets of it.
+const HEADER: u64 = 16;
+/// How often the main arena is looked for.
+const MOST_TRIES: u32 = 100;
+/// The smallest chunk.
+const SMALLEST: u64 = 32;
+/// The flags in a chunk's size.
+const FLAGS: u64 = 7;
+/// The chunk before is in use.
+const PREVIOUS_IN_USE: u64 = 1;
+/// It is a mapping of its own.
+const MAPPED: u64 = 2;
+/// It is not of the main arena.
+const OTHER_ARENA: u64 = 4;
+
+/// What is known of a process's heap.
+#[derive(Debug, Default)]
+pub(crate) struct Heap {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The main arena of a set of modules, once it was found.
+    main: Option<(u64, u64)>,
+    /// A set of modules, and how often it was looked for in them.
+    tries: (u64, u32),
+    /// The variable of the threads' caches, from a thread's pointer on.
+    cache_offset: Option<u64>,
+    /// The mark of all cached chunks, since 2.34.
+    mark: Option<u64>,
+    /// What is read for one request.
+    seen: Seen,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    /// By address.
+    arenas: Option<Vec<(u64, Option<Arena>)>>,
+    /// The arena of each aligned region that was asked for.
+    regions: FxHashMap<u64, Option<usize>>,
+    caches: Option<Caches>,
+    /// The free parts of each arena, sorted.
+    ranges: FxHashMap<usize, Vec<(u64, u64)>>,
+}
+
+/// What it is asked with.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'a> {
+    pub memory: &'a dyn Memory,
+    pub modules: &'a Modules,
+    pub live: &'a dyn Live,
+}
+
+/// A chunk's size and flags.
+#[derive(Debug, Clone, Copy)]
+struct Head(u64);
+
+impl Head {
+    fn size(self) -> u64 {
+        self.0 & !FLAGS
+    }
+
+    fn is_plausible(self) -> bool {
+        self.size() >= SMALLEST && self.size().is_multiple_of(16)
+    }
+}
+
+fn words<const COUNT: usize>(memory: &dyn Memory, address: u64) -> Option<[u64; COUNT]> {
+    let mut bytes = [[0; 8]; COUNT];
+    memory
+        .read(Address(address), bytes.as_flattened_mut())
+        .ok()?;
+    Some(bytes.map(u64::from_le_bytes))
+}
+
+impl Heap {
+    /// A request begins: the program may have run since.
+    pub(crate) fn begin(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.seen.arenas.is_some() {
+            state.seen = Seen::default();
+        }
+    }
+
+    /// Whether an address is in memory that was freed. `false` is also the answer where nobody knows.
+    pub(crate) fn is_freed(&self, address: u64, around: Around<'_>) -> bool {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.is_freed(address, around).unwrap_or(false)
+    }
+}
+
+impl State {
+    fn is_freed(&mut self, address: u64, around: Around<'_>) -> Option<bool> {
+        let memory = around.memory;
+        if self.seen.arenas.is_none() {
+            let main = self.main_arena(around);
+            // While threads run, lists change while they are read.
+            let main = main.filter(|_| around.live.all_stand_still());
+            let main = main.and_then(|main| Arena::read(main, true, memory));
+            self.seen.arenas = Some(main.map_or_else(Vec::new, |main| arenas::all(main, memory)));
+        }
+        let index = self.arena_of(address, memory)?;
+        let arena = self.arena(index, memory)?;
+        match arena.place_of(address, memory)? {
+            Place::Unused => return Some(true),
+            Place::Used => {}
+        }
+        if let Some(freed) = self.by_header(address, &arena, around) {
+            return Some(freed);
+        }
+        if !self.seen.ranges.contains_key(&index) {
+            let mut ranges = arena.free_ranges(memory);
+            ranges.extend(self.caches(around).ranges(memory));
+            ranges.sort_unstable();
+            self.seen.ranges.insert(index, ranges);
+        }
+        let ranges = self.seen.ranges.get(&index)?;
+        let after = ranges.partition_point(|(start, _)| *start <= address);
+        let (_, end) = ranges.get(after.checked_sub(1)?)?;
+        Some(address < *end)
+    }
+
+    /// What the chunk says that begins before the address; `None`: none begins there, or it has been joined to others.
+    fn by_header(&mut self, address: u64, arena: &Arena, around: Around<'_>) -> Option<bool> {
+        let memory = around.memory;
+        if !address.is_multiple_of(16) {
+            return None;
+        }
+        let chunk = address.checked_sub(HEADER)?;
+        let [_, head, first, second] = words(memory, chunk)?;
+        let head = Head(head);
+        let of_main = head.0 & OTHER_ARENA == 0;
+        if !head.is_plausible() || head.0 & MAPPED != 0 || of_main != arena.is_main {
+            return None;
+        }
+        let next = chunk.checked_add(head.size())?;
+        let [foot, next_head] = words(memory, next)?;
+        if next_head & PREVIOUS_IN_USE != 0 {
+            let fast = || arena.has_fast(chunk, head.size(), memory);
+            return Some(self.is_cached(address, head.size(), second, around) || fast());
+        }
+        let is_linked = arenas::is_linked(chunk, first, second, memory);
+        (foot == head.size() && is_linked).then_some(true)
+    }
+
+    /// Whether a thread's cache has it. `second` is the word that marks what is in one, or anything.
+    fn is_cached(&mut self, address: u64, size: u64, second: u64, around: Around<'_>) -> bool {
+        // What is cached is marked; where all have one mark, nothing has to be looked at to see that this isn't.
+        let is_marked = second != 0 && self.mark.is_none_or(|mark| mark == second);
+        is_marked && self.caches(around).has(address, size, around.memory)
+    }
+
+    fn caches(&mut self, around: Around<'_>) -> &Caches {
+        if self.seen.caches.is_none() {
+            let main = self.arena(0, around.memory);
+            let start = main.and_then(|main| main.first_chunk(around.memory));
+            let found = match start {
+                Some(start) => Caches::read(start, &mut self.cache_offset, around),
+                None => Caches::default(),
+            };
+            self.mark = self.mark.or(found.only_mark());
+            self.seen.caches = Some(found);
+        }
+        self.seen.caches.get_or_insert_default()
+    }
+
+    /// The main arena, found once for a set of modules.
+    fn main_arena(&mut self, around: Around<'_>) -> Option<u64> {
+        let version = around.modules.version();
+        if let Some((_, main)) = self.main.filter(|(known, _)| *known == version) {
+            return Some(main);
+        }
+        // Before its first use it has no form yet; in a program with another allocator it never has.
+        let tried = Some(self.tries.1).filter(|_| self.tries.0 == version);
+        let tried = tried.unwrap_or(0);
+        if tried >= MOST_TRIES {
+            return None;
+        }
+        self.tries = (version, tried + 1);
+        let found = arenas::find_main(around)?;
+        self.main = Some((version, found));
+        // It may be another program, too.
+        (self.mark, self.cache_offset) = (None, None);
+        Some(found)
+    }
+
+    /// Which arena has the memory at an address.
+    fn arena_of(&mut self, address: u64, memory: &dyn Memory) -> Option<usize> {
+        let is_main = self.arena(0, memory)?.covers(address);
+        if is_main {
+            return Some(0);
+        }
+        let region = arenas::region(address);
+        let known = self.seen.regions.get(&region).copied();
+        known.unwrap_or_else(|| {
+            let all = self.seen.arenas.as_ref()?;
+            let found = || {
+                let [owner] = words(memory, region)?;
+                all.iter()
+                    .skip(1)
+                    .position(|(address, _)| *address == owner)
+            };
+            // Without a second arena there is nothing to look at.
+            let found = (all.len() > 1).then(found).flatten().map(|at| at + 1);
+            self.seen.regions.insert(region, found);
+            found
+        })
+    }
+
+    fn arena(&mut self, index: usize, memory: &dyn Memory) -> Option<Arena> {
+        let all = self.seen.arenas.as_mut()?;
+        let (address, read) = all.get_mut(index)?;
+        if read.is_none() {
+            *read = Arena::read(*address, index == 0, memory);
+        }
+        read.clone()
+    }
+}

@@ -1,0 +1,159 @@
+//! The threads' own caches of free chunks (`tcache_perthread_struct`).
+//!
+//! The first thread's is the first chunk of the main arena's heap. The variable that leads there is at one distance from each thread's
+//! pointer, since the C library's thread-locals are static; it is found below the first thread's pointer by its value.
+
+use super::arenas::link;
+use super::{Around, FLAGS, HEADER, Head, words};
+use crate::memory::Memory;
+
+/// Lists, one for each size.
+const LISTS: usize = 64;
+/// The counts of the lists come first, 16 bits each.
+const ENTRIES: u64 = 2 * LISTS as u64;
+/// The size of the chunk that a cache is in (2.30 to 2.41).
+const CHUNK: u64 = 0x290;
+/// How far below a thread's pointer the variable is looked for.
+const REACH: usize = 0x2000;
+/// Threads whose caches are looked at.
+const MOST_THREADS: usize = 64;
+/// Chunks of one list that are looked at; there are 7 if nobody has asked for more.
+const MOST_ENTRIES: usize = 64;
+
+/// The caches of all threads.
+#[derive(Debug, Default)]
+pub(super) struct Caches {
+    /// The first chunk of each list.
+    heads: Vec<Cache>,
+    /// What cached chunks are marked with: since 2.34 the same for all, before that the cache's address.
+    marks: Vec<u64>,
+}
+
+#[derive(Debug)]
+struct Cache {
+    address: u64,
+    heads: Box<[u64; LISTS]>,
+}
+
+impl Caches {
+    /// Reads the caches; `start` is where the first chunk of the main heap begins.
+    pub(super) fn read(start: u64, offset: &mut Option<u64>, around: Around<'_>) -> Caches {
+        let memory = around.memory;
+        let mut caches = Caches::default();
+        let first = start.wrapping_add(HEADER);
+        if !caches.add(first, memory) {
+            return Caches::default();
+        }
+        let pointers = around.live.thread_pointers(MOST_THREADS);
+        let Some(&main) = pointers.first() else {
+            return caches;
+        };
+        let found = offset.or_else(|| distance(main, first, memory));
+        *offset = found;
+        let Some(distance) = found else {
+            return caches;
+        };
+        for pointer in &pointers[1..] {
+            let cache = words(memory, pointer.wrapping_sub(distance));
+            // A thread that has allocated nothing has none.
+            if let Some([cache]) = cache.filter(|[cache]| *cache != 0 && *cache != first) {
+                caches.add(cache, memory);
+            }
+        }
+        caches
+    }
+
+    fn add(&mut self, cache: u64, memory: &dyn Memory) -> bool {
+        let Some([head]) = words(memory, cache.wrapping_sub(8)) else {
+            return false;
+        };
+        if Head(head).size() != CHUNK || head & FLAGS & !5 != 0 {
+            return false;
+        }
+        let Some(heads) = words(memory, cache.wrapping_add(ENTRIES)) else {
+            return false;
+        };
+        let mark = heads.iter().filter(|entry| **entry != 0);
+        for entry in mark {
+            let mark = words(memory, entry.wrapping_add(8));
+            if let Some([mark]) = mark.filter(|[mark]| !self.marks.contains(mark)) {
+                self.marks.push(mark);
+            }
+        }
+        let heads = Box::new(heads);
+        self.heads.push(Cache {
+            address: cache,
+            heads,
+        });
+        true
+    }
+
+    /// The one mark of all, where it is no cache's address, as it was before 2.34.
+    pub(super) fn only_mark(&self) -> Option<u64> {
+        let mark = self.marks.first()?;
+        let is_old = self.heads.iter().any(|cache| cache.address == *mark);
+        (self.marks.len() == 1 && !is_old).then_some(*mark)
+    }
+
+    /// Whether a list has what begins at an address.
+    pub(super) fn has(&self, address: u64, size: u64, memory: &dyn Memory) -> bool {
+        let index = size.checked_sub(32).map(|over| (over / 16) as usize);
+        let lists = self.heads.iter();
+        let heads = lists.filter_map(|cache| cache.heads.get(index?));
+        heads
+            .into_iter()
+            .any(|head| list(*head, &self.marks, memory).any(|entry| entry == address))
+    }
+
+    /// What the lists have.
+    pub(super) fn ranges(&self, memory: &dyn Memory) -> Vec<(u64, u64)> {
+        let lists = self.heads.iter();
+        let heads = lists.flat_map(|cache| cache.heads.iter().zip(0u64..));
+        let ranges = heads.flat_map(|(head, index)| {
+            let room = 16 * index + 24;
+            list(*head, &self.marks, memory).map(move |entry| (entry, entry.saturating_add(room)))
+        });
+        ranges.collect()
+    }
+}
+
+/// The entries of a list, each with a mark.
+fn list<'a>(head: u64, marks: &'a [u64], memory: &'a dyn Memory) -> impl Iterator<Item = u64> + 'a {
+    let mut next = head;
+    let entries = std::iter::from_fn(move || {
+        let entry = next;
+        if entry == 0 || !entry.is_multiple_of(16) {
+            return None;
+        }
+        let [raw, mark] = words(memory, entry)?;
+        next = link(entry, raw);
+        marks.contains(&mark).then_some(entry)
+    });
+    entries.take(MOST_ENTRIES)
+}
+
+/// How far below a thread's pointer the variable is that leads to its cache.
+fn distance(pointer: u64, cache: u64, memory: &dyn Memory) -> Option<u64> {
+    let mut bytes = vec![0; REACH];
+    let start = pointer.checked_sub(REACH as u64)?;
+    // The mapping may begin later.
+    let (mut skipped, mut length) = (0, REACH);
+    while memory
+        .read(
+            crate::Address(start + skipped as u64),
+            &mut bytes[skipped..],
+        )
+        .is_err()
+    {
+        length /= 2;
+        skipped = REACH - length;
+        if length < 64 {
+            return None;
+        }
+    }
+    let words = bytes[skipped..].chunks_exact(8);
+    let found = words
+        .rev()
+        .position(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()) == cache)?;
+    Some(8 * (found as u64 + 1))
+}
