@@ -14,6 +14,7 @@ fn all() -> ExceptionFilters {
     ExceptionFilters {
         cpp_throw: every.clone(),
         cpp_catch: every.clone(),
+        cpp_user_unhandled: None,
         cpp_uncaught: every.clone(),
         rust_panic: every.clone(),
         rust_uncaught: every,
