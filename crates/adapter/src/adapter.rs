@@ -169,6 +169,8 @@ pub struct Adapter {
     pub addresses_only: bool,
     /// How functions are called for expressions.
     pub calls: CallSettings,
+    /// Arguments, locals and what was returned are a scope each.
+    pub separate_scopes: bool,
     pub no_debug: bool,
     pub leave: Leave,
     pub breakpoints: Breakpoints<Source>,
@@ -226,6 +228,7 @@ impl Adapter {
             source_map: Arc::default(),
             visualizers: Vec::new(),
             addresses_only: false,
+            separate_scopes: false,
             calls: CallSettings::default(),
             no_debug: false,
             leave: Leave::Kill,

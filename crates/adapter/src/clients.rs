@@ -8,12 +8,6 @@ pub fn is_vscode(client: &InitializeRequestArguments) -> bool {
     client.client_id.as_deref() == Some("vscode")
 }
 
-/// Whether parameters, locals and what was returned are to be one scope. VS Code opens only the first that is not expensive, and would leave
-/// locals closed wherever a function has parameters.
-pub fn wants_one_scope(client: &InitializeRequestArguments) -> bool {
-    is_vscode(client)
-}
-
 /// A failure as a client shows it. VS Code's dialogs, notifications and views are plain text, where marks for code are only noise.
 pub fn failure(client: &InitializeRequestArguments, failure: Failure) -> Failure {
     if !is_vscode(client) || !failure.sentence().contains('`') {

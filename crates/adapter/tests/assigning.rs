@@ -284,17 +284,17 @@ fn what_is_in_registers_is_set_wherever_it_is_kept() {
         .ok::<StackTraceRequest>(StackTraceArguments::new(stop.thread))
         .stack_frames;
     // In the thread's own register, in one that `inner` leaves alone, in one that `middle` has saved.
-    check(&session, &frames[0], set, &[("Arguments/given", "7", "7")]);
+    check(&session, &frames[0], set, &[("Locals/given", "7", "7")]);
     check(
         &session,
         &frames[1],
         set,
-        &[("Arguments/second", "100", "100")],
+        &[("Locals/second", "100", "100")],
     );
     check(&session, &frames[2], set, &[("start", "-1", "-1")]);
     check(&session, &frames[2], typed, &[("start", "+= 43", "42")]);
     assert_eq!(
-        session.variable(&frames[1], "Arguments", "second").value,
+        session.variable(&frames[1], "Locals", "second").value,
         "100"
     );
     goes_on_to_write(session, &stop, "7200 42 1\n");
@@ -310,7 +310,7 @@ fn registers_are_set_by_name() {
     check(&session, at, set, &[("Registers/General/rdi", "8", "0x8")]);
     check(&session, at, typed, &[("$rdi", "+= 1", "9")]);
     check(&session, at, set_expression, &[("$r11", "-1", "-1")]);
-    assert_eq!(session.variable(at, "Arguments", "given").value, "9");
+    assert_eq!(session.variable(at, "Locals", "given").value, "9");
     let is = set(&session, at, "Registers/General/rip", "0");
     assert_eq!(is, "error: there is no code at 0x0");
     goes_on_to_write(session, &stop, "9030 5 1\n");

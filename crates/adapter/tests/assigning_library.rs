@@ -21,7 +21,7 @@ fn begin(fixture: &Fixture) -> (Session, Stopped, StackFrame) {
 fn what_cpps_library_keeps_is_set_where_it_lies() {
     let fixture = Fixture::new("assigned_library.cpp");
     let (session, stop, main) = begin(&fixture);
-    check(&session, &stop.top, set, &[("Arguments/given", "40", "40")]);
+    check(&session, &stop.top, set, &[("Locals/given", "40", "40")]);
     let lines = [
         ("Count::all", "= 11", "11"),
         ("Count::own", "+= 10", "12"),
@@ -76,7 +76,7 @@ point 1 2 wide ediw grid 30 member 5 got 41 entry 2
 fn what_rusts_library_keeps_is_set_where_it_lies() {
     let fixture = Fixture::new("assigned_library.rs");
     let (session, stop, main) = begin(&fixture);
-    check(&session, &stop.top, set, &[("Arguments/given", "40", "40")]);
+    check(&session, &stop.top, set, &[("Locals/given", "40", "40")]);
     let lines = [
         ("shape.radius", "= 2.5", "2.5"),
         ("line.1", "+= 20", "22"),

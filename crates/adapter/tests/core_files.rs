@@ -41,7 +41,7 @@ fn a_core_file_shows_stack_values_memory_and_code_and_why_it_ended() {
     let description = info.description.unwrap_or_default();
     assert!(description.contains("a null pointer"), "{description}");
     assert_eq!(session.evaluate(&stop.top, "constant[1] + 40"), "42");
-    let what = session.variable(&stop.top, "Arguments", "argc");
+    let what = session.variable(&stop.top, "Locals", "argc");
     assert_eq!(what.value, "2");
     let scope = session.scope(&stop.top, "Registers");
     let groups = session.ok::<VariablesRequest>(VariablesArguments::new(scope.variables_reference));
@@ -73,7 +73,7 @@ fn a_core_file_shows_stack_values_memory_and_code_and_why_it_ended() {
     assert_eq!(threads.len(), 1);
 
     let (thread, frame) = (stop.thread, stop.top.id);
-    let arguments = session.scope(&stop.top, "Arguments").variables_reference;
+    let arguments = session.scope(&stop.top, "Locals").variables_reference;
     let source = Source::new().with_path(fixture.path());
     let line = fixture.line("wild");
     let refusals = [

@@ -61,7 +61,7 @@ fn a_function_stops_past_its_prologue_each_time_it_is_called() {
         let stop = stopped_in(&session, "classify", &[classify]);
         assert_eq!(Some(stop.top.line), classify.line);
         assert_eq!(file_of(&stop.top), Some(fixture.path()));
-        let argument = session.variable(&stop.top, "Arguments", "celsius");
+        let argument = session.variable(&stop.top, "Locals", "celsius");
         assert_eq!(argument.value, celsius);
         let stack = session.stack(stop.thread);
         assert_eq!(stack[1].name, "main");
@@ -267,7 +267,7 @@ fn a_stop_is_before_an_inlined_call_that_begins_where_the_function_does() {
     session.configured();
     let stop = stopped_in(&session, "both", &[&breakpoint]);
     assert_eq!(Some(stop.top.line), breakpoint.line);
-    let argument = session.variable(&stop.top, "Arguments", "value");
+    let argument = session.variable(&stop.top, "Locals", "value");
     assert_eq!(argument.value, "1");
     assert_eq!(session.stack(stop.thread)[1].name, "main");
 

@@ -82,9 +82,36 @@ fn a_source_without_a_path_is_answered_line_by_line() {
 }
 
 #[test]
-fn scopes_are_arguments_locals_statics_and_registers() {
+fn the_first_scope_has_arguments_then_what_was_returned_then_locals() {
     let fixture = Fixture::new("tour.c");
     let session = Session::started(&fixture, json!({}), &["mean"]);
+    let stop = session.stopped_at(&fixture, "mean", StoppedEventReason::Breakpoint);
+    let expected = [("Locals", false), ("Statics", true), ("Registers", true)];
+    let expected = expected.map(|(name, expensive)| (name.to_owned(), expensive));
+    assert_eq!(session.scopes_of(&stop.top), expected);
+    let names = |frame: &StackFrame| {
+        let scope = session.scope(frame, "Locals");
+        let variables = session.variables(scope.variables_reference);
+        variables
+            .into_iter()
+            .map(|one| one.name)
+            .collect::<Vec<_>>()
+    };
+    let inside = names(&stop.top);
+    assert_eq!(inside[..2], ["values", "count"], "{inside:?}");
+    session.ok::<StepOutRequest>(StepOutArguments::new(stop.thread));
+    let stop = session.stopped(StoppedEventReason::Step);
+    let behind = names(&stop.top);
+    let arguments = behind.iter().position(|name| name == "returned by mean()");
+    assert_eq!(arguments, Some(0), "{behind:?}");
+    assert!(behind.len() > 1, "{behind:?}");
+    session.disconnect();
+}
+
+#[test]
+fn scopes_are_arguments_locals_statics_and_registers_where_that_is_asked_for() {
+    let fixture = Fixture::new("tour.c");
+    let session = Session::started(&fixture, json!({"separateScopes": true}), &["mean"]);
     let stop = session.stopped_at(&fixture, "mean", StoppedEventReason::Breakpoint);
     let expected = [
         ("Arguments", false),
@@ -339,7 +366,11 @@ fn modules_are_listed_with_the_program_first() {
 #[test]
 fn what_a_function_has_returned_is_shown_right_after_a_step_out_of_it() {
     let fixture = Fixture::new("stepping/returns.cpp");
-    let session = Session::started(&fixture, json!({}), &["mixed", "nothing"]);
+    let session = Session::started(
+        &fixture,
+        json!({"separateScopes": true}),
+        &["mixed", "nothing"],
+    );
     let stop = session.stopped_at(&fixture, "mixed", StoppedEventReason::Breakpoint);
     session.ok::<StepOutRequest>(StepOutArguments::new(stop.thread));
     let stop = session.stopped(StoppedEventReason::Step);

@@ -157,10 +157,7 @@ fn c_steps_into_over_and_out_of_a_call() {
     let inside = session.stopped(StoppedEventReason::Step);
     assert_eq!(inside.top.name, "mean");
     assert_eq!(session.stack(inside.thread)[1].name, "main");
-    assert_eq!(
-        session.variable(&inside.top, "Arguments", "count").value,
-        "3"
-    );
+    assert_eq!(session.variable(&inside.top, "Locals", "count").value, "3");
     session.ok::<StepOutRequest>(StepOutArguments::new(inside.thread));
     let outside = session.stopped(StoppedEventReason::Step);
     assert_eq!(outside.top.name, "main");
@@ -178,7 +175,7 @@ fn rust_steps_over_a_line() {
     assert_eq!(session.variable(&stop.top, "Locals", "a").value, "4");
     let stop = session.next(&stop, &fixture, "nested");
     let stop = session.step_in(&stop, &fixture, "twice");
-    assert_eq!(session.variable(&stop.top, "Arguments", "value").value, "1");
+    assert_eq!(session.variable(&stop.top, "Locals", "value").value, "1");
     session.disconnect();
 }
 

@@ -69,7 +69,7 @@ fn what_was_not_wanted_there_is_shown_in_the_users_code() {
     let fixture = Fixture::new("step.cpp");
     let session = Session::started(&fixture, json!({"skip": []}), &["predicate"]);
     let stop = session.stopped_at(&fixture, "predicate", StoppedEventReason::Breakpoint);
-    let arguments = session.scope(&stop.top, "Arguments").variables_reference;
+    let arguments = session.scope(&stop.top, "Locals").variables_reference;
     let info = DataBreakpointInfoArguments::new("left").with_variables_reference(arguments);
     let watched = session.ok::<DataBreakpointInfoRequest>(info).data_id;
     let watched = DataBreakpoint::new(watched.expect("it can be watched"));

@@ -127,7 +127,7 @@ fn an_outer_frame_is_begun_again_and_those_it_has_called_are_left() {
         .map(|f| f.name)
         .collect();
     assert_eq!(names[..2], ["outer", "main"]);
-    let arguments = session.variables(session.scope(&again.top, "Arguments").variables_reference);
+    let arguments = session.variables(session.scope(&again.top, "Locals").variables_reference);
     assert_eq!(named(&arguments, "a").value, "5");
     session.resume(again.thread);
     assert_eq!(session.exit_code(), 0);

@@ -42,12 +42,12 @@ fn parameters_locals_and_what_was_returned_are_the_first_scope() {
     session.ok::<StepOutRequest>(StepOutArguments::new(stop.thread));
     let stop = session.stopped(StoppedEventReason::Step);
     let (_, variables) = locals(&session, &stop.top);
-    assert_eq!(named(&variables, "mean()").value, "19.1");
+    assert_eq!(named(&variables, "returned by mean()").value, "19.1");
     assert!(
         variables.iter().any(|one| one.name == "town"),
         "{variables:?}"
     );
-    let returned = named(&variables, "mean()");
+    let returned = named(&variables, "returned by mean()");
     assert_eq!(returned.declaration_location_reference, None);
     session.disconnect();
 }

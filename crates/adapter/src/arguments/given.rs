@@ -73,6 +73,8 @@ pub struct Common {
     pub addresses_only: bool,
     /// How functions are called for expressions.
     pub calls: CallSettings,
+    /// Arguments, locals and what was returned are a scope each.
+    pub separate_scopes: bool,
     /// What becomes of signals, before the client's filters say more.
     pub signals: SignalTable,
     /// What becomes of its children.

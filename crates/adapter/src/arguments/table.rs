@@ -577,6 +577,19 @@ pub const ARGUMENTS: &[Row] = &[
         read: |given, name, value| given.common.calls.read_threads(name, value),
     },
     Row {
+        name: "separateScopes",
+        requests: Requests::Both,
+        shape: Shape::Boolean,
+        default: Some("false"),
+        description: "Arguments, locals and what a function has just returned in a scope each (`Arguments`, `Locals`, `Return Value`), instead of one called `Locals` with all of them.",
+        example: "true",
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.common.separate_scopes = value == true;
+            Ok(())
+        },
+    },
+    Row {
         name: "debuginfod",
         requests: Requests::Both,
         shape: DEBUGINFOD,

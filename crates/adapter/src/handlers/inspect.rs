@@ -2,7 +2,7 @@
 
 use super::{frame_names, input, presentation, registers, sources};
 use crate::adapter::{Adapter, Location, Reference, ScopeKind};
-use crate::{clients, from_dap, to_dap};
+use crate::{from_dap, to_dap};
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure, byte_of_column};
 use dapple_dap::types::{
@@ -98,7 +98,8 @@ pub fn scopes(
 ) -> Result<ScopesResponse, Failure> {
     let frame = frame(adapter, arguments.frame_id)?;
     let mut scopes = Vec::new();
-    let in_one = clients::wants_one_scope(context.client());
+    // Most clients open, or read, only the first scope or the one of that name.
+    let in_one = !adapter.separate_scopes;
     let returned = returned(adapter, frame)?;
     let has_source = adapter
         .frames
@@ -174,8 +175,8 @@ pub(super) fn in_scope(
     frame: FrameId,
     kind: ScopeKind,
 ) -> Result<Vec<Placed>, Failure> {
-    let mut values = Vec::new();
-    if matches!(kind, ScopeKind::Returned | ScopeKind::All) {
+    let mut values: Vec<Placed> = Vec::new();
+    if kind == ScopeKind::Returned {
         let returned = returned(adapter, frame)?;
         values.extend(returned.into_iter().map(|value| (None, value)));
     }
@@ -197,6 +198,19 @@ pub(super) fn in_scope(
         values.extend(
             here.map(|(place, value)| (Some((VariableList::Visible, place)), value.clone())),
         );
+    }
+    if kind == ScopeKind::All {
+        let parameters = values
+            .iter()
+            .take_while(|(_, (named, _))| is_in(named, ScopeKind::Arguments))
+            .count();
+        let returned = returned(adapter, frame)?.into_iter();
+        // Among variables the function's name alone doesn't say what it is.
+        let returned = returned.map(|(mut named, shown)| {
+            named.name = format!("returned by {}", named.name);
+            (None, (named, shown))
+        });
+        values.splice(parameters..parameters, returned);
     }
     Ok(values)
 }

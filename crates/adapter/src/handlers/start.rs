@@ -166,6 +166,7 @@ pub fn take_common(adapter: &mut Adapter, common: Common, outbox: &Outbox) {
     adapter.visualizers = common.visualizers;
     adapter.addresses_only = common.addresses_only;
     adapter.calls = common.calls;
+    adapter.separate_scopes = common.separate_scopes;
     adapter.exceptions.set_launch_signals(common.signals);
     for warning in &common.warnings {
         say(outbox, warning);

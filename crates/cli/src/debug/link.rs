@@ -182,11 +182,13 @@ impl Link {
                 Some(attach) => {
                     let mut arguments = attach_arguments(attach, program)?;
                     add_skip(&mut arguments.other, skip, adapter)?;
+                    add_scopes(&mut arguments.other, adapter)?;
                     link.attach(arguments, run, events)?;
                 }
                 None => {
                     let mut arguments = launch_arguments(program, stdin, adapter)?;
                     add_skip(&mut arguments.other, skip, adapter)?;
+                    add_scopes(&mut arguments.other, adapter)?;
                     link.launch(arguments, run, events)?;
                 }
             },
@@ -415,6 +417,14 @@ fn add_common(arguments: &mut BTreeMap<String, Raw>, program: &Program) -> anyho
     };
     if let Some(follow) = follow {
         set("followForks", Raw::new(follow)?);
+    }
+    Ok(())
+}
+
+/// `info args` and what `finish` shows are scopes of their own here; no other adapter is asked for that.
+fn add_scopes(arguments: &mut BTreeMap<String, Raw>, adapter: &Adapter) -> anyhow::Result<()> {
+    if matches!(adapter, Adapter::Own) {
+        arguments.insert("separateScopes".to_owned(), Raw::new(&true)?);
     }
     Ok(())
 }
