@@ -584,7 +584,7 @@ pub const ARGUMENTS: &[Row] = &[
         description: "Arguments, locals and what a function has just returned in a scope each (`Arguments`, `Locals`, `Return Value`), instead of one called `Locals` with all of them.",
         example: "true",
         origin: Origin::Own,
-        read: |given, name, value| {
+        read: |given, _, value| {
             given.common.separate_scopes = value == true;
             Ok(())
         },

@@ -94,7 +94,7 @@ pub fn stack_trace(
 pub fn scopes(
     adapter: &mut Adapter,
     arguments: ScopesArguments,
-    context: &mut Context,
+    _: &mut Context,
 ) -> Result<ScopesResponse, Failure> {
     let frame = frame(adapter, arguments.frame_id)?;
     let mut scopes = Vec::new();
