@@ -518,6 +518,10 @@ impl<'a> Dwarf<'a> {
             .as_ref()
             .and_then(|member| self.type_size(member.type_id))
             .unwrap_or(16);
+        let encoding = discriminant
+            .as_ref()
+            .and_then(|member| self.base_encoding(member.type_id));
+        let is_signed = encoding == Some(Encoding::Signed);
         let mut variants = Vec::new();
         for child in self.children(unit, entry) {
             if child.tag() != dw::DW_TAG_variant {
@@ -544,7 +548,7 @@ impl<'a> Dwarf<'a> {
                 .unwrap_or_else(|| "{unnamed variant}".into());
             variants.push(Variant {
                 name,
-                discriminants: discriminants(&child, width),
+                discriminants: discriminants(&child, width, is_signed),
                 member,
                 declaration,
             });
@@ -556,8 +560,9 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// The discriminant values of a variant, cut to the discriminant's width in bytes.
-fn discriminants(variant: &Entry<'_>, width: u64) -> Vec<(u128, u128)> {
+/// The discriminant values of a variant, cut to the discriminant's width in bytes. LLVM writes a signed one in the shortest form
+/// that holds it with its sign: -5 of an `i32` is one byte, 251.
+fn discriminants(variant: &Entry<'_>, width: u64, is_signed: bool) -> Vec<(u128, u128)> {
     let cut = |value: u128| match width {
         0..16 => value & ((1 << (8 * width)) - 1),
         _ => value,
@@ -566,6 +571,7 @@ fn discriminants(variant: &Entry<'_>, width: u64) -> Vec<(u128, u128)> {
         let value = match value {
             AttributeValue::Sdata(value) => Some(value as i128 as u128),
             AttributeValue::Block(bytes) => Some(wide(bytes.slice())),
+            other if is_signed => signed(&other).map(|value| i128::from(value) as u128),
             other => unsigned(&other).map(u128::from),
         };
         return value

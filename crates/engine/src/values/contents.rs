@@ -10,11 +10,20 @@ use std::sync::Arc;
 const MAX_BYTES: usize = 1 << 20;
 
 impl Contents {
-    /// What [`dapple_symbols::Module::locate`] found. A single place in memory is just that.
-    pub fn of_pieces(pieces: Vec<Piece>, frame: &Arc<PhysicalFrame>) -> Contents {
+    /// What [`dapple_symbols::Module::locate`] found of a value of `size` bytes, where that is known. A single place in memory that
+    /// has all of it is just that.
+    pub fn of_pieces(
+        pieces: Vec<Piece>,
+        size: Option<u64>,
+        frame: &Arc<PhysicalFrame>,
+    ) -> Contents {
+        let has_all = |piece: &Piece| match (piece.bits, size) {
+            (Some(bits), Some(size)) => bits >= size.saturating_mul(8),
+            _ => true,
+        };
         match pieces.as_slice() {
             [] => Contents::Unavailable(Unavailable::OptimizedOut),
-            [only] if matches!(only.place, Place::Memory(_)) => match only.place {
+            [only] if matches!(only.place, Place::Memory(_)) && has_all(only) => match only.place {
                 Place::Memory(address) => Contents::Memory(Address(address)),
                 _ => Contents::Unavailable(Unavailable::OptimizedOut),
             },
@@ -61,7 +70,7 @@ impl Contents {
         match self {
             Contents::Memory(address) => Contents::Memory(Address(address.0.wrapping_add(offset))),
             Contents::Pieces(pieces, frame) => match part_of_pieces(pieces, offset, size) {
-                Ok(pieces) => Contents::of_pieces(pieces, frame),
+                Ok(pieces) => Contents::of_pieces(pieces, Some(size), frame),
                 Err(reason) => Contents::Unavailable(reason),
             },
             Contents::Bytes(bytes) => {
@@ -273,6 +282,37 @@ mod tests {
         copy_bits(&[0b1010_0000, 0b11], 5, &mut target, 3, 5);
         assert_eq!(target, [0b1110_1000, 0]);
         assert_eq!(extract_bits(&[0b1010_0000, 0b11], 5, 5), 0b11101);
+    }
+
+    #[test]
+    fn what_no_piece_covers_is_optimized_out() {
+        let piece = |bits| Piece {
+            bits,
+            place: Place::Memory(0x100),
+        };
+        let frame = Arc::new(PhysicalFrame {
+            level: 0,
+            pc: Address(0),
+            lookup: Address(0),
+            registers: crate::registers::Registers::default(),
+            cfa: None,
+            module: None,
+            signal_trampoline: false,
+            vectors: None,
+            unsaved: None,
+        });
+        let of = |bits, size| Contents::of_pieces(vec![piece(bits)], size, &frame);
+        // The pointer of a slice whose length is gone.
+        let slice = of(Some(64), Some(16));
+        assert_eq!(slice.address(), None);
+        assert_eq!(slice.part(0, 8).address(), Some(Address(0x100)));
+        assert!(matches!(
+            slice.part(8, 8),
+            Contents::Unavailable(Unavailable::OptimizedOut)
+        ));
+        assert!(matches!(slice.part(4, 8), Contents::Pieces(..)));
+        assert_eq!(of(Some(128), Some(16)).address(), Some(Address(0x100)));
+        assert_eq!(of(None, Some(16)).address(), Some(Address(0x100)));
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl Reader<'_> {
         let context = FrameContext::of_module(frame, module, self.modules, self.memory);
         let lookup = module.to_file(frame.lookup);
         let whole = match module.module.locate_pointee(pointee, lookup, &context) {
-            Ok(pieces) => Contents::of_pieces(pieces, frame),
+            Ok(pieces) => Contents::of_pieces(pieces, None, frame),
             Err(reason) => Contents::Unavailable(reason),
         };
         let mut target = value.sibling(target, whole.clone());

@@ -280,7 +280,11 @@ impl Reader<'_> {
         let context = FrameContext::of_module(physical, loaded, self.modules, self.memory);
         let lookup = loaded.to_file(physical.lookup);
         let contents = match loaded.module.locate(variable, lookup, &context) {
-            Ok(pieces) => Contents::of_pieces(pieces, physical),
+            Ok(pieces) => {
+                let is_cut = pieces.iter().any(|piece| piece.bits.is_some());
+                let size = || loaded.module.strip_aliases(variable.type_id?).ok()??.size;
+                Contents::of_pieces(pieces, is_cut.then(size).flatten(), physical)
+            }
             Err(reason) => Contents::Unavailable(reason),
         };
         let module = Arc::clone(loaded);

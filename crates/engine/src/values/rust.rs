@@ -88,12 +88,12 @@ pub(crate) fn is_phantom(reader: &Reader<'_>, field: &Value) -> bool {
     })
 }
 
-/// What is written before a struct's fields; tuples have nothing there.
-pub(crate) fn record_name(name: &str) -> &str {
-    if name.starts_with('(') {
-        ""
-    } else {
-        names::base_name(name)
+/// What is written before a struct's fields; tuples have nothing there. The parts of a reference stand behind its whole type.
+pub(crate) fn record_name(name: &str) -> String {
+    match name.chars().next() {
+        Some('(') => String::new(),
+        Some('&' | '*') => names::shorten(name, Language::Rust),
+        _ => names::base_name(name).to_owned(),
     }
 }
 

@@ -217,6 +217,10 @@ impl Reader<'_> {
             return View::Leaf(text);
         }
         match &value.contents {
+            // A value without bytes is the same wherever it is.
+            Contents::Unavailable(Unavailable::OptimizedOut) if self.is_unit(value) => {
+                return View::Leaf("()".to_owned());
+            }
             Contents::Unavailable(reason) => return View::Leaf(self.reason(reason)),
             Contents::Number(number) => return self.number_view(value, *number, limit),
             _ => {}
@@ -233,6 +237,14 @@ impl Reader<'_> {
             Ok(view) => view,
             Err(reason) => View::Leaf(self.reason(&reason)),
         }
+    }
+
+    /// Whether it is Rust's `()`.
+    fn is_unit(&self, value: &Value) -> bool {
+        let type_ = self.resolve(value).map(|resolved| resolved.type_);
+        type_.is_some_and(|type_| {
+            matches!(type_.kind, TypeKind::Base(_)) && type_.size == Some(0) && &*type_.name == "()"
+        })
     }
 
     fn number_view(&self, value: &Value, number: scalars::Number, limit: Limit) -> View {
@@ -548,7 +560,7 @@ impl Reader<'_> {
             true => rust::closure_name(&type_.name, &mut fields),
             false => None,
         };
-        let own = || rust::record_name(&type_.name).to_owned();
+        let own = || rust::record_name(&type_.name);
         let mut name = is_rust.then(|| closure.map_or_else(own, str::to_owned));
         let is_lambda = type_.name.ends_with("{lambda}");
         if is_lambda {
