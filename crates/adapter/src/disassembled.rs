@@ -6,7 +6,7 @@
 use crate::adapter::Adapter;
 use crate::to_dap;
 use dapple_dap::server::{Exhausted, Failure, References};
-use dapple_dap::types::Source;
+use dapple_dap::types::{Source, SourcePresentationHint};
 use dapple_engine::disassembly::{Instruction, Names, Window};
 use dapple_engine::frame::Frame;
 use dapple_engine::{Address, Error, Session};
@@ -87,10 +87,12 @@ impl Disassembled {
     pub fn source(&self, reference: i64) -> Option<Source> {
         let listing = self.sources.get(reference).ok()?;
         let name = format!("{} (disassembly)", listing.name);
+        // Clients that look for the frame to show, as VS Code does for an exception, go by the source.
         Some(
             Source::new()
                 .with_name(name)
-                .with_source_reference(reference),
+                .with_source_reference(reference)
+                .with_presentation_hint(SourcePresentationHint::Deemphasize),
         )
     }
 

@@ -104,6 +104,37 @@ fn each_way_of_the_runtime_to_give_up_is_told_where_the_stack_still_is() {
     }
 }
 
+// VS Code shows an exception at the first frame whose source isn't set back, and asks for it only then.
+#[test]
+fn the_first_frame_with_a_source_that_is_not_set_back_is_the_users() {
+    let fixture = Fixture::new("uncaught.cpp");
+    let session = launched(&fixture, &["plain"]);
+    let (thread, ..) = stopped(&session, &fixture);
+    let frames = session.stack(thread);
+    let set_back = |frame: &&StackFrame| {
+        let source = frame.source.as_ref();
+        source.is_some_and(|source| {
+            source.presentation_hint == Some(SourcePresentationHint::Deemphasize)
+        })
+    };
+    assert!(
+        frames.iter().any(|frame| {
+            set_back(&frame)
+                && frame
+                    .source
+                    .as_ref()
+                    .is_some_and(|source| source.path.is_none())
+        }),
+        "{frames:#?}"
+    );
+    let shown = frames
+        .iter()
+        .find(|frame| frame.source.is_some() && !set_back(frame));
+    let path = shown.and_then(|frame| frame.source.as_ref()?.path.clone());
+    assert_eq!(path, Some(fixture.path()), "{frames:#?}");
+    session.disconnect();
+}
+
 #[test]
 fn what_destructors_have_run_for_says_that_its_functions_are_left() {
     let fixture = Fixture::new("uncaught.cpp");

@@ -138,3 +138,17 @@ fn finish_is_of_the_frame_that_is_selected() {
         );
     }
 }
+
+#[test]
+fn threads_that_stop_at_once_are_all_counted_and_told_alike() {
+    let program = "fixtures/threads.c";
+    let stop = format!("b {}", line(program, "hit"));
+    let run = behind_main(program, &[&stop, "c", "info breakpoints"]);
+    let also = run.stdout.matches("also at breakpoint 2\n").count();
+    assert!(!run.stdout.contains("also at a breakpoint"), "{run:#?}");
+    let counted = match also {
+        0 => "hit once\n".to_owned(),
+        also => format!("hit {} times\n", also + 1),
+    };
+    assert!(run.stdout.contains(&counted), "{run:#?}");
+}

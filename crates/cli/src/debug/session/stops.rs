@@ -45,22 +45,17 @@ impl Session {
         if let (State::Stopped(stop), Some(thread)) = (&self.process.state, body.thread_id)
             && stop.thread != thread
         {
-            let text = format!("thread {thread} also {}", render::stop_reason(body, &[]));
+            let (numbers, over) = self.count_hits(body);
+            let text = format!(
+                "thread {thread} also {}",
+                render::stop_reason(body, &numbers)
+            );
             self.screen.say(&text);
+            self.delete_all(over);
             return;
         }
         self.pause_at = None;
-        let mut numbers = Vec::new();
-        let mut over = Vec::new();
-        for id in body.hit_breakpoint_ids.iter().flatten() {
-            if let Some(breakpoint) = self.breakpoints.by_id(*id) {
-                breakpoint.hits = breakpoint.hits.saturating_add(1);
-                numbers.push(breakpoint.number);
-                if breakpoint.stay == Stay::Once {
-                    over.push(breakpoint.number);
-                }
-            }
-        }
+        let (numbers, mut over) = self.count_hits(body);
         over.extend(self.breakpoints.until_next_stop());
         let threads = self.threads().unwrap_or_default();
         let id = body
@@ -107,11 +102,7 @@ impl Session {
             };
             self.screen.say(&text);
         }
-        for number in over {
-            if let Err(error) = self.delete_breakpoint(number) {
-                self.screen.complain(&format!("{error:#}"));
-            }
-        }
+        self.delete_all(over);
         if self.aside {
             self.process.finishing = None;
             self.process.by_instruction = false;
@@ -134,6 +125,30 @@ impl Session {
             && let Err(error) = commands::returned(self)
         {
             self.screen.complain(&format!("{error:#}"));
+        }
+    }
+
+    /// Counts the hits that a stop is for: the numbers of their breakpoints, and of those that have had their only one.
+    fn count_hits(&mut self, body: &StoppedEventBody) -> (Vec<u32>, Vec<u32>) {
+        let mut numbers = Vec::new();
+        let mut over = Vec::new();
+        for id in body.hit_breakpoint_ids.iter().flatten() {
+            if let Some(breakpoint) = self.breakpoints.by_id(*id) {
+                breakpoint.hits = breakpoint.hits.saturating_add(1);
+                numbers.push(breakpoint.number);
+                if breakpoint.stay == Stay::Once {
+                    over.push(breakpoint.number);
+                }
+            }
+        }
+        (numbers, over)
+    }
+
+    fn delete_all(&mut self, numbers: Vec<u32>) {
+        for number in numbers {
+            if let Err(error) = self.delete_breakpoint(number) {
+                self.screen.complain(&format!("{error:#}"));
+            }
         }
     }
 
