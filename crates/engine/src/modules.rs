@@ -3,6 +3,7 @@
 use crate::Address;
 use crate::heap::Heap;
 use crate::natvis::Presentation;
+use crate::values::halts::Halts;
 use dapple_symbols::functions::Language;
 pub use dapple_symbols::indexing::IndexState;
 pub use dapple_symbols::module::DebugInfo;
@@ -232,6 +233,7 @@ pub struct Modules {
     version: u64,
     presentation: Arc<Presentation>,
     heap: Arc<Heap>,
+    halts: Arc<Halts>,
 }
 
 /// Where [`Modules::version`] comes from.
@@ -256,6 +258,11 @@ impl Modules {
     /// What is known of the process's heap.
     pub(crate) fn heap(&self) -> &Heap {
         &self.heap
+    }
+
+    /// Where walks through containers have ended.
+    pub(crate) fn halts(&self) -> &Halts {
+        &self.halts
     }
 
     /// Adds a module.

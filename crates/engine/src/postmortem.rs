@@ -502,6 +502,10 @@ impl Live for PostMortem {
         true
     }
 
+    fn memory_stamp(&self) -> Option<u64> {
+        Some(0)
+    }
+
     fn thread_pointers(&self, most: usize) -> Vec<u64> {
         let process = self.core.notes.process;
         let threads = &self.core.notes.threads;

@@ -34,6 +34,10 @@ pub(crate) trait Live {
     fn all_stand_still(&self) -> bool {
         false
     }
+    /// Another number whenever memory may have changed; `None`: it may change while it is looked at.
+    fn memory_stamp(&self) -> Option<u64> {
+        None
+    }
     /// The thread pointers (`fs_base`) of the first thread and, up to a number, of the others.
     fn thread_pointers(&self, _most: usize) -> Vec<u64> {
         Vec::new()

@@ -134,6 +134,10 @@ impl Live for Owner {
         self.require_stopped().is_ok()
     }
 
+    fn memory_stamp(&self) -> Option<u64> {
+        self.all_stand_still().then(ptrace::changes)
+    }
+
     fn thread_pointers(&self, most: usize) -> Vec<u64> {
         let is_first = |thread: &ThreadId| *thread == self.process;
         let first = self.stops.live().filter(is_first);

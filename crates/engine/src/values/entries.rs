@@ -67,6 +67,11 @@ impl Page {
         self.at >= self.end.min(length) || self.first >= length || self.first >= self.end
     }
 
+    /// Whether the next element is the first of the page.
+    pub(crate) fn begins(&self) -> bool {
+        self.at == self.first
+    }
+
     /// How many elements come before the page.
     pub(crate) fn before(&self) -> u64 {
         self.first.saturating_sub(self.at)

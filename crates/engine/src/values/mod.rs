@@ -27,6 +27,7 @@ mod cpp;
 pub(crate) mod entries;
 mod extended;
 mod formats;
+pub(crate) mod halts;
 mod implicit;
 mod layout;
 mod named;

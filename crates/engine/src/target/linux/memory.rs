@@ -56,6 +56,7 @@ impl ProcessMemory {
 
     /// Writes all of `bytes`, whatever the page's protection.
     pub(crate) fn write(&self, address: Address, bytes: &[u8]) -> io::Result<()> {
+        super::ptrace::changed();
         self.file.write_all_at(bytes, address.0)
     }
 }

@@ -8,6 +8,7 @@ use crate::{Address, ThreadId};
 use iced_x86::Register;
 use std::io;
 use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Options for every debuggee: all births, execs and deaths are told, system-call stops can be told from signals.
 pub(crate) const OPTIONS: i32 = libc::PTRACE_O_TRACECLONE
@@ -290,6 +291,25 @@ fn signal_data(signal: i32) -> usize {
     usize::try_from(signal).unwrap_or(0)
 }
 
+/// How often a debuggee's memory may have changed: threads that were let run, and writes.
+static CHANGES: AtomicU64 = AtomicU64::new(0);
+
+/// Another number whenever a debuggee's memory may have changed, if no thread runs.
+pub(crate) fn changes() -> u64 {
+    CHANGES.load(Ordering::Relaxed)
+}
+
+/// A debuggee's memory changes.
+pub(super) fn changed() {
+    CHANGES.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Lets a stopped thread run, in one of the ways.
+fn run(number: Request, thread: ThreadId, signal: i32) -> io::Result<()> {
+    changed();
+    request(number, thread, 0, signal_data(signal))
+}
+
 /// Begins to trace a thread without stopping it.
 pub(crate) fn seize(thread: ThreadId, options: i32) -> io::Result<()> {
     request(libc::PTRACE_SEIZE, thread, 0, signal_data(options))
@@ -302,22 +322,22 @@ pub(crate) fn end_exit_kill(thread: ThreadId) -> io::Result<()> {
 
 /// Lets a stopped thread run, delivering `signal` unless 0.
 pub(crate) fn cont(thread: ThreadId, signal: i32) -> io::Result<()> {
-    request(libc::PTRACE_CONT, thread, 0, signal_data(signal))
+    run(libc::PTRACE_CONT, thread, signal)
 }
 
 /// Lets a stopped thread run up to its next system call at most, delivering `signal` unless 0.
 pub(crate) fn cont_to_call(thread: ThreadId, signal: i32) -> io::Result<()> {
-    request(libc::PTRACE_SYSCALL, thread, 0, signal_data(signal))
+    run(libc::PTRACE_SYSCALL, thread, signal)
 }
 
 /// Lets a stopped thread execute one instruction, delivering `signal` unless 0.
 pub(crate) fn step(thread: ThreadId, signal: i32) -> io::Result<()> {
-    request(libc::PTRACE_SINGLESTEP, thread, 0, signal_data(signal))
+    run(libc::PTRACE_SINGLESTEP, thread, signal)
 }
 
 /// Lets a stopped thread run until it enters or leaves a system call, delivering `signal` unless 0.
 pub(crate) fn to_system_call(thread: ThreadId, signal: i32) -> io::Result<()> {
-    request(libc::PTRACE_SYSCALL, thread, 0, signal_data(signal))
+    run(libc::PTRACE_SYSCALL, thread, signal)
 }
 
 /// The signals that a stopped thread blocks, one bit each, the lowest for signal 1.

@@ -5,6 +5,7 @@
 
 use crate::pages::Pages;
 use crate::values::entries::{Entry, Page};
+use crate::values::halts::{State, Walk};
 use crate::values::{Reader, view::Reason};
 
 /// A tree with more levels has more nodes than there are addresses.
@@ -71,8 +72,30 @@ pub(super) fn tree(
     // Nodes whose left side has been seen, with their right links.
     let mut path: Vec<(u64, u64)> = Vec::new();
     let (mut next, mut parent) = (tree.root, tree.header);
-    for found in 0.. {
-        if page.is_full(tree.length) {
+    let walk = Walk::Tree(tree.root, tree.header, [tree.parent, tree.left, tree.right]);
+    let mut first = 0;
+    if let Some((
+        position,
+        State::Tree {
+            path: seen,
+            next: node,
+            parent: of,
+        },
+    )) = reader.halt_before(walk, page.before())
+    {
+        page.skip(position);
+        (first, path, next, parent) = (position, seen, node, of);
+    }
+    for found in first.. {
+        let is_full = page.is_full(tree.length);
+        if is_full || page.begins() {
+            reader.keep_halt(walk, found, || State::Tree {
+                path: path.clone(),
+                next,
+                parent,
+            });
+        }
+        if is_full {
             return Ok(());
         }
         if found > MAX_STEPS {
@@ -117,7 +140,33 @@ pub(super) fn chain(
     // Brent's way to notice a round: a mark that is moved after 1, 2, 4, … steps.
     let (mut mark, mut until) = (0, 1);
     let mut found = 0;
+    let walk = Walk::Chain(chain.first, chain.end, chain.next);
+    // Where nobody knows how many there are, they are counted.
+    let known = chain
+        .length
+        .and_then(|_| reader.halt_before(walk, page.before()));
+    if let Some((
+        position,
+        State::Chain {
+            node: at,
+            behind: last,
+            mark: marked,
+            until: moved,
+        },
+    )) = known
+    {
+        page.skip(position);
+        (found, node, behind, mark, until) = (position, at, last, marked, moved);
+    }
     loop {
+        if page.begins() || chain.length.is_some_and(|length| page.is_full(length)) {
+            reader.keep_halt(walk, found, || State::Chain {
+                node,
+                behind,
+                mark,
+                until,
+            });
+        }
         match chain.length {
             Some(length) if page.is_full(length) => return Ok((length, End::Reached)),
             Some(length) if node == chain.end => return Err(short(found, length)),
