@@ -310,3 +310,17 @@ fn a_step_by_instruction_moves_by_one() {
     assert_ne!(at(&stop.top), at(&after.top));
     session.disconnect();
 }
+
+#[test]
+fn a_step_out_to_code_of_no_line_is_at_the_line_of_the_call_and_a_step_goes_on_in_its_function() {
+    let fixture = Fixture::new("stepping/lineless.rs");
+    let session = Session::started(&fixture, json!({}), &["greater"]);
+    let stop = session.stopped_at(&fixture, "greater", StoppedEventReason::Breakpoint);
+    let stop = session.step_in(&stop, &fixture, "written");
+    let stop = session.step_out(&stop, &fixture, "greater");
+    assert_eq!(session.evaluate(&stop.top, "number"), "3");
+    let stop = session.next(&stop, &fixture, "chosen end");
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+}

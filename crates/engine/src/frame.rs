@@ -320,14 +320,16 @@ fn describe(frame: &PhysicalFrame) -> Arc<[Description]> {
         .map(|function| function.name.clone());
     let name = name.or_else(symbol);
     let language = module.language_at(lookup);
-    let mut position = module
-        .row_at(lookup)
-        .filter(|row| row.line != 0)
-        .map(|row| SourcePosition {
-            file: row.file,
-            line: row.line,
-            column: row.column,
-        });
+    // What a thread has come to may have no line of its own; of a call, it is left open.
+    let row = match frame.lookup == frame.pc {
+        true => module.row_with_line(lookup),
+        false => module.row_at(lookup).filter(|row| row.line != 0),
+    };
+    let mut position = row.map(|row| SourcePosition {
+        file: row.file,
+        line: row.line,
+        column: row.column,
+    });
     let inlined = module.inlined_at(lookup);
     let mut described = Vec::with_capacity(inlined.len() + 1);
     for (depth, call) in inlined.into_iter().enumerate().rev() {

@@ -334,12 +334,12 @@ impl Step {
         let entry = at.function.as_ref().map(|function| function.entry);
         self.entry = entry.map(|entry| at.module.to_process(entry));
         self.inlined.clone_from(&at.inlined);
-        match &at.row {
+        match at.shown_row() {
             Some(row) => {
                 self.line = row.line;
                 self.column = row.column;
                 self.range = at.range(&row.range);
-                self.file = Some(Arc::clone(&row.file));
+                self.file = Some(row.file);
             }
             None => self.line = 0,
         }

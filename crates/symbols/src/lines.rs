@@ -62,6 +62,9 @@ pub enum LineLookup {
     },
 }
 
+/// How many rows before one without a line are looked at for one with a line.
+const LOOK_BACK_ROWS: usize = 64;
+
 /// One row as it is kept: its end is the next row's address.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
@@ -266,6 +269,52 @@ impl<'a> Dwarf<'a> {
         })
     }
 
+    /// See [`Module::row_with_line`].
+    fn row_with_line(&self, address: u64) -> Option<LineRow> {
+        let found = self.row_at(address)?;
+        if found.line != 0 {
+            return Some(found);
+        }
+        let (unit, function) = self.function_entry_at(address)?;
+        let code = function
+            .ranges
+            .iter()
+            .find(|code| code.contains(&address))?;
+        let lines = self.lines(unit);
+        let sequence = lines.sequence_at(address)?;
+        let blocks = self.blocks(unit, function.offset);
+        let here = blocks.inlined(address);
+        let behind = lines.row_at(address)?;
+        let before = lines.rows.get(sequence.rows.start..behind)?.iter().rev();
+        let mut before = before
+            .take_while(|row| row.address >= code.start)
+            .take(LOOK_BACK_ROWS)
+            .filter(|row| row.line != 0);
+        before.find_map(|row| {
+            let there = blocks.inlined(row.address);
+            if !there.starts_with(&here) {
+                return None;
+            }
+            let row = LineRow {
+                is_stmt: false,
+                prologue_end: false,
+                ..self.line_row(unit, found.range.start.0..found.range.end.0, row)
+            };
+            let Some(&call) = there.get(here.len()) else {
+                return Some(row);
+            };
+            // What is inlined ends there, and the line goes on that has the call.
+            let offset = blocks.blocks.get(call as usize)?.offset;
+            let site = self.call_site(unit, offset)?;
+            Some(LineRow {
+                file: site.file,
+                line: site.line,
+                column: site.column,
+                ..row
+            })
+        })
+    }
+
     fn rows_in(&self, range: Range<u64>) -> Vec<LineRow> {
         let mut found = Vec::new();
         for unit in self.units_in(range.clone()) {
@@ -301,6 +350,14 @@ impl Module {
     /// The row that covers `address`.
     pub fn row_at(&self, address: FileAddress) -> Option<LineRow> {
         self.dwarf(|dwarf| dwarf.row_at(address.0))
+    }
+
+    /// The row that covers `address`, where that has a line. Where it has line 0, its addresses with the line of the row before it in
+    /// the same function and inlined call, as no statement. LLVM gives reloads of registers no line where a block begins, and that may be
+    /// a return address. What is before in memory is what has run last only where a thread has returned from a call, or runs straight on:
+    /// steps don't ask this of code that they jump to.
+    pub fn row_with_line(&self, address: FileAddress) -> Option<LineRow> {
+        self.dwarf(|dwarf| dwarf.row_with_line(address.0))
     }
 
     /// The rows that intersect `range`, by address. A row with an empty range shares its address with the next.

@@ -62,7 +62,7 @@ impl Step {
         }
         match cx.position() {
             Some(at) if at.in_users || (self.any_source && at.row.is_some()) => {
-                if at.row.is_some() {
+                if at.shown_row().is_some() {
                     return self.finish(cx);
                 }
                 // Code of no line follows the call: finish that, as if it were the caller's line.

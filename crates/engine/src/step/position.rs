@@ -142,6 +142,12 @@ impl Position {
             .is_some_and(|f| f.entry == self.address)
     }
 
+    /// The row that a thread standing here is shown at: code of no line belongs to the line before.
+    pub fn shown_row(&self) -> Option<LineRow> {
+        let row = self.row.clone();
+        row.or_else(|| self.module.module.row_with_line(self.address))
+    }
+
     /// Whether `pc` is the first address of a row that begins a statement.
     pub fn begins_statement(&self) -> bool {
         self.row
