@@ -104,3 +104,16 @@ fn a_step_into_what_a_loop_calls_is_not_run_past() {
         assert_eq!(debuggee.step(thread, Out), "calls", "turn {turn}");
     }
 }
+
+// gcc copies a loop's first test in front of each way to it.
+#[test]
+fn a_line_that_the_compiler_has_copied_is_stopped_at_whichever_way_it_is_come_to() {
+    for optimisation in ["-O1", "-O2", "-O3"] {
+        let fixture = fixture("stepping/loops.c", &[optimisation]);
+        for arguments in [&[][..], &["50", "4"]] {
+            for line in ["one line", "calls", "print"] {
+                at(&fixture, arguments, line);
+            }
+        }
+    }
+}

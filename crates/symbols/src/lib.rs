@@ -27,6 +27,7 @@ mod index;
 pub mod indexing;
 pub mod indirect;
 mod line_candidates;
+mod line_entries;
 mod line_lookup;
 pub mod lines;
 mod linkage_stubs;

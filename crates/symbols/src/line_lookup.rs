@@ -292,12 +292,14 @@ impl<'a> Dwarf<'a> {
                 continue;
             };
             let lines = self.lines(lowest.named.unit);
+            let entered = self.entered(&instance, &candidates);
             for candidate in &candidates {
                 let is_copy = || {
                     is_copy(lowest, candidate, lines)
                         && !self.is_continued_at(lowest, candidate, lines)
                 };
-                if std::ptr::eq(candidate, lowest) || is_copy() {
+                let is_entered = || entered.contains(&candidate.address);
+                if std::ptr::eq(candidate, lowest) || is_entered() || is_copy() {
                     found.push(self.location(candidate, &instance));
                 }
             }
@@ -305,6 +307,21 @@ impl<'a> Dwarf<'a> {
         found.sort_by_key(|location| location.address);
         found.dedup_by_key(|location| location.address);
         found
+    }
+
+    /// Which of several statements an optimised function may come to first; the others are only come to by way of those.
+    fn entered(&self, instance: &Instance, candidates: &[Candidate<'_, 'a>]) -> Vec<u64> {
+        let Instance::Code { function, .. } = instance else {
+            return Vec::new();
+        };
+        let rows = candidates.iter().filter(|one| one.row().is_some());
+        let places: Vec<u64> = rows.map(|one| one.address).collect();
+        let unit = candidates.first().map(|one| one.named.unit);
+        let unit = unit.filter(|unit| places.len() > 1 && unit.optimised() == Some(true));
+        let function = unit.and_then(|unit| self.index(unit).function_with_offset(*function));
+        function.map_or_else(Vec::new, |function| {
+            self.first_reached(&function.ranges, &places)
+        })
     }
 
     /// Whether the line's code before `run` ends in a jump there, or to code of no line right before it: what lies between is another line's, such

@@ -343,3 +343,32 @@ fn a_macros_line_in_rust_has_one_place() {
     let found = fixture.addresses(&module, "told");
     assert_eq!(found.len(), 1, "{found:?}");
 }
+
+#[test]
+fn each_way_to_a_line_of_optimised_code_has_a_place() {
+    let source = r#"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    long count = argc > 1 ? atol(argv[1]) : 9;
+    volatile long sum = 0;
+    for (long i = 0; i < count; i++) sum += i * i; // stop: loop
+    printf("%ld\n", sum); // stop: behind
+    return 0;
+}
+"#;
+    let mut several = 0;
+    for optimisation in ["-O1", "-O2", "-O3"] {
+        let fixture = compile("ways.c", source, &["-g", optimisation]);
+        let module = fixture.open();
+        let places = fixture.addresses(&module, "loop");
+        several += usize::from(places.len() > 1);
+        assert_eq!(
+            fixture.addresses(&module, "behind").len(),
+            1,
+            "{optimisation}"
+        );
+    }
+    assert!(several > 0, "gcc has copied no line");
+}
