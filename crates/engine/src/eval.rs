@@ -283,6 +283,8 @@ struct Fault {
     message: String,
     /// Something is named that there isn't, whatever the program's data are.
     is_unknown: bool,
+    /// A container has no such element.
+    is_absent: bool,
 }
 
 impl Fault {
@@ -291,6 +293,15 @@ impl Fault {
             at,
             message: message.into(),
             is_unknown: false,
+            is_absent: false,
+        }
+    }
+
+    /// As [`Fault::new`], where a container has no such element.
+    fn absent(at: usize, message: impl Into<String>) -> Fault {
+        Fault {
+            is_absent: true,
+            ..Fault::new(at, message)
         }
     }
 

@@ -268,7 +268,7 @@ fn what_is_wrong_in_rust_is_said_with_what_would_be_right() {
                 "error: column 12: 2..1 is out of bounds: `numbers` has 3 elements",
             ),
             (
-                "point == reference",
+                "point < reference",
                 "error: `point` is no number, it is an `errors::Point`",
             ),
             (

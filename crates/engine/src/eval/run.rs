@@ -26,6 +26,7 @@ mod member;
 mod names;
 mod pointers;
 mod registers;
+mod rust_methods;
 mod scoped;
 mod slices;
 mod texts;
@@ -243,10 +244,18 @@ impl Runner<'_> {
                 if let Some(number) = self.in_range(base, name, arguments)? {
                     return Ok(self.computed(number));
                 }
+                if let Some(answer) = self.of_looked_up(base, name) {
+                    return answer;
+                }
                 let value = self.value(base)?;
+                let method = (name.as_str(), *name_at);
+                if !self.users_methods(&value, name).is_empty() {
+                    let called = self.own_method(expression, base, method, arguments);
+                    let refused = || Err(Fault::new(*name_at, "functions are not called here"));
+                    return called.unwrap_or_else(refused);
+                }
                 match self.builtin(value, base, (name, *name_at), arguments) {
                     Err(fault) => {
-                        let method = (name.as_str(), *name_at);
                         let called = self.own_method(expression, base, method, arguments);
                         called.unwrap_or(Err(fault))
                     }
@@ -346,7 +355,7 @@ impl Runner<'_> {
                     let index_value = u64::try_from(position).ok();
                     return match index_value {
                         Some(at) if at < sequence.length || !has_bounds => Ok(sequence.at(at)),
-                        _ => Err(Fault::new(
+                        _ => Err(Fault::absent(
                             index.at,
                             match sequence.length {
                                 0 => format!(
@@ -378,7 +387,10 @@ impl Runner<'_> {
                                 entries.length
                             ),
                         };
-                        Fault::new(index.at, why)
+                        Fault {
+                            is_absent: wanted >= entries.length,
+                            ..Fault::new(index.at, why)
+                        }
                     });
                 }
                 View::Pointer {

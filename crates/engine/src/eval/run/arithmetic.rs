@@ -1,5 +1,6 @@
 //! Arithmetic: C's promotions, and Rust's literals that take the type of what they meet.
 
+use super::builtins::behind_reference;
 use super::{Fault, MAX_STEPS, Runner};
 use crate::Address;
 use crate::eval::a_type;
@@ -26,6 +27,15 @@ impl Runner<'_> {
         left: &Expression,
         right: &Expression,
     ) -> Result<Number, Fault> {
+        // References are compared by what they refer to.
+        let (own_left, own_right) = (behind_reference(left), behind_reference(right));
+        if self.frame.language == Language::Rust
+            && ordered(operator, None).is_some()
+            && !std::ptr::eq(own_left, left)
+            && !std::ptr::eq(own_right, right)
+        {
+            return self.binary(operator, own_left, own_right);
+        }
         if let Some(result) = self.compare_built(operator, left, right)? {
             return Ok(result);
         }
@@ -45,6 +55,9 @@ impl Runner<'_> {
         let first = match self.number(left) {
             Err(fault) => match self.compare_texts(operator, left, right) {
                 Ok(Some(result)) => return Ok(result),
+                _ if let Some(result) = self.compare_parts(operator, left, right) => {
+                    return Ok(result);
+                }
                 // `shape == Shape::Cirlce`: what is wrong is the name.
                 _ => return Err(self.unknown_name(right).unwrap_or(fault)),
             },

@@ -85,10 +85,10 @@ impl Runner<'_> {
                     },
                     _ => return Ok(None),
                 };
-                number(match builtin {
-                    Builtin::Length => Number::integer(length.into(), 8, false),
-                    _ => Number::Bool(length == 0),
-                })
+                match builtin {
+                    Builtin::Length => Ok(Some(self.length(length))),
+                    _ => number(Number::Bool(length == 0)),
+                }
             }
             Builtin::IsVariant(this, that) => match variant {
                 Some(is) if is == this || is == that => number(Number::Bool(is == this)),
@@ -125,7 +125,8 @@ impl Runner<'_> {
                         }
                     }
                     View::Sequence(_) | View::Entries(_) => {
-                        return Err(self.fault(base, "is empty"));
+                        let fault = self.fault(base, "is empty");
+                        return Err(Fault::absent(fault.at, fault.message));
                     }
                     _ => return Ok(None),
                 };

@@ -21,7 +21,7 @@ const MOST_LISTED: usize = 8;
 
 /// A function that may be meant.
 #[derive(Debug, Clone)]
-struct Candidate {
+pub(super) struct Candidate {
     /// What people call it.
     name: String,
     language: Language,

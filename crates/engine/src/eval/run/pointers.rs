@@ -40,6 +40,15 @@ impl Runner<'_> {
                 },
             }
         }
+        // `*text` and `*vector` are what they hold, which has no value of its own.
+        if is_rust
+            && matches!(
+                self.reader.view(&value, LONG),
+                View::Text { .. } | View::Sequence(_)
+            )
+        {
+            return Ok(value);
+        }
         self.check_available(&value, operand)?;
         Err(self.fault(
             operand,

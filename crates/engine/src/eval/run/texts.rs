@@ -1,12 +1,14 @@
 //! Texts: comparing them, and looking elements up by them.
 
 use super::arithmetic::ordered;
+use super::builtins::behind_reference;
 use super::{Fault, MAX_STEPS, Runner, seen_through};
 use crate::eval::a_type;
 use crate::eval::ir::{Binary, Expression, Kind};
 use crate::eval::lex::unquoted;
 use crate::values::view::{ALL, LONG, Limit, View};
 use crate::values::{Number, Value};
+use dapple_symbols::functions::Language;
 
 /// The longest text that is compared or measured, in bytes.
 const MAX_TEXT: usize = 1 << 16;
@@ -102,6 +104,11 @@ impl Runner<'_> {
         let Some(View::Entries(entries)) = found else {
             return Ok(None);
         };
+        // Rust's keys are given by reference.
+        let index = match self.frame.language {
+            Language::Rust => behind_reference(index),
+            _ => index,
+        };
         let runner = Runner {
             wanted: entries
                 .iter()
@@ -137,6 +144,9 @@ impl Runner<'_> {
             ),
             false => format!("`{base}` has no key {index_text}"),
         };
-        Err(Fault::new(index.at, why))
+        Err(Fault {
+            is_absent: entries.end() >= entries.length,
+            ..Fault::new(index.at, why)
+        })
     }
 }

@@ -31,7 +31,8 @@ impl Owner {
         if temporaries.is_empty() {
             return Ok(());
         }
-        let is_computed = shown.is_none_or(|value| matches!(value.contents, Contents::Number(_)));
+        let is_computed = shown
+            .is_none_or(|value| matches!(value.contents, Contents::Number(_) | Contents::Bytes(_)));
         let mut dropped = Ok(());
         for value in temporaries {
             let type_ = self.reader().resolve(&value).map(|resolved| resolved.type_);

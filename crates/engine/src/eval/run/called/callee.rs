@@ -569,7 +569,7 @@ impl Runner<'_> {
     }
 
     /// Rust's methods of a value's own type: functions whose first parameter is called `self`, and is it or a reference to it.
-    fn rust_methods(&self, value: &Value, name: &str) -> Vec<Candidate> {
+    pub(in crate::eval::run) fn rust_methods(&self, value: &Value, name: &str) -> Vec<Candidate> {
         let Some(type_) = self.reader.resolve(value).map(|resolved| resolved.type_) else {
             return Vec::new();
         };

@@ -117,6 +117,9 @@ impl Runner<'_> {
             image.bytes.extend((text.len() as u64).to_le_bytes());
             return Ok((image, EXACT));
         }
+        if let Some(image) = self.as_slice(type_, argument) {
+            return Ok((image, EXACT));
+        }
         match &type_.kind {
             TypeKind::Aggregate(_) | TypeKind::Array { .. } | TypeKind::MemberPointer { .. } => {
                 let bytes = self.whole(&target, None, argument)?;

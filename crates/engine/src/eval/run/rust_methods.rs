@@ -1,0 +1,253 @@
+//! What Rust's own rules say of method calls, comparisons and references that are answered without running the program: which type
+//! in the chain of dereferences has the method, the `Option` that a look-up gives, equality part by part, and coercions to slices.
+
+use super::arithmetic::is_equal;
+use super::builtins::behind_reference;
+use super::called::Candidate;
+use super::{Fault, MAX_STEPS, Runner, seen_through};
+use crate::calls::Image;
+use crate::eval::ir::{Binary, Expression, Kind};
+use crate::values::view::{LONG, View};
+use crate::values::{Contents, Number, Value, names};
+use dapple_symbols::functions::Language;
+use dapple_symbols::types::{Type, TypeKind};
+
+/// How deep, and how many parts of, values are compared.
+const DEEPEST: usize = 16;
+const MOST_COMPARED: usize = 10_000;
+
+impl Runner<'_> {
+    /// The methods of a name that a user's type has, where the chain of dereferences comes to that before what the library answers:
+    /// `rc.as_str()` of an `Rc<W>` is `W`'s.
+    pub(super) fn users_methods(&self, value: &Value, name: &str) -> Vec<Candidate> {
+        if self.frame.language != Language::Rust {
+            return Vec::new();
+        }
+        let mut value = value.clone();
+        for _ in 0..MAX_STEPS {
+            let view = self.reader.view(&value, LONG);
+            let type_ = self.reader.resolve(&value).map(|resolved| resolved.type_);
+            let is_users = type_.is_some_and(|type_| {
+                type_.language == Language::Rust
+                    && matches!(type_.kind, TypeKind::Aggregate(_))
+                    && matches!(view, View::Record(_))
+                    && !type_.name.starts_with(['&', '*', '('])
+                    && !names::is_rust_std(names::path_name(&type_.name))
+            });
+            if is_users {
+                return self.rust_methods(&value, name);
+            }
+            value = match view {
+                View::Alias(target) => target,
+                // `&x` is computed here.
+                View::Pointer {
+                    target: Some(target),
+                    ..
+                } if matches!(value.contents, Contents::Number(_)) => target,
+                _ => break,
+            };
+        }
+        Vec::new()
+    }
+
+    /// What `is_some()`, `unwrap()` and the like say of the `Option` that `get(…)`, `first()` and `last()` give.
+    pub(super) fn of_looked_up(
+        &self,
+        base: &Expression,
+        method: &str,
+    ) -> Option<Result<Value, Fault>> {
+        let Kind::Method {
+            base: container,
+            name,
+            arguments,
+            ..
+        } = &base.kind
+        else {
+            return None;
+        };
+        let is_lookup = matches!(
+            (name.as_str(), arguments.len()),
+            ("get", 1) | ("first" | "last", 0)
+        );
+        let is_some = match method {
+            "is_some" => true,
+            "is_none" => false,
+            "unwrap" | "expect" => return self.unwrapped(base, container, is_lookup),
+            _ => return None,
+        };
+        if !is_lookup || self.frame.language != Language::Rust || !self.has_elements(container) {
+            return None;
+        }
+        let answer = |found: bool| Ok(self.computed(Number::Bool(found == is_some)));
+        Some(match self.value(base) {
+            Ok(_) => answer(true),
+            Err(fault) if fault.is_absent => answer(false),
+            Err(fault) => Err(fault),
+        })
+    }
+
+    fn unwrapped(
+        &self,
+        base: &Expression,
+        container: &Expression,
+        is_lookup: bool,
+    ) -> Option<Result<Value, Fault>> {
+        let is_rust = self.frame.language == Language::Rust;
+        (is_lookup && is_rust && self.has_elements(container)).then(|| self.value(base))
+    }
+
+    fn has_elements(&self, container: &Expression) -> bool {
+        let Ok(mut value) = self.value(container) else {
+            return false;
+        };
+        for _ in 0..MAX_STEPS {
+            match self.reader.view(&value, LONG) {
+                View::Sequence(_) | View::Entries(_) => return true,
+                view => match seen_through(view) {
+                    Some(inside) => value = inside,
+                    None => return false,
+                },
+            }
+        }
+        false
+    }
+
+    /// What `==` and `!=` say of two values of one type, part by part as a derived `PartialEq` does; `None`: they aren't such.
+    pub(super) fn compare_parts(
+        &self,
+        operator: Binary,
+        left: &Expression,
+        right: &Expression,
+    ) -> Option<Number> {
+        let is_wanted = matches!(operator, Binary::Equal | Binary::NotEqual);
+        if !is_wanted || self.frame.language != Language::Rust {
+            return None;
+        }
+        let (one, other) = (self.value(left).ok()?, self.value(right).ok()?);
+        let mut visits = 0;
+        let is_same = self.same_parts((&one, &other), left, DEEPEST, &mut visits)?;
+        Some(Number::Bool(is_same == (operator == Binary::Equal)))
+    }
+
+    fn same_parts(
+        &self,
+        (one, other): (&Value, &Value),
+        source: &Expression,
+        depth: usize,
+        visits: &mut usize,
+    ) -> Option<bool> {
+        *visits += 1;
+        if depth == 0 || *visits > MOST_COMPARED {
+            return None;
+        }
+        let same = |one: &Value, other: &Value, visits: &mut usize| {
+            self.same_parts((one, other), source, depth - 1, visits)
+        };
+        if let (Some(one), Some(other)) = (self.text_in(one), self.text_in(other)) {
+            return Some(one == other);
+        }
+        let views = (self.reader.view(one, LONG), self.reader.view(other, LONG));
+        match views {
+            (View::Alias(one), View::Alias(other)) => same(&one, &other, visits),
+            (View::Alias(one), _) => same(&one, other, visits),
+            (_, View::Alias(other)) => same(one, &other, visits),
+            (View::Record(first), View::Record(second)) => {
+                if self.type_of(one) != self.type_of(other) {
+                    return None;
+                }
+                if first.name != second.name || first.fields.len() != second.fields.len() {
+                    return Some(false);
+                }
+                for (first, second) in first.fields.iter().zip(&second.fields) {
+                    if first.name != second.name || !same(&first.value, &second.value, visits)? {
+                        return Some(false);
+                    }
+                }
+                Some(true)
+            }
+            (View::Sequence(first), View::Sequence(second)) => {
+                if first.length != second.length {
+                    return Some(false);
+                }
+                for index in 0..first.length {
+                    if !same(&first.at(index), &second.at(index), visits)? {
+                        return Some(false);
+                    }
+                }
+                Some(true)
+            }
+            (View::Leaf(_), View::Leaf(_)) => {
+                match (self.number_of(one, source), self.number_of(other, source)) {
+                    (Ok(one), Ok(other)) => Some(is_equal(one, other)),
+                    // `()`, markers.
+                    _ => (self.reader.size_of(one) == Some(0)
+                        && self.type_of(one) == self.type_of(other))
+                    .then_some(true),
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// The slice that a reference to a container becomes where a parameter is one: `&Vec<T>` as `&[T]`, `&String` as `&str`.
+    pub(super) fn as_slice(&self, type_: &Type, argument: &Expression) -> Option<Image> {
+        if type_.language != Language::Rust || type_.size != Some(16) {
+            return None;
+        }
+        let element = type_
+            .name
+            .strip_prefix("&mut ")
+            .or(type_.name.strip_prefix('&'))?;
+        let is_reference = |value: &Value| {
+            let type_ = self.reader.resolve(value).map(|resolved| resolved.type_);
+            type_.is_some_and(|type_| type_.name.starts_with('&'))
+        };
+        let mut value = self.value(behind_reference(argument)).ok()?;
+        let is_referred = !std::ptr::eq(behind_reference(argument), argument);
+        if !is_referred && !is_reference(&value) {
+            return None;
+        }
+        for _ in 0..MAX_STEPS {
+            let (address, length) = match self.reader.view(&value, LONG) {
+                View::Alias(target) => {
+                    value = target;
+                    continue;
+                }
+                View::Text {
+                    address: Some(address),
+                    ..
+                } if element == "str" => (address, self.text_in(&value)?.len() as u64),
+                View::Sequence(sequence) if sequence.ring.is_none() => {
+                    let first = sequence.at(0);
+                    let inner = element.strip_prefix('[')?.strip_suffix(']')?;
+                    let own = self.reader.resolve(&first)?.type_;
+                    if &*own.name != inner {
+                        return None;
+                    }
+                    (first.contents.address()?.0, sequence.length)
+                }
+                _ => return None,
+            };
+            let mut bytes = address.to_le_bytes().to_vec();
+            bytes.extend(length.to_le_bytes());
+            return Some(Image::of(bytes));
+        }
+        None
+    }
+
+    /// A length: in Rust a `usize`.
+    pub(super) fn length(&self, length: u64) -> Value {
+        let number = Number::integer(length.into(), 8, false);
+        let usize_type = match self.frame.language {
+            Language::Rust => self.type_named("usize"),
+            _ => None,
+        };
+        match usize_type {
+            Some((module, id)) => {
+                let bytes = Contents::Bytes(length.to_le_bytes().as_slice().into());
+                Value::new(module, Some(id), Language::Rust, bytes)
+            }
+            None => self.computed(number),
+        }
+    }
+}
