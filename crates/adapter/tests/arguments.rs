@@ -71,6 +71,32 @@ fn stdio_leads_each_stream_where_it_says() {
 }
 
 #[test]
+fn one_file_is_the_input_and_stays_as_it_is() {
+    let reader = Fixture::new("sleepless.c");
+    let input = file("stdio-alone.txt", b"hello", 0o644);
+    let name = input
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
+    let folder = input.parent().map(|folder| folder.display().to_string());
+    for arguments in [
+        json!({"stdio": [input]}),
+        json!({"stdio": input}),
+        json!({"stdio": name, "cwd": folder}),
+        json!({"stdio": [name], "cwd": folder}),
+    ] {
+        let mut given = arguments.clone();
+        given["args"] = json!(["read"]);
+        let (stdout, _) = run(&reader, given);
+        assert!(
+            stdout.contains("read 5 bytes: hello"),
+            "{arguments}: {stdout}"
+        );
+        let left = std::fs::read_to_string(&input).expect("it is still there");
+        assert_eq!(left, "hello", "{arguments}");
+    }
+}
+
+#[test]
 fn an_environment_may_be_a_list_of_names_and_values() {
     let fixture = Fixture::new("environment.c");
     let environment = json!([{"name": "FIRST", "value": "one"}, {"name": "SECOND", "value": ""}]);

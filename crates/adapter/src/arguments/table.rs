@@ -277,7 +277,7 @@ pub const ARGUMENTS: &[Row] = &[
             ]),
         ]),
         default: None,
-        description: "`stdin`, `stdout` and `stderr` at once: a file for all three, or a list in that order whose last goes for the rest; `null` leaves one as it is.",
+        description: "`stdin`, `stdout` and `stderr` at once: a list in that order, whose last goes for the rest if it isn't the only one; `null` leaves one as it is. One file, as a text or alone in a list, is the input; what is no file, such as a terminal, is all three.",
         example: r#"[null, "out.txt"]"#,
         origin: Origin::Own,
         read: super::stdio::read,
