@@ -97,6 +97,27 @@ fn one_file_is_the_input_and_stays_as_it_is() {
 }
 
 #[test]
+fn a_program_may_be_named_from_its_working_directory() {
+    let fixture = Fixture::new("exit.c");
+    let folder = fixture.binary.parent().expect("a folder");
+    let name = fixture
+        .binary
+        .file_name()
+        .expect("a name")
+        .to_string_lossy();
+    for program in [name.to_string(), format!("./{name}")] {
+        let session = Session::new();
+        let arguments = json!({"program": program, "cwd": folder});
+        session.ok::<LaunchRequest>(serde_json::from_value(arguments).expect("an object"));
+        session.wait_for::<InitializedEvent>();
+        session.configured();
+        session.wait_for_output("to stdout");
+        session.exit_code();
+        session.disconnect();
+    }
+}
+
+#[test]
 fn an_environment_may_be_a_list_of_names_and_values() {
     let fixture = Fixture::new("environment.c");
     let environment = json!([{"name": "FIRST", "value": "one"}, {"name": "SECOND", "value": ""}]);

@@ -8,6 +8,7 @@ use crate::building::arguments::plans;
 use dapple_dap::message::Raw;
 use dapple_engine::launch::LaunchOptions;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// A program, and how to start it.
 #[derive(Debug, Default)]
@@ -51,6 +52,7 @@ impl LaunchArguments {
             given.build,
         )
         .map_err(|error| given.common.with_warnings(&format!("launch{error}")))?;
+        let program = program.map(|program| found(program, given.options.cwd.as_deref()));
         let mut env = match given.env_file {
             Some(file) => variables_of(&file).map_err(|error| format!("launch: {error}"))?,
             None => Vec::new(),
@@ -70,6 +72,16 @@ impl LaunchArguments {
             plans,
             common,
         })
+    }
+}
+
+/// The program, also by a path from the working directory that it is to have, as people write it who think of that. What
+/// is there from the debugger's own comes first.
+fn found(program: PathBuf, cwd: Option<&Path>) -> PathBuf {
+    let there = cwd.map(|cwd| cwd.join(&program));
+    match there {
+        Some(there) if program.is_relative() && !program.exists() && there.is_file() => there,
+        _ => program,
     }
 }
 
