@@ -93,10 +93,18 @@ impl SourceMap {
         (here, exists)
     }
 
-    /// The folder that counts for a file of the debug information, and what is here for it.
+    /// The folder that counts for a file of the debug information, and what is here for it. Of several for one folder, the
+    /// first that has the file; where none has, the last.
     fn mapped(&self, file: &Path) -> Option<(&Path, Option<&Path>)> {
         let folders = self.folders.iter();
-        longest(file, folders.map(|(from, to)| (&**from, to.as_deref())))
+        let (from, last) = longest(file, folders.map(|(from, to)| (&**from, to.as_deref())))?;
+        let mut same = self.folders.iter().filter(|(other, _)| other == from);
+        if same.clone().nth(1).is_none() {
+            return Some((from, last));
+        }
+        let has_it = |to: &Path| moved(file, from, to).is_file();
+        let found = same.find_map(|(_, to)| to.as_deref().filter(|to| has_it(to)));
+        Some((from, found.or(last)))
     }
 
     /// A file of the debug information, as the client is told of it.
@@ -167,6 +175,20 @@ mod tests {
         ] {
             assert_eq!(map.here(Path::new(theirs)), Path::new(here));
             assert_eq!(map.in_debuggee(Path::new(here)), Path::new(theirs));
+        }
+    }
+
+    #[test]
+    fn of_two_folders_for_one_that_counts_which_has_the_file() {
+        for both in [
+            json!([["/build", "/usr/none"], ["/build", "/etc"]]),
+            json!([["/build", "/etc"], ["/build", "/usr/none"]]),
+        ] {
+            let map = map(both);
+            let (passwd, other) = (Path::new("/build/passwd"), Path::new("/build/no.c"));
+            assert_eq!(map.here(passwd), Path::new("/etc/passwd"));
+            assert!(!map.locate(other).1);
+            assert_eq!(map.in_debuggee(Path::new("/etc/passwd")), passwd);
         }
     }
 
