@@ -90,6 +90,8 @@ fn references_to_containers_are_passed_as_slices_and_own_methods_come_first() {
             ("boxed.as_str()", "\"its own\""),
             ("wrapped.len()", "42"),
             ("text.as_str()", "\"hey\""),
+            // Neither `Rc` nor what it holds has such a method.
+            ("counted.as_str()", "error: "),
         ],
     );
     // Where nothing is called, it is said so, and not something else answered.

@@ -27,6 +27,8 @@ pub(super) enum Builtin {
     Address,
     /// The same seen otherwise.
     Same,
+    /// The text or the elements of a container; what merely leads to one has no such method.
+    Contents,
 }
 
 /// Their names, and how many arguments each takes.
@@ -61,8 +63,8 @@ const ALL: [(&str, usize, Builtin); 32] = [
     ("as_ref", 0, Builtin::Same),
     ("as_mut", 0, Builtin::Same),
     ("as_deref", 0, Builtin::Same),
-    ("as_str", 0, Builtin::Same),
-    ("as_slice", 0, Builtin::Same),
+    ("as_str", 0, Builtin::Contents),
+    ("as_slice", 0, Builtin::Contents),
 ];
 
 /// What a value is to who may ask it something.

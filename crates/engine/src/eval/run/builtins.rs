@@ -179,6 +179,10 @@ impl Runner<'_> {
                 }
                 _ => Ok(None),
             },
+            Builtin::Contents => match view {
+                View::Text { .. } | View::Sequence(_) => Ok(Some(value.clone())),
+                _ => Ok(None),
+            },
             Builtin::Same => {
                 let type_ = self.reader.resolve(value).map(|resolved| resolved.type_);
                 let is_library = type_.is_some_and(|type_| {
