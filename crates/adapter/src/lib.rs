@@ -31,6 +31,7 @@ mod to_dap;
 pub use dapple_engine::apart;
 pub use dapple_engine::launch::{IndexCache, ProcessGroup};
 pub use dapple_engine::launcher;
+pub use dapple_engine::private_folder;
 pub use dapple_engine::probe;
 pub use handlers::presentation::{ReadVisualizersArguments, ReadVisualizersRequest};
 pub use handlers::skipping::{SetSkipArguments, SetSkipRequest};

@@ -57,7 +57,10 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         false => None,
     };
     let front = apart.as_ref().and_then(|apart| apart.front().ok());
+    let cleaning = std::thread::spawn(dapple_adapter::private_folder::remove_abandoned);
     let outcome = serve_until_the_end(options, front);
+    // It can't fail but by a panic, which says so itself.
+    let _ = cleaning.join();
     if let Some(apart) = apart {
         apart.end_with(u8::from(outcome.is_err()));
     }

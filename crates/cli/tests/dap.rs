@@ -41,6 +41,36 @@ fn the_schema_of_launch_configurations_is_printed() {
     );
 }
 
+#[test]
+fn folders_of_adapters_that_were_killed_are_removed_and_no_others() {
+    let base = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("abandoned");
+    let _ = std::fs::remove_dir_all(&base);
+    let mut gone = Command::new("true").spawn().expect("a process");
+    gone.wait().expect("its end");
+    let (gone, here) = (gone.id(), std::process::id());
+    let old = base.join(format!("dapple-{gone}-0"));
+    let used = base.join(format!("dapple-{here}-0"));
+    let elsewhere = base.join("elsewhere");
+    for folder in [&old, &used, &elsewhere] {
+        std::fs::create_dir_all(folder).expect("a folder");
+        std::fs::write(folder.join("run"), "exec true").expect("a file");
+    }
+    let link = base.join(format!("dapple-{gone}-1"));
+    std::os::unix::fs::symlink(&elsewhere, &link).expect("a link");
+    let output = dapple()
+        .env("XDG_RUNTIME_DIR", &base)
+        .stdin(Stdio::null())
+        .output()
+        .expect("dapple runs");
+    assert!(output.status.success(), "{output:?}");
+    assert!(!old.exists(), "nobody has it any more");
+    assert!(used.join("run").exists(), "its process is there");
+    assert!(
+        link.is_symlink() && elsewhere.join("run").exists(),
+        "a link is no folder"
+    );
+}
+
 /// A server on a free port, and where it listens.
 fn listening() -> (Child, String) {
     listening_with(&[])

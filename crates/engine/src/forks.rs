@@ -5,7 +5,7 @@
 //! gets the child into a state in which it waits without a tracer, says how it was before, and the other takes it from there and
 //! confirms. If that does not come, the first takes the child back and lets it go.
 
-use crate::launcher::private_folder;
+use crate::private_folder::PrivateFolder;
 use crate::target::linux::handover::Parked;
 use crate::target::linux::launcher::{self, own_user, peer};
 use std::io::{self, Read, Write};
@@ -40,7 +40,7 @@ const MOST_BYTES: u64 = 4096;
 /// Where a session is waited for that takes over a child. Its folder goes when it is dropped.
 #[derive(Debug)]
 pub struct Meeting {
-    folder: PathBuf,
+    folder: PrivateFolder,
     listener: UnixListener,
 }
 
@@ -62,23 +62,20 @@ impl Meeting {
     /// # Errors
     /// There's no room for it.
     pub fn open() -> io::Result<Meeting> {
-        let folder = private_folder()?;
-        let listener = UnixListener::bind(folder.join("fork")).and_then(|listener| {
+        let folder = PrivateFolder::new()?;
+        let listener = UnixListener::bind(folder.path().join("fork")).and_then(|listener| {
             listener.set_nonblocking(true)?;
             Ok(listener)
         });
-        match listener {
-            Ok(listener) => Ok(Meeting { folder, listener }),
-            Err(error) => {
-                let _ = std::fs::remove_dir_all(&folder);
-                Err(error)
-            }
-        }
+        Ok(Meeting {
+            folder,
+            listener: listener?,
+        })
     }
 
     /// What the other session is to be told: [`AttachOptions::handed_over`](crate::attach::AttachOptions::handed_over).
     pub fn path(&self) -> PathBuf {
-        self.folder.join("fork")
+        self.folder.path().join("fork")
     }
 
     /// Waits for the other session. `pause` is called between two looks: it lets the given time pass, or says why the wait is given up.
@@ -107,12 +104,6 @@ impl Meeting {
                 Err(error) => return Err(failed(error)),
             }
         }
-    }
-}
-
-impl Drop for Meeting {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 

@@ -7,18 +7,17 @@
 //! successful exec closes.
 
 use crate::launch::LaunchOptions;
+use crate::private_folder::PrivateFolder;
 use crate::target::linux::untraced::{self, Handle};
 use crate::target::linux::{check, launcher};
 use crate::{Error, ThreadId};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// What the debugger says to a launcher: it is traced, and is to become the program.
@@ -42,7 +41,7 @@ const MOST_BYTES: usize = 16 << 20;
 /// Where a launcher is waited for. Its folder goes when it is dropped.
 #[derive(Debug)]
 pub struct Rendezvous {
-    folder: PathBuf,
+    folder: PrivateFolder,
     listener: UnixListener,
     program: PathBuf,
     fields: Vec<Vec<u8>>,
@@ -68,18 +67,12 @@ impl Rendezvous {
             program: options.program.clone(),
             reason: format!("no place to meet its launcher: {e}"),
         };
-        let folder = private_folder().map_err(failed)?;
-        let listener = UnixListener::bind(folder.join("launch")).and_then(|listener| {
+        let folder = PrivateFolder::new().map_err(failed)?;
+        let listener = UnixListener::bind(folder.path().join("launch")).and_then(|listener| {
             listener.set_nonblocking(true)?;
             Ok(listener)
         });
-        let listener = match listener {
-            Ok(listener) => listener,
-            Err(error) => {
-                let _ = std::fs::remove_dir_all(&folder);
-                return Err(failed(error));
-            }
-        };
+        let listener = listener.map_err(failed)?;
         Ok(Rendezvous {
             folder,
             listener,
@@ -91,7 +84,7 @@ impl Rendezvous {
 
     /// What the launcher is to be told: its argument.
     pub fn path(&self) -> PathBuf {
-        self.folder.join("launch")
+        self.folder.path().join("launch")
     }
 
     /// A command that runs `launcher` with that argument, and is short whatever those are called: terminals show what they are given to run.
@@ -100,7 +93,7 @@ impl Rendezvous {
     /// # Errors
     /// The script can't be written.
     pub fn short_command(&self, launcher: &[String]) -> Result<Vec<OsString>, Error> {
-        let script = self.folder.join("run");
+        let script = self.folder.path().join("run");
         let socket = self.path();
         let words = launcher.iter().map(OsStr::new);
         let mut text = b"exec".to_vec();
@@ -170,12 +163,6 @@ impl Launcher {
         let mut why = String::new();
         socket.read_to_string(&mut why).map_err(failed)?;
         Err(why)
-    }
-}
-
-impl Drop for Rendezvous {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
@@ -333,25 +320,4 @@ fn read_fields(socket: &mut UnixStream) -> io::Result<Vec<Vec<u8>>> {
         fields.push(field);
     }
     Ok(fields)
-}
-
-/// A new folder that only this user can enter.
-pub fn private_folder() -> io::Result<PathBuf> {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let base = own
-        .filter(|base| base.is_absolute() && base.is_dir())
-        .unwrap_or_else(std::env::temp_dir);
-    loop {
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let folder = base.join(format!("dapple-{}-{number}", std::process::id()));
-        match std::fs::DirBuilder::new().mode(0o700).create(&folder) {
-            Ok(()) => {
-                std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o700))?;
-                return Ok(folder);
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => {}
-            Err(error) => return Err(error),
-        }
-    }
 }

@@ -28,6 +28,7 @@ mod natvis;
 mod owner;
 mod pages;
 pub mod postmortem;
+pub mod private_folder;
 pub mod probe;
 pub mod processes;
 pub mod registers;

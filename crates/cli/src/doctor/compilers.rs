@@ -1,5 +1,6 @@
 //! The compilers, and whether their debug information is what is read: each compiles a program.
 
+use dapple_adapter::private_folder::PrivateFolder;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -18,17 +19,7 @@ pub const LINE: i64 = 3;
 pub struct Compiled {
     pub program: PathBuf,
     pub source: PathBuf,
-    _folder: Folder,
-}
-
-/// Removed when nobody needs it any more.
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What can't be removed is the system's to remove: it is a folder for temporary files.
-        let _ = fs::remove_dir_all(&self.0);
-    }
+    _folder: PrivateFolder,
 }
 
 struct Compiler {
@@ -119,14 +110,14 @@ fn version(command: &str) -> Option<String> {
 
 /// Compiles the compiler's program and reads its debug information, which is then told in a few words.
 fn compiled(compiler: &Compiler, command: &str) -> anyhow::Result<(Compiled, String)> {
-    let folder = Folder(dapple_adapter::launcher::private_folder().context("no temporary folder")?);
+    let folder = PrivateFolder::new().context("no temporary folder")?;
     let (name, text) = compiler.source;
-    let (source, program) = (folder.0.join(name), folder.0.join("trial"));
+    let (source, program) = (folder.path().join(name), folder.path().join("trial"));
     fs::write(&source, text)?;
     let output = Command::new(command)
         .arg("-g")
         .args([&source, Path::new("-o"), &program])
-        .current_dir(&folder.0)
+        .current_dir(folder.path())
         .stdin(Stdio::null())
         .output()?;
     if !output.status.success() {

@@ -1,0 +1,138 @@
+//! Folders for sockets and scripts that only this user can enter, gone with whoever has made them.
+//!
+//! A debugger that is killed leaves its folders behind. So each is locked (flock(2)) for as long as it is used, and
+//! [`remove_abandoned`] removes those that nobody holds.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// What their names begin with.
+const PREFIX: &str = "dapple-";
+/// How old a folder has to be that is not locked, if there is a process of the number in its name: that may be another by now, or
+/// one that is about to lock it.
+const SETTLED: Duration = Duration::from_secs(60);
+
+/// A folder that is removed with all that is in it when this is dropped.
+#[derive(Debug)]
+pub struct PrivateFolder {
+    path: PathBuf,
+    /// Held open for its lock.
+    _locked: File,
+}
+
+impl PrivateFolder {
+    /// Makes one.
+    ///
+    /// # Errors
+    /// There's no room for it.
+    pub fn new() -> io::Result<PrivateFolder> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let base = base();
+        loop {
+            let number = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = base.join(format!("{PREFIX}{}-{number}", std::process::id()));
+            match std::fs::DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => {
+                    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o700))?;
+                    let _locked = File::open(&path)?;
+                    _locked.try_lock_shared()?;
+                    return Ok(PrivateFolder { path, _locked });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for PrivateFolder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+fn base() -> PathBuf {
+    let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    own.filter(|base| base.is_absolute() && base.is_dir())
+        .unwrap_or_else(std::env::temp_dir)
+}
+
+/// Removes the folders of debuggers of this user that are gone without having done so.
+pub fn remove_abandoned() {
+    let Ok(entries) = std::fs::read_dir(base()) else {
+        return;
+    };
+    for entry in entries.filter_map(Result::ok) {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(process_in);
+        // Held while it is removed, so that of two who try one does it.
+        if let Some(process) = process
+            && let Some(_locked) = abandoned(&entry.path(), process)
+            && let Err(error) = std::fs::remove_dir_all(entry.path())
+        {
+            tracing::debug!(%error, path = %entry.path().display(), "an old folder stays");
+        }
+    }
+}
+
+/// The process that a folder of this name is of.
+fn process_in(name: &str) -> Option<i32> {
+    let (process, number) = name.strip_prefix(PREFIX)?.split_once('-')?;
+    number.parse::<u32>().ok()?;
+    process.parse().ok()
+}
+
+/// The lock on a folder that nobody uses any more.
+fn abandoned(path: &Path, process: i32) -> Option<File> {
+    let metadata = std::fs::symlink_metadata(path).ok()?;
+    let own = rustix::process::geteuid().as_raw();
+    if !metadata.is_dir() || metadata.uid() != own {
+        return None;
+    }
+    let folder = File::open(path).ok()?;
+    folder.try_lock().ok()?;
+    let process = rustix::process::Pid::from_raw(process)?;
+    let is_there = rustix::process::test_kill_process(process).is_ok();
+    let age = metadata.modified().ok()?.elapsed().unwrap_or_default();
+    (!is_there || age >= SETTLED).then_some(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_names_are_looked_at() {
+        assert_eq!(process_in("dapple-4711-0"), Some(4711));
+        for name in [
+            "dapple-4711",
+            "dapple-x-0",
+            "dapple-1-x",
+            "other-1-0",
+            "dapple-1-0-2",
+        ] {
+            assert_eq!(process_in(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_folder_in_use_is_not_abandoned_and_goes_with_its_user() {
+        let folder = PrivateFolder::new().expect("a folder");
+        let path = folder.path().to_owned();
+        let mode = std::fs::metadata(&path).expect("it is there").mode();
+        assert_eq!(mode & 0o777, 0o700);
+        // Whatever the process in its name is.
+        assert!(abandoned(&path, i32::MAX).is_none());
+        drop(folder);
+        assert!(!path.exists());
+    }
+}
