@@ -63,6 +63,7 @@ pub fn server() -> Server<Adapter> {
             capabilities.exception_breakpoint_filters = Some(exceptions::filters());
             capabilities.supports_exception_filter_options = Some(true);
             capabilities.supports_exception_options = Some(true);
+            capabilities.supports_clipboard_context = Some(true);
             capabilities.supports_single_thread_execution_requests = Some(true);
             capabilities.additional_module_columns = Some(modules::columns());
             capabilities.supports_data_breakpoint_bytes = Some(true);

@@ -41,7 +41,7 @@ fn functions_are_called_where_that_is_asked_for_and_only_there() {
     let main = &stop.top;
     let of = |text: &str, context| evaluated(&session, main, text, context);
     assert_eq!(of("add(1, 2)", Watch), "3");
-    assert_eq!(of("swap(here)", Clipboard), "{x = 2, y = 1}");
+    assert_eq!(of("swap(here)", Clipboard), "{.x = 2, .y = 1}");
     let hovered = of("add(1, 2)", Hover);
     assert!(
         hovered.contains("functions are not called here"),

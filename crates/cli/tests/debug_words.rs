@@ -42,6 +42,20 @@ fn commands_of_other_debuggers_do_what_is_expected_of_them() {
 }
 
 #[test]
+fn a_long_text_is_printed_whole_where_that_is_asked_for() {
+    let text = "x".repeat(3000);
+    let program = format!(
+        "int main(void)\n{{\n    const char *text = \"{text}\";\n    return text[0];\n}}\n"
+    );
+    let source = write("long_text.c", &program);
+    let source = source.to_str().expect("a plain path");
+    let run = typed(&[source], &["b 4", "r", "p text", "p -full text"]);
+    assert!(run.stdout.contains("x\"… (len = 3000)\n"), "{run:#?}");
+    let whole = format!("text = \"{text}\"\n");
+    assert_eq!(run.stdout.matches(&whole).count(), 1, "{run:#?}");
+}
+
+#[test]
 fn what_there_is_not_is_answered_with_what_there_is() {
     let source = write("unknown_words.c", PROGRAM);
     let source = source.to_str().expect("a plain path");

@@ -111,6 +111,7 @@ impl Parsed {
             value.format = self.shown.format;
         }
         value.raw |= self.shown.raw;
+        value.whole |= self.shown.whole;
         Ok(NamedValue {
             name: self.name.to_string(),
             value,

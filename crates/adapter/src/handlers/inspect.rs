@@ -386,6 +386,10 @@ pub fn evaluate(
     };
     let shown = shown.map_err(|error| to_dap::failure(&error))?;
     let (named, rendered) = formatted_one(adapter, shown, arguments.format.as_ref())?;
+    let (named, rendered) = match arguments.context {
+        Some(EvaluateArgumentsContext::Clipboard) => whole(adapter, named)?,
+        _ => (named, rendered),
+    };
     let reference = adapter.reference(&named, &rendered, frame)?;
     let mut response = EvaluateResponse::new(rendered.text.clone(), reference);
     if context.client().supports_variable_type == Some(true) && !rendered.type_name.is_empty() {
@@ -401,6 +405,19 @@ pub fn evaluate(
     }
     response.value_location_reference = adapter.code_reference(&rendered)?;
     Ok(response)
+}
+
+/// A value with all that is in it, to be copied.
+fn whole(adapter: &Adapter, mut named: NamedValue) -> Result<(NamedValue, Rendered), Failure> {
+    named.value.whole = true;
+    let shown = adapter
+        .partly_stopped()?
+        .shown_as(vec![named], Format::Natural)
+        .map_err(|error| to_dap::failure(&error))?;
+    shown
+        .into_iter()
+        .next()
+        .ok_or_else(|| Failure::new("the value is gone"))
 }
 
 /// The expression that the pointer is over, where a client leaves that to be found.

@@ -196,7 +196,11 @@ fn says_it_all(text: &str) -> bool {
 
 /// How many characters stand before the parts: `Order` of `Order { customer: …`, `len = 2` of `len = 2 [`; or what is shown where there are none.
 fn heading(text: &str) -> Result<usize, &'static str> {
-    let end = text.find(['{', '[', '(']).unwrap_or(text.len());
+    let bracket = text.find(['{', '[', '(']);
+    // A text is no list of parts, and what stands behind it is about the text.
+    let quote = text.find('"');
+    let end = bracket.filter(|at| quote.is_none_or(|quote| *at < quote));
+    let end = end.unwrap_or(text.len());
     let head = text[..end].trim_end();
     match text.chars().next() {
         Some('[') if head.is_empty() => Err("[…]"),

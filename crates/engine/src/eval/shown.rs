@@ -10,12 +10,17 @@ use std::sync::Arc;
 /// The most elements that can be asked for from a pointer on.
 const MOST_ELEMENTS: u64 = 1_000_000;
 
+/// What asks for all of a value.
+const WHOLE: &str = "full";
+
 /// How an expression's value is to be shown.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Shown {
     pub format: Format,
     /// As it is laid out, not as its library means it.
     pub raw: bool,
+    /// With all that is in it.
+    pub whole: bool,
     /// As many elements from there on.
     pub count: Option<Count>,
 }
@@ -37,6 +42,7 @@ impl Shown {
             let tail = tail.trim();
             match (Format::named(tail), tail.parse()) {
                 _ if tail == "!" => shown.raw = true,
+                _ if tail == WHOLE => shown.whole = true,
                 (Some(format), _) => shown.format = format,
                 (None, Ok(count @ 1..=MOST_ELEMENTS)) => shown.count = Some(Count::Fixed(count)),
                 _ => match in_brackets(tail, language) {

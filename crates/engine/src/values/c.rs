@@ -3,7 +3,7 @@
 use super::Reader;
 use super::quoting::quote;
 use super::scalars::is_wide_character;
-use super::view::{Limit, Resolved, Sequence};
+use super::view::{LONG, Limit, Resolved, Sequence};
 use crate::Address;
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, TypeKind};
@@ -38,14 +38,44 @@ pub(crate) fn text_at(
     if !is_char(target) {
         return None;
     }
-    let bytes = read_available(reader, address, limit.text + 1);
+    let bytes = read_text(reader, address, limit.text + 1, 1);
     if bytes.is_empty() {
         return Some(format!("<cannot read memory at {address:#x}>"));
     }
     let end = bytes.iter().position(|byte| *byte == 0);
     let shown = &bytes[..end.unwrap_or(bytes.len()).min(limit.text)];
-    let mark = if end.is_some() { "" } else { "…" };
+    let length = || {
+        // Only a text that is cut is looked at any further.
+        let all = read_text(reader, address, COUNTED, 1);
+        Some(all.iter().position(|byte| *byte == 0)? as u64)
+    };
+    let mark = match end {
+        None if limit.text == LONG.text => limit.mark(true, length()),
+        end => limit.mark(end.is_none(), None),
+    };
     Some(format!("{}{mark}", quote(shown)))
+}
+
+/// How far the end of a text is looked for whose length is nowhere, in bytes.
+const COUNTED: usize = 1 << 16;
+/// What is read at first of a text that may be much longer.
+const FIRST: usize = 1 << 10;
+
+/// As many of `most` bytes as memory has at `address`, and not many behind a zero of `unit` bytes.
+fn read_text(reader: &Reader<'_>, address: u64, most: usize, unit: usize) -> Vec<u8> {
+    let mut length = FIRST.min(most);
+    loop {
+        let bytes = read_available(reader, address, length);
+        let ends = |bytes: &[u8]| {
+            bytes
+                .chunks_exact(unit)
+                .any(|unit| unit.iter().all(|b| *b == 0))
+        };
+        if length >= most || bytes.len() < length || ends(&bytes) {
+            return bytes;
+        }
+        length = length.saturating_mul(4).min(most);
+    }
 }
 
 /// The text that some bytes start with, quoted, when `target` is a character.
@@ -71,7 +101,8 @@ fn wide_unit(target: &Resolved) -> Option<u64> {
 }
 
 fn wide_text_at(reader: &Reader<'_>, unit: u64, address: u64, limit: Limit) -> Option<String> {
-    let bytes = read_available(reader, address, limit.text.saturating_mul(unit as usize));
+    let most = limit.text.saturating_mul(unit as usize);
+    let bytes = read_text(reader, address, most, unit as usize);
     let units = bytes.chunks_exact(unit as usize);
     let end = units
         .clone()

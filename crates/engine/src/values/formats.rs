@@ -36,7 +36,7 @@ pub enum Format {
 }
 
 /// All that may be asked for, as a message lists it.
-pub(crate) const FORMATS: &str = "`x` or `h`, `d`, `u`, `o`, `b` or `t`, `c`, `s` (text), `p` (address), `f`, `e`, `!` (raw), or a number of elements: `10`, `[n]`";
+pub(crate) const FORMATS: &str = "`x` or `h`, `d`, `u`, `o`, `b` or `t`, `c`, `s` (text), `p` (address), `f`, `e`, `!` (raw), `full` (nothing is left out), or a number of elements: `10`, `[n]`";
 
 impl Format {
     /// By its letter behind a comma; `None`: it is none.

@@ -43,6 +43,7 @@ mod scalars;
 mod statics;
 pub(crate) mod storing;
 pub(crate) mod view;
+mod whole;
 
 pub(crate) use c::decode;
 pub(crate) use contents::extract_bits;
@@ -69,6 +70,8 @@ pub struct Value {
     pub lengths: Option<Arc<[Option<u64>]>>,
     /// Shown as the compiler lays it out, not as its library means it.
     pub raw: bool,
+    /// Its text has all that is in it, as its language would write it.
+    pub whole: bool,
     /// How numbers in it are shown.
     pub format: Format,
     /// As many of its type as that, one after another.
@@ -108,6 +111,7 @@ impl Value {
             dimension: 0,
             lengths: None,
             raw: false,
+            whole: false,
             format: Format::Natural,
             repeated: None,
             bits: None,

@@ -58,8 +58,12 @@ impl Reader<'_> {
         };
         self.write(&view, value, 0, &mut line);
         let (named, indexed) = self.count_of(value, &view);
+        let text = match value.whole {
+            true => self.whole(value),
+            false => line.text,
+        };
         Rendered {
-            text: line.text,
+            text,
             type_name: self.type_name(value),
             named,
             indexed,

@@ -121,6 +121,17 @@ pub(crate) struct Limit {
     pub entries: usize,
 }
 
+impl Limit {
+    /// What stands behind a text's quotes: nothing, or where it is cut a mark, with the length of all of it where a value stands alone.
+    pub(crate) fn mark(self, is_cut: bool, length: Option<u64>) -> String {
+        match (is_cut, length) {
+            (false, _) => String::new(),
+            (true, Some(length)) if self.text == LONG.text => format!("… (len = {length})"),
+            (true, _) => "…".to_owned(),
+        }
+    }
+}
+
 /// Values on their own.
 pub(crate) const LONG: Limit = Limit {
     text: 256,

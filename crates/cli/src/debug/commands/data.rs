@@ -32,7 +32,7 @@ pub static COMMANDS: &[Command] = &[
         aliases: &["p"],
         usage: "EXPRESSION",
         summary: "show a value",
-        details: "Such as `p order.items[0]` or `p *next`. What does not fit on a line is opened up. `p/x flags` shows numbers in hexadecimal, `p *pointer@3` three of what it points to.",
+        details: "Such as `p order.items[0]` or `p *next`. What does not fit on a line is opened up. `p/x flags` shows numbers in hexadecimal, `p *pointer@3` three of what it points to. `p -full text` leaves nothing out.",
         argument: Argument::Expression,
         repeats: false,
         run: print,
@@ -69,10 +69,17 @@ pub static COMMANDS: &[Command] = &[
     },
 ];
 
+/// What asks for all of a value.
+const FULL: &str = "-full";
+
 fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     if expression.is_empty() {
         bail!("print what? `p order.items[0]`");
     }
+    let (is_full, expression) = match expression.strip_prefix(FULL) {
+        Some(rest) if rest.starts_with(char::is_whitespace) => (true, rest.trim()),
+        _ => (false, expression),
+    };
     let (name, expression) = match expression.strip_prefix('/') {
         Some(format) => with_format(session, format)?,
         None => (expression, expression.to_owned()),
@@ -88,8 +95,15 @@ fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     let mut arguments = EvaluateArguments::new(expression);
     arguments.frame_id = frame;
     // In foreign adapters `repl` takes the adapter's own commands, and `p x` is one of lldb's.
-    arguments.context = Some(EvaluateArgumentsContext::Watch);
+    arguments.context = Some(match is_full {
+        true => EvaluateArgumentsContext::Clipboard,
+        false => EvaluateArgumentsContext::Watch,
+    });
     let answer = session.request_that_runs::<EvaluateRequest>(arguments)?;
+    if is_full {
+        session.screen.say(&format!("{name} = {}", answer.result));
+        return Ok(Flow::Go);
+    }
     let value = value_tree::Value::from(&answer);
     let text = value_tree::open(session, name, &value);
     session.screen.say(&text);

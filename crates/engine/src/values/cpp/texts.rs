@@ -3,7 +3,7 @@
 use super::{MAX_OBJECT, find, integer, nonsense, word};
 use crate::Address;
 use crate::values::quoting::quote;
-use crate::values::view::{LONG, Limit, View};
+use crate::values::view::{Limit, View};
 use crate::values::{Contents, Reader, Value, c};
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::TypeKind;
@@ -206,12 +206,7 @@ pub(super) fn shown(reader: &Reader<'_>, text: &Text, limit: Limit) -> View {
         1 => quote(&bytes),
         unit => quote(c::decode(&bytes, unit).as_bytes()),
     };
-    if is_cut {
-        line.push('…');
-        if limit.text >= LONG.text {
-            line.push_str(&format!(" (len = {})", text.length));
-        }
-    }
+    line.push_str(&limit.mark(is_cut, Some(text.length)));
     View::Text {
         text: line,
         address: text.data.address().map(|data| data.0),

@@ -130,7 +130,7 @@ pub(super) fn quoted(
     {
         bytes.truncate(error.valid_up_to());
     }
-    let mark = if is_cut { "…" } else { "" };
+    let mark = limit.mark(is_cut, Some(length));
     Ok(View::Text {
         text: format!("{}{mark}", quote(&bytes)),
         address: Some(address),
