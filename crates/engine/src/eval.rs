@@ -8,7 +8,7 @@
 use crate::Error;
 use crate::frame::Frame;
 use crate::values::storing::Change;
-use crate::values::{Format, NamedValue, Number, Reader, Value};
+use crate::values::{NamedValue, Number, Reader, Value};
 use calls::Calls;
 use dapple_symbols::functions::Language;
 use ir::{Binary, Expression};
@@ -106,10 +106,9 @@ impl Parsed {
                 .number(frame, reader)
                 .and_then(|count| run::repeated(tree, text, count, frame, reader, calls)),
         };
+        let value = value
+            .and_then(|value| run::formatted(value, self.shown.format, tree, text, frame, reader));
         let mut value = value.map_err(|fault| self.error(&fault))?;
-        if self.shown.format != Format::Natural {
-            value.format = self.shown.format;
-        }
         value.raw |= self.shown.raw;
         value.whole |= self.shown.whole;
         Ok(NamedValue {

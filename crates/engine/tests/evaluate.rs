@@ -633,7 +633,7 @@ fn formats_show_values_otherwise() {
             ("(long)main + 4,p", "0x… <main+4>"),
             (
                 "numbers,q",
-                "error: column 9: `q` is no format; there are `x` or `h`, `d`, `u`, `o`, `b` or `t`, `c`, `s` (text), `p` (address), `f`, `e`, `!` (raw), `full` (nothing is left out), or a number of elements: `10`, `[n]`",
+                "error: column 9: `q` is no format; there are `x` or `h`, `d`, `u`, `o`, `b` or `t`, `c`, `s` (text), `p` (address), `f`, `e`, `B` (true or false), `X`, `z` (all digits), `U` (code point), `y` (bytes), `Y` (bytes and text), `!` (raw), `full` (nothing is left out), or a number of elements: `10`, `[n]`",
             ),
             (
                 "numbers,[0]",

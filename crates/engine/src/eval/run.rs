@@ -22,6 +22,7 @@ mod built;
 mod builtins;
 mod called;
 mod convert;
+mod formats;
 mod member;
 mod names;
 mod pointers;
@@ -35,6 +36,7 @@ mod types;
 /// How many references, boxes and pointers a member or index is looked for behind.
 const MAX_STEPS: usize = 16;
 
+pub(super) use formats::formatted;
 pub(super) use names::absolute;
 pub(super) use scoped::{changed_within, number_within, value_within};
 

@@ -45,14 +45,29 @@ impl Shown {
                 _ if tail == WHOLE => shown.whole = true,
                 (Some(format), _) => shown.format = format,
                 (None, Ok(count @ 1..=MOST_ELEMENTS)) => shown.count = Some(Count::Fixed(count)),
-                _ => match in_brackets(tail, language) {
-                    Some(count) => shown.count = Some(count),
+                _ => match elements(tail, language) {
+                    Some((format, count)) => {
+                        shown.count = Some(count);
+                        if let Some(format) = format {
+                            shown.format = format;
+                        }
+                    }
                     None => break,
                 },
             }
             rest = head.trim_end();
         }
         (rest, shown)
+    }
+}
+
+/// `[n]`, or `x[n]` with a format in front.
+fn elements(tail: &str, language: Language) -> Option<(Option<Format>, Count)> {
+    let (letters, _) = tail.split_once('[')?;
+    let count = in_brackets(&tail[letters.len()..], language)?;
+    match letters {
+        "" => Some((None, count)),
+        letters => Some((Some(Format::named(letters)?), count)),
     }
 }
 

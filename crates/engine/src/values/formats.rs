@@ -2,7 +2,7 @@
 
 use super::quoting::quote;
 use super::render::ALIASES;
-use super::view::{Limit, Sequence, View};
+use super::view::{LONG, Limit, Sequence, View};
 use super::{Contents, Number, Reader, Value, c, number_of};
 use crate::Address;
 use dapple_symbols::types::{Encoding, TypeKind};
@@ -33,27 +33,87 @@ pub enum Format {
     Fixed,
     /// `1.5e3`.
     Scientific,
+    /// `0x2A`.
+    UpperHexadecimal,
+    /// `0x0000002a`, with all digits of its type.
+    PaddedHexadecimal,
+    /// `true`: whether it is not zero.
+    Boolean,
+    /// `U+0041`.
+    CodePoint,
+    /// `44 41 50 00`, in the order of memory.
+    Bytes,
+    /// `44 41 50 00  DAP.`
+    BytesAndText,
 }
 
 /// All that may be asked for, as a message lists it.
-pub(crate) const FORMATS: &str = "`x` or `h`, `d`, `u`, `o`, `b` or `t`, `c`, `s` (text), `p` (address), `f`, `e`, `!` (raw), `full` (nothing is left out), or a number of elements: `10`, `[n]`";
+pub(crate) const FORMATS: &str = "`x` or `h`, `d`, `u`, `o`, `b` or `t`, `c`, `s` (text), `p` (address), `f`, `e`, `B` (true or false), `X`, `z` (all digits), `U` (code point), `y` (bytes), `Y` (bytes and text), `!` (raw), `full` (nothing is left out), or a number of elements: `10`, `[n]`";
 
 impl Format {
     /// By its letter behind a comma; `None`: it is none.
     pub fn named(letter: &str) -> Option<Format> {
         Some(match letter {
-            "x" | "h" | "X" | "H" => Format::Hexadecimal,
+            "x" | "h" => Format::Hexadecimal,
+            "X" | "H" => Format::UpperHexadecimal,
+            "z" => Format::PaddedHexadecimal,
+            "B" => Format::Boolean,
+            "U" => Format::CodePoint,
+            "y" => Format::Bytes,
+            "Y" => Format::BytesAndText,
             "d" | "i" => Format::Decimal,
             "u" => Format::Unsigned,
-            "p" | "a" => Format::Address,
+            "p" | "a" | "A" => Format::Address,
             "s" => Format::Text,
             "f" => Format::Fixed,
             "e" => Format::Scientific,
             "o" => Format::Octal,
             "b" | "t" => Format::Binary,
-            "c" => Format::Character,
+            "c" | "C" => Format::Character,
             _ => return None,
         })
+    }
+
+    /// What it is called behind a comma, and what it shows.
+    pub(crate) fn described(self) -> &'static str {
+        match self {
+            Format::Natural => "no format",
+            Format::Hexadecimal => "`x` (hexadecimal)",
+            Format::UpperHexadecimal => "`X` (hexadecimal)",
+            Format::PaddedHexadecimal => "`z` (hexadecimal)",
+            Format::Decimal => "`d` (decimal)",
+            Format::Octal => "`o` (octal)",
+            Format::Binary => "`b` (binary)",
+            Format::Character => "`c` (a character)",
+            Format::Unsigned => "`u` (without a sign)",
+            Format::Address => "`p` (an address)",
+            Format::Text => "`s` (bytes as a text)",
+            Format::Fixed => "`f` (a float)",
+            Format::Scientific => "`e` (a float)",
+            Format::Boolean => "`B` (true or false)",
+            Format::CodePoint => "`U` (a code point)",
+            Format::Bytes => "`y` (bytes)",
+            Format::BytesAndText => "`Y` (bytes and text)",
+        }
+    }
+
+    /// Whether it shows bytes in a row, instead of one number at a time.
+    fn is_of_bytes(self) -> bool {
+        matches!(self, Format::Bytes | Format::BytesAndText)
+    }
+
+    /// Bytes in the order of memory, with what of them is ASCII behind it for [`Format::BytesAndText`].
+    fn of_bytes(self, bytes: &[u8]) -> String {
+        let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits = digits.join(" ");
+        if self != Format::BytesAndText {
+            return digits;
+        }
+        let text = bytes.iter().map(|byte| match byte {
+            b' '..=b'~' => char::from(*byte),
+            _ => '.',
+        });
+        format!("{digits}  {}", text.collect::<String>())
     }
 
     fn of(self, number: Number, is_rust: bool) -> Option<String> {
@@ -72,6 +132,12 @@ impl Format {
         Some(match self {
             Format::Natural => return None,
             Format::Hexadecimal => format!("{bits:#x}"),
+            Format::UpperHexadecimal => format!("0x{bits:X}"),
+            Format::PaddedHexadecimal => {
+                format!("{bits:#0width$x}", width = 2 + 2 * usize::from(size))
+            }
+            Format::Boolean => (bits != 0).to_string(),
+            Format::CodePoint => format!("U+{bits:04X}"),
             Format::Decimal => match number {
                 Number::Char(code) => code.to_string(),
                 number => number.text(),
@@ -82,7 +148,7 @@ impl Format {
             Format::Character => Number::Char(u32::try_from(bits).ok()?).text(),
             Format::Unsigned => bits.to_string(),
             Format::Address => format!("{bits:#x}"),
-            Format::Text => return None,
+            Format::Text | Format::Bytes | Format::BytesAndText => return None,
             Format::Fixed | Format::Scientific => {
                 let value = match size {
                     4 => f32::from_bits(bits as u32).into(),
@@ -140,6 +206,11 @@ impl Reader<'_> {
         let size = type_.size.filter(|size| (1..=16).contains(size))?;
         let bytes = self.bytes(&value.contents, size).ok()?;
         shown(number_of(&type_, &bytes)?)
+    }
+
+    /// Whether a value's format makes another text of it than its own.
+    pub(crate) fn is_formatted(&self, value: &Value) -> bool {
+        self.formatted(value).is_some() || matches!(self.as_bytes(value, LONG), Some(View::Leaf(_)))
     }
 
     /// What is at an address where there is code: `<main+4>`.
@@ -211,6 +282,56 @@ impl Reader<'_> {
             });
         }
         None
+    }
+
+    /// Bytes in a row, where they are asked for and the value is a number, an address, or such one after another; `None`: it
+    /// has parts of its own to show.
+    pub(super) fn as_bytes(&self, value: &Value, limit: Limit) -> Option<View> {
+        if !value.format.is_of_bytes() {
+            return None;
+        }
+        let mut natural = value.clone();
+        natural.format = Format::Natural;
+        for _ in 0..ALIASES {
+            match self.view(&natural, limit) {
+                View::Alias(target) => natural = target,
+                View::Sequence(mut sequence)
+                    if sequence.ring.is_none() && self.is_scalar(&sequence.element) =>
+                {
+                    let length = sequence.length.checked_mul(sequence.stride)?;
+                    let most = length.min(limit.text as u64);
+                    let contents = sequence.element.contents.part(0, most);
+                    let bytes = self.bytes(&contents, most).ok()?;
+                    let mark = limit.mark(most < length, Some(length));
+                    sequence.text = Some(value.format.of_bytes(&bytes) + &mark);
+                    sequence.element.format = value.format;
+                    return Some(View::Sequence(sequence));
+                }
+                _ => break,
+            }
+        }
+        let bytes = match natural.contents {
+            Contents::Number(number) => number.to_bytes(),
+            _ if self.is_scalar(&natural) => {
+                let size = self
+                    .size_of(&natural)
+                    .filter(|size| (1..=64).contains(size))?;
+                self.bytes(&natural.contents, size).ok()?
+            }
+            _ => return None,
+        };
+        Some(View::Leaf(value.format.of_bytes(&bytes)))
+    }
+
+    /// Whether it is a number, a character, a constant with a name, or an address.
+    fn is_scalar(&self, value: &Value) -> bool {
+        let type_ = self.resolve(value).map(|resolved| resolved.type_);
+        type_.is_some_and(|type_| {
+            matches!(
+                type_.kind,
+                TypeKind::Base(_) | TypeKind::Enumeration { .. } | TypeKind::Pointer(..)
+            )
+        })
     }
 
     fn is_byte(&self, value: &Value) -> bool {

@@ -209,8 +209,9 @@ impl Reader<'_> {
 
     /// The value's view. Reads no more than a few hundred bytes.
     pub(crate) fn view(&self, value: &Value, limit: Limit) -> View {
-        if let Some(text) = self.as_text(value, limit) {
-            return text;
+        let otherwise = self.as_text(value, limit);
+        if let Some(view) = otherwise.or_else(|| self.as_bytes(value, limit)) {
+            return view;
         }
         if let Some(length) = value.repeated {
             return match value.wanted.as_deref() {
