@@ -35,10 +35,21 @@ pub struct LoadedModule {
     hook: OnceLock<Option<Address>>,
     /// As [`LoadedModule::jump_hooks`].
     jumps: OnceLock<Vec<Address>>,
+    /// As [`LoadedModule::tls_fields`].
+    tls_fields: OnceLock<Option<TlsFields>>,
     /// How many of its problems were looked at.
     warnings: AtomicUsize,
     /// The user has written into its code.
     changed: AtomicBool,
+}
+
+/// Offsets of fields of the dynamic linker, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TlsFields {
+    /// In a `link_map`, the module's number among those with thread-local variables.
+    pub number: u32,
+    /// In `_rtld_global`, the list of them by number.
+    pub slots: Option<u32>,
 }
 
 impl LoadedModule {
@@ -51,6 +62,7 @@ impl LoadedModule {
             link_map,
             hook: OnceLock::new(),
             jumps: OnceLock::new(),
+            tls_fields: OnceLock::new(),
             warnings: AtomicUsize::new(0),
             changed: AtomicBool::new(false),
         }
@@ -97,6 +109,37 @@ impl LoadedModule {
             hooks.dedup();
             hooks
         })
+    }
+
+    /// Where the dynamic linker keeps what it knows of thread-local variables, where this module is the C library that says so
+    /// (glibc's `nptl_db`).
+    pub(crate) fn tls_fields(&self) -> Option<TlsFields> {
+        *self.tls_fields.get_or_init(|| {
+            let name = self.module.path().file_name()?.to_string_lossy();
+            if !name.starts_with("libc.") && !name.starts_with("libpthread.") {
+                return None;
+            }
+            // Three words: a field's bits, how many there are, and its offset.
+            let field = |name: &str| {
+                let symbol = self.module.symbol_named(&format!("_thread_db_{name}"))?;
+                let words = self.module.bytes_at(symbol.address, 12);
+                let word =
+                    |at: usize| Some(u32::from_le_bytes(words.get(at..at + 4)?.try_into().ok()?));
+                (word(0)? == 64 && word(4)? == 1).then(|| word(8))?
+            };
+            Some(TlsFields {
+                number: field("link_map_l_tls_modid")?,
+                slots: field("rtld_global__dl_tls_dtv_slotinfo_list"),
+            })
+        })
+    }
+
+    /// The dynamic linker's own variables (`_rtld_global` of glibc's), where this module is it.
+    pub(crate) fn dynamic_linkers_state(&self) -> Option<Address> {
+        let name = self.module.path().file_name()?.to_string_lossy();
+        let is_linker = name.starts_with("ld-linux") || name.starts_with("ld-2.");
+        let symbol = is_linker.then(|| self.module.symbol_named("_rtld_global"))??;
+        Some(self.to_process(symbol.address))
     }
 
     /// Whether it is a library with the debug information that its distribution keeps: its code isn't the user's.

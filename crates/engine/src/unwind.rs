@@ -322,15 +322,11 @@ impl LocationContext for FrameContext<'_> {
         self.module.as_ref().map_or(0, |module| module.bias)
     }
 
-    fn thread_local(&self, offset: u64) -> Option<u64> {
-        tls::address(
-            self.module.as_deref()?,
-            self.fs_base?,
-            offset,
-            self.modules,
-            self.memory,
-        )
-        .map(|address| address.0)
+    fn thread_local(&self, offset: u64) -> Result<u64, &'static str> {
+        let module = self.module.as_deref().ok_or("no module has it")?;
+        let thread = self.fs_base.ok_or("the thread's registers are not known")?;
+        let address = tls::address(module, thread, offset, self.modules, self.memory)?;
+        Ok(address.0)
     }
 
     fn caller(&self) -> Option<Box<dyn LocationContext + '_>> {

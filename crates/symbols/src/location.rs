@@ -28,7 +28,10 @@ pub trait LocationContext {
     /// What to add to a [`FileAddress`] for an address in the process.
     fn load_bias(&self) -> u64;
     /// The address of the thread-local at `offset` of this module's TLS block.
-    fn thread_local(&self, offset: u64) -> Option<u64>;
+    ///
+    /// # Errors
+    /// Why it is not known.
+    fn thread_local(&self, offset: u64) -> Result<u64, &'static str>;
     /// What is in a register that neither this frame nor those it called have saved: its value in this frame if none of
     /// them has changed it. Only asked for where the compiler knows that they haven't. `None`: unknown.
     fn unsaved_register(&self, _register: u16) -> Option<u128> {
@@ -223,9 +226,7 @@ impl<'a> Evaluator<'_, 'a> {
                 }
                 EvaluationResult::RequiresTls(offset) => {
                     let address = self.context.thread_local(offset);
-                    let address = address
-                        .ok_or_else(|| unsupported("the thread's local storage can't be found"))?;
-                    evaluation.resume_with_tls(address)
+                    evaluation.resume_with_tls(address.map_err(unsupported)?)
                 }
                 EvaluationResult::RequiresCallFrameCfa => {
                     evaluation.resume_with_call_frame_cfa(self.cfa()?)

@@ -302,6 +302,11 @@ impl Module {
         self.decoded(|decoded| decoded.symbols().named(name))
     }
 
+    /// The offset in this module's thread-local storage of the variable of this exact (mangled) name, by its symbol.
+    pub fn thread_local_named(&self, name: &str) -> Option<u64> {
+        self.decoded(|decoded| decoded.symbols().thread_local_named(name))
+    }
+
     /// The functions whose (mangled) names have `text` in them, by address.
     pub fn functions_with(&self, text: &str) -> Vec<Symbol> {
         self.decoded(|decoded| {

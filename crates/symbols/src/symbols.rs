@@ -222,6 +222,25 @@ impl<'a> SymbolTable<'a> {
         Some(self.sorted().get(index as usize)?.to_symbol())
     }
 
+    /// The offset in the module's thread-local storage of the variable of this name (`STT_TLS`).
+    pub fn thread_local_named(&self, name: &str) -> Option<u64> {
+        let mut found = None;
+        self.each_table(|file, section, strings| {
+            if found.is_some() {
+                return;
+            }
+            let mut locals = records(file, section).filter(|it| it.kind == elf::STT_TLS.0);
+            found = locals
+                .find(|record| {
+                    let rest = strings.get(record.name..).unwrap_or(&[]);
+                    rest.strip_prefix(name.as_bytes())
+                        .is_some_and(|rest| rest.first() == Some(&0))
+                })
+                .map(|record| record.value);
+        });
+        found
+    }
+
     fn names(&self) -> &FxHashMap<&'a [u8], u32> {
         self.names.get_or_init(|| {
             let entries = self.sorted();
@@ -290,28 +309,20 @@ fn read_table<'a>(
     strings: &'a [u8],
     each: &mut impl FnMut(usize, Entry<'a>),
 ) {
-    let data = file.bytes.get(table.file.clone()).unwrap_or(&[]);
-    for record in data.chunks_exact(ENTRY_SIZE) {
-        let u16_at = |at: usize| u16::from_le_bytes([record[at], record[at + 1]]);
-        let u32_at = |at: usize| u32::from(u16_at(at)) | u32::from(u16_at(at + 2)) << 16;
-        let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
-        let (kind, binding, section) = (record[4] & 0xf, record[4] >> 4, u16_at(6));
+    for record in records(file, table) {
+        let Record { kind, name, .. } = record;
         let indirect = kind == elf::STT_GNU_IFUNC.0;
         let function = kind == elf::STT_FUNC.0 || indirect;
         // Thread-locals have offsets, sections and files no address of their own.
         let addressed = function || kind == elf::STT_OBJECT.0 || kind == elf::STT_NOTYPE.0;
-        if section == elf::SHN_UNDEF.0 || section >= elf::SHN_LORESERVE || !addressed {
+        if !addressed || name == 0 {
             continue;
         }
-        let name = u32_at(0) as usize;
+        let (address, size) = (record.value, record.size);
         let name_start = strings.get(name..).unwrap_or(&[]);
-        if name == 0 {
-            continue;
-        }
-        let (address, size) = (u64_at(8), u64_at(16));
         let rank = u8::from(function) * 4
             + u8::from(size > 0) * 2
-            + u8::from(binding == elf::STB_GLOBAL.0);
+            + u8::from(record.binding == elf::STB_GLOBAL.0);
         let entry = Entry {
             address,
             size,
@@ -323,4 +334,32 @@ fn read_table<'a>(
         };
         each(name, entry);
     }
+}
+
+/// A defined symbol as it is in its table (`Elf64_Sym`).
+struct Record {
+    /// Where its name begins in the table's strings; 0: it has none.
+    name: usize,
+    kind: u8,
+    binding: u8,
+    value: u64,
+    size: u64,
+}
+
+fn records<'a>(file: &'a ElfFile, table: &Section) -> impl Iterator<Item = Record> + use<'a> {
+    let data = file.bytes.get(table.file.clone()).unwrap_or(&[]);
+    data.chunks_exact(ENTRY_SIZE).filter_map(|record| {
+        let u16_at = |at: usize| u16::from_le_bytes([record[at], record[at + 1]]);
+        let u32_at = |at: usize| u32::from(u16_at(at)) | u32::from(u16_at(at + 2)) << 16;
+        let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
+        let section = u16_at(6);
+        let is_defined = section != elf::SHN_UNDEF.0 && section < elf::SHN_LORESERVE;
+        is_defined.then(|| Record {
+            name: u32_at(0) as usize,
+            kind: record[4] & 0xf,
+            binding: record[4] >> 4,
+            value: u64_at(8),
+            size: u64_at(16),
+        })
+    })
 }

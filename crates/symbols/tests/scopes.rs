@@ -31,8 +31,8 @@ impl LocationContext for Frame {
     fn load_bias(&self) -> u64 {
         BIAS
     }
-    fn thread_local(&self, offset: u64) -> Option<u64> {
-        Some(0x6000_0000 + offset)
+    fn thread_local(&self, offset: u64) -> Result<u64, &'static str> {
+        Ok(0x6000_0000 + offset)
     }
     fn caller(&self) -> Option<Box<dyn LocationContext + '_>> {
         let registers = self.caller.clone()?;

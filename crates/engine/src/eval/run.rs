@@ -22,6 +22,7 @@ mod built;
 mod builtins;
 mod called;
 mod convert;
+mod errno;
 mod formats;
 mod member;
 mod names;

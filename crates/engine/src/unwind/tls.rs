@@ -1,29 +1,101 @@
 //! Where a thread's own variables are.
+//!
+//! Each thread has a vector of the blocks it holds for the modules ("ELF Handling For Thread-Local Storage", 2), whose address is
+//! behind the thread pointer (`tcbhead_t.dtv` of glibc). A module's place in it is in its `link_map`, at an offset that glibc
+//! says for libthread_db(3) in a variable of its own. musl says nothing: there only the program's block is known.
 
 use crate::Address;
 use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
 
-/// The farthest a static TLS block is taken to lie below the thread pointer.
+/// The farthest the program's block is taken to lie below the thread pointer.
 const MAX_DISTANCE: u64 = 1 << 24;
+/// More modules with thread-local variables than any program has.
+const MOST_MODULES: u64 = 1 << 20;
+/// The program's place in the vector.
+const PROGRAM: u64 = 1;
+/// Bytes of an entry: the block's address, and what to free.
+const ENTRY: u64 = 16;
+/// What stands for a block in a vector until the thread uses a variable in it (`TLS_DTV_UNALLOCATED`).
+const UNALLOCATED: u64 = u64::MAX;
 
-/// The address of `offset` in `module`'s TLS block of the thread whose `fs` base is given.
-///
-/// The program's own block is the first entry of the thread's vector (glibc's `tcbhead_t.dtv`, entries of 16 bytes);
-/// it lies right below the thread pointer (variant II of the ELF TLS layout), which is checked.
-/// Other modules' numbers are known to the dynamic linker only, so they get `None`.
+/// More arrays of them than there can be: each has place for dozens.
+const MOST_LISTS: usize = 1 << 10;
+
+const UNUSED: &str = "this thread has not used it yet";
+const NOT_FOUND: &str = "the thread's local storage can't be found";
+
+/// The address of `offset` in `module`'s block of the thread whose thread pointer (`fs` base) is given.
 pub(super) fn address(
     module: &LoadedModule,
-    fs_base: u64,
+    thread: u64,
     offset: u64,
     modules: &Modules,
     memory: &dyn Memory,
-) -> Option<Address> {
-    if modules.iter().next()?.id != module.id {
-        return None;
+) -> Result<Address, &'static str> {
+    let word = |address: Option<u64>| memory.read_u64(Address(address?)).ok();
+    let vector = word(thread.checked_add(8)).ok_or(NOT_FOUND)?;
+    let block_of = |number: u64| word(vector.checked_add(number * ENTRY)).ok_or(NOT_FOUND);
+    let block = if modules.iter().next().is_some_and(|it| it.id == module.id) {
+        let block = block_of(PROGRAM)?;
+        // It lies right below the thread pointer (variant II of the layout); whatever else that word may be.
+        let distance = thread.wrapping_sub(block);
+        if distance > MAX_DISTANCE || offset >= distance {
+            return Err(NOT_FOUND);
+        }
+        block
+    } else {
+        let number = number_of(module, modules, memory).ok_or(NOT_FOUND)?;
+        // A thread looks after its vector when it uses a variable. Before, the place of a module that was loaded since is behind
+        // the vector's end, or empty, or has the block of a module that was unloaded since. The length is in front of the vector.
+        let length = word(vector.checked_sub(ENTRY)).ok_or(NOT_FOUND)?;
+        let generation = word(Some(vector)).ok_or(NOT_FOUND)?;
+        let loaded = generation_of(module, number, modules, memory);
+        if number > length || loaded.is_some_and(|loaded| loaded > generation) {
+            return Err(UNUSED);
+        }
+        match block_of(number)? {
+            0 | UNALLOCATED => return Err(UNUSED),
+            block => block,
+        }
+    };
+    block.checked_add(offset).map(Address).ok_or(NOT_FOUND)
+}
+
+/// A module's place in the vectors (`l_tls_modid`).
+fn number_of(module: &LoadedModule, modules: &Modules, memory: &dyn Memory) -> Option<u64> {
+    let field = modules.iter().find_map(|module| module.tls_fields())?;
+    let number = memory.read_u64(module.link_map?.offset(field.number.into()));
+    let number = number.ok()?;
+    (1..=MOST_MODULES).contains(&number).then_some(number)
+}
+
+/// When a module was given its number, in the count that vectors have in their first word; `None`: unknown.
+///
+/// The dynamic linker keeps these in arrays that are chained (`dtv_slotinfo_list`: length, next, and for each number the
+/// generation and the `link_map`).
+fn generation_of(
+    module: &LoadedModule,
+    number: u64,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> Option<u64> {
+    let word = |address: u64| memory.read_u64(Address(address)).ok();
+    let field = modules.iter().find_map(|module| module.tls_fields())?;
+    let mut modules = modules.iter();
+    let state = modules.find_map(|module| module.dynamic_linkers_state())?;
+    let mut list = word(state.offset(field.slots?.into()).0)?;
+    let mut index = number;
+    for _ in 0..MOST_LISTS {
+        let length = word(list)?;
+        if index < length {
+            let slot = list.checked_add(16 + 16 * index)?;
+            let owner = word(slot.checked_add(8)?)?;
+            let is_owner = Some(Address(owner)) == module.link_map;
+            return is_owner.then(|| word(slot))?;
+        }
+        index -= length;
+        list = word(list.checked_add(8)?)?;
     }
-    let vector = memory.read_u64(Address(fs_base.checked_add(8)?)).ok()?;
-    let block = memory.read_u64(Address(vector.checked_add(16)?)).ok()?;
-    let distance = fs_base.checked_sub(block)?;
-    (distance <= MAX_DISTANCE && offset < distance).then(|| Address(block.wrapping_add(offset)))
+    None
 }

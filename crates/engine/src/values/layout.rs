@@ -52,9 +52,9 @@ impl LocationContext for Elsewhere<'_> {
         self.bias
     }
 
-    fn thread_local(&self, _offset: u64) -> Option<u64> {
+    fn thread_local(&self, _offset: u64) -> Result<u64, &'static str> {
         self.wants_thread.set(true);
-        None
+        Err("it is another in each thread")
     }
 }
 

@@ -53,9 +53,9 @@ impl LocationContext for AnyFrame<'_> {
     fn load_bias(&self) -> u64 {
         0
     }
-    fn thread_local(&self, offset: u64) -> Option<u64> {
+    fn thread_local(&self, offset: u64) -> Result<u64, &'static str> {
         self.asked();
-        (self.seed & 8 == 0).then_some(offset)
+        (self.seed & 8 == 0).then_some(offset).ok_or("no thread")
     }
     fn unsaved_register(&self, register: u16) -> Option<u128> {
         self.asked();

@@ -27,8 +27,8 @@ impl LocationContext for Everything {
     fn load_bias(&self) -> u64 {
         0x1000
     }
-    fn thread_local(&self, offset: u64) -> Option<u64> {
-        Some(offset)
+    fn thread_local(&self, offset: u64) -> Result<u64, &'static str> {
+        Ok(offset)
     }
     fn caller(&self) -> Option<Box<dyn LocationContext + '_>> {
         Some(Box::new(Everything))

@@ -22,8 +22,8 @@ impl LocationContext for Frame {
     fn load_bias(&self) -> u64 {
         0x5555_0000_0000
     }
-    fn thread_local(&self, offset: u64) -> Option<u64> {
-        Some(0x6000_0000 + offset)
+    fn thread_local(&self, offset: u64) -> Result<u64, &'static str> {
+        Ok(0x6000_0000 + offset)
     }
 }
 

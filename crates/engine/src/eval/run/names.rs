@@ -114,6 +114,9 @@ impl Runner<'_> {
         if let Some(found) = self.variable_called(name, &locals) {
             return Ok(found);
         }
+        if let Some(errno) = self.errno(name) {
+            return Ok(errno);
+        }
         if let Some(number) = self
             .wanted
             .as_deref()
