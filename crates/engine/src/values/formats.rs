@@ -41,9 +41,9 @@ pub enum Format {
     Boolean,
     /// `U+0041`.
     CodePoint,
-    /// `44 41 50 00`, in the order of memory.
+    /// `45 4c 46 00`, in the order of memory.
     Bytes,
-    /// `44 41 50 00  DAP.`
+    /// `45 4c 46 00  ELF.`
     BytesAndText,
 }
 
