@@ -44,6 +44,11 @@ pub fn evaluate(text: &str, frame: &Frame, reader: &Reader<'_>) -> Result<NamedV
     Parsed::new(text, frame.language)?.value(frame, reader)
 }
 
+/// What a name stands for that is no variable: a type with its parts, or a function with its parameters. `None`: neither.
+pub(crate) fn described(name: &str, frame: &Frame, reader: &Reader<'_>) -> Option<String> {
+    run::described(name, frame, reader)
+}
+
 /// An expression that has been read, to be evaluated any number of times.
 #[derive(Debug, Clone)]
 pub struct Parsed {

@@ -269,6 +269,13 @@ pub(crate) trait Inspect {
         Ok((value, rendered))
     }
 
+    /// As [`eval::described`].
+    fn described(&mut self, name: &str, frame: Option<FrameId>) -> Result<Option<String>, Error> {
+        let frame = self.frame_or_current(frame)?;
+        let reader = self.reader_for(frame.id.thread);
+        Ok(eval::described(name, &frame, &reader))
+    }
+
     /// As [`Inspect::evaluate`] of what may be an assignment, which is refused.
     fn execute_post_mortem(
         &mut self,

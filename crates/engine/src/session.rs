@@ -528,6 +528,17 @@ impl Session {
         let text = text.to_owned();
         self.look(move |threads| threads.evaluate(&text, frame))?
     }
+
+    /// What a name stands for that is no variable: a type with its parts (`struct Point {int x; int y;} (8 bytes)`), or a function with
+    /// its parameters. `None`: neither.
+    ///
+    /// # Errors
+    /// As [`Session::variables`].
+    pub fn described(&self, name: &str, frame: Option<FrameId>) -> Result<Option<String>, Error> {
+        let name = name.to_owned();
+        self.look(move |threads| threads.described(&name, frame))?
+    }
+
     /// Asks the program to end: SIGTERM, which it may handle; it runs for that.
     ///
     /// # Errors

@@ -384,7 +384,19 @@ pub fn evaluate(
         }
         _ => debuggee.evaluate(expression, frame),
     };
+    let debuggee = adapter.partly_stopped()?;
+    if shown.is_err()
+        && let Ok(Some(description)) = debuggee.described(expression, frame)
+    {
+        let response = EvaluateResponse::new(description.clone(), 0);
+        return Ok(response.with_type(description));
+    }
     let shown = shown.map_err(|error| to_dap::failure(&error))?;
+    // A function is shown as its address, whose type says nothing.
+    let function = match shown.1.code {
+        Some(_) => debuggee.described(expression, frame).ok().flatten(),
+        None => None,
+    };
     let (named, rendered) = formatted_one(adapter, shown, arguments.format.as_ref())?;
     let (named, rendered) = match arguments.context {
         Some(EvaluateArgumentsContext::Clipboard) => whole(adapter, named)?,
@@ -393,7 +405,7 @@ pub fn evaluate(
     let reference = adapter.reference(&named, &rendered, frame)?;
     let mut response = EvaluateResponse::new(rendered.text.clone(), reference);
     if context.client().supports_variable_type == Some(true) && !rendered.type_name.is_empty() {
-        response = response.with_type(rendered.type_name.clone());
+        response = response.with_type(function.unwrap_or_else(|| rendered.type_name.clone()));
     }
     if let Some((named, indexed)) = to_dap::counts(&rendered) {
         response = response

@@ -2,7 +2,7 @@
 
 use super::Fault;
 use super::builtins;
-use super::ir::{Binary, Expression, Kind, Statement, Unary};
+use super::ir::{Binary, Expression, Kind, Statement, TypeName, Unary};
 use super::lex::{Token, TokenKind};
 use crate::values::{FORMATS, Number};
 use dapple_symbols::functions::Language;
@@ -24,6 +24,13 @@ pub(super) fn calling(tokens: Vec<Token>, language: Language) -> Result<Expressi
         may_call: true,
         ..Parser::new(tokens, language)
     })
+}
+
+/// Reads the name of a type, which has to be all there is.
+pub(super) fn type_name(tokens: Vec<Token>, language: Language) -> Result<TypeName, Fault> {
+    let mut parser = Parser::new(tokens, language);
+    let name = parser.type_name()?;
+    parser.end_here().map(|()| name)
 }
 
 fn whole(mut parser: Parser) -> Result<Expression, Fault> {

@@ -22,6 +22,7 @@ mod built;
 mod builtins;
 mod called;
 mod convert;
+mod described;
 mod errno;
 mod formats;
 mod member;
@@ -37,6 +38,7 @@ mod types;
 /// How many references, boxes and pointers a member or index is looked for behind.
 const MAX_STEPS: usize = 16;
 
+pub(super) use described::described;
 pub(super) use formats::formatted;
 pub(super) use names::absolute;
 pub(super) use scoped::{changed_within, number_within, value_within};

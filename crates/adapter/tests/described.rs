@@ -1,0 +1,102 @@
+//! Names of types and functions tell what they are: typed, watched, and under the pointer.
+
+mod support;
+
+use dapple_dap::types::*;
+use serde_json::json;
+use support::{Fixture, Session};
+
+/// What is said of names at a fixture's mark, as typed and under the pointer, and the type that comes with it.
+fn check(name: &str, expected: &[(&str, &str)]) {
+    let fixture = Fixture::new(name);
+    let session = Session::started(&fixture, json!({}), &["end"]);
+    let stop = session.stopped_at(&fixture, "end", StoppedEventReason::Breakpoint);
+    for (expression, text) in expected {
+        for context in [
+            EvaluateArgumentsContext::Repl,
+            EvaluateArgumentsContext::Hover,
+            EvaluateArgumentsContext::Watch,
+        ] {
+            let arguments = EvaluateArguments::new(*expression)
+                .with_frame_id(stop.top.id)
+                .with_context(context);
+            let answer = session.ok::<EvaluateRequest>(arguments);
+            assert_eq!(answer.r#type.as_deref(), Some(*text), "{expression}");
+            // A function has an address, too.
+            let is_address = answer.result.starts_with("0x");
+            assert!(is_address || answer.result == *text, "{}", answer.result);
+        }
+    }
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+}
+
+#[test]
+fn cpp_types_and_functions_say_what_they_are() {
+    check(
+        "formats.cpp",
+        &[
+            (
+                "Header",
+                "struct Header {char magic[4]; unsigned short version;} (6 bytes)",
+            ),
+            (
+                "struct Header",
+                "struct Header {char magic[4]; unsigned short version;} (6 bytes)",
+            ),
+            ("Colour", "enum Colour {Red, Green} (4 bytes)"),
+            (
+                "Reader",
+                "typedef int (*Reader)(const char *, unsigned int) (8 bytes)",
+            ),
+            (
+                "File",
+                "class File : Header {Reader reader; unsigned int open:1;} (24 bytes)",
+            ),
+            ("unsigned short", "unsigned short (2 bytes)"),
+            ("reads", "int reads(const char *name, unsigned int length)"),
+            ("File::read", "int File::read(const char *name)"),
+        ],
+    );
+}
+
+#[test]
+fn rust_types_and_functions_say_what_they_are() {
+    check(
+        "formats.rs",
+        &[
+            (
+                "Header",
+                "struct formats::Header { magic: [u8; 4], version: u16 } (6 bytes)",
+            ),
+            (
+                "Shape",
+                "enum formats::Shape { Empty, Circle(f64), Rectangle { width: u32, height: u32 } } (16 bytes)",
+            ),
+            ("area", "fn formats::area(shape: &formats::Shape) -> f64"),
+            (
+                "Vec<i32>",
+                "struct Vec<i32> { buf: RawVec<i32>, len: usize } (24 bytes)",
+            ),
+            ("u16", "u16 (2 bytes)"),
+        ],
+    );
+}
+
+#[test]
+fn a_variable_of_a_types_name_is_shown_as_itself() {
+    let fixture = Fixture::new("formats.cpp");
+    let session = Session::started(&fixture, json!({}), &["end"]);
+    let stop = session.stopped_at(&fixture, "end", StoppedEventReason::Breakpoint);
+    assert_eq!(session.evaluate(&stop.top, "header.version"), "513");
+    // A value that there isn't stays an error.
+    let arguments = EvaluateArguments::new("Nothing").with_frame_id(stop.top.id);
+    let refused = session.refused::<EvaluateRequest>(arguments);
+    assert!(
+        refused.sentence.contains("no variable `Nothing` here"),
+        "{}",
+        refused.sentence
+    );
+    session.disconnect();
+}
