@@ -72,3 +72,26 @@ fn a_page_behind_another_is_right_also_when_the_program_has_changed_the_containe
     assert_eq!(session.exit_code(), 0);
     session.disconnect();
 }
+
+/// What a container is made of comes behind its elements, in whatever pages they are asked for.
+#[test]
+fn the_raw_form_is_the_last_child_of_all() {
+    let fixture = Fixture::new("paged.cpp");
+    let session = Session::started(&fixture, json!({}), &["full"]);
+    let stop = session.stopped_at(&fixture, "full", StoppedEventReason::Breakpoint);
+    let arguments = EvaluateArguments::new("few").with_frame_id(stop.top.id);
+    let few = session.ok::<EvaluateRequest>(arguments).variables_reference;
+    let page = |start: i64, count: i64| {
+        let arguments = VariablesArguments::new(few)
+            .with_start(start)
+            .with_count(count);
+        let children = session.ok::<VariablesRequest>(arguments).variables;
+        let names = children.into_iter().map(|child| child.name);
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(page(0, 0), ["[0]", "[1]", "[2]", "[raw]"]);
+    assert_eq!(page(0, 2), ["[0]", "[1]"]);
+    assert_eq!(page(2, 2), ["[2]", "[raw]"]);
+    assert_eq!(page(3, 1), ["[raw]"]);
+    session.disconnect();
+}

@@ -15,10 +15,14 @@ use dapple_engine::eval::expression_at;
 use dapple_engine::frame::FrameId;
 use dapple_engine::session::declarations::VariableList;
 use dapple_engine::untraced::Untraced;
-use dapple_engine::values::{Format, NamedValue, Rendered, VariableKind};
+use dapple_engine::values::{Format, NamedValue, RAW, Rendered, VariableKind};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Values and how they are shown.
+type Shown = Vec<(NamedValue, Rendered)>;
 
 /// The live threads; none where there is no program, which is no error to clients that ask at any time.
 pub fn threads(
@@ -269,14 +273,47 @@ pub fn variables(
                 value.format = Format::Hexadecimal;
             }
             let range = from_dap::children(&arguments, named, indexed);
-            let children = adapter
-                .debuggee()?
-                .children(&value, expression.as_deref(), range)
-                .map_err(|error| to_dap::failure(&error))?;
+            let debuggee = adapter.debuggee()?;
+            let children_in = |range: Range<u64>| {
+                debuggee
+                    .children(&value, expression.as_deref(), range)
+                    .map_err(|error| to_dap::failure(&error))
+            };
+            let is_mixed = arguments.filter.is_none() && named > 0 && indexed > 0;
+            let children = match is_mixed {
+                true => raw_last(range, named, indexed, children_in)?,
+                false => children_in(range)?,
+            };
             let shown = show(adapter, children, frame, context)?;
             Ok(VariablesResponse::new(shown))
         }
     }
+}
+
+/// Children by position, with what the value is made of behind its elements instead of among its named children.
+fn raw_last(
+    range: Range<u64>,
+    named: u64,
+    indexed: u64,
+    children_in: impl Fn(Range<u64>) -> Result<Shown, Failure>,
+) -> Result<Shown, Failure> {
+    let (own, all) = (named - 1, named.saturating_add(indexed));
+    let raw = children_in(own..named)?;
+    if !raw.iter().any(|(child, _)| child.name == RAW) {
+        return children_in(range);
+    }
+    let mut children = Vec::new();
+    if range.start < own {
+        children.extend(children_in(range.start..range.end.min(own))?);
+    }
+    let elements = range.start.max(own)..range.end.min(all - 1);
+    if !elements.is_empty() {
+        children.extend(children_in(elements.start + 1..elements.end + 1)?);
+    }
+    if range.contains(&(all - 1)) {
+        children.extend(raw);
+    }
+    Ok(children)
 }
 
 /// What of a scope's variables, all of them named, was asked for.

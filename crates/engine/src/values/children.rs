@@ -15,7 +15,7 @@ const MAX_CHILDREN: u64 = 10_000;
 const FEW: u64 = 8;
 
 /// The name of the child that shows a library's type as it is laid out.
-pub(super) const RAW: &str = "[raw]";
+pub const RAW: &str = "[raw]";
 
 impl Reader<'_> {
     /// Children by position: named first (0..named), then indexed (named..named+indexed). Clamped to what exists.

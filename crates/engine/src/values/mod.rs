@@ -46,6 +46,7 @@ pub(crate) mod view;
 mod whole;
 
 pub(crate) use c::decode;
+pub use children::RAW;
 pub(crate) use contents::extract_bits;
 pub(crate) use formats::FORMATS;
 pub use formats::Format;
