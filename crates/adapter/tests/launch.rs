@@ -49,7 +49,7 @@ fn a_terminal_of_its_own_is_one() {
     let fixture = Fixture::new("terminal.c");
     for (pty, expected) in [
         (true, "terminals: 1 1 1, leader 1, foreground 1\n"),
-        (false, "terminals: 0 0 0, leader 0, foreground 0\n"),
+        (false, "terminals: 0 0 0, leader 1, foreground 0\n"),
     ] {
         let session = Session::started(&fixture, json!({"pty": pty}), &[]);
         assert_eq!(session.exit_code(), 0);

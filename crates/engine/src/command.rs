@@ -48,7 +48,7 @@ pub fn run(
         .stdout(out_end)
         .stderr(err_end)
         .process_group(0);
-    before_exec(&mut command, None);
+    before_exec(&mut command, false, None);
     let child = command.spawn()?;
     // Its ends of the pipes are closed with the command: theirs are the only ones.
     drop(command);

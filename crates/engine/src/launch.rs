@@ -115,7 +115,7 @@ pub enum Sink {
 /// A debuggee's process group.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ProcessGroup {
-    /// A new one.
+    /// A new one, in a session of its own (setsid(2)): no terminal's, and no signal of the debugger's session is its.
     #[default]
     Own,
     /// The debugger's.

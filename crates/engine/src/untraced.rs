@@ -118,10 +118,8 @@ impl Untraced {
             command.current_dir(cwd);
         }
         let terminal = streams.terminal.as_ref().map(AsRawFd::as_raw_fd);
-        if terminal.is_none() && self.options.process_group == ProcessGroup::Own {
-            command.process_group(0);
-        }
-        before_exec(&mut command, terminal);
+        let own_session = self.options.process_group == ProcessGroup::Own;
+        before_exec(&mut command, own_session, terminal);
         let (ends, read, written) = streams.apart();
         if let Some(stdin) = ends.stdin {
             command.stdin(stdin);

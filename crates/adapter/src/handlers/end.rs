@@ -1,6 +1,6 @@
 //! Ending: `terminate` asks the program, `disconnect` doesn't.
 
-use crate::adapter::{Adapter, Phase};
+use crate::adapter::{Adapter, Phase, say};
 use crate::to_dap;
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
@@ -62,11 +62,15 @@ pub fn terminate(
 pub fn disconnect(
     adapter: &mut Adapter,
     arguments: DisconnectArguments,
-    _: &mut Context,
+    context: &mut Context,
 ) -> Result<Empty, Failure> {
-    let launched = match &adapter.debuggee {
-        Some(debuggee) => debuggee.process().of_launched,
-        None => adapter.untraced.is_some(),
+    let (launched, process) = match (&adapter.debuggee, &adapter.untraced) {
+        (Some(debuggee), _) => {
+            let process = debuggee.process();
+            (process.of_launched, Some(process.pid))
+        }
+        (None, Some(untraced)) => (true, untraced.process().map(|process| process.pid)),
+        (None, None) => (false, None),
     };
     let kill = arguments.terminate_debuggee.unwrap_or(launched);
     adapter.leave = match (kill, arguments.suspend_debuggee) {
@@ -74,6 +78,17 @@ pub fn disconnect(
         (false, Some(true)) => Leave::Suspend,
         (false, _) => Leave::Detach,
     };
+    let is_left = launched && !kill && adapter.phase != Phase::Ended;
+    if let Some(process) = process.filter(|_| is_left) {
+        let how = match adapter.leave {
+            Leave::Suspend => format!("stopped: `kill -CONT {process}` has it go on"),
+            _ => "running".to_owned(),
+        };
+        let sentence = format!(
+            "process {process} is left {how}; what it writes to the debug console is dropped from now on"
+        );
+        say(context.outbox(), &sentence);
+    }
     adapter.end();
     Ok(Empty)
 }

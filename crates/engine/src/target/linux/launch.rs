@@ -192,7 +192,9 @@ fn run_child(plan: &Plan) -> ! {
             libc::setsid();
             libc::ioctl(terminal, libc::TIOCSCTTY, 0);
         } else if plan.own_group {
-            libc::setpgid(0, 0);
+            // A session, too: the kernel hangs up (SIGHUP) a stopped group whose last parent in its session ends, which the
+            // debugger would be when it leaves the program stopped and ends.
+            libc::setsid();
         }
         // What the debugger ignores or blocks (Rust programs ignore SIGPIPE) is not the program's business.
         for signal in 1..=plan.highest_signal {

@@ -10,12 +10,14 @@
 
 use crate::Event;
 use crate::event::Stream;
+use crate::target::linux::untraced::before_exec;
 use crate::target::linux::wait::Waker;
 use crate::written::UnderWay;
 use crossbeam_channel::Sender;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -83,9 +85,16 @@ impl Output {
         }
     }
 
-    /// The program runs on without us: reading goes on as long as anybody writes, or it would die of SIGPIPE.
+    /// The program runs on without us. What it writes is read and dropped as long as anybody writes, or it would die of SIGPIPE:
+    /// in other processes, which stay when this one ends.
     pub(crate) fn let_go(&mut self) {
-        if let Some(hang_up) = self.hang_up.take() {
+        let Some(hang_up) = self.hang_up.take() else {
+            return;
+        };
+        let mut pipes = self.pipes.iter();
+        if let Err(error) = pipes.try_for_each(|pipe| pipe.read_elsewhere()) {
+            tracing::warn!(%error, "what the program writes is read as long as this process lives");
+            // The readers go on.
             let _ = hang_up.into_raw_fd();
         }
     }
@@ -202,6 +211,25 @@ impl Pipe {
             }
             last = Instant::now();
         }
+    }
+
+    /// Has another process read what comes, to the end, and drop it.
+    fn read_elsewhere(&self) -> io::Result<()> {
+        let input = self.lock().file.try_clone()?;
+        // SAFETY: sets the flags of a descriptor that we own.
+        if unsafe { libc::fcntl(input.as_raw_fd(), libc::F_SETFL, 0) } == -1 {
+            return Err(io::Error::last_os_error());
+        }
+        let mut command = Command::new("cat");
+        command.stdin(input).current_dir("/");
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        before_exec(&mut command, true, None);
+        let mut reader = command.spawn()?;
+        // Only to be waited for where this process lives on.
+        std::thread::Builder::new()
+            .name("drain".to_owned())
+            .spawn(move || reader.wait())?;
+        Ok(())
     }
 
     fn lock(&self) -> MutexGuard<'_, Reading> {

@@ -127,14 +127,16 @@ fn guard(guarded: Guarded, alive: RawFd) -> ! {
     }
 }
 
-/// Gives what a command runs the signals that a program begins with, and a session of its own with this terminal where it has one.
-pub(crate) fn before_exec(command: &mut Command, terminal: Option<RawFd>) {
+/// Gives what a command runs the signals that a program begins with, and a session where it is to have its own, or has this terminal.
+pub(crate) fn before_exec(command: &mut Command, own_session: bool, terminal: Option<RawFd>) {
     let highest = libc::SIGRTMAX();
     // SAFETY: what runs in the child only makes system calls.
     unsafe {
         command.pre_exec(move || {
-            if let Some(terminal) = terminal {
+            if own_session || terminal.is_some() {
                 libc::setsid();
+            }
+            if let Some(terminal) = terminal {
                 libc::ioctl(terminal, libc::TIOCSCTTY, 0);
             }
             for signal in 1..=highest {
