@@ -661,6 +661,14 @@ impl Adapter {
         outbox.event::<TerminatedEvent>(Default::default());
     }
 
+    /// This process was asked to end, by a signal: the session is over, which the client didn't ask for.
+    pub fn ends_with_the_process(&self, outbox: &Outbox) {
+        if !matches!(self.phase, Phase::New | Phase::Ended) {
+            say(outbox, "the debug adapter was asked to end");
+            outbox.event::<TerminatedEvent>(Default::default());
+        }
+    }
+
     /// Takes leave of the debuggee, if there still is one.
     pub fn end(&mut self) {
         self.engine_events = None;

@@ -12,7 +12,7 @@ use crossbeam_channel::{
     Receiver, Select, Sender, TryRecvError, bounded, never, select, unbounded,
 };
 use dapple_dap::server::Flow;
-use dapple_dap::transport::{Connection, Incoming};
+use dapple_dap::transport::{Closed, Connection, Incoming};
 use dapple_engine::launch::{IndexCache, ProcessGroup};
 use dapple_engine::session::Waker;
 use std::convert::Infallible;
@@ -80,7 +80,10 @@ enum Event {
 
 /// Serves one session until the client disconnects or vanishes. A launched program doesn't outlive it, unless the client
 /// asked for that.
-pub fn serve(connection: Connection, options: ServeOptions) {
+///
+/// # Errors
+/// What the client sent can't be read any further: [`Closed::Lost`].
+pub fn serve(connection: Connection, options: ServeOptions) -> Result<(), Closed> {
     let shutdown = options.shutdown.clone();
     let waker = Arc::new(Waker::default());
     let _watch = wake_at_shutdown(&shutdown, &waker);
@@ -116,10 +119,15 @@ pub fn serve(connection: Connection, options: ServeOptions) {
             Event::Job(job) => job(&mut adapter, &session.outbox(), session.conventions()),
             Event::EngineLost => adapter.lost_engine(&session.outbox()),
             Event::Shutdown => {
+                adapter.ends_with_the_process(&session.outbox());
                 session.disconnect(&mut adapter);
                 break;
             }
         }
+    }
+    match session.closed() {
+        Some(lost @ Closed::Lost(_)) => Err(lost.clone()),
+        _ => Ok(()),
     }
 }
 

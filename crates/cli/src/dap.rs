@@ -87,8 +87,7 @@ fn serve_until_the_end(options: Options, front: Option<apart::Front>) -> anyhow:
     match options.listen {
         None => {
             let connection = log.options(1).stdio();
-            serve(connection, serve_options(&shutdown));
-            Ok(())
+            serve(connection, serve_options(&shutdown)).context("the client's messages")
         }
         Some(address) => {
             let reach = match options.allow_remote {
@@ -133,7 +132,11 @@ fn listen(
     };
     thread::Builder::new().name("stop".to_owned()).spawn(stop)?;
     let options = serve_options(shutdown);
-    let session = move |_, connection| serve(connection, options.clone());
+    let session = move |number, connection| {
+        if let Err(error) = serve(connection, options.clone()) {
+            tracing::error!(connection = number, %error, "the session has ended");
+        }
+    };
     Ok(serve_each(&*server, |number| log.options(number), session)?)
 }
 

@@ -5,7 +5,8 @@
 //! not decided here: see [`crate::envelope`].
 //!
 //! Worth knowing: the decoder never allocates what a header merely claims. It holds the bytes it was given and no
-//! more, and a message over the limit is counted past instead of stored, so the stream stays readable behind it.
+//! more. Behind bytes that are no message it goes on at the next `Content-Length:`, wherever that is; only a message over the limit
+//! ends the stream.
 
 use serde::Serialize;
 
@@ -18,6 +19,9 @@ pub const DEFAULT_LIMIT: usize = 64 << 20;
 /// The longest block of headers accepted, in bytes. Real ones are below 100.
 const HEADER_LIMIT: usize = 8 << 10;
 
+/// How the header begins that every message has.
+const LENGTH: &[u8] = b"Content-Length:";
+
 /// What was wrong with the bytes of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -28,17 +32,17 @@ pub enum CodecError {
         /// The line, shortened.
         line: String,
     },
-    /// The value of `Content-Length` is not a count of bytes. The stream cannot be trusted any more.
+    /// The value of `Content-Length` is not a count of bytes. What follows is skipped, up to the next `Content-Length:`.
     #[error(
-        "`Content-Length` must be a number of bytes, found `{value}`; the stream cannot be read any further"
+        "`Content-Length` must be a number of bytes, found `{value}`; what follows is skipped, up to the next one"
     )]
     BadLength {
         /// The header's value, shortened.
         value: String,
     },
-    /// A header block gives two different lengths. The stream cannot be trusted any more.
+    /// A header block gives two different lengths. What follows is skipped, up to the next `Content-Length:`.
     #[error(
-        "`Content-Length` is given twice, as {first} and as {second}; the stream cannot be read any further"
+        "`Content-Length` is given twice, as {first} and as {second}; what follows is skipped, up to the next one"
     )]
     TwoLengths {
         /// The first value.
@@ -46,14 +50,18 @@ pub enum CodecError {
         /// The second, different one.
         second: u64,
     },
-    /// A header block ended without a length. The stream cannot be trusted any more.
-    #[error("a message without `Content-Length`; the stream cannot be read any further")]
+    /// A header block ended without a length. What follows is skipped, up to the next `Content-Length:`.
+    #[error(
+        "a message without `Content-Length`; what follows is skipped, up to the next one that has it"
+    )]
     NoLength,
-    /// A header block does not end. The stream cannot be trusted any more.
-    #[error("more than {HEADER_LIMIT} bytes of headers; the stream cannot be read any further")]
+    /// A header block does not end. What follows is skipped, up to the next `Content-Length:`.
+    #[error(
+        "more than {HEADER_LIMIT} bytes of headers; what follows is skipped, up to the next `Content-Length`"
+    )]
     HeadersTooLong,
-    /// A message is longer than the limit. It is skipped.
-    #[error("a message of {length} bytes is over the limit of {limit}; it is skipped")]
+    /// A message is longer than the limit. The stream ends here: nobody sends so much, and to wait for it would be to hang.
+    #[error("a message of {length} bytes is over the limit of {limit}; nothing more is read")]
     TooLong {
         /// What the header said, in bytes.
         length: u64,
@@ -71,15 +79,20 @@ pub enum CodecError {
 }
 
 impl CodecError {
-    /// True if nothing after this can be read from the stream: where the next message starts is unknown.
+    /// True if nothing after this is read from the stream.
     pub fn is_fatal(&self) -> bool {
-        match self {
+        matches!(self, Self::TooLong { .. })
+    }
+
+    /// True if the bytes behind it are skipped up to a `Content-Length:`.
+    fn is_followed_by_garbage(&self) -> bool {
+        matches!(
+            self,
             Self::BadLength { .. }
-            | Self::TwoLengths { .. }
-            | Self::NoLength
-            | Self::HeadersTooLong => true,
-            Self::NotAHeader { .. } | Self::TooLong { .. } | Self::NotUtf8 { .. } => false,
-        }
+                | Self::TwoLengths { .. }
+                | Self::NoLength
+                | Self::HeadersTooLong
+        )
     }
 }
 
@@ -90,8 +103,8 @@ enum Place {
     Headers { length: Option<u64>, bytes: usize },
     /// Before a body of this length.
     Body { length: usize },
-    /// In a body that is not kept; this much of it is still to come.
-    Skip { remaining: u64 },
+    /// In bytes that are skipped, up to the next [`LENGTH`].
+    Garbage,
     /// Behind a fatal error.
     Lost,
 }
@@ -138,7 +151,7 @@ impl Decoder {
         Self::with_limit(DEFAULT_LIMIT)
     }
 
-    /// A decoder that skips messages longer than `limit` bytes.
+    /// A decoder for which a message longer than `limit` bytes is the end of the stream.
     pub fn with_limit(limit: usize) -> Self {
         Self {
             buffer: Vec::new(),
@@ -150,17 +163,9 @@ impl Decoder {
     }
 
     /// Adds bytes that were read from the stream.
-    pub fn push(&mut self, mut bytes: &[u8]) {
-        match &mut self.place {
-            Place::Lost => return,
-            Place::Skip { remaining } if self.start == self.buffer.len() => {
-                let skipped = usize::try_from(*remaining)
-                    .unwrap_or(usize::MAX)
-                    .min(bytes.len());
-                *remaining -= skipped as u64;
-                bytes = &bytes[skipped..];
-            }
-            _ => {}
+    pub fn push(&mut self, bytes: &[u8]) {
+        if self.is_lost() {
+            return;
         }
         if self.start == self.buffer.len() {
             self.buffer.clear();
@@ -184,6 +189,12 @@ impl Decoder {
     )]
     pub fn next(&mut self) -> Result<Option<String>, CodecError> {
         let result = self.advance();
+        if result
+            .as_ref()
+            .is_err_and(CodecError::is_followed_by_garbage)
+        {
+            self.place = Place::Garbage;
+        }
         if result.as_ref().is_err_and(CodecError::is_fatal) {
             self.place = Place::Lost;
             self.buffer = Vec::new();
@@ -214,16 +225,14 @@ impl Decoder {
             let available = self.buffer.len() - self.start;
             match self.place {
                 Place::Lost => return Ok(None),
-                Place::Skip { remaining } => {
-                    let skipped = usize::try_from(remaining)
-                        .unwrap_or(usize::MAX)
-                        .min(available);
-                    self.start += skipped;
-                    let remaining = remaining - skipped as u64;
-                    if remaining > 0 {
-                        self.place = Place::Skip { remaining };
+                Place::Garbage => {
+                    let rest = &self.buffer[self.start..];
+                    let Some(at) = position_of_length(rest) else {
+                        // The beginning of one may be at the end.
+                        self.start = self.buffer.len() - available.min(LENGTH.len() - 1);
                         return Ok(None);
-                    }
+                    };
+                    self.start += at;
                     self.place = Place::START;
                 }
                 Place::Body { length } => {
@@ -269,21 +278,30 @@ impl Decoder {
         length: Option<u64>,
         bytes: usize,
     ) -> Result<(), CodecError> {
+        let line_start = line.start;
         let line = &self.buffer[line];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.is_empty() {
             return self.end_of_headers(length, bytes);
         }
         self.place = Place::Headers { length, bytes };
-        let Some(colon) = line.iter().position(|&byte| byte == b':') else {
-            return Err(CodecError::NotAHeader {
+        let colon = line.iter().position(|&byte| byte == b':');
+        let name = colon.map(|colon| line[..colon].trim_ascii());
+        let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
+        let Some((colon, name)) = colon
+            .zip(name)
+            .filter(|(_, name)| name.iter().all(is_token))
+        else {
+            let error = CodecError::NotAHeader {
                 line: excerpt(line),
-            });
+            };
+            // What is left of a message may stand in front of the next one's header.
+            if let Some(at) = position_of_length(line) {
+                self.start = line_start + at;
+            }
+            return Err(error);
         };
-        if !line[..colon]
-            .trim_ascii()
-            .eq_ignore_ascii_case(b"content-length")
-        {
+        if !name.eq_ignore_ascii_case(&LENGTH[..LENGTH.len() - 1]) {
             return Ok(());
         }
         let value = line[colon + 1..].trim_ascii();
@@ -319,15 +337,18 @@ impl Decoder {
                 self.place = Place::Body { length };
                 Ok(())
             }
-            _ => {
-                self.place = Place::Skip { remaining: length };
-                Err(CodecError::TooLong {
-                    length,
-                    limit: self.limit,
-                })
-            }
+            _ => Err(CodecError::TooLong {
+                length,
+                limit: self.limit,
+            }),
         }
     }
+}
+
+/// Where the next header begins that gives a message's length.
+fn position_of_length(bytes: &[u8]) -> Option<usize> {
+    let mut windows = bytes.windows(LENGTH.len());
+    windows.position(|window| window.eq_ignore_ascii_case(LENGTH))
 }
 
 /// Digits only: `-1`, `+1`, `1e3` and an empty value are no lengths.

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use dapple_dap::codec::{CodecError, encode};
+use dapple_dap::codec::{CodecError, DEFAULT_LIMIT, encode};
 use dapple_dap::testing::{Recorder, TestClient};
 use dapple_dap::transport::listen::{AcceptError, Reach, TcpServer, UnixServer};
 use dapple_dap::transport::{Closed, Direction, Options, Outgoing};
@@ -180,9 +180,10 @@ fn a_stream_that_ends_within_a_message_or_cannot_be_read_says_so() {
         (&b"Content-Length: 10\r\n\r\n{"[..], Closed::Truncated),
         (b"Content-Le", Closed::Truncated),
         (
-            b"Content-Length: -1\r\n\r\n",
-            Closed::Lost(CodecError::BadLength {
-                value: "-1".to_owned(),
+            b"Content-Length: 99999999999\r\n\r\n",
+            Closed::Lost(CodecError::TooLong {
+                length: 99_999_999_999,
+                limit: DEFAULT_LIMIT,
             }),
         ),
     ] {

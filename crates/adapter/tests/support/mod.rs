@@ -60,7 +60,9 @@ impl Session {
     pub fn serving(options: ServeOptions, arguments: InitializeRequestArguments) -> Session {
         let traffic = Arc::new(Mutex::new(Traffic::default()));
         let (ours, theirs) = checked(&traffic).memory();
-        let serving = std::thread::spawn(move || serve(theirs, options));
+        let serving = std::thread::spawn(move || {
+            serve(theirs, options).expect("readable messages");
+        });
         Session::opened(TestClient::new(ours), Some(serving), traffic, arguments)
     }
 

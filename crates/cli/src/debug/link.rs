@@ -321,7 +321,11 @@ fn host_own(options: transport::Options) -> anyhow::Result<(Client, Option<JoinH
     };
     let host = thread::Builder::new()
         .name("adapter".to_owned())
-        .spawn(move || dapple_adapter::serve(theirs, options));
+        .spawn(move || {
+            if let Err(error) = dapple_adapter::serve(theirs, options) {
+                tracing::error!(%error, "the debug adapter has ended");
+            }
+        });
     Ok((
         Client::new(ours),
         Some(host.context("can't start a thread for the adapter")?),

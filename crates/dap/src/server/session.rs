@@ -13,11 +13,18 @@ use super::failure::Failure;
 use super::outbox::{NOT_FROM_CLIENT, Outbox, RequestError, failure_text};
 use super::{Inner, Server};
 use crate::cancel::CancelToken;
+use crate::codec::CodecError;
 use crate::envelope::{Envelope, EnvelopeError, Kind};
 use crate::message::excerpt::of_name;
 use crate::message::{self, Raw, Request};
 use crate::transport::{Closed, Connection, Incoming, Message};
-use crate::types::{DisconnectRequest, InitializeRequest, InitializeRequestArguments};
+use crate::types::{
+    DisconnectRequest, InitializeRequest, InitializeRequestArguments, OutputEvent, OutputEventBody,
+    OutputEventCategory,
+};
+
+/// So many pieces of bad input are told to the user.
+const MOST_MALFORMED: usize = 20;
 
 /// Whether to go on after a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +80,10 @@ pub struct Session<S> {
     /// `disconnect` came, or the client is gone; the handler was called.
     disconnecting: bool,
     closed: bool,
+    reason: Option<Closed>,
+    /// What was wrong with the input and is yet to be told.
+    malformed: Vec<CodecError>,
+    told_malformed: usize,
 }
 
 impl<S> std::fmt::Debug for Session<S> {
@@ -114,6 +125,9 @@ impl<S> Session<S> {
             incoming,
             disconnecting: false,
             closed: false,
+            reason: None,
+            malformed: Vec::new(),
+            told_malformed: 0,
         }
     }
 
@@ -143,7 +157,12 @@ impl<S> Session<S> {
     pub fn handle(&mut self, state: &mut S, incoming: Incoming) -> Flow {
         match incoming {
             Incoming::Message(message) => self.message(state, &message),
-            Incoming::Malformed(error) => tracing::warn!(%error, "bad input from the client"),
+            Incoming::Malformed(error) => {
+                tracing::warn!(%error, "bad input from the client");
+                if self.malformed.len() < MOST_MALFORMED {
+                    self.malformed.push(error);
+                }
+            }
             Incoming::Closed(reason) => {
                 match reason {
                     Closed::ByPeer => tracing::debug!(%reason, "the client is gone"),
@@ -152,13 +171,37 @@ impl<S> Session<S> {
                 self.context.outbox.client_gone();
                 self.closed = true;
                 self.disconnect(state);
+                self.reason = Some(reason);
             }
         }
+        self.tell_malformed();
         let flow = self.flow();
         if flow == Flow::Closed {
             self.finish();
         }
         flow
+    }
+
+    /// Why the client is gone; `None` where it took leave, or is still there.
+    pub fn closed(&self) -> Option<&Closed> {
+        self.reason.as_ref()
+    }
+
+    /// Tells the user what of the input was skipped, once the client listens.
+    fn tell_malformed(&mut self) {
+        if self.malformed.is_empty() || self.context.outbox.client().is_none() {
+            return;
+        }
+        for error in self.malformed.drain(..) {
+            self.told_malformed += 1;
+            let text = match self.told_malformed {
+                1..MOST_MALFORMED => format!("bad input from the client: {error}\n"),
+                MOST_MALFORMED => "more bad input from the client is not told\n".to_owned(),
+                _ => continue,
+            };
+            let body = OutputEventBody::new(text).with_category(OutputEventCategory::Console);
+            self.context.outbox.event::<OutputEvent>(body);
+        }
     }
 
     /// Ends the session as the client's `disconnect` would: for signals such as SIGTERM. Does nothing if the client did

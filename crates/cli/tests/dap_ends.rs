@@ -1,0 +1,161 @@
+//! How `dapple dap` ends, and how it doesn't: by input that can't be read, and by signals.
+
+mod support;
+
+use dapple_dap::client::Client;
+use dapple_dap::testing::{TestClient, launch_arguments};
+use dapple_dap::types::*;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+/// `dapple dap`, spoken to in bytes.
+struct Raw {
+    child: Child,
+    output: BufReader<ChildStdout>,
+    seq: i64,
+}
+
+impl Raw {
+    fn start() -> Raw {
+        let mut command = support::dapple();
+        command.arg("dap").stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("dapple runs");
+        let output = BufReader::new(child.stdout.take().expect("a pipe"));
+        Raw {
+            child,
+            output,
+            seq: 0,
+        }
+    }
+
+    fn send(&mut self, bytes: &[u8]) {
+        let input = self.child.stdin.as_mut().expect("a pipe");
+        input.write_all(bytes).expect("it reads");
+        input.flush().expect("it reads");
+    }
+
+    fn request(&mut self, command: &str, arguments: &Value) {
+        self.seq += 1;
+        let text = json!({
+            "seq": self.seq, "type": "request", "command": command, "arguments": arguments,
+        })
+        .to_string();
+        self.send(format!("Content-Length: {}\r\n\r\n{text}", text.len()).as_bytes());
+    }
+
+    /// The next message; `None` at the end.
+    fn message(&mut self) -> Option<Value> {
+        let mut length = None;
+        loop {
+            let mut line = String::new();
+            if self.output.read_line(&mut line).expect("text") == 0 {
+                return None;
+            }
+            match line.trim_end().split_once(": ") {
+                Some((_, value)) => length = value.parse::<usize>().ok(),
+                None => break,
+            }
+        }
+        let mut body = vec![0; length.expect("a length")];
+        self.output.read_exact(&mut body).expect("a body");
+        Some(serde_json::from_slice(&body).expect("JSON"))
+    }
+
+    /// The answer to the last request, and what the console said before it.
+    fn answer(&mut self) -> (Value, String) {
+        let mut console = String::new();
+        loop {
+            let message = self.message().expect("an answer");
+            if message["event"] == "output" {
+                console += message["body"]["output"].as_str().expect("a text");
+            }
+            if message["request_seq"] == self.seq {
+                return (message, console);
+            }
+        }
+    }
+}
+
+#[test]
+fn input_that_is_no_message_is_skipped_and_told_in_the_console() {
+    let garbage: [(&[u8], &str); 6] = [
+        (
+            b"starting the adapter...\r\n",
+            "found `starting the adapter...`",
+        ),
+        (b"Content-Length: many\r\n\r\n{\"seq\":1}", "found `many`"),
+        (
+            b"Content-Type: json\r\n\r\n{\"seq\":1}",
+            "without `Content-Length`",
+        ),
+        (
+            b"Content-Length: 3\r\nContent-Length: 4\r\n\r\n{}",
+            "given twice, as 3 and as 4",
+        ),
+        (&[b'#'; 20_000], "bytes of headers"),
+        (b"Content-Length: 2\r\n\r\n\"\xff", "is not UTF-8"),
+    ];
+    // Before there is anybody to be told.
+    let mut raw = Raw::start();
+    raw.send(garbage[1].0);
+    raw.request("initialize", &json!({"adapterID": "raw"}));
+    let (answer, _) = raw.answer();
+    assert_eq!(answer["success"], true);
+    let mut expected = Vec::from([garbage[1].1]);
+    for (bytes, told) in garbage {
+        raw.send(bytes);
+        expected.push(told);
+        raw.request("threads", &Value::Null);
+        let (answer, console) = raw.answer();
+        assert_eq!(answer["success"], true, "{answer}");
+        for told in expected.drain(..) {
+            assert!(console.contains(told), "{told}: {console}");
+        }
+    }
+    raw.request("disconnect", &json!({}));
+    assert_eq!(raw.answer().0["success"], true);
+    assert_eq!(raw.child.wait().expect("its end").code(), Some(0));
+}
+
+#[test]
+fn a_length_beyond_the_limit_ends_the_adapter_at_once_with_an_error() {
+    let mut raw = Raw::start();
+    raw.request("initialize", &json!({"adapterID": "raw"}));
+    raw.answer();
+    // None of these bytes ever come, and the input stays open.
+    raw.send(b"Content-Length: 99999999999\r\n\r\n");
+    while raw.message().is_some() {}
+    assert_eq!(raw.child.wait().expect("its end").code(), Some(1));
+    let mut said = String::new();
+    let mut stderr = raw.child.stderr.take().expect("a pipe");
+    stderr.read_to_string(&mut said).expect("text");
+    assert!(
+        said.contains("a message of 99999999999 bytes is over the limit"),
+        "{said}"
+    );
+}
+
+#[test]
+fn signals_end_the_session_with_terminated() {
+    for signal in ["-INT", "-TERM"] {
+        let program = support::scratch("signalled").join(format!("program-{}", std::process::id()));
+        support::compile("sleepless.c", &program);
+        let client = Client::spawn(support::dapple().arg("dap")).expect("dapple runs");
+        let client = TestClient::from(client);
+        client.initialize();
+        client.ok::<LaunchRequest>(launch_arguments(&json!({ "program": program })));
+        client.ok::<ConfigurationDoneRequest>(Default::default());
+        let process = client.wait_for::<ProcessEvent>();
+        let process = process.system_process_id.expect("a process");
+        let adapter = client.process_id().expect("a process").to_string();
+        let sent = Command::new("kill").args([signal, &adapter]).status();
+        assert!(sent.expect("kill runs").success());
+        client.wait_for::<TerminatedEvent>();
+        // What was launched ends with the session.
+        while std::path::Path::new(&format!("/proc/{process}")).exists() {
+            std::thread::yield_now();
+        }
+    }
+}
