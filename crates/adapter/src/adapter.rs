@@ -12,6 +12,7 @@ use crate::handlers::forks::Forks;
 use crate::later::Later;
 use crate::loaded_sources::LoadedSources;
 use crate::main_loop::ServeOptions;
+use crate::main_stop::MainStop;
 use crate::output::TextStream;
 use crate::source_map::SourceMap;
 use crate::styling;
@@ -160,6 +161,7 @@ pub struct Adapter {
     pub phase: Phase,
     pub configured: bool,
     pub stop_on_entry: bool,
+    pub main_stop: MainStop,
     /// Code that steps don't enter.
     pub skip: SkipList,
     pub source_map: Arc<SourceMap>,
@@ -224,6 +226,7 @@ impl Adapter {
             phase: Phase::New,
             configured: false,
             stop_on_entry: false,
+            main_stop: MainStop::None,
             skip: SkipList::default(),
             source_map: Arc::default(),
             visualizers: Vec::new(),
@@ -326,7 +329,7 @@ impl Adapter {
             debuggee.tell_end();
             return Ok(());
         }
-        if self.stop_on_entry {
+        if !self.set_main_stop(outbox)? || self.stop_on_entry {
             self.phase = Phase::Stopped;
             let thread = ThreadId(self.debuggee()?.process().pid);
             self.stopped_thread = Some(thread);
@@ -551,6 +554,7 @@ impl Adapter {
                     say(outbox, why);
                 }
             }
+            let at_main = self.main_stop.is_among(&ids);
             // A temporary one has no id for the client.
             let ids = ids.into_iter();
             let ids: Vec<i64> = ids.filter_map(|id| self.breakpoints.known_id(id)).collect();
@@ -561,6 +565,7 @@ impl Adapter {
             let hit = to_dap::Hit {
                 all_functions: all(&|id| self.breakpoints.is_function(id)),
                 all_instructions: all(&|id| self.breakpoints.is_instruction(id)),
+                at_main: ids.is_empty() && at_main,
                 ids,
             };
             outbox.event::<StoppedEvent>(to_dap::stopped(stop, index == 0, hit));

@@ -23,6 +23,7 @@ mod later;
 mod loaded_sources;
 mod logged;
 mod main_loop;
+mod main_stop;
 mod output;
 mod source_map;
 pub mod styling;

@@ -321,12 +321,19 @@ pub struct Hit {
     pub all_functions: bool,
     /// All of them are on instructions.
     pub all_instructions: bool,
+    /// There are none: it is the stop at `main` that the launch asked for.
+    pub at_main: bool,
 }
 
 /// A thread's stop. Only the `first` of several speaks for all threads; the client's focus stays with it.
 pub fn stopped(stop: &Stop, first: bool, hit: Hit) -> StoppedEventBody {
     let (reason, description, text) = match &stop.reason {
         StopReason::Entry => (StoppedEventReason::Entry, "Stopped at entry", None),
+        StopReason::Breakpoint(_) if hit.at_main => (
+            StoppedEventReason::Entry,
+            "Stopped at the beginning of main",
+            None,
+        ),
         StopReason::Breakpoint(_) if hit.all_functions => (
             StoppedEventReason::FunctionBreakpoint,
             "Stopped at a function breakpoint",

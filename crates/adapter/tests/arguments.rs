@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use support::fixture::fixtures_folder;
 use support::running::{Running, kill};
-use support::{Fixture, Session, core_of, file, initialize_arguments, text};
+use support::{Fixture, Session, core_of, file, file_of, initialize_arguments, text};
 
 fn attach_arguments(value: &Value) -> AttachRequestArguments {
     serde_json::from_value(value.clone()).expect("an object")
@@ -138,13 +138,57 @@ fn an_environment_may_be_a_list_of_names_and_values() {
 }
 
 #[test]
-fn a_stop_at_entry_is_one_on_entry() {
+fn a_stop_at_entry_is_at_the_beginning_of_main() {
+    for (source, name) in [("exit.c", "main"), ("threads.rs", "threads::main")] {
+        let fixture = Fixture::new(source);
+        for argument in ["stopAtEntry", "stopAtBeginningOfMainSubprogram"] {
+            let session = Session::started(&fixture, json!({argument: true}), &[]);
+            let entry = session.stopped(StoppedEventReason::Entry);
+            assert_eq!(entry.top.name, name, "{argument} of {source}");
+            assert_eq!(file_of(&entry.top), Some(fixture.path()));
+            assert_eq!(
+                entry.event.description.as_deref(),
+                Some("Stopped at the beginning of main")
+            );
+            // Once only, and no breakpoint that the client should know.
+            assert_eq!(entry.event.hit_breakpoint_ids, None);
+            session.resume(entry.thread);
+            assert_eq!(session.exit_code(), 0, "{argument} of {source}");
+        }
+    }
+}
+
+#[test]
+fn a_stop_at_entry_is_beside_one_on_entry_and_breakpoints_on_main() {
     let fixture = Fixture::new("exit.c");
-    let session = Session::started(&fixture, json!({"stopAtEntry": true}), &["main"]);
-    let entry = session.stopped(StoppedEventReason::Entry);
-    session.resume(entry.thread);
-    session.stopped_at(&fixture, "main", StoppedEventReason::Breakpoint);
+    let arguments = json!({"stopAtEntry": true, "stopOnEntry": true});
+    let session = Session::started(&fixture, arguments, &["main"]);
+    let first = session.stopped(StoppedEventReason::Entry);
+    assert_eq!(first.event.description.as_deref(), Some("Stopped at entry"));
+    session.resume(first.thread);
+    let main = session.stopped_at(&fixture, "main", StoppedEventReason::Breakpoint);
+    assert_eq!(main.event.hit_breakpoint_ids.map(|ids| ids.len()), Some(1));
     session.disconnect();
+}
+
+#[test]
+fn a_stop_at_entry_of_a_program_without_main_is_before_its_first_instruction() {
+    let fixture = Fixture::new("exit.c");
+    let stripped = fixtures_folder().join("stripped_without_main");
+    let strip = std::process::Command::new("strip")
+        .arg("-o")
+        .args([&stripped, &fixture.binary])
+        .status();
+    assert!(strip.expect("binutils").success());
+    let session = Session::new();
+    let arguments = json!({"program": stripped, "stopAtEntry": true});
+    session.ok::<LaunchRequest>(launch_arguments(&arguments));
+    session.configured();
+    let entry = session.stopped(StoppedEventReason::Entry);
+    assert_eq!(entry.event.description.as_deref(), Some("Stopped at entry"));
+    session.wait_for_written(OutputEventCategory::Console, "`stopAtEntry`: ");
+    session.resume(entry.thread);
+    assert_eq!(session.exit_code(), 0);
 }
 
 #[test]

@@ -84,15 +84,15 @@ pub const ALIASES: &[Row] = &[
         },
     },
     Row {
-        name: "stopAtEntry",
+        name: "stopAtBeginningOfMainSubprogram",
         requests: Requests::Launch,
         shape: Shape::Boolean,
         default: None,
-        description: "As `stopOnEntry`.",
+        description: "As `stopAtEntry`.",
         example: "true",
-        origin: alias("stopOnEntry", "cpptools"),
+        origin: alias("stopAtEntry", "gdb"),
         read: |given, name, value| {
-            given.common.stop_on_entry = boolean(name, value)?;
+            given.common.stop_at_main = boolean(name, value)?;
             Ok(())
         },
     },

@@ -61,6 +61,8 @@ pub struct Given {
 pub struct Common {
     /// Stop at the program's first instruction, or hold the process where it is.
     pub stop_on_entry: bool,
+    /// Stop once at the beginning of `main`; never set for a process that is attached to.
+    pub stop_at_main: bool,
     /// Ask debuginfod servers.
     pub debuginfod: bool,
     /// Code that steps don't enter.

@@ -136,10 +136,6 @@ const TOLD: &[(&[&str], &str)] = &[
         &["detachOnError"],
         "a process that was attached to is let go when the session ends, one that was launched ends",
     ),
-    (
-        &["stopAtBeginningOfMainSubprogram"],
-        "a function breakpoint on `main` stops there, `stopOnEntry` before the first instruction",
-    ),
     (&["workingDirectory", "workingDir"], "it is `cwd` here"),
     (
         &["arguments", "programArgs", "exeArgs"],

@@ -220,6 +220,19 @@ pub const ARGUMENTS: &[Row] = &[
         },
     },
     Row {
+        name: "stopAtEntry",
+        requests: Requests::Launch,
+        shape: Shape::Boolean,
+        default: Some("false"),
+        description: "Stop once at the beginning of `main`.",
+        example: "true",
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.common.stop_at_main = boolean(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
         name: "console",
         requests: Requests::Launch,
         shape: Shape::Word(&[

@@ -5,6 +5,7 @@ use crate::arguments::{Common, Console, LaunchArguments};
 use crate::building::Plan;
 use crate::handlers::{building, exceptions, terminal};
 use crate::main_loop::OwnStdin;
+use crate::main_stop::MainStop;
 use crate::to_dap;
 use dapple_dap::message::Empty;
 use dapple_dap::server::{ClientConventions, Context, Failure, LateProgress, Outbox, Responder};
@@ -161,6 +162,10 @@ fn prepare(
 /// Notes what is for a program however it is come by, and says what is wrong with it.
 pub fn take_common(adapter: &mut Adapter, common: Common, outbox: &Outbox) {
     adapter.stop_on_entry = common.stop_on_entry;
+    adapter.main_stop = match common.stop_at_main {
+        true => MainStop::Asked,
+        false => MainStop::None,
+    };
     adapter.skip = common.skip;
     adapter.source_map = Arc::new(common.source_map);
     adapter.visualizers = common.visualizers;

@@ -1,0 +1,59 @@
+//! The stop at the beginning of `main` that a launch may ask for (`stopAtEntry`): a temporary breakpoint on that function.
+
+use crate::adapter::{Adapter, say};
+use crate::to_dap;
+use dapple_dap::server::{Failure, Outbox};
+use dapple_engine::Error;
+use dapple_engine::session::temporary::{TemporaryBreakpoint, TemporaryPlace};
+
+/// Whether the launch asks for a stop at `main`, and what has come of that.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum MainStop {
+    /// No such stop.
+    #[default]
+    None,
+    /// The breakpoint is to be set before the program runs.
+    Asked,
+    /// The breakpoint was set, with the engine's id.
+    Set(i64),
+}
+
+impl MainStop {
+    /// Whether the breakpoint is one of those that a thread has stopped at.
+    pub fn is_among(self, engine_ids: &[i64]) -> bool {
+        matches!(self, MainStop::Set(id) if engine_ids.contains(&id))
+    }
+}
+
+impl Adapter {
+    /// Sets the breakpoint on `main` if the launch asks for it; `false` where there is no such function, which the user is told.
+    ///
+    /// # Errors
+    /// The program has ended.
+    pub fn set_main_stop(&mut self, outbox: &Outbox) -> Result<bool, Failure> {
+        if self.main_stop != MainStop::Asked {
+            return Ok(true);
+        }
+        let place = TemporaryPlace::Function {
+            name: "main".to_owned(),
+        };
+        let set = self
+            .debuggee()?
+            .set_temporary_breakpoint(TemporaryBreakpoint::at(place));
+        match set {
+            Ok(set) => self.main_stop = MainStop::Set(set.id),
+            Err(Error::Refused(why)) => {
+                self.main_stop = MainStop::None;
+                say(
+                    outbox,
+                    &format!(
+                        "`stopAtEntry`: {why}; the program is stopped before its first instruction"
+                    ),
+                );
+                return Ok(false);
+            }
+            Err(error) => return Err(to_dap::failure(&error)),
+        }
+        Ok(true)
+    }
+}
