@@ -393,7 +393,9 @@ pub fn stopped(stop: &Stop, first: bool, hit: Hit) -> StoppedEventBody {
                 stop.address
             )),
         ),
-        StopReason::Exception { kind, description } => (
+        StopReason::Exception {
+            kind, description, ..
+        } => (
             StoppedEventReason::Exception,
             match kind {
                 ExceptionKind::Throw | ExceptionKind::Rethrow => "Stopped at a throw",

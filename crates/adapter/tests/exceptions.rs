@@ -461,3 +461,33 @@ fn a_condition_is_looked_at_where_the_program_throws() {
     assert_eq!(session.exit_code(), 0);
     session.disconnect();
 }
+
+#[test]
+fn an_exception_at_a_breakpoint_is_told_as_one_with_the_breakpoint() {
+    for (source, args, filter) in [
+        ("throws.cpp", &["own"][..], "cpp_throw"),
+        ("panics.rs", &["plain", "index"], "rust_panic"),
+    ] {
+        let fixture = Fixture::new(source);
+        // Where the exception is met, by a run without the breakpoint.
+        let session = started(&fixture, args, &[(filter, None)]);
+        let (alone, told, _) = stop(&session, &fixture);
+        assert_eq!(alone.event.hit_breakpoint_ids, None);
+        let place = alone.top.instruction_pointer_reference.clone().unwrap();
+        session.disconnect();
+
+        let session = Session::new();
+        session.launch(&fixture, json!({"args": args}));
+        set_filters(&session, &[(filter, None)]);
+        let wanted = vec![InstructionBreakpoint::new(place)];
+        let arguments = SetInstructionBreakpointsArguments::new(wanted);
+        let set = session.ok::<SetInstructionBreakpointsRequest>(arguments);
+        let id = set.breakpoints[0].id.expect("an id");
+        session.configured();
+        let (stopped, text, _) = stop(&session, &fixture);
+        assert_eq!(text, told, "{source}");
+        assert_eq!(stopped.event.hit_breakpoint_ids, Some(vec![id]), "{source}");
+        assert!(!info(&session, stopped.thread).exception_id.is_empty());
+        session.disconnect();
+    }
+}

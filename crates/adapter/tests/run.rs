@@ -88,6 +88,7 @@ fn no_thread_slips_past_a_breakpoint() {
     while session.ends_or_stops() {
         let stop = session.wait_for::<StoppedEvent>();
         assert_eq!(stop.reason, StoppedEventReason::Breakpoint);
+        assert!(stop.hit_breakpoint_ids.is_some(), "{stop:?}");
         hits += 1;
         threads.insert(stop.thread_id);
         if stop.all_threads_stopped == Some(true) {
@@ -101,6 +102,10 @@ fn no_thread_slips_past_a_breakpoint() {
             for _ in 0..also {
                 let other = session.wait_for::<StoppedEvent>();
                 assert_eq!(other.all_threads_stopped, Some(false));
+                // Told as the first one, by the same breakpoint.
+                assert_eq!(other.reason, stop.reason);
+                assert_eq!(other.description, stop.description);
+                assert_eq!(other.hit_breakpoint_ids, stop.hit_breakpoint_ids);
                 hits += 1;
                 threads.insert(other.thread_id);
             }

@@ -47,6 +47,24 @@ fn exceptions_are_caught_when_asked_for_and_off_again() {
 }
 
 #[test]
+fn an_exception_at_a_breakpoint_is_told_with_it_and_counted() {
+    let source = write("both.cpp", THROWS);
+    let run = batch(
+        source.to_str().expect("plain path"),
+        &[
+            "catch cpp_throw",
+            "b __cxa_throw",
+            "run",
+            "info breakpoints",
+            "c",
+        ],
+    );
+    let told = "stopped by std::out_of_range: too much (thrown, main catches it), at breakpoint 1,";
+    assert_eq!(run.stdout.matches(told).count(), 2, "{run:#?}");
+    assert!(run.stdout.contains("hit once"), "{run:#?}");
+}
+
+#[test]
 fn the_filters_are_listed_and_what_is_wrong_is_said() {
     let source = write("listed.cpp", THROWS);
     let path = source.to_str().expect("plain path");

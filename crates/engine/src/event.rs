@@ -143,6 +143,7 @@ impl StopReason {
         match self {
             StopReason::Breakpoint(breakpoints)
             | StopReason::Undecided { breakpoints, .. }
+            | StopReason::Exception { breakpoints, .. }
             | StopReason::DataGone { breakpoints, .. } => breakpoints,
             _ => &[],
         }
@@ -248,6 +249,8 @@ pub enum StopReason {
         kind: ExceptionKind,
         /// A sentence for the user: what it is, what it says, who catches it.
         description: String,
+        /// The user's breakpoints at the place where exceptions of this kind pass, by id.
+        breakpoints: Vec<i64>,
     },
     /// The only threads that were let run have ended; the others are still held.
     LastRunnerEnded,

@@ -82,7 +82,10 @@ fn a_program_that_is_left_at_a_throw_has_its_own_bytes_and_goes_on() {
     let places = PLACES.map(|name| debuggee.symbol(name));
     debuggee.resume();
     let stops = debuggee.expect_stop();
-    let StopReason::Exception { kind, description } = &stops[0].reason else {
+    let StopReason::Exception {
+        kind, description, ..
+    } = &stops[0].reason
+    else {
         panic!("{stops:?}")
     };
     assert_eq!(*kind, ExceptionKind::Throw);
@@ -114,7 +117,10 @@ fn a_panic_that_aborts_is_told_and_so_is_its_abort() {
         .expect("it is there");
     debuggee.resume();
     let stops = debuggee.expect_stop();
-    let StopReason::Exception { kind, description } = &stops[0].reason else {
+    let StopReason::Exception {
+        kind, description, ..
+    } = &stops[0].reason
+    else {
         panic!("{stops:?}")
     };
     assert_eq!(*kind, ExceptionKind::Panic);

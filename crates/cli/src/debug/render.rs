@@ -86,16 +86,24 @@ pub fn stop_reason(stop: &StoppedEventBody, breakpoints: &[u32]) -> String {
             .collect::<Vec<_>>()
             .join(", ")
     };
+    let at = match breakpoints.len() {
+        0 => String::new(),
+        1 => format!(", at breakpoint {}", numbers()),
+        _ => format!(", at breakpoints {}", numbers()),
+    };
     match (&stop.reason, breakpoints.len()) {
+        (StoppedEventReason::Exception, _) => {
+            format!(
+                "by {}{at}",
+                told.unwrap_or_else(|| "an exception".to_owned())
+            )
+        }
         (_, 1) => format!("at breakpoint {}", numbers()),
         (_, 2..) => format!("at breakpoints {}", numbers()),
         (StoppedEventReason::Step, _) => "after a step".to_owned(),
         (StoppedEventReason::Pause, _) => "by a pause".to_owned(),
         (StoppedEventReason::Entry, _) => "at its entry".to_owned(),
         (StoppedEventReason::Breakpoint, _) => "at a breakpoint".to_owned(),
-        (StoppedEventReason::Exception, _) => {
-            format!("by {}", told.unwrap_or_else(|| "an exception".to_owned()))
-        }
         // What was accessed, and then the statement that did it.
         (StoppedEventReason::DataBreakpoint, _) => {
             let what = stop.description.as_deref().map(printable);

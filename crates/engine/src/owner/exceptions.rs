@@ -271,7 +271,11 @@ impl Owner {
         };
         let description = exception.description.clone();
         self.control(thread).exception = Some(Arc::new(exception));
-        Some(StopReason::Exception { kind, description })
+        Some(StopReason::Exception {
+            kind,
+            description,
+            breakpoints: Vec::new(),
+        })
     }
 
     /// Whether the exception that ends the program was told of when it was thrown.

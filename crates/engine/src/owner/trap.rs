@@ -191,7 +191,20 @@ impl Owner {
     pub(super) fn wanted(&mut self, thread: ThreadId, at: Address) -> Option<StopReason> {
         let users = self.memory.site(at).map(Site::users).unwrap_or_default();
         let due = self.due(thread, at, &users);
-        due.or_else(|| self.exception_met(thread, at))
+        // Also where a breakpoint stops the thread: the exception is what the user is to be told then, with the breakpoint.
+        match (due, self.exception_met(thread, at)) {
+            (
+                Some(StopReason::Breakpoint(ids)),
+                Some(StopReason::Exception {
+                    kind, description, ..
+                }),
+            ) => Some(StopReason::Exception {
+                kind,
+                description,
+                breakpoints: ids,
+            }),
+            (due, met) => due.or(met),
+        }
     }
 
     /// Whether a thread has yet to run into the site at its instruction pointer.
