@@ -89,6 +89,8 @@ pub(super) enum Kind {
         name: String,
         name_at: usize,
         arguments: Vec<Expression>,
+        /// By `->`.
+        arrow: bool,
     },
     /// `f(1, 2)`, `shape.area()`: of a member, the base is the object.
     Call {

@@ -432,6 +432,7 @@ impl Parser {
                         name,
                         name_at,
                         arguments,
+                        arrow,
                     };
                     expression = self.make(at, kind);
                     continue;

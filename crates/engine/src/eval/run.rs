@@ -22,6 +22,7 @@ mod built;
 mod builtins;
 mod called;
 mod convert;
+mod cpp_members;
 mod described;
 mod errno;
 mod formats;
@@ -172,7 +173,7 @@ impl Runner<'_> {
                 name_at,
                 arrow,
             } => {
-                let value = self.value(base)?;
+                let value = self.object_of(base, *name_at, *arrow)?;
                 self.member_of(value, base, name, *name_at, *arrow)
             }
             Kind::Index { base, index } => {
@@ -245,6 +246,7 @@ impl Runner<'_> {
                 name,
                 name_at,
                 arguments,
+                arrow,
             } => {
                 if let Some(number) = self.in_range(base, name, arguments)? {
                     return Ok(self.computed(number));
@@ -252,14 +254,20 @@ impl Runner<'_> {
                 if let Some(answer) = self.of_looked_up(base, name) {
                     return answer;
                 }
-                let value = self.value(base)?;
-                let method = (name.as_str(), *name_at);
-                if !self.users_methods(&value, name).is_empty() {
+                let value = self.object_of(base, *name_at, *arrow)?;
+                let method = (name.as_str(), *name_at, *arrow);
+                let receiver = self.receiver(&value, *arrow);
+                let is_users = match &receiver {
+                    Some(receiver) => self.has_users_method(receiver, name),
+                    None => !self.users_methods(&value, name).is_empty(),
+                };
+                if is_users {
                     let called = self.own_method(expression, base, method, arguments);
-                    let refused = || Err(Fault::new(*name_at, "functions are not called here"));
+                    let refused = || Err(self.unanswered(&value, base, name, *name_at)?);
                     return called.unwrap_or_else(refused);
                 }
-                match self.builtin(value, base, (name, *name_at), arguments) {
+                let asked = receiver.unwrap_or(value);
+                match self.builtin(asked, base, (name, *name_at), arguments) {
                     Err(fault) => {
                         let called = self.own_method(expression, base, method, arguments);
                         called.unwrap_or(Err(fault))

@@ -271,14 +271,45 @@ fn field_child(
     expression: Option<&str>,
     access: &str,
 ) -> NamedValue {
-    let expression = expression
-        .filter(|_| record.reachable && !field.base && is_name(&field.name))
-        .map(|e| format!("{}{access}{}", operand(e), field.name));
+    let expression = expression.filter(|_| record.reachable);
+    let expression = match field.base {
+        false => expression
+            .filter(|_| is_name(&field.name))
+            .map(|e| format!("{}{access}{}", operand(e), field.name)),
+        true => expression.and_then(|e| part_of_object(e, field, access)),
+    };
     NamedValue {
         name: field.name.clone(),
         value: field.value.clone(),
         expression,
         kind: None,
+    }
+}
+
+/// A base of an object, or `[Derived]`, the whole that it is a base of, as a cast.
+fn part_of_object(expression: &str, field: &Field, access: &str) -> Option<String> {
+    let is_class = |name: &str| !name.is_empty() && !name.contains(['{', '(', '['].as_slice());
+    let whole = field
+        .name
+        .strip_prefix('[')
+        .and_then(|name| name.strip_suffix(']'));
+    match (whole, access) {
+        (Some(class), "->") if is_class(class) => {
+            Some(format!("(*dynamic_cast<{class} *>({expression}))"))
+        }
+        (Some(class), _) if is_class(class) => Some(format!(
+            "(*dynamic_cast<{class} *>(&{}))",
+            operand(expression)
+        )),
+        (None, "->") if is_class(&field.name) => Some(format!(
+            "static_cast<{} &>(*{})",
+            field.name,
+            operand(expression)
+        )),
+        (None, _) if is_class(&field.name) => {
+            Some(format!("static_cast<{} &>({expression})", field.name))
+        }
+        _ => None,
     }
 }
 

@@ -48,6 +48,7 @@ mod whole;
 pub(crate) use c::decode;
 pub use children::RAW;
 pub(crate) use contents::extract_bits;
+pub(crate) use cpp::is_library as is_cpp_library;
 pub(crate) use formats::FORMATS;
 pub use formats::Format;
 pub(crate) use quoting::quote;

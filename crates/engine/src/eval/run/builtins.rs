@@ -279,7 +279,7 @@ impl Runner<'_> {
         })
     }
 
-    fn unanswered(
+    pub(super) fn unanswered(
         &self,
         value: &Value,
         base: &Expression,

@@ -111,13 +111,15 @@ impl Runner<'_> {
         &self,
         expression: &Expression,
         base: &Expression,
-        method: (&str, usize),
+        (name, name_at, arrow): (&str, usize, bool),
         arguments: &[Expression],
     ) -> Option<Result<Value, Fault>> {
         self.calls?;
+        // Rust has no arrow, and its methods are looked for on the way.
+        let arrow = arrow && self.frame.language != Language::Rust;
         let found = |runner: &Self| {
-            let value = runner.value(base)?;
-            runner.methods_called(value, base, method, false)
+            let value = runner.object_of(base, name_at, arrow)?;
+            runner.methods_called(value, base, (name, name_at), arrow)
         };
         let candidates = found(self).ok()?;
         Some(self.made(expression, || {
@@ -125,7 +127,7 @@ impl Runner<'_> {
         }))
     }
 
-    fn made(
+    pub(super) fn made(
         &self,
         expression: &Expression,
         wanted: impl FnOnce() -> Result<Call, Fault>,
@@ -148,7 +150,7 @@ impl Runner<'_> {
     }
 
     /// Of the functions that are meant the one that takes the arguments best (C++20 §12.2.4, in short).
-    fn chosen(
+    pub(super) fn chosen(
         &self,
         candidates: &[Candidate],
         callee: &Expression,

@@ -15,6 +15,8 @@ use std::sync::Arc;
 
 /// As many parts of a type are written out.
 const MOST_PARTS: usize = 64;
+/// What is in no name of a type or function.
+const NO_NAME: [char; 6] = ['(', '.', '=', '"', '+', '/'];
 /// What C and C++ write in front of a type's name.
 const KEYWORDS: [&str; 4] = ["struct ", "class ", "union ", "enum "];
 
@@ -25,6 +27,10 @@ pub(in super::super) fn described(
     reader: &Reader<'_>,
 ) -> Option<String> {
     let name = name.trim();
+    // A call that has failed stays that.
+    if name.contains(NO_NAME.as_slice()) {
+        return None;
+    }
     let runner = runner(name, frame, reader, None).ok()?;
     let keyword = KEYWORDS.iter().find_map(|word| name.strip_prefix(word));
     if keyword.is_none() && runner.is_variable(name) {

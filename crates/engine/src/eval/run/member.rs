@@ -60,11 +60,19 @@ impl Runner<'_> {
                 }
             }
         }
+        // What the static types lack, the object that is really there may have.
+        let wholes: Vec<Value> = seen.iter().filter_map(|it| self.whole_of(it)).collect();
+        if let Some(member) = wholes.iter().find_map(|it| self.own_member(it, name)) {
+            if arrow && !followed {
+                return Err(self.fault(base, "is no pointer; use `.` instead of `->`"));
+            }
+            return Ok(member);
+        }
         if let Some(constant) = self.constant_of_object(&object, name) {
             return Ok(constant);
         }
         let mut names = Vec::new();
-        for value in &seen {
+        for value in seen.iter().chain(&wholes) {
             self.collect_names(value, &mut names);
         }
         if names.is_empty() {

@@ -38,7 +38,7 @@ impl Runner<'_> {
             arrow,
         } = &callee.kind
         {
-            let value = self.value(base)?;
+            let value = self.object_of(base, *name_at, *arrow)?;
             return self.methods_called(value, base, (name, *name_at), *arrow);
         }
         // `(*f)(x)` is `f(x)` (C 2011 §6.3.2.1).
@@ -398,7 +398,7 @@ impl Runner<'_> {
     // Methods
 
     /// The methods of a name that an object has, or what it refers to.
-    pub(super) fn methods_called(
+    pub(in super::super) fn methods_called(
         &self,
         value: Value,
         base: &Expression,
@@ -408,6 +408,12 @@ impl Runner<'_> {
         let found = self.methods_behind(&value, name, arrow);
         if !found.is_empty() {
             return Ok(found);
+        }
+        if let Some(whole) = self.whole_behind(&value) {
+            let found = self.cpp_methods(&whole, name, 0);
+            if !found.is_empty() {
+                return Ok(found);
+            }
         }
         if let Some(member) = self.find_member(&value, name)
             && let Some(found) = self.behind(&member)
@@ -448,7 +454,12 @@ impl Runner<'_> {
         Vec::new()
     }
 
-    fn cpp_methods(&self, value: &Value, name: &str, depth: usize) -> Vec<Candidate> {
+    pub(in super::super) fn cpp_methods(
+        &self,
+        value: &Value,
+        name: &str,
+        depth: usize,
+    ) -> Vec<Candidate> {
         let Some(type_) = self.reader.resolve(value).map(|resolved| resolved.type_) else {
             return Vec::new();
         };
