@@ -527,9 +527,10 @@ fn what_is_wrong_in_cpp_is_said_with_what_would_be_right() {
             ),
             ("auto", "error: no variable `auto` here"),
             ("more ?: 1", "error: column 7: a value was expected here"),
+            ("item.Item::price", "3"),
             (
-                "item.Item::price",
-                "error: column 6: `item` has no member `Item::price`; it has kind, price, all",
+                "item.Other::price",
+                "error: column 6: `item` has no member `Other::price`; it has kind, price, all",
             ),
             ("operator+(1, 2)", "error: column 12: `)` was expected here"),
             (

@@ -285,6 +285,16 @@ impl<'a> Dwarf<'a> {
         units
     }
 
+    /// A static, or a constant that is only declared, as gcc has those of namespaces.
+    fn static_or_constant(&self, unit: &Unit<'a>, offset: usize) -> Option<Variable> {
+        let kind = VariableKind::Static;
+        self.variable(unit, offset, kind, 0, None).or_else(|| {
+            let chain = self.chain(unit, UnitOffset(offset));
+            chain.attribute(dw::DW_AT_const_value)?;
+            self.variable_of(&chain, (unit.index, offset), kind, 0, None)
+        })
+    }
+
     /// The static that a class declares: defined in the class's unit, a constant in the class itself, or defined in another unit.
     fn static_member(&self, member: &StaticMember) -> Option<Variable> {
         let unit = self.unit(member.entry.unit)?;
@@ -317,8 +327,7 @@ impl<'a> Dwarf<'a> {
                     .statics
                     .binary_search(&place.offset)
                     .is_ok();
-                let variable = outside
-                    .then(|| self.variable(unit, place.offset, VariableKind::Static, 0, None))??;
+                let variable = outside.then(|| self.static_or_constant(unit, place.offset))??;
                 wanted.matches(&variable.name).then_some(variable)
             };
             return places.into_iter().filter_map(variable).collect();
@@ -338,7 +347,7 @@ impl<'a> Dwarf<'a> {
                 if !base.is_some_and(|base| wanted.takes_base(base_of(&base))) {
                     continue;
                 }
-                let variable = self.variable(unit, offset, VariableKind::Static, 0, None);
+                let variable = self.static_or_constant(unit, offset);
                 found.extend(variable.filter(|variable| wanted.matches(&variable.name)));
             }
         }

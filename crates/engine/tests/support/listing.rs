@@ -144,7 +144,11 @@ fn write(
         if let Some(expression) = child.expression.as_ref().filter(|_| is_known) {
             let again = session.evaluate(expression, Some(frame));
             let again = again.unwrap_or_else(|e| panic!("{expression}: {e}")).1;
-            assert_eq!(again.text, rendered.text, "{expression}");
+            // A base that stands alone says what it is a part of.
+            let is_part = expression.starts_with("static_cast<") && again.text.starts_with('<');
+            if !is_part {
+                assert_eq!(again.text, rendered.text, "{expression}");
+            }
         }
         write((session, frame), child, rendered, level + 1, depth, text);
     }

@@ -159,6 +159,11 @@ impl Runner<'_> {
         let TypeKind::Aggregate(aggregate) = &resolved.type_.kind else {
             return None;
         };
+        // `object.Class::member` of its own class.
+        let name = match name.split_once("::") {
+            Some((class, last)) if names::base_name(&resolved.type_.name) == class => last,
+            _ => name,
+        };
         let is_index = name.bytes().all(|byte| byte.is_ascii_digit());
         let mut inner = Vec::new();
         for member in &aggregate.members {

@@ -1,6 +1,7 @@
 //! Types by their names: casts, sizes, and the constants of enumerations.
 
 use super::{Fault, MAX_STEPS, Runner, cast};
+use crate::Address;
 use crate::eval::a_type;
 use crate::eval::ir::{Expression, Form, Kind, Scalar, TypeName};
 use crate::eval::suggest::nearest;
@@ -235,11 +236,14 @@ impl Runner<'_> {
         };
         let moved = match (from, target) {
             (Some(from), Some(to)) if address != 0 && value.module.id == module.id => {
-                let offset = |whole, part| base_offset(module, whole, part, 0);
-                match (offset(from, to), offset(to, from)) {
-                    (Some(down), _) => address.wrapping_add(down),
-                    (None, Some(up)) => address.wrapping_sub(up),
-                    (None, None) => address,
+                let object = Contents::Memory(Address(address));
+                let object = Value::new(Arc::clone(module), Some(from), value.language, object);
+                match self.base_in(&object, to, 0) {
+                    Some(base) => base.0,
+                    None => {
+                        let up = base_offset(module, to, from, 0).unwrap_or(0);
+                        address.wrapping_sub(up)
+                    }
                 }
             }
             _ => address,
@@ -326,19 +330,36 @@ impl Runner<'_> {
             let why = "points to no object with virtual functions, which would tell what it is";
             self.fault(operand, why)
         })?;
-        let (Some(address), Some(own)) = (whole.contents.address(), whole.type_id) else {
+        let Some(address) = whole.contents.address() else {
             return Ok(null);
         };
         let Some(part) = target else {
             let address = address.0;
             return Ok(Number::Pointer { address, target });
         };
-        Ok(match base_offset(module, own, part, 0) {
-            Some(offset) if whole.module.id == module.id => Number::Pointer {
-                address: address.0.wrapping_add(offset),
+        Ok(match self.base_in(&whole, part, 0) {
+            Some(base) if whole.module.id == module.id => Number::Pointer {
+                address: base.0,
                 target,
             },
             _ => null,
+        })
+    }
+
+    /// Where in an object the part of a base class is, a virtual one, too; `None`: it has no such base.
+    fn base_in(&self, object: &Value, part: TypeId, depth: usize) -> Option<Address> {
+        let outer = self.reader.resolve(object)?.type_;
+        let inner = object.module.module.strip_aliases(part).ok()??;
+        if outer.id == inner.id || outer.name == inner.name {
+            return object.contents.address();
+        }
+        let TypeKind::Aggregate(aggregate) = &outer.kind else {
+            return None;
+        };
+        let mut bases = aggregate.members.iter().filter(|member| member.base);
+        bases.find_map(|base| match depth < MAX_BASES {
+            true => self.base_in(&self.reader.member(object, base), part, depth + 1),
+            false => None,
         })
     }
 

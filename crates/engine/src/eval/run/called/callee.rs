@@ -466,7 +466,16 @@ impl Runner<'_> {
         let TypeKind::Aggregate(aggregate) = &type_.kind else {
             return Vec::new();
         };
-        let methods = value.module.module.methods_of(type_.id, name);
+        // `object.Base::method()` is that one's, whatever overrides it.
+        let qualified = name.rsplit_once("::");
+        let (class, last) = qualified.unwrap_or(("", name));
+        let is_meant = qualified.is_none()
+            || type_.name.as_ref() == class
+            || names::base_name(&type_.name) == class;
+        let methods = match is_meant {
+            true => value.module.module.methods_of(type_.id, last),
+            false => Vec::new(),
+        };
         if !methods.is_empty() {
             let class = names::shorten(&type_.name, type_.language);
             let candidates = methods.into_iter().map(|method| {
@@ -474,10 +483,12 @@ impl Runner<'_> {
                 let takes_object = first.is_some_and(|first| first.artificial);
                 let object = takes_object.then(|| self.address_or_copy(value, type_.size));
                 let code = match (&object, method.table_slot) {
-                    (Some(Ok(_)), Some(slot)) => self.virtual_code(value, slot),
+                    (Some(Ok(_)), Some(slot)) if qualified.is_none() => {
+                        self.virtual_code(value, slot)
+                    }
                     _ => self
                         .code_of(&value.module, method.linkage_name.as_deref())
-                        .or_else(|why| self.code_of_closure(value, type_.id, name).ok_or(why)),
+                        .or_else(|why| self.code_of_closure(value, type_.id, last).ok_or(why)),
                 };
                 let (object, code) = match object {
                     Some(Err(why)) => (None, Err(why)),
@@ -485,7 +496,7 @@ impl Runner<'_> {
                     None => (None, code),
                 };
                 Candidate {
-                    name: format!("{class}::{name}"),
+                    name: format!("{class}::{last}"),
                     language: Language::Cpp,
                     code,
                     known: Some(known(&value.module, &method.signature)),

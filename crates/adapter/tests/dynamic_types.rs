@@ -1,0 +1,66 @@
+//! What an object really is can be opened and named: each child of it, and of its bases, has an expression that gives it.
+
+mod support;
+
+use dapple_dap::types::*;
+use serde_json::json;
+use support::{Fixture, Session};
+
+/// Every child down to a depth: its expression gives the same value.
+fn check(session: &Session, frame: &StackFrame, of: &Variable, depth: usize) -> usize {
+    if of.variables_reference == 0 || depth == 0 {
+        return 0;
+    }
+    let mut checked = 0;
+    for child in session.variables(of.variables_reference) {
+        if child.name.starts_with("_vptr") {
+            continue;
+        }
+        let name = child.evaluate_name.clone();
+        let name =
+            name.unwrap_or_else(|| panic!("{} of {} has no expression", child.name, of.name));
+        let arguments = EvaluateArguments::new(name.as_str())
+            .with_frame_id(frame.id)
+            .with_context(EvaluateArgumentsContext::Watch);
+        let again = session.ok::<EvaluateRequest>(arguments);
+        // A base that stands alone says what it is a part of.
+        if !again.result.starts_with('<') {
+            assert_eq!(again.result, child.value, "{name}");
+        }
+        checked += 1 + check(session, frame, &child, depth - 1);
+    }
+    checked
+}
+
+#[test]
+fn each_part_of_an_object_has_an_expression_that_gives_it() {
+    let fixture = Fixture::new("members.cpp");
+    let session = Session::started(&fixture, json!({}), &["end"]);
+    let stop = session.stopped_at(&fixture, "end", StoppedEventReason::Breakpoint);
+    for (name, least) in [
+        ("shape", 6),
+        ("as_shape", 6),
+        ("second", 8),
+        ("both_of", 4),
+        ("bottom", 6),
+    ] {
+        let variable = session.variable(&stop.top, "Locals", name);
+        let checked = check(&session, &stop.top, &variable, 4);
+        assert!(checked >= least, "only {checked} parts of {name}");
+    }
+    // The whole is there, and what only it has.
+    let shape = session.variable(&stop.top, "Locals", "shape");
+    let children = session.variables(shape.variables_reference);
+    let whole = children.iter().find(|child| child.name == "[Circle]");
+    let whole = whole.unwrap_or_else(|| panic!("{children:?}"));
+    let parts = session.variables(whole.variables_reference);
+    let radius = parts
+        .iter()
+        .find(|child| child.name == "radius")
+        .expect("a radius");
+    let name = radius.evaluate_name.as_deref().expect("an expression");
+    let arguments = SetExpressionArguments::new(name, "4").with_frame_id(stop.top.id);
+    session.ok::<SetExpressionRequest>(arguments);
+    assert_eq!(session.evaluate(&stop.top, "circle.radius"), "4");
+    session.disconnect();
+}
