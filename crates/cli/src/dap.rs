@@ -1,34 +1,39 @@
-//! `dapple dap`: serves the debug adapter to a client, on stdio or, with `--listen`, to many clients at once on TCP.
+//! `dapple dap`: serves the debug adapter to a client, on stdio or, with `--listen`, to many clients at once on TCP or a Unix socket.
 //!
 //! SIGINT, SIGTERM and SIGHUP end every session as a `disconnect` would, so that no debuggee is left behind.
 
 use std::convert::Infallible;
 use std::io::{IsTerminal, Write};
-use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use crossbeam_channel::{Receiver, bounded};
 use dapple_adapter::arguments::schema;
 use dapple_adapter::{ServeOptions, apart, serve};
 use dapple_dap::lifecycle::Side;
-use dapple_dap::transport::listen::{Reach, TcpServer, serve_each};
+use dapple_dap::transport::listen::{ListenError, Reach};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::cache;
+use crate::listening::{self, Address, Server};
 use crate::wire_log::WireLog;
 
 /// What `dapple dap` can be told.
 #[derive(Args)]
 pub struct Options {
-    /// Serve each connection on this address its own session, instead of one session on stdio
-    #[arg(long, value_name = "ADDR")]
-    pub listen: Option<SocketAddr>,
+    /// Serve each connection on this address its own session, instead of one session on stdio: HOST:PORT, or unix:PATH for a
+    /// socket that only you can use
+    #[arg(long, value_name = "ADDR", value_parser = OsStringValueParser::new().try_map(Address::parse))]
+    pub listen: Option<Address>,
+
+    /// End when there has been no session for this long
+    #[arg(long, value_name = "SECONDS", requires = "listen", value_parser = clap::value_parser!(u32).range(1..))]
+    pub idle_timeout: Option<u32>,
 
     /// Accept a --listen address that other machines can reach: anyone who connects can run programs as you
     #[arg(long, requires = "listen")]
@@ -94,7 +99,9 @@ fn serve_until_the_end(options: Options, front: Option<apart::Front>) -> anyhow:
                 true => Reach::Anywhere,
                 false => Reach::Loopback,
             };
-            listen(address, reach, log, &shutdown)
+            let idle = options.idle_timeout;
+            let idle = idle.map(|seconds| Duration::from_secs(seconds.into()));
+            listen(address, reach, idle, log, &shutdown)
         }
     }
 }
@@ -109,35 +116,35 @@ fn serve_options(shutdown: &Receiver<Infallible>) -> ServeOptions {
     }
 }
 
-/// Serves every connection on a thread of its own until a signal comes, then waits for the sessions to end.
+/// Serves every connection on a thread of its own until a signal comes or nobody has come for as long as `idle`, then waits for
+/// the sessions to end.
 fn listen(
-    address: SocketAddr,
+    address: Address,
     reach: Reach,
+    idle: Option<Duration>,
     log: WireLog,
     shutdown: &Receiver<Infallible>,
 ) -> anyhow::Result<()> {
-    let server = TcpServer::bind(address, reach).map_err(|error| match reach {
-        Reach::Loopback => anyhow::Error::new(error).context("--listen (see --allow-remote)"),
-        Reach::Anywhere => anyhow::Error::new(error).context("--listen"),
-    })?;
-    eprintln!("listening on {}", server.address()?);
-    let server = Arc::new(server);
-    let stop = {
-        let (server, shutdown) = (server.clone(), shutdown.clone());
-        move || {
-            // Nothing is ever sent: the channel closes.
-            shutdown.recv().ok();
-            server.stop();
+    let server = Server::bind(address, reach).map_err(|error| match error {
+        ListenError::NotLoopback { .. } => {
+            anyhow::Error::new(error).context("--listen (see --allow-remote)")
         }
-    };
-    thread::Builder::new().name("stop".to_owned()).spawn(stop)?;
+        _ => anyhow::Error::new(error).context("--listen"),
+    })?;
+    eprintln!("listening on {server}");
     let options = serve_options(shutdown);
     let session = move |number, connection| {
         if let Err(error) = serve(connection, options.clone()) {
             tracing::error!(connection = number, %error, "the session has ended");
         }
     };
-    Ok(serve_each(&*server, |number| log.options(number), session)?)
+    listening::serve(
+        server,
+        |number| log.options(number),
+        session,
+        idle,
+        shutdown,
+    )
 }
 
 /// A channel that closes when a signal asks the process to end, or the one that was started is gone.

@@ -12,6 +12,7 @@ mod debug;
 mod doctor;
 mod folders;
 mod in_terminal;
+mod listening;
 mod manual;
 mod schema;
 mod symbols;

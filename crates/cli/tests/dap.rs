@@ -247,6 +247,42 @@ fn a_server_serves_until_a_signal_and_leaves_no_program_behind() {
 }
 
 #[test]
+fn a_server_on_a_unix_socket_is_private_and_ends_when_nobody_has_used_it_for_a_while() {
+    let path = std::env::temp_dir().join(format!("dapple-listen-{}", std::process::id()));
+    let mut address = std::ffi::OsString::from("unix:");
+    address.push(&path);
+    let mut server = dapple()
+        .arg("--listen")
+        .arg(&address)
+        .args(["--idle-timeout", "3"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("dapple runs");
+    let mut line = String::new();
+    let stderr = server.stderr.take().expect("a pipe");
+    BufReader::new(stderr).read_line(&mut line).expect("a line");
+    assert_eq!(line, format!("listening on unix:{}\n", path.display()));
+    let mode = std::fs::metadata(&path).expect("the socket").permissions();
+    assert_eq!(mode.mode() & 0o777, 0o600);
+
+    let stream = std::os::unix::net::UnixStream::connect(&path).expect("connected");
+    let connection = transport::Options::new()
+        .unix(stream)
+        .expect("a connection");
+    let client = TestClient::from(Client::new(connection));
+    let process = launch_endless(&client);
+    // A session that does nothing for longer than that is no reason to end.
+    let nothing_came = client.wait_closed(Duration::from_secs(4));
+    assert!(nothing_came.is_err(), "{nothing_came:?}");
+    assert!(is_alive(process));
+    client.disconnect();
+    client.wait_closed(PATIENCE).expect("the session ends");
+    let status = server.wait().expect("the server ends by itself");
+    assert!(status.success(), "{status}");
+    assert!(!is_alive(process) && !path.exists());
+}
+
+#[test]
 fn an_address_others_can_reach_must_be_asked_for() {
     let mut child = dapple()
         .args(["--listen", "0.0.0.0:0"])

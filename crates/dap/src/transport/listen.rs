@@ -12,7 +12,7 @@ mod sessions;
 use std::fs;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -219,7 +219,7 @@ pub struct UnixServer {
 
 impl UnixServer {
     /// Listens on a path. A socket left behind by a process that is gone is replaced; whether it is gone is tried out by
-    /// connecting, so a server sees a client that leaves at once.
+    /// connecting, so a server sees a client that leaves at once. Only the own user can open the socket's file.
     ///
     /// # Errors
     /// The path is taken, or cannot be created.
@@ -240,6 +240,13 @@ impl UnixServer {
         let listener = bound.map_err(|source| ListenError::Io {
             address: address(),
             source,
+        })?;
+        // Whoever connects before this is turned away by their credentials.
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(|source| {
+            ListenError::Io {
+                address: address(),
+                source,
+            }
         })?;
         let inode = fs::symlink_metadata(path).ok().map(|data| data.ino());
         Ok(Self {

@@ -1,0 +1,183 @@
+//! `dapple dap --listen`: where it listens, and until when.
+//!
+//! Who may connect is decided in [`dapple_dap::transport::listen`].
+
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::fmt;
+use std::net::SocketAddr;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, after, never, select, unbounded};
+use dapple_dap::transport::listen::{
+    AcceptError, ListenError, Listener, Reach, TcpServer, UnixServer, serve_each,
+};
+use dapple_dap::transport::{Connection, Options};
+
+/// Where to listen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    /// `127.0.0.1:PORT`
+    Tcp(SocketAddr),
+    /// `unix:PATH`
+    Unix(PathBuf),
+}
+
+impl Address {
+    /// Reads an address as it is typed. A path may be of any bytes.
+    pub fn parse(text: OsString) -> Result<Self, String> {
+        if let Some(path) = text.as_bytes().strip_prefix(b"unix:") {
+            return match path {
+                [] => Err("a path is missing behind `unix:`".to_owned()),
+                path => Ok(Self::Unix(OsString::from_vec(path.to_vec()).into())),
+            };
+        }
+        let address = text.to_str().and_then(|text| text.parse().ok());
+        address.map(Self::Tcp).ok_or_else(|| {
+            "neither an address with a port, as 127.0.0.1:4711, nor unix:PATH".to_owned()
+        })
+    }
+}
+
+/// What takes the connections.
+#[derive(Debug)]
+pub enum Server {
+    Tcp(TcpServer),
+    Unix(UnixServer, PathBuf),
+}
+
+impl Server {
+    /// Listens. `reach` is about TCP.
+    pub fn bind(address: Address, reach: Reach) -> Result<Self, ListenError> {
+        match address {
+            Address::Tcp(address) => TcpServer::bind(address, reach).map(Self::Tcp),
+            Address::Unix(path) => UnixServer::bind(&path).map(|server| Self::Unix(server, path)),
+        }
+    }
+
+    fn stop(&self) {
+        match self {
+            Self::Tcp(server) => server.stop(),
+            Self::Unix(server, _) => server.stop(),
+        }
+    }
+}
+
+/// Where it listens, as `--listen` takes it.
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(server) => match server.address() {
+                Ok(address) => address.fmt(f),
+                Err(error) => write!(f, "an unknown port: {error}"),
+            },
+            Self::Unix(_, path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+impl Listener for Server {
+    fn accept(&self, options: Options) -> Result<Connection, AcceptError> {
+        match self {
+            Self::Tcp(server) => server.accept(options),
+            Self::Unix(server, _) => server.accept(options),
+        }
+    }
+}
+
+/// What a session tells the thread that ends the server.
+enum Session {
+    Begins,
+    Ends,
+}
+
+/// Tells of a session's end, also where it panics.
+struct Open<'a>(&'a Sender<Session>);
+
+impl<'a> Open<'a> {
+    fn new(sessions: &'a Sender<Session>) -> Self {
+        sessions.send(Session::Begins).ok();
+        Open(sessions)
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.send(Session::Ends).ok();
+    }
+}
+
+/// Serves each connection on a thread of its own until `shutdown` closes, or until there has been no session for as long as
+/// `idle`; then waits for the sessions to end.
+pub fn serve(
+    server: Server,
+    options: impl FnMut(u64) -> Options,
+    session: impl Fn(u64, Connection) + Send + Sync + 'static,
+    idle: Option<Duration>,
+    shutdown: &Receiver<Infallible>,
+) -> anyhow::Result<()> {
+    let server = Arc::new(server);
+    let (sender, sessions) = unbounded();
+    let stop = {
+        let (server, shutdown) = (server.clone(), shutdown.clone());
+        move || {
+            wait_for_the_end(&sessions, idle, &shutdown);
+            server.stop();
+        }
+    };
+    let stopping = thread::Builder::new().name("stop".to_owned()).spawn(stop)?;
+    let session = move |number, connection| {
+        let _open = Open::new(&sender);
+        session(number, connection);
+    };
+    let outcome = serve_each(&*server, options, session);
+    // It ends with the last session, if not before. The file of a Unix socket is removed by the last who has the server.
+    let _ = stopping.join();
+    Ok(outcome?)
+}
+
+/// Returns when the server is to take no more connections.
+fn wait_for_the_end(
+    sessions: &Receiver<Session>,
+    idle: Option<Duration>,
+    shutdown: &Receiver<Infallible>,
+) {
+    let mut open = 0_u64;
+    loop {
+        let idle_for_too_long = match idle {
+            Some(idle) if open == 0 => after(idle),
+            _ => never(),
+        };
+        select! {
+            recv(sessions) -> session => match session {
+                Ok(Session::Begins) => open += 1,
+                Ok(Session::Ends) => open = open.saturating_sub(1),
+                Err(_) => return,
+            },
+            recv(idle_for_too_long) -> _ => return,
+            // Nothing is ever sent: the channel closes.
+            recv(shutdown) -> _ => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_one_of_tcp_or_the_path_of_a_socket() {
+        let parse = |text: &[u8]| Address::parse(OsString::from_vec(text.to_vec()));
+        let port = "127.0.0.1:4711".parse().expect("an address");
+        assert_eq!(parse(b"127.0.0.1:4711"), Ok(Address::Tcp(port)));
+        let path = OsString::from_vec(b"a\xffb".to_vec());
+        assert_eq!(parse(b"unix:a\xffb"), Ok(Address::Unix(path.into())));
+        for wrong in [&b"unix:"[..], b"", b"4711", b"localhost", b"\xff:1"] {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}
