@@ -180,7 +180,7 @@ fn all_that_is_logged_arrives_before_the_stop_behind_it() {
     let fixture = Fixture::new("conditions.c");
     let wanted = vec![
         at(&fixture, "loop").with_log_message("{i} {total}"),
-        at(&fixture, "visit").with_log_message("  visit {point->x}"),
+        at(&fixture, "visit").with_log_message(r"\tvisit {point->x}"),
         at(&fixture, "print"),
     ];
     let (session, set) = started(&fixture, wanted);
@@ -188,7 +188,7 @@ fn all_that_is_logged_arrives_before_the_stop_behind_it() {
     let mut expected = Vec::new();
     for i in 0..20 {
         expected.push(format!("{i} {}", i * (i - 1) / 2));
-        expected.push(format!("  visit {i}"));
+        expected.push(format!("\tvisit {i}"));
     }
     assert_eq!(logged(&session), expected);
     session.resume(stop.thread);

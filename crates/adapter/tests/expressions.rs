@@ -114,6 +114,8 @@ fn what_is_typed_is_completed_by_what_there_is() {
     assert_eq!(of("point."), (names(&["x", "y"]), 7, 0));
     assert_eq!(of("\"ß🦀\" == points[1].x"), (names(&["x"]), 20, 1));
     assert_eq!(of("(&other)->"), (names(&["x", "y"]), 11, 0));
+    assert_eq!(of("point . "), (names(&["x", "y"]), 9, 0));
+    assert_eq!(of("(&other) -> y").0, names(&["y"]));
     assert_eq!(of("1 + nu"), (names(&["numbers", "number"]), 5, 2));
     assert_eq!(of("cou"), (names(&["counter"]), 1, 3));
     assert_eq!(of("colour == GR").0, names(&["GREEN"]));

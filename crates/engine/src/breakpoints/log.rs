@@ -90,6 +90,13 @@ impl LogMessage {
                     });
                     while rest.next_if(|(at, _)| *at <= start + length).is_some() {}
                 }
+                '\\' => {
+                    let meant = rest.peek().and_then(|(_, next)| escaped(*next));
+                    if meant.is_some() {
+                        rest.next();
+                    }
+                    plain.push(meant.unwrap_or('\\'));
+                }
                 c => plain.push(c),
             }
         }
@@ -151,6 +158,16 @@ impl LogMessage {
             }
         }
         text
+    }
+}
+
+/// What stands behind a backslash in a message; anything else stays as it is written.
+fn escaped(c: char) -> Option<char> {
+    match c {
+        'n' => Some('\n'),
+        't' => Some('\t'),
+        '\\' => Some('\\'),
+        _ => None,
     }
 }
 
@@ -409,6 +426,7 @@ mod tests {
         assert_eq!(parts("{c == '}'}!"), ["<c == '}'>", "!"]);
         assert_eq!(parts("{c == ':'}"), ["<c == ':'>"]);
         assert_eq!(parts("ä{i}ö"), ["ä", "<i>", "ö"]);
+        assert_eq!(parts(r"a\tb\n{i}\\n\d"), ["a\tb\n", "<i>", r"\n\d"]);
         assert_eq!(parts("{i:#010x}"), ["<i in a format>"]);
         assert!(parts("").is_empty());
     }

@@ -82,7 +82,7 @@ pub(crate) fn complete(line: &str, frame: &Frame, reader: &Reader<'_>) -> Comple
     };
     let link = ["->", "::", "."]
         .into_iter()
-        .find_map(|link| Some((before.strip_suffix(link)?, link)));
+        .find_map(|link| Some((before.trim_end().strip_suffix(link)?, link)));
     match link {
         _ if before.ends_with('$') => list.registers(),
         // A number's fraction, a range.
