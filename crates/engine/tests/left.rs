@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use support::running::{self, changed_text, kill, status, wait_until_stopped};
+use support::running::{self, changed_text, kill, status};
 use support::{Debuggee, Fixture, fixture};
 
 /// What the program does.
@@ -251,9 +251,9 @@ fn counts_file(process: i32) -> PathBuf {
         let arguments = std::fs::read(format!("/proc/{process}/cmdline")).expect("it lives");
         let path = arguments.split(|byte| *byte == 0).nth(1)?;
         let path = PathBuf::from(String::from_utf8_lossy(path).into_owned());
-        (path != PathBuf::new()).then_some(path)
+        path.is_file().then_some(path)
     };
-    // There is none in the middle of an exec.
+    // There is none, or half of one, in the middle of an exec.
     let found = OnceCell::new();
     until(process, || {
         path().is_some_and(|path| found.set(path).is_ok())
@@ -299,11 +299,14 @@ fn registers(process: i32) -> Vec<(u64, bool, u64)> {
 /// A program that was left must have nothing of a debugger in it, and go on in all its threads.
 fn is_clean(process: i32, suspended: bool) {
     let file = counts_file(process);
-    if !suspended {
-        kill("-STOP", process);
-    }
-    // Nothing begins or ends meanwhile.
-    wait_until_stopped(process);
+    // Nothing begins or ends meanwhile. The kernel forgets a stop that was about to begin when an exec ends the other
+    // threads.
+    until(process, || {
+        if !suspended {
+            kill("-STOP", process);
+        }
+        status(process, "State").starts_with('T')
+    });
     let tasks = std::fs::read_dir(format!("/proc/{process}/task")).expect("it lives");
     for task in tasks {
         let thread = task.expect("a thread").file_name();

@@ -150,6 +150,10 @@ impl Owner {
     }
 
     fn let_cleaned_threads_go(&mut self, guests: &[(ThreadId, i32)]) {
+        let guests_threads = guests.iter().map(|(guest, _)| *guest);
+        for thread in self.stops.all_stopped().into_iter().chain(guests_threads) {
+            let _ = ptrace::end_options(thread);
+        }
         for thread in self.stops.all_stopped() {
             self.write_back(thread);
             self.unwatch(thread);

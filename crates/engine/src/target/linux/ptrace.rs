@@ -320,6 +320,13 @@ pub(crate) fn end_exit_kill(thread: ThreadId) -> io::Result<()> {
     request(libc::PTRACE_SETOPTIONS, thread, 0, signal_data(OPTIONS))
 }
 
+/// Has a stopped thread say nothing more, and not take its process with it when its tracer ends. For all threads before
+/// the first is let go: one that executes another program at once kills the others where they stand, and the end of the
+/// tracer of such a thread would kill all of the process.
+pub(crate) fn end_options(thread: ThreadId) -> io::Result<()> {
+    request(libc::PTRACE_SETOPTIONS, thread, 0, 0)
+}
+
 /// Lets a stopped thread run, delivering `signal` unless 0.
 pub(crate) fn cont(thread: ThreadId, signal: i32) -> io::Result<()> {
     run(libc::PTRACE_CONT, thread, signal)
