@@ -2,6 +2,7 @@
 
 use crate::breakpoints::Breakpoints;
 use crate::calls::CallSettings;
+use crate::clients;
 use crate::data_breakpoints::DataBreakpoints;
 use crate::disassembled::Disassembled;
 use crate::exceptions::Exceptions;
@@ -147,6 +148,8 @@ pub struct Adapter {
     pub told_initialized: bool,
     /// `terminate` came once.
     pub asked_to_end: bool,
+    /// The client ends this session to begin it again.
+    pub begun_again: bool,
     pub later: Later,
     /// Dropped, it ends what waits for a process to start.
     pub awaiting: Option<Sender<Infallible>>,
@@ -217,6 +220,7 @@ impl Adapter {
             typed_into: TypedInto::Nothing,
             told_initialized: false,
             asked_to_end: false,
+            begun_again: false,
             later,
             awaiting: None,
             building: None,
@@ -639,11 +643,19 @@ impl Adapter {
             let text = self.stream(stream).finish();
             tell_output(outbox, to_dap::category(stream), text);
         }
-        if let ExitStatus::Signal(number) = status {
-            say(
-                outbox,
-                &format!("killed by {}", dapple_engine::signals::name(number)),
-            );
+        // In a session that is begun again, the user hears of the end as if it were that of the new run.
+        if !self.begun_again {
+            match status {
+                ExitStatus::Signal(number) => {
+                    let name = dapple_engine::signals::name(number);
+                    say(outbox, &format!("killed by {name}"));
+                }
+                ExitStatus::Code(code) => {
+                    if !outbox.client().is_some_and(|it| clients::is_terminal(&it)) {
+                        say(outbox, &format!("program exited with code {code}"));
+                    }
+                }
+            }
         }
         self.resumed();
         self.phase = Phase::Ended;
@@ -706,12 +718,11 @@ pub fn source_exists(path: &Path) -> bool {
 
 /// Says a sentence of the debugger's own.
 pub fn say(outbox: &Outbox, sentence: &str) {
-    let is_styled = outbox
-        .client()
-        .is_some_and(|client| styling::is_wanted(&client));
-    let mut text = match is_styled {
-        true => styling::sentence(sentence),
-        false => sentence.to_owned(),
+    let client = outbox.client();
+    let mut text = match &client {
+        Some(client) if styling::is_wanted(client) => styling::sentence(sentence),
+        Some(client) => clients::plain(client, sentence).into_owned(),
+        None => sentence.to_owned(),
     };
     text.push('\n');
     tell_output(outbox, OutputEventCategory::Console, text);

@@ -44,7 +44,13 @@ fn stopped(session: &Session, fixture: &Fixture, name: &str, hit: &[&Breakpoint]
 /// Everything a log point wrote so far, line by line.
 fn logged(session: &Session) -> Vec<String> {
     let text = session.output(OutputEventCategory::Console);
-    text.lines().map(str::to_owned).collect()
+    let lines = text.lines().filter(|line| !is_end(line));
+    lines.map(str::to_owned).collect()
+}
+
+/// Whether a line tells the program's end.
+fn is_end(line: &str) -> bool {
+    line.starts_with("program exited with code ")
 }
 
 #[test]
@@ -163,6 +169,7 @@ fn a_log_message_names_its_place() {
         .filter_map(|event| event.body::<OutputEvent>());
     let ours: Vec<OutputEventBody> = bodies
         .filter(|body| body.category == Some(OutputEventCategory::Console))
+        .filter(|body| !is_end(&body.output))
         .collect();
     assert_eq!(ours.len(), 1, "{ours:?}");
     assert_eq!(ours[0].output, "0\n");

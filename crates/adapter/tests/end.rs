@@ -210,3 +210,36 @@ fn two_sessions_over_tcp_run_at_once() {
         "a session panicked"
     );
 }
+
+#[test]
+fn the_console_tells_the_code_of_a_normal_exit() {
+    for (code, arguments) in [
+        (0, json!({"args": ["0"]})),
+        (101, json!({"args": ["101"]})),
+        (7, json!({"args": ["7", "thread"]})),
+        (3, json!({"args": ["3"], "noDebug": true})),
+    ] {
+        let fixture = Fixture::new("exit.c");
+        let session = Session::started(&fixture, arguments, &[]);
+        assert_eq!(session.exit_code(), code);
+        let told = session.output(OutputEventCategory::Console);
+        let expected = format!("program exited with code {code}\n");
+        assert_eq!(told.matches(&expected).count(), 1, "{told}");
+    }
+}
+
+#[test]
+fn the_end_of_a_run_that_is_begun_again_is_not_told() {
+    for restart in [Some(true), None] {
+        let fixture = Fixture::new("sleepless.c");
+        let session = Session::started(&fixture, json!({}), &[]);
+        session.wait_for_output("awake");
+        let mut arguments = TerminateArguments::new();
+        arguments.restart = restart;
+        session.ok::<TerminateRequest>(arguments);
+        assert_eq!(session.exit_code(), 128 + 15);
+        let told = session.output(OutputEventCategory::Console);
+        let is_told = told.contains("killed by SIGTERM");
+        assert_eq!(is_told, restart.is_none(), "{told}");
+    }
+}

@@ -79,7 +79,7 @@ fn a_column_picks_the_statement_of_a_line() {
     session.resume(stop.thread);
     assert_eq!(session.exit_code(), 0);
     let said = session.output(OutputEventCategory::Console);
-    assert_eq!(said, "begins\nthe line\n");
+    assert_eq!(said, "begins\nthe line\nprogram exited with code 0\n");
     session.disconnect();
 }
 
@@ -208,7 +208,10 @@ fn conditions_and_counts_outlive_the_library_they_are_in() {
     session.resume(stop.thread);
     assert_eq!(session.exit_code(), 42);
     let said = session.output(OutputEventCategory::Console);
-    assert_eq!(said, "loud as 20\nloud as 20\n");
+    assert_eq!(
+        said,
+        "loud as 20\nloud as 20\nprogram exited with code 42\n"
+    );
     session.disconnect();
 }
 

@@ -133,7 +133,11 @@ fn threads_are_listed_told_and_each_has_a_stack() {
     );
     assert!(threads.len() >= 2, "{threads:?}");
     for thread in &threads {
-        assert!(!thread.name.is_empty());
+        // All have the program's name.
+        assert!(
+            thread.name.ends_with(&format!(" ({})", thread.id)),
+            "{threads:?}"
+        );
         session.stack(thread.id);
     }
     let stack = session.stack(stop.thread);

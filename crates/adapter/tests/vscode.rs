@@ -68,3 +68,16 @@ fn failures_are_said_in_plain_text() {
     );
     session.disconnect();
 }
+
+#[test]
+fn what_the_debugger_says_in_the_console_is_plain_text() {
+    let fixture = Fixture::new("exit.c");
+    for (client, marked) in [("vscode", "'madeUp'"), ("other", "`madeUp`")] {
+        let client = initialize_arguments().with_client_id(client);
+        let session = Session::serving(Default::default(), client);
+        session.launch(&fixture, json!({"madeUp": 1}));
+        session.configured();
+        session.wait_for_written(OutputEventCategory::Console, marked);
+        session.disconnect();
+    }
+}

@@ -42,6 +42,8 @@ fn the_terminal_is_the_programs_and_it_stops_and_ends_there() {
     let client = client();
     let terminal: Arc<Mutex<Option<Terminal>>> = Arc::default();
     let opened = terminal.clone();
+    let name = program.file_name().expect("its name");
+    let name = name.to_string_lossy().into_owned();
     client.on::<RunInTerminalRequest>(move |asked| {
         assert_eq!(
             asked.kind,
@@ -49,9 +51,10 @@ fn the_terminal_is_the_programs_and_it_stops_and_ends_there() {
         );
         // Which an editor types into a shell, for the user to see.
         let shown = asked.args.join(" ");
+        let end = format!("/{name}");
         assert!(
-            shown.starts_with("sh /") && shown.len() < 60,
-            "it is to be short: {shown}"
+            shown.starts_with("sh /") && shown.ends_with(&end) && shown.len() < 50 + name.len(),
+            "it is to be short, and to name the program: {shown}"
         );
         *opened.lock().expect("no panic") = Some(Terminal::run(&asked.args));
         Ok(RunInTerminalResponse::new())

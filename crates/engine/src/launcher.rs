@@ -38,6 +38,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// More than any argument list (`ARG_MAX`).
 const MOST_BYTES: usize = 16 << 20;
 
+/// The socket's name in its folder.
+const SOCKET: &str = "launch.socket";
+
 /// Where a launcher is waited for. Its folder goes when it is dropped.
 #[derive(Debug)]
 pub struct Rendezvous {
@@ -68,7 +71,7 @@ impl Rendezvous {
             reason: format!("no place to meet its launcher: {e}"),
         };
         let folder = PrivateFolder::new().map_err(failed)?;
-        let listener = UnixListener::bind(folder.path().join("launch")).and_then(|listener| {
+        let listener = UnixListener::bind(folder.path().join(SOCKET)).and_then(|listener| {
             listener.set_nonblocking(true)?;
             Ok(listener)
         });
@@ -84,7 +87,7 @@ impl Rendezvous {
 
     /// What the launcher is to be told: its argument.
     pub fn path(&self) -> PathBuf {
-        self.folder.path().join("launch")
+        self.folder.path().join(SOCKET)
     }
 
     /// A command that runs `launcher` with that argument, and is short whatever those are called: terminals show what they are given to run.
@@ -93,7 +96,10 @@ impl Rendezvous {
     /// # Errors
     /// The script can't be written.
     pub fn short_command(&self, launcher: &[String]) -> Result<Vec<OsString>, Error> {
-        let script = self.folder.path().join("run");
+        // The terminal shows the script's name.
+        let name = self.options.program.file_name().and_then(OsStr::to_str);
+        let name = name.filter(|name| *name != SOCKET);
+        let script = self.folder.path().join(name.unwrap_or("run"));
         let socket = self.path();
         let words = launcher.iter().map(OsStr::new);
         let mut text = b"exec".to_vec();

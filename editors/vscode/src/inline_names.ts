@@ -14,9 +14,14 @@ export function namesShown(code: string, language: Language, stopped: number): {
     const lines = code.split('\n');
     const first = functionHead(lines, language, stopped);
     const shown = [];
+    // A function's head looks like a declaration with an initialiser.
+    let isInBody = false;
     for (let line = first; line <= stopped && line < lines.length; line += 1) {
         const seen = new Set<string>();
-        for (const { start, end } of names(lines[line] ?? '')) {
+        const brace = (lines[line] ?? '').indexOf('{');
+        const body = isInBody ? 0 : brace < 0 ? Infinity : brace;
+        isInBody ||= brace >= 0;
+        for (const { start, end } of names(lines[line] ?? '', language === 'cpp' ? body : Infinity)) {
             const name = (lines[line] ?? '').slice(start, end);
             if (!seen.has(name)) {
                 seen.add(name);
@@ -27,8 +32,11 @@ export function namesShown(code: string, language: Language, stopped: number): {
     return shown;
 }
 
-/** What may be a variable on a line: no member, no part of a path, nothing that is called. */
-function* names(line: string): Generator<Range> {
+/** A statement as far as a name that it declares: a type, and no word that an expression follows. */
+const DECLARATION = /(?:^|[;{}])\s*(?!(?:return|else|new|delete|throw|goto|case|co_\w+|do|not)\b)(?:(?:const|constexpr|static|thread_local|unsigned|signed|struct|typename)\s+)*(?:::)?[\p{L}_][\p{L}\p{N}_:]*(?:<[^;{}()]*>)?(?:\s+const)?(?:\s+|\s*[*&]{1,2}\s*)$/u;
+
+/** What may be a variable on a line: no member, no part of a path, nothing that is called. From `body` on, C++ may declare one that looks so. */
+function* names(line: string, body: number): Generator<Range> {
     if (line.length > LONGEST_LINE || /^\s*#/.test(line)) {
         return;
     }
@@ -36,7 +44,8 @@ function* names(line: string): Generator<Range> {
         const [start, end] = [found.index, found.index + found[0].length];
         const [before, behind] = [line.slice(0, start).trimEnd(), line.slice(end).trimStart()];
         const isMember = /(?:->|::|(?<!\.)\.)$/.test(before);
-        const isCalled = /^(?:\(|::|!(?!=))/.test(behind);
+        const isDeclared = start > body && behind.startsWith('(') && DECLARATION.test(line.slice(0, start));
+        const isCalled = !isDeclared && /^(?:\(|::|!(?!=))/.test(behind);
         // Where a method takes a member of its object, that is not about all of the object.
         const isOwner = OBJECT.has(found[0]) && /^(?:\.|->)/.test(behind);
         if (!isMember && !isCalled && !isOwner && !KEYWORDS.has(found[0])) {

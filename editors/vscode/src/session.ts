@@ -48,7 +48,9 @@ export async function offerRemedy(located: Exclude<Located, { kind: 'found' }>):
     const buttons = located.kind === 'unsupported' ? [] : [setting, install];
     const chosen = await vscode.window.showErrorMessage(problem(located), ...buttons);
     if (chosen === setting) {
-        await vscode.commands.executeCommand('workbench.action.openSettings', 'dapple.path');
+        // The adapter runs where the extension does; `openSettings` shows the settings of the user's own machine.
+        const command = vscode.env.remoteName === undefined ? 'openSettings' : 'openRemoteSettings';
+        await vscode.commands.executeCommand(`workbench.action.${command}`, { query: 'dapple.path' });
     } else if (chosen === install) {
         await showInstallation();
     }

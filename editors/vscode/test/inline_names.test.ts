@@ -39,6 +39,29 @@ test('members, paths and calls are no variables', () => {
     assert.deepEqual(shown(c, 'c'), ['1: n', '4: p r u']);
 });
 
+test('what C++ declares with an initialiser in parentheses is a variable', () => {
+    const cpp = `int total(std::string_view all)
+{
+    std::string_view view(all);
+    const std::vector<std::pair<int, int>> pairs(3, {1, 2});
+    unsigned count(view.size()); char *end(strchr(a, b)); Shop &shop(find(view));
+    if (check(view)) { auto inner(count); }
+    return sum(count);
+    else find(view);
+    print(view); std::move(view); // stop
+}`;
+    assert.deepEqual(shown(cpp, 'cpp'), [
+        '1: all',
+        '3: view all',
+        '4: pairs',
+        '5: count view end a b Shop shop',
+        '6: view inner count',
+        '7: count',
+        '8: view',
+        '9: view',
+    ]);
+});
+
 function headOf(text: string, language: Language): number {
     const lines = codeOf(text, language).split('\n');
     return functionHead(lines, language, text.split('\n').findIndex((line) => line.endsWith('// stop'))) + 1;

@@ -14,7 +14,7 @@ use dapple_engine::session::Leave;
 /// run for that, which is news to a client that saw it stopped.
 pub fn terminate(
     adapter: &mut Adapter,
-    _: TerminateArguments,
+    arguments: TerminateArguments,
     context: &mut Context,
 ) -> Result<Empty, Failure> {
     if adapter.phase == Phase::Ended {
@@ -49,6 +49,7 @@ pub fn terminate(
         Err(error) => return Err(to_dap::failure(&error)),
     }
     adapter.asked_to_end = true;
+    adapter.begun_again = arguments.restart == Some(true);
     if let Some(thread) = adapter.stopped_thread() {
         context.outbox().event::<ContinuedEvent>(
             ContinuedEventBody::new(i64::from(thread.0)).with_all_threads_continued(true),

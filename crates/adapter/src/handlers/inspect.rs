@@ -2,7 +2,7 @@
 
 use super::{frame_names, input, presentation, registers, sources};
 use crate::adapter::{Adapter, Location, Reference, ScopeKind};
-use crate::{from_dap, to_dap};
+use crate::{clients, from_dap, to_dap};
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure, byte_of_column};
 use dapple_dap::types::{
@@ -28,22 +28,25 @@ type Shown = Vec<(NamedValue, Rendered)>;
 pub fn threads(
     adapter: &mut Adapter,
     _: Empty,
-    _: &mut Context,
+    context: &mut Context,
 ) -> Result<ThreadsResponse, Failure> {
-    let Some(debuggee) = &adapter.debuggee else {
-        let untraced = adapter.untraced.as_ref();
-        let threads = untraced.map(Untraced::threads).unwrap_or_default();
-        return Ok(ThreadsResponse::new(
-            threads.iter().map(to_dap::thread).collect(),
-        ));
+    let threads = match &adapter.debuggee {
+        Some(debuggee) => debuggee.threads(),
+        None => Ok(adapter
+            .untraced
+            .as_ref()
+            .map(Untraced::threads)
+            .unwrap_or_default()),
     };
-    match debuggee.threads() {
-        Ok(threads) => Ok(ThreadsResponse::new(
-            threads.iter().map(to_dap::thread).collect(),
-        )),
-        Err(Error::Ended) => Ok(ThreadsResponse::new(Vec::new())),
-        Err(error) => Err(to_dap::failure(&error)),
-    }
+    let threads = match threads {
+        Ok(threads) => threads,
+        Err(Error::Ended) => Vec::new(),
+        Err(error) => return Err(to_dap::failure(&error)),
+    };
+    Ok(ThreadsResponse::new(clients::threads(
+        context.client(),
+        &threads,
+    )))
 }
 
 /// A window of a stack, with names in the client's format. Without a known end, one more frame than returned is promised, so that the client asks on.
