@@ -233,9 +233,10 @@ pub fn breakpoint(
             remark,
         } => {
             let mut shown = Breakpoint::new(true);
-            let message = places(addresses.len(), functions);
-            if let Some(message) = message.or_else(|| remark.clone()) {
-                shown = shown.with_message(message);
+            let told = [places(addresses.len(), functions), remark.clone()];
+            let told: Vec<String> = told.into_iter().flatten().collect();
+            if !told.is_empty() {
+                shown = shown.with_message(told.join("; "));
             }
             if let Some(position) = position {
                 shown = shown.with_line(client.line_to_client(i64::from(position.line)));

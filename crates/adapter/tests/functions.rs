@@ -391,6 +391,45 @@ fn a_name_in_rust_is_all_methods_and_instances_unless_it_says_more() {
 }
 
 #[test]
+fn a_bare_name_is_the_users_own_functions_and_says_how_many_libraries_have() {
+    let fixture = Fixture::new("functions.rs");
+    let (own, passed) = calls(&fixture, "fmt");
+    assert_eq!(passed, ["fmt"]);
+    let told = own.message.expect("a message");
+    let count = told
+        .strip_prefix("libraries have ")
+        .and_then(|rest| rest.strip_suffix(" more functions of that name: **::fmt is all of them"));
+    let count: usize = count.and_then(|count| count.parse().ok()).expect(&told);
+    assert!(count > 10, "{told}");
+
+    let session = Session::new();
+    session.launch(&fixture, json!({}));
+    let all = set(&session, &["**::fmt"]).remove(0);
+    let places = all.message.expect("a message");
+    let places = places.split(' ').next().and_then(|n| n.parse().ok());
+    assert!(places > Some(count), "{places:?} and {count}");
+    session.configured();
+    let stop = session.stopped(StoppedEventReason::FunctionBreakpoint);
+    // A number is formatted before the order is.
+    assert_ne!(file_of(&stop.top), Some(fixture.path()), "{:?}", stop.top);
+    session.disconnect();
+
+    let fixture = Fixture::new("members.cpp");
+    let session = Session::new();
+    session.launch(&fixture, json!({}));
+    let [own, all] = &set(&session, &["get", "**::get"])[..] else {
+        panic!("two breakpoints");
+    };
+    let told = |one: &Breakpoint| one.message.clone().unwrap_or_default();
+    let users = "2 places: shop::Price::get(), Arrow<shop::Price>::get(); libraries have ";
+    assert!(told(own).starts_with(users), "{own:?}");
+    assert!(told(own).ends_with(": **::get is all of them"), "{own:?}");
+    assert!(told(all).contains("std::"), "{all:?}");
+    assert!(!told(all).contains("libraries"), "{all:?}");
+    session.disconnect();
+}
+
+#[test]
 fn main_of_a_rust_program_is_the_users_alone() {
     for optimization in [Optimization::None, Optimization::Full] {
         let fixture = Fixture::built("functions.rs", optimization, Linking::Pie);

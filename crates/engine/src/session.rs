@@ -146,7 +146,7 @@ pub enum Resolution {
         /// few of a module.
         functions: Vec<String>,
         /// That it isn't where it was asked for: a line without code has it on the next one of its function. Or that it is not
-        /// in all places where it should be.
+        /// in all places where it should be, or that others have functions of the name, too.
         remark: Option<String>,
     },
     /// No module knows the file or the function yet, or there is no memory at the address; one loaded later may. The text says what

@@ -113,6 +113,15 @@ pub fn is_library_source(file: &Path) -> bool {
         || text.contains("/sysdeps/")
 }
 
+/// As [`is_library_source`], and those of packages that cargo has fetched (`~/.cargo/registry`, `~/.cargo/git`): whether
+/// somebody else has written it, by where it is.
+pub fn is_others_source(file: &Path) -> bool {
+    // What the standard library is made with, as its compilers name it.
+    const FETCHED: [&str; 3] = ["/rust/deps/", "/registry/src/", "/git/checkouts/"];
+    let text = file.to_string_lossy();
+    is_library_source(file) || FETCHED.iter().any(|folder| text.contains(folder))
+}
+
 /// What is behind `/rustc/HASH/`.
 fn in_rust_source(path: &Path) -> Option<&Path> {
     rust_path(path).map(|(_, rest)| rest)

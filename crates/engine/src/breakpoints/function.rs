@@ -7,12 +7,16 @@ use dapple_symbols::FileAddress;
 use dapple_symbols::functions::{InlinedCall, SourcePosition};
 use dapple_symbols::names::NamePattern;
 use dapple_symbols::queries::{FoundFunction, Instance, SimilarName, sort_out};
+use dapple_symbols::sources::is_others_source;
+use rustc_hash::FxHashSet;
 use std::ops::Range;
 
 /// The places in a module that fit the name best. Others of the same module are never meant.
 #[derive(Debug)]
 pub(crate) struct Places {
     rank: Rank,
+    /// How many more functions of the name libraries have.
+    in_libraries: usize,
     list: Vec<Place>,
     /// The source at the first, in the function that is meant: an inlined call of its own may begin there.
     position: Option<SourcePosition>,
@@ -39,6 +43,8 @@ struct Rank {
     /// They are copies inlined into a distribution's library, of a function which only has its name: the dynamic
     /// linker has a `malloc` of its own for itself.
     inlined_elsewhere: bool,
+    /// They are a library's, and a bare name was asked for, which is meant of the user's own functions where there are any.
+    library: bool,
     /// For `main`, how many namespaces are around it: the program's own is C's and C++'s `main`, or a Rust crate's
     /// `NAME::main`, and not one further inside.
     depth: usize,
@@ -70,6 +76,15 @@ pub(crate) fn find(
         .map(|function| (rank(module, &function, pattern), function))
         .collect();
     let best = found.iter().map(|(rank, _)| *rank).min()?;
+    let in_libraries = match best.library {
+        true => 0,
+        false => {
+            let theirs = found.iter().filter(|(rank, _)| rank.library);
+            let names: FxHashSet<&str> =
+                theirs.map(|(_, function)| function.name.as_str()).collect();
+            names.len()
+        }
+    };
     found.retain(|(rank, _)| *rank == best);
     // What is nearer to the root of its names is more likely the user's.
     found.sort_by_key(|(_, function)| (is_inlined(function), namespaces(&function.name)));
@@ -85,6 +100,7 @@ pub(crate) fn find(
     let list: Vec<Place> = found.into_iter().map(place).collect();
     Some(Places {
         rank: best,
+        in_libraries,
         position: list.first().and_then(|place| place.position(module)),
         list,
         names,
@@ -101,11 +117,18 @@ fn rank(module: &LoadedModule, function: &FoundFunction, pattern: &NamePattern) 
     Rank {
         symbol: function.instance == Instance::Symbol && !has_chooser(),
         inlined_elsewhere: is_inlined(function) && module.is_distributions(),
+        library: is_bare(pattern.text())
+            && (function.declaration.as_ref()).is_some_and(|place| is_others_source(&place.file)),
         depth: match pattern.text() {
             "main" => namespaces(&function.name),
             _ => 0,
         },
     }
+}
+
+/// Whether a name is written without anything around it.
+fn is_bare(name: &str) -> bool {
+    name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 fn is_inlined(function: &FoundFunction) -> bool {
@@ -207,6 +230,11 @@ impl Places {
             self.list.push(place);
         }
         new
+    }
+
+    /// How many more functions of the name libraries have, which aren't meant.
+    pub(crate) fn in_libraries(&self) -> usize {
+        self.in_libraries
     }
 
     pub(crate) fn position(&self) -> Option<&SourcePosition> {

@@ -474,6 +474,19 @@ impl Breakpoint {
         all().filter(|l| Some(l.line) == best).collect()
     }
 
+    /// That libraries have more functions of the name.
+    fn others(&self) -> Option<String> {
+        let Spec::Function { name } = &self.spec else {
+            return None;
+        };
+        let name = name.trim();
+        let places = self.places();
+        let count: usize = places.iter().map(|places| places.in_libraries()).sum();
+        (count > 0).then(|| {
+            format!("libraries have {count} more functions of that name: **::{name} is all of them")
+        })
+    }
+
     /// The places of the function.
     fn places(&self) -> Vec<&Places> {
         function::best(self.answers.iter().filter_map(|answer| match &answer.said {
@@ -543,7 +556,10 @@ impl Breakpoint {
         } else {
             Resolution::Resolved {
                 position,
-                remark: self.moved().or_else(|| self.partly(all)),
+                remark: self
+                    .moved()
+                    .or_else(|| self.partly(all))
+                    .or_else(|| self.others()),
                 addresses,
                 functions,
             }

@@ -63,7 +63,11 @@ fn part_end(name: &str, at: usize) -> usize {
     let bytes = name.as_bytes();
     let mut position = at;
     // Rust's `&dyn core::fmt::Write` is no path.
-    if at == 0 && name.starts_with(['&', '*']) {
+    if at == 0
+        && ["&", "*const ", "*mut "]
+            .iter()
+            .any(|sign| name.starts_with(sign))
+    {
         return bytes.len();
     }
     if let Some(length) = operator_length(&name[at..]) {

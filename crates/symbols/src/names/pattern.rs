@@ -14,7 +14,8 @@ const LONGEST: usize = 16 * 1024;
 /// - Generic and template arguments count where they are written: `max` is every `max<T>`, `max<int>` only that. Those
 ///   that the standard libraries have by default can be left out: `std::vector<int>::push_back`.
 /// - So do a C++ function's parameters: `area` is every overload, `area(int)` one.
-/// - `*` stands for any text inside a component, `**` for any components: `orders::*`, `orders::**`, `*_test`.
+/// - `*` stands for any text inside a component, `**` for any components: `orders::*`, `orders::**`, `*_test`. With `**::`
+///   in front a name means what it means without.
 /// - An argument of which nothing is known is `_`, or a capital letter as in the source: `Vec<T>::push`, `pair::<u8, _>`.
 /// - A method of a Rust trait is found by the type that has it, `Shape::fmt`, by the trait, `Display::fmt`, and by both,
 ///   `<Shape as Display>::fmt` or `impl Display for Shape::fmt`. `std` is `core` and `alloc`, too; `crate::` is any crate.
@@ -54,6 +55,9 @@ impl NamePattern {
         }
         for anywhere in ["crate::", "self::"] {
             name = name.strip_prefix(anywhere).unwrap_or(name);
+        }
+        if !anchored {
+            name = name.strip_prefix("**::").unwrap_or(name);
         }
         let name = uniform(name);
         let mut parameters = None;

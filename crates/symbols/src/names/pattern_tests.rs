@@ -246,6 +246,13 @@ fn stars_stand_for_text_and_components() {
         ("par*e", "parse", true),
         ("par*e", "parser", false),
         ("*", "main", true),
+        ("*::add", "shop::Order::add", true),
+        ("*::add", "add", false),
+        ("*::Order::add", "shop::Order::add", true),
+        ("**::add", "shop::Order::add", true),
+        ("**::add", "add", true),
+        ("**::Order::add", "Order::add", true),
+        ("::**::add", "add", false),
     ];
     for (wanted, full, expected) in cases {
         let pattern = NamePattern::new(wanted);
