@@ -26,6 +26,7 @@ mod cpp_members;
 mod described;
 mod errno;
 mod formats;
+mod in_scope;
 mod member;
 mod names;
 mod pointers;

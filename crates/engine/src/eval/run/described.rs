@@ -68,15 +68,9 @@ impl Runner<'_> {
     }
 
     fn function_described(&self, name: &str) -> Option<String> {
-        let paths = std::iter::once(name.to_owned()).chain(self.absolute(name));
-        let mut modules = paths.flat_map(|path| {
-            self.reader.modules.iter().filter_map(move |module| {
-                let functions = module.module.functions_named(&path);
-                Some((module, functions.into_iter().next()?))
-            })
-        });
-        let (module, function) = modules.next()?;
-        self.signature(module, &function)
+        let mut paths = std::iter::once(name.to_owned()).chain(self.absolute(name));
+        let (module, function) = paths.find_map(|path| self.function_meant(&path))?;
+        self.signature(&module, &function)
     }
 
     fn signature(&self, module: &Arc<LoadedModule>, function: &Function) -> Option<String> {

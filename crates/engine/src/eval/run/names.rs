@@ -14,14 +14,6 @@ const MAX_TYPES: usize = 2000;
 /// Constants that are looked at for one that was meant.
 const MAX_CONSTANTS: usize = 1000;
 
-/// Whether a function is a class's constructor that was found by the class's name.
-fn is_hidden(path: &str, name: &str) -> bool {
-    let class = path
-        .strip_suffix(name)
-        .and_then(|path| path.strip_suffix("::"));
-    class.is_some_and(|class| class == name || class.ends_with(&format!("::{name}")))
-}
-
 /// A constant of Rust's numbers: `u8::MAX`, `f64::EPSILON`.
 fn scalar_constant(name: &str) -> Option<Number> {
     let name = name
@@ -110,7 +102,6 @@ impl Runner<'_> {
             return self.name_in(scope, name, at);
         }
         let locals = self.locals();
-        let global = name.strip_prefix("::");
         if let Some(found) = self.variable_called(name, &locals) {
             return Ok(found);
         }
@@ -124,30 +115,15 @@ impl Runner<'_> {
         {
             return Ok(self.computed(number));
         }
-        // What the linker dropped is the answer, with that reason, where nothing else of the name is.
-        let mut dropped = None;
-        for module in self.reader.modules.iter() {
-            let found = module.module.statics_named(name);
-            let is_meant = |found: &&Variable| global.is_none_or(|name| found.name == name);
-            for found in found.iter().filter(is_meant) {
-                if !found.dropped {
-                    return Ok(self.variable(found, module));
-                }
-                dropped.get_or_insert_with(|| self.variable(found, module));
-            }
+        if let Some(found) = self.static_meant(name) {
+            return Ok(found);
         }
-        if let Some(dropped) = dropped {
-            return Ok(dropped);
-        }
-        for module in self.reader.modules.iter() {
-            let functions = module.module.functions_named(name);
-            if let Some(function) = functions.iter().find(|it| !is_hidden(&it.name, name)) {
-                let address = module.to_process(function.entry).0;
-                return Ok(self.computed(Number::Pointer {
-                    address,
-                    target: None,
-                }));
-            }
+        if let Some((module, function)) = self.function_meant(name) {
+            let address = module.to_process(function.entry).0;
+            return Ok(self.computed(Number::Pointer {
+                address,
+                target: None,
+            }));
         }
         if let Some(value) = self.enumeration_constant(name) {
             return Ok(value);
@@ -198,6 +174,9 @@ impl Runner<'_> {
         };
         if is_type {
             return format!("`{name}` is a type, not a value");
+        }
+        if let Some(elsewhere) = self.elsewhere(name) {
+            return format!("no variable `{name}` here; {elsewhere}");
         }
         let constants: Vec<String> = match self.is_rust() || name.contains("::") {
             true => Vec::new(),

@@ -347,7 +347,7 @@ impl Runner<'_> {
     }
 
     /// Where in an object the part of a base class is, a virtual one, too; `None`: it has no such base.
-    fn base_in(&self, object: &Value, part: TypeId, depth: usize) -> Option<Address> {
+    pub(super) fn base_in(&self, object: &Value, part: TypeId, depth: usize) -> Option<Address> {
         let outer = self.reader.resolve(object)?.type_;
         let inner = object.module.module.strip_aliases(part).ok()??;
         if outer.id == inner.id || outer.name == inner.name {

@@ -14,6 +14,7 @@ use dapple_symbols::functions::{Function, Language};
 use dapple_symbols::names::NamePattern;
 use dapple_symbols::queries::{FoundFunction, Instance};
 use dapple_symbols::signatures::Signature;
+use dapple_symbols::sources::is_others_source;
 use dapple_symbols::types::{PointerKind, TypeId, TypeKind};
 use std::sync::Arc;
 
@@ -270,6 +271,13 @@ impl Runner<'_> {
                         }
                     }
                 }
+            }
+            let is_own = |found: &FoundFunction| {
+                let place = found.declaration.as_ref();
+                place.is_none_or(|place| !is_others_source(&place.file))
+            };
+            if !name.contains("::") && known.iter().any(|(_, found)| is_own(found)) {
+                known.retain(|(_, found)| is_own(found));
             }
             let Some(nearest) = known.iter().map(|(distance, _)| *distance).min() else {
                 continue;
