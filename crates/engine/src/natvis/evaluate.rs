@@ -364,7 +364,7 @@ fn text_view(reader: &Reader<'_>, value: &Value, quoting: Quoting, limit: Limit)
             Some(address) => Unavailable::Unreadable(address.0),
             None => Unavailable::OptimizedOut,
         };
-        return View::Leaf(reader.reason(&why));
+        return View::Missing(reader.reason(&why));
     }
     bytes.truncate(length);
     let units: Vec<&[u8]> = bytes.chunks_exact(quoting.unit as usize).collect();

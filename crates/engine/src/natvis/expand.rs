@@ -264,7 +264,7 @@ impl Evaluator<'_> {
                 target: Some(target),
                 ..
             } => match self.shown.view(&target, limit) {
-                View::Alias(_) | View::Pointer { .. } | View::Leaf(_) => {
+                View::Alias(_) | View::Pointer { .. } | View::Leaf(_) | View::Missing(_) => {
                     parts.field("*".to_owned(), target);
                 }
                 view => self.merge(&target, view, limit, parts),
@@ -276,7 +276,7 @@ impl Evaluator<'_> {
                     ..value.clone()
                 },
             ),
-            View::Leaf(_) | View::Text { .. } | View::Pointer { .. } => {}
+            View::Leaf(_) | View::Missing(_) | View::Text { .. } | View::Pointer { .. } => {}
         }
     }
 

@@ -152,7 +152,10 @@ impl Reader<'_> {
 
     /// What a value has besides what its view shows.
     pub(super) fn extras(&self, value: &Value, view: &View) -> Vec<NamedValue> {
-        let is_other = matches!(view, View::Alias(_) | View::Pointer { .. } | View::Leaf(_));
+        let is_other = matches!(
+            view,
+            View::Alias(_) | View::Pointer { .. } | View::Leaf(_) | View::Missing(_)
+        );
         if is_other && cpp::has_fields(self, value) {
             return vec![raw(value)];
         }
@@ -182,7 +185,7 @@ impl Reader<'_> {
             children
         };
         match view {
-            View::Leaf(_) | View::Alias(_) => Vec::new(),
+            View::Leaf(_) | View::Missing(_) | View::Alias(_) => Vec::new(),
             View::Sequence(sequence) if !sequence.container => Vec::new(),
             View::Text { .. } | View::Broken(_) | View::Sequence(_) | View::Entries(_) => {
                 vec![raw(value)]

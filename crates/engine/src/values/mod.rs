@@ -35,6 +35,7 @@ pub(crate) mod names;
 pub(crate) mod passing;
 mod pointees;
 mod quoting;
+mod reasons;
 mod render;
 pub(crate) mod results;
 mod room;

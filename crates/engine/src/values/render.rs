@@ -3,7 +3,9 @@
 use super::entries::Entries;
 use super::pointees::FREED;
 use super::view::{LONG, Limit, Record, Resolved, SHORT, Sequence, Shows, Style, View};
-use super::{Contents, Format, Reader, Rendered, Value, cpp, names, rust, scalars::Number};
+use super::{
+    Contents, Format, Reader, Rendered, Value, cpp, names, reasons, rust, scalars::Number,
+};
 use crate::Address;
 use crate::natvis::{Elements, Parts, Wanted};
 use dapple_symbols::functions::Language;
@@ -80,7 +82,7 @@ impl Reader<'_> {
                 target: None,
                 ..
             } => Address(*address),
-            View::Leaf(_) => value.contents.address()?,
+            View::Leaf(_) | View::Missing(_) => value.contents.address()?,
             _ => return None,
         };
         let module = self.modules.at(address)?;
@@ -226,7 +228,7 @@ impl Reader<'_> {
     /// How many named and indexed children a view has.
     pub(super) fn count(&self, view: &View) -> (u64, u64) {
         match view {
-            View::Leaf(_) | View::Alias(_) => (0, 0),
+            View::Leaf(_) | View::Missing(_) | View::Alias(_) => (0, 0),
             View::Pointer {
                 address, target, ..
             } => match target {
@@ -281,9 +283,14 @@ impl Reader<'_> {
                 address: Some(address),
                 ..
             } if self.is_freed(*address) => line.text.push_str(FREED),
-            View::Leaf(text) | View::Text { text, .. } | View::Broken(text) => {
-                line.text.push_str(text);
+            // The whole reason is said of the value itself.
+            View::Missing(reason) | View::Broken(reason) if depth > 0 => {
+                line.text.push_str(&reasons::brief(reason));
             }
+            View::Leaf(text)
+            | View::Text { text, .. }
+            | View::Missing(text)
+            | View::Broken(text) => line.text.push_str(text),
             View::Pointer {
                 address,
                 target,
@@ -463,7 +470,11 @@ impl Reader<'_> {
         let is_cut = line.text.ends_with('…');
         if let Some(reason) = entries.broken.as_ref().filter(|_| !is_cut) {
             line.text.push_str(", ");
-            line.text.push_str(&self.reason(reason));
+            let reason = self.reason(reason);
+            line.text.push_str(&match depth {
+                0 => reason.into(),
+                _ => reasons::brief(&reason),
+            });
         } else if !is_cut && (entries.is_longer || entries.end() < entries.length) {
             line.text.push_str(", …");
         }
@@ -595,7 +606,7 @@ impl View {
             View::Text { .. } | View::Broken(_) | View::Entries(_) | View::Presented(_) => true,
             View::Sequence(sequence) => sequence.container,
             View::Record(record) => record.raw,
-            View::Leaf(_) | View::Alias(_) | View::Pointer { .. } => false,
+            View::Leaf(_) | View::Missing(_) | View::Alias(_) | View::Pointer { .. } => false,
         }
     }
 }

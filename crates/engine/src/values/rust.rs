@@ -350,7 +350,7 @@ fn of_library(
 
 /// What is said behind a value: a state that it isn't always in, and where it stands alone, how often it is shared.
 pub(crate) fn note(reader: &Reader<'_>, value: &Value, view: &View, alone: bool) -> Option<String> {
-    if let View::Leaf(_) | View::Pointer { .. } | View::Entries(_) = view {
+    if let View::Leaf(_) | View::Missing(_) | View::Pointer { .. } | View::Entries(_) = view {
         return None;
     }
     let note = match (kind(reader, value)?, view) {

@@ -38,6 +38,8 @@ pub(crate) enum View {
     Presented(Box<Presented>),
     /// A library's type that holds what it never holds: why it can't be shown.
     Broken(String),
+    /// No value: the reason.
+    Missing(String),
 }
 
 /// How much a pointer's summary shows.
@@ -233,7 +235,7 @@ impl Reader<'_> {
             Contents::Unavailable(Unavailable::OptimizedOut) if self.is_unit(value) => {
                 return View::Leaf("()".to_owned());
             }
-            Contents::Unavailable(reason) => return View::Leaf(self.reason(reason)),
+            Contents::Unavailable(reason) => return View::Missing(self.reason(reason)),
             Contents::Number(number) => return self.number_view(value, *number, limit),
             _ => {}
         }
@@ -247,7 +249,7 @@ impl Reader<'_> {
         };
         match self.typed_view(value, &type_, &alias, limit) {
             Ok(view) => view,
-            Err(reason) => View::Leaf(self.reason(&reason)),
+            Err(reason) => View::Missing(self.reason(&reason)),
         }
     }
 

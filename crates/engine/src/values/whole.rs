@@ -89,7 +89,7 @@ impl Reader<'_> {
             return;
         }
         match self.view(value, ALL) {
-            View::Leaf(text) => whole.text.push_str(without_code(&text)),
+            View::Leaf(text) | View::Missing(text) => whole.text.push_str(without_code(&text)),
             View::Text { text, .. } | View::Broken(text) => {
                 if text.ends_with('…') {
                     whole.left_out = Some("the rest of a text".to_owned());

@@ -69,7 +69,9 @@ pub(super) fn view(reader: &Reader<'_>, value: &Value, type_: &Type, limit: Limi
     let inner =
         inner.and_then(|kind| shown(reader, &Contents::Memory(whole.at), &full, &kind, limit));
     let text = match inner {
-        Some(View::Leaf(text) | View::Text { text, .. } | View::Broken(text)) => text,
+        Some(
+            View::Leaf(text) | View::Missing(text) | View::Text { text, .. } | View::Broken(text),
+        ) => text,
         _ => state(reader, &value.contents)?,
     };
     Some(View::Leaf(format!("<{short}> {text}")))
@@ -92,7 +94,7 @@ fn shown(
     let view = match text(reader, &stream.part(buffer, BUFFER), name, limit) {
         Ok(view) => view?,
         // The optimiser needn't have kept all of it.
-        Err(reason) => View::Leaf(reader.reason(&reason)),
+        Err(reason) => View::Missing(reader.reason(&reason)),
     };
     Some(match view {
         View::Text { text, address } if !state.is_empty() && state != "good" => View::Text {
