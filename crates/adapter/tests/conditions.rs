@@ -132,6 +132,50 @@ fn a_hit_counts_when_the_condition_holds() {
 }
 
 #[test]
+fn functions_of_string_h_are_answered_without_a_call() {
+    let fixture = Fixture::new("conditions.c");
+    let conditions = [
+        r#"strcmp(point->name, "first") == 0 && i == 0"#,
+        r#"strcmp(point->name, point->next->name) < 0 && i == 1"#,
+        r#"strlen(point->name) == 5 && i == 2"#,
+        r#"strstr(point->name, "irs") == point->name + 1 && i == 3"#,
+        r#"!strncmp(point->next->name, "lake", 2) && i == 4"#,
+        r#"!memcmp(point->name, "first", 6) && i == 5"#,
+        r#"*strchr(point->name, 's') == 's' && strrchr(point->name, 's') && i == 6"#,
+        r#"strcasecmp(point->name, "FIRST") == 0 && i == 7"#,
+        r#"strncasecmp(point->name, "FIx", 2) == 0 && i == 8"#,
+        r#"(int)strlen(point->name) - 5 == 0 && !strchr(point->name, 'x') && i == 9"#,
+    ];
+    let not = [
+        r#"strcmp(point->name, "last") == 0"#,
+        r#"strncmp(point->name, "fin", 3) == 0"#,
+        r#"strstr(point->name, "sir")"#,
+    ];
+    let wanted = conditions.iter().chain(&not).enumerate();
+    let wanted = wanted.map(|(index, condition)| {
+        at(&fixture, "visit")
+            .with_condition(*condition)
+            .with_log_message(format!("{index} at {{i}}"))
+    });
+    let (session, _) = started(&fixture, wanted.collect());
+    assert_eq!(session.exit_code(), 0);
+    let expected: Vec<String> = (0..10).map(|i| format!("{i} at {i}")).collect();
+    assert_eq!(logged(&session), expected);
+    session.disconnect();
+
+    let wanted = vec![at(&fixture, "visit").with_condition("strlen((char *)8) == i")];
+    let (session, set) = started(&fixture, wanted);
+    let stop = stopped(&session, &fixture, "visit", &[&set[0]]);
+    assert_eq!(
+        stop.event.text.as_deref(),
+        Some(
+            "the breakpoint's condition `strlen((char *)8) == i` can't be evaluated: column 8: `(char *)8` can't be read at 0x8"
+        )
+    );
+    session.disconnect();
+}
+
+#[test]
 fn a_log_message_is_written_and_the_program_goes_on() {
     let fixture = Fixture::new("conditions.c");
     let message =

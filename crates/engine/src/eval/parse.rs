@@ -4,6 +4,7 @@ use super::Fault;
 use super::builtins;
 use super::ir::{Binary, Expression, Kind, Statement, TypeName, Unary};
 use super::lex::{Token, TokenKind};
+use super::run::c_functions;
 use crate::values::{FORMATS, Number};
 use dapple_symbols::functions::Language;
 
@@ -475,12 +476,13 @@ impl Parser {
                 self.expect("]")?;
                 expression = self.make(at, kind);
             } else if matches!(self.peek(), TokenKind::Operator("(")) {
-                if !self.may_call {
-                    return Err(self.fault(NO_CALLS));
-                }
+                let bracket = self.at();
                 self.next += 1;
                 let callee = Box::new(expression);
                 let arguments = self.arguments()?;
+                if !self.may_call && !c_functions::is_known(&callee, arguments.len()) {
+                    return Err(Fault::new(bracket, NO_CALLS));
+                }
                 expression = self.make(at, Kind::Call { callee, arguments });
             } else {
                 return Ok(expression);

@@ -20,6 +20,7 @@ pub(super) mod arithmetic;
 pub(super) mod assign;
 mod built;
 mod builtins;
+pub(in crate::eval) mod c_functions;
 mod called;
 mod convert;
 mod cpp_members;
@@ -223,7 +224,9 @@ impl Runner<'_> {
                 }
             },
             Kind::Cast { operand, target } => match &operand.kind {
-                Kind::Call { callee, arguments } => {
+                Kind::Call { callee, arguments }
+                    if !c_functions::is_known(callee, arguments.len()) =>
+                {
                     self.call(operand, callee, arguments, Some(target))?;
                     self.cast_to(operand, target)
                 }
@@ -276,7 +279,10 @@ impl Runner<'_> {
                     value => value,
                 }
             }
-            Kind::Call { callee, arguments } => self.call(expression, callee, arguments, None),
+            Kind::Call { callee, arguments } => match self.c_function(callee, arguments) {
+                Some(answer) => answer,
+                None => self.call(expression, callee, arguments, None),
+            },
             Kind::Built { .. } => Err(Fault::new(
                 at,
                 "a value written part by part can be assigned and compared only",
