@@ -4,7 +4,7 @@ use crate::breakpoints::Breakpoints;
 use crate::calls::CallSettings;
 use crate::clients;
 use crate::data_breakpoints::DataBreakpoints;
-use crate::disassembled::Disassembled;
+use crate::disassembled::{Disassembled, ShowDisassembly};
 use crate::exceptions::Exceptions;
 use crate::gathering::Gathering;
 use crate::handlers::NO_DEBUG;
@@ -39,7 +39,7 @@ use dapple_engine::session::{Asked, BreakpointState, Keep, Leave, Resolution, Wa
 use dapple_engine::untraced::Untraced;
 use dapple_engine::values::{NamedValue, Rendered, Value};
 use dapple_engine::{Address, Error, Session, ThreadId};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -176,6 +176,10 @@ pub struct Adapter {
     pub calls: CallSettings,
     /// Arguments, locals and what was returned are a scope each.
     pub separate_scopes: bool,
+    /// Which frames get a disassembly as their source.
+    pub show_disassembly: ShowDisassembly,
+    /// The threads whose innermost frame the client was told to be in a disassembly, at this stop.
+    pub in_disassembly: BTreeSet<ThreadId>,
     pub no_debug: bool,
     pub leave: Leave,
     pub breakpoints: Breakpoints<Source>,
@@ -236,6 +240,8 @@ impl Adapter {
             visualizers: Vec::new(),
             addresses_only: false,
             separate_scopes: false,
+            show_disassembly: ShowDisassembly::default(),
+            in_disassembly: BTreeSet::new(),
             calls: CallSettings::default(),
             no_debug: false,
             leave: Leave::Kill,
@@ -362,6 +368,7 @@ impl Adapter {
         self.frames.clear_generation();
         self.gotos.clear_generation();
         self.callees.clear_generation();
+        self.in_disassembly.clear();
         self.references.clear_generation();
         self.locations.clear_generation();
         self.variables.clear();

@@ -4,7 +4,7 @@
 //! is no engine to ask, and the ids given then must stay good once the engine has its own.
 
 use dapple_engine::session::{FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 /// A breakpoint as it was asked for, and the id the client was told.
@@ -21,6 +21,8 @@ pub struct Wanted<T> {
 pub struct Breakpoints<Source> {
     last_id: i64,
     files: BTreeMap<PathBuf, InFile<Source>>,
+    /// Files that had breakpoints at some time: the client has them, be they on this machine or not.
+    named: BTreeSet<PathBuf>,
     /// In the client's order.
     functions: Vec<Wanted<FunctionBreakpoint>>,
     /// Those on instructions.
@@ -51,9 +53,15 @@ impl<Source: Clone> Breakpoints<Source> {
         let lines = self.with_ids(lines, before, same);
         let ids = lines.iter().map(|wanted| wanted.id).collect();
         if !lines.is_empty() {
+            self.named.insert(file.to_owned());
             self.files.insert(file.to_owned(), InFile { source, lines });
         }
         ids
+    }
+
+    /// Whether the client has named a file by setting breakpoints in it.
+    pub fn has_named(&self, file: &Path) -> bool {
+        self.named.contains(file)
     }
 
     /// Replaces the wanted functions; the ids in the same order. A name that was wanted before keeps its id.

@@ -4,12 +4,15 @@
 //! is may be other code later, when modules have come and gone: then it gets another source.
 
 use crate::adapter::Adapter;
+use crate::arguments::string;
+use crate::clients;
 use crate::to_dap;
-use dapple_dap::server::{Exhausted, Failure, References};
-use dapple_dap::types::{Source, SourcePresentationHint};
+use dapple_dap::server::{Context, Exhausted, Failure, References};
+use dapple_dap::types::{Source, SourcePresentationHint, StackFrame};
 use dapple_engine::disassembly::{Instruction, Names, Window};
 use dapple_engine::frame::Frame;
 use dapple_engine::{Address, Error, Session};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -17,6 +20,32 @@ use std::fmt::Write;
 const LARGEST: u64 = 1 << 16;
 /// That many instructions before it and behind it.
 const AROUND: usize = 200;
+
+/// For which frames the client is told a disassembly as their source.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ShowDisassembly {
+    /// For none.
+    Never,
+    /// For those without a source that can be opened here.
+    #[default]
+    Auto,
+    /// For all.
+    Always,
+}
+
+impl ShowDisassembly {
+    /// Reads `"never"`, `"auto"` or `"always"`.
+    ///
+    /// # Errors
+    /// It is no text.
+    pub fn read(name: &str, value: &Value) -> Result<ShowDisassembly, String> {
+        Ok(match string(name, value)? {
+            "never" => ShowDisassembly::Never,
+            "always" => ShowDisassembly::Always,
+            _ => ShowDisassembly::Auto,
+        })
+    }
+}
 
 /// The sources that the client may know.
 #[derive(Debug, Default)]
@@ -105,6 +134,58 @@ impl Disassembled {
 }
 
 impl Adapter {
+    /// Gives a frame a source that the client can open. `is_here`: that of the debug information is a file on this machine, if there is one.
+    ///
+    /// # Errors
+    /// The session has used up its numbers.
+    pub fn open_frame(
+        &mut self,
+        frame: &Frame,
+        is_here: Option<bool>,
+        shown: &mut StackFrame,
+        context: &Context,
+    ) -> Result<(), Failure> {
+        // The terminal shows where code is from, be it here or not, and steps by instructions where it is asked to.
+        let is_terminal = clients::is_terminal(context.client());
+        let wants_disassembly = match self.show_disassembly {
+            _ if is_terminal => is_here.is_none(),
+            ShowDisassembly::Never => false,
+            ShowDisassembly::Auto => is_here != Some(true),
+            ShowDisassembly::Always => true,
+        };
+        let position = frame.position.as_ref().filter(|_| is_here == Some(false));
+        let origin = position.map(|at| format!("{}:{}", at.file.display(), at.line));
+        let disassembled = match wants_disassembly {
+            true => self.disassembled(frame)?,
+            false => None,
+        };
+        let is_disassembly = disassembled.is_some();
+        match (disassembled, &mut shown.source) {
+            (Some((mut source, line)), told) => {
+                if let Some(told) = told.as_ref().filter(|_| origin.is_none()) {
+                    source.presentation_hint = told.presentation_hint;
+                }
+                source.origin = origin;
+                *told = Some(source);
+                shown.line = context.conventions().line_to_client(line);
+                shown.column = 0;
+            }
+            // A path that leads nowhere is an error in an editor.
+            (None, Some(told)) if origin.is_some() && !is_terminal => {
+                told.path = None;
+                told.origin = origin;
+            }
+            _ => {}
+        }
+        if frame.id.index == 0 {
+            match is_disassembly && !is_terminal {
+                true => self.in_disassembly.insert(frame.id.thread),
+                false => self.in_disassembly.remove(&frame.id.thread),
+            };
+        }
+        Ok(())
+    }
+
     /// A source for a frame without one, and the line (from 1) that the frame is at; none where there is no code.
     ///
     /// # Errors

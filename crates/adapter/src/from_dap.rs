@@ -171,7 +171,10 @@ pub fn step(
         ..StepOptions::default()
     };
     match (kind, granularity) {
-        (StepKind::Over | StepKind::Into, Some(SteppingGranularity::Instruction)) => {
+        (StepKind::Over, Some(SteppingGranularity::Instruction)) => {
+            (StepKind::OverInstruction, options)
+        }
+        (StepKind::Into, Some(SteppingGranularity::Instruction)) => {
             (StepKind::Instruction, options)
         }
         _ => (kind, options),

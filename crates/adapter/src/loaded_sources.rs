@@ -202,8 +202,9 @@ fn tell(
     files: &[SourceFile],
 ) {
     for file in files {
-        let source = source_map.checked_source(&file.path, file.checksum, client);
-        outbox.event::<LoadedSourceEvent>(LoadedSourceEventBody::new(reason, source));
+        if let Some((_, source)) = source_map.listed(&file.path, file.checksum, client) {
+            outbox.event::<LoadedSourceEvent>(LoadedSourceEventBody::new(reason, source));
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::arguments::{path, string, wrong};
 use crate::to_dap;
 use dapple_dap::server::ClientConventions;
 use dapple_dap::types::Source;
+use dapple_engine::session::stepping::is_library_source;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
@@ -113,16 +114,21 @@ impl SourceMap {
         to_dap::source(&here, exists, client)
     }
 
-    /// As [`SourceMap::source`], with the MD5 of what was compiled, where that is known.
-    pub fn checked_source(
+    /// A file in a client's list of sources, with the MD5 of what was compiled, where that is known; before it, whether it is behind the
+    /// user's own. `None`: one that no folder is known of, or without a name.
+    pub fn listed(
         &self,
         file: &Path,
         md5: Option<[u8; 16]>,
         client: &ClientConventions,
-    ) -> Source {
-        let mut source = self.source(file, client);
+    ) -> Option<(bool, Source)> {
+        let (here, exists) = self.locate(file);
+        if here.is_relative() || here.file_name().is_none() {
+            return None;
+        }
+        let mut source = to_dap::source(&here, exists, client);
         source.checksums = md5.map(|md5| vec![to_dap::md5(md5)]);
-        source
+        Some((!exists || is_library_source(file), source))
     }
 }
 

@@ -92,6 +92,14 @@ fn sources_have_the_checksums_of_what_was_compiled_and_are_files() {
     } else {
         assert_eq!(own, None);
     }
+    // The C library's own sources are relative to a folder that nobody knows, and its headers come behind the user's.
+    let paths: Vec<&str> = sources
+        .iter()
+        .filter_map(|one| one.path.as_deref())
+        .collect();
+    assert_eq!(paths[0], path, "{paths:?}");
+    assert!(paths.iter().any(|path| path.starts_with("/usr/")));
+    assert!(paths.iter().all(|path| path.starts_with('/')), "{paths:?}");
     let is_file = |one: &Source| !one.name.as_deref().unwrap_or("<").starts_with('<');
     let others: Vec<_> = sources.iter().filter(|one| !is_file(one)).collect();
     assert!(others.is_empty(), "{others:?}");

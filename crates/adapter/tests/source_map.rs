@@ -244,11 +244,97 @@ fn sources_of_a_folder_that_is_null_are_not_looked_for() {
     };
     assert_eq!(
         told(&frames[0]),
-        (
-            Some(format!("{include}/part.h")),
-            Some(SourcePresentationHint::Deemphasize)
-        )
+        (None, Some(SourcePresentationHint::Deemphasize))
     );
     assert_eq!(told(&frames[1]), (Some(format!("{now}/main.c")), None));
     session.disconnect();
+}
+
+/// A stop at `main` of a program whose source isn't where it was; its frame's source, line and instruction.
+fn at_main(moved: &Moved, arguments: serde_json::Value) -> (Session, i64, StackFrame, Source) {
+    let session = Session::new();
+    let mut arguments = arguments;
+    arguments["program"] = json!(text(&moved.program));
+    session.ok::<LaunchRequest>(dapple_dap::testing::launch_arguments(&arguments));
+    let main = SetFunctionBreakpointsArguments::new(vec![FunctionBreakpoint::new("main")]);
+    session.ok::<SetFunctionBreakpointsRequest>(main);
+    session.configured();
+    let stop = session.stopped(StoppedEventReason::FunctionBreakpoint);
+    let top = session.stack(stop.thread).remove(0);
+    let source = top.source.clone().expect("a source");
+    (session, stop.thread, top, source)
+}
+
+/// The lines of a source without a path.
+fn lines_of(session: &Session, reference: i64) -> Vec<String> {
+    let asked = SourceArguments::new(reference);
+    let text = session.ok::<SourceRequest>(asked).content;
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_frame_whose_source_is_nowhere_opens_as_disassembly_and_steps_by_instructions() {
+    let moved = Moved::new("nowhere");
+    let (session, thread, top, source) = at_main(&moved, json!({}));
+    let origin = text(&moved.built.join("main.c:6"));
+    assert_eq!((source.path, source.origin), (None, Some(origin)));
+    assert_eq!(source.name.as_deref(), Some("main (disassembly)"));
+    let reference = source.source_reference.expect("there is a text");
+    let lines = lines_of(&session, reference);
+    let shown = |frame: &StackFrame| {
+        let line = &lines[usize::try_from(frame.line - 1).expect("a line")];
+        let at = frame.instruction_pointer_reference.as_deref();
+        assert_eq!(line.split(' ').next(), at, "{line}");
+        line.clone()
+    };
+    let mut line = top.line;
+    let mut over_calls = 0;
+    let mut here = shown(&top);
+    // Into and out of nothing: `part` is called from the line.
+    while over_calls == 0 {
+        session.ok::<NextRequest>(NextArguments::new(thread));
+        let stop = session.stopped(StoppedEventReason::Step);
+        let top = session.stack(stop.thread).remove(0);
+        assert_eq!(top.name, "main", "stepped over `{here}`");
+        assert_eq!(top.line, line + 1, "stepped over `{here}`");
+        over_calls += usize::from(here.contains(" call"));
+        (line, here) = (top.line, shown(&top));
+    }
+    // Who asks for lines gets lines: the end of this one, and then the next.
+    for _ in 0..2 {
+        let by_line = NextArguments::new(thread).with_granularity(SteppingGranularity::Line);
+        session.ok::<NextRequest>(by_line);
+        session.stopped(StoppedEventReason::Step);
+    }
+    let top = session.stack(thread).remove(0);
+    assert!(top.line > line + 2, "{top:?}");
+    session.disconnect();
+}
+
+#[test]
+fn a_disassembly_is_shown_never_or_always_where_that_is_wanted() {
+    let moved = Moved::new("shown");
+    let never = json!({"showDisassembly": "never"});
+    let (session, thread, top, source) = at_main(&moved, never);
+    let origin = text(&moved.built.join("main.c:6"));
+    assert_eq!(
+        (source.path, source.origin, source.source_reference),
+        (None, Some(origin), None)
+    );
+    assert_eq!((source.name.as_deref(), top.line), (Some("main.c"), 6));
+    // By lines.
+    session.ok::<NextRequest>(NextArguments::new(thread));
+    let stop = session.stopped(StoppedEventReason::Step);
+    assert_eq!(session.stack(stop.thread)[0].line, 7);
+    session.disconnect();
+
+    let (built, now) = (text(&moved.built), text(&moved.now));
+    for (shows, is_disassembly) in [("always", true), ("auto", false)] {
+        let arguments = json!({"showDisassembly": shows, "sourceMap": {&*built: now}});
+        let (session, _, _, source) = at_main(&moved, arguments);
+        assert_eq!(source.source_reference.is_some(), is_disassembly, "{shows}");
+        assert_eq!(source.path.is_some(), !is_disassembly, "{shows}");
+        assert_eq!(source.presentation_hint, None, "{shows}");
+        session.disconnect();
+    }
 }

@@ -167,6 +167,8 @@ pub enum StepKind {
     Out,
     /// One machine instruction, into calls.
     Instruction,
+    /// One machine instruction, over what it calls.
+    OverInstruction,
 }
 
 /// What a step over or into goes to the next of.

@@ -175,6 +175,7 @@ impl Step {
         step.target = options.target.filter(|_| kind == StepKind::Into);
         let action = match kind {
             StepKind::Instruction => Action::SingleStep,
+            StepKind::OverInstruction => step.over_instruction(cx),
             StepKind::Out if !step.inlined.is_empty() => step.advance(cx),
             StepKind::Out => step.leave(cx),
             // No line to finish: the useful place is where the function returns to.
@@ -207,12 +208,31 @@ impl Step {
             chosen: false,
             left: None,
         };
-        if kind != StepKind::Instruction {
+        if !step.is_by_instruction() {
             step.any_source = !cx.position().is_some_and(|p| p.users);
             step.settle(cx);
             step.stand_before(cx, before);
         }
         step
+    }
+
+    fn is_by_instruction(&self) -> bool {
+        matches!(self.kind, StepKind::Instruction | StepKind::OverInstruction)
+    }
+
+    /// Executes one instruction, with all that it calls.
+    fn over_instruction(&mut self, cx: &Context<'_>) -> Action {
+        let (Some(pc), Some(sp)) = (cx.registers.pc(), cx.registers.sp()) else {
+            return Action::Finished;
+        };
+        match code::instruction_at(pc, cx.modules, cx.memory) {
+            Instruction::Call { length } => self.skip(Call {
+                return_to: pc.offset(length),
+                height: sp,
+                left: false,
+            }),
+            _ => Action::SingleStep,
+        }
     }
 
     /// A step out has come to the caller of the function that it left: an address in that, once.
@@ -231,6 +251,7 @@ impl Step {
             // By far the most frequent case needs no symbols.
             Phase::Inside if !self.only_out && self.range.contains(&pc.0) => self.advance(cx),
             Phase::Instruction => Action::Finished,
+            Phase::Skipping if self.is_by_instruction() => Action::Finished,
             Phase::Prologue => self.finish(cx),
             Phase::Inside if self.left_function(cx) => self.tail_called(cx),
             Phase::Through(call) if call.left => self.arrive_in_caller(cx),
@@ -282,6 +303,9 @@ impl Step {
     /// Instead of getting where it should, the thread was taken elsewhere: `cx` is there, in the step's activation or one
     /// around that. `doing` is what it did.
     pub fn landed(&mut self, cx: &Context<'_>, landing: Landing, doing: Action) -> Action {
+        if self.is_by_instruction() {
+            return Action::Finished;
+        }
         match cx.position() {
             Some(at) if landing == Landing::Thrown && at.is_cleanup() => doing,
             Some(at) if at.in_users || (self.any_source && at.row.is_some()) => {

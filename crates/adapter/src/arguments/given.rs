@@ -9,6 +9,7 @@ use super::{Start, others};
 use crate::building::cargo::CargoPlan;
 use crate::building::shell::CommandPlan;
 use crate::calls::CallSettings;
+use crate::disassembled::ShowDisassembly;
 use crate::source_map::SourceMap;
 use dapple_dap::message::Raw;
 use dapple_engine::forks::FollowForks;
@@ -77,6 +78,8 @@ pub struct Common {
     pub calls: CallSettings,
     /// Arguments, locals and what was returned are a scope each.
     pub separate_scopes: bool,
+    /// Which frames get a disassembly as their source.
+    pub show_disassembly: ShowDisassembly,
     /// What becomes of signals, before the client's filters say more.
     pub signals: SignalTable,
     /// What becomes of its children.

@@ -13,6 +13,7 @@ use super::values::{
     boolean, file, path, paths, process_id, signals, sink, skip, stdin, string, variables, words,
 };
 use crate::building::arguments;
+use crate::disassembled::ShowDisassembly;
 use crate::source_map::SourceMap;
 use dapple_engine::forks::FollowForks;
 use serde_json::Value;
@@ -599,6 +600,32 @@ pub const ARGUMENTS: &[Row] = &[
         origin: Origin::Own,
         read: |given, _, value| {
             given.common.separate_scopes = value == true;
+            Ok(())
+        },
+    },
+    Row {
+        name: "showDisassembly",
+        requests: Requests::Both,
+        shape: Shape::Word(&[
+            Word {
+                word: "never",
+                meaning: "frames without a source are not opened",
+            },
+            Word {
+                word: "auto",
+                meaning: "for frames whose source isn't on this machine",
+            },
+            Word {
+                word: "always",
+                meaning: "for all frames",
+            },
+        ]),
+        default: Some(r#""auto""#),
+        description: "Which frames open as the disassembly of their function, where steps go by instructions.",
+        example: r#""never""#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.common.show_disassembly = ShowDisassembly::read(name, value)?;
             Ok(())
         },
     },

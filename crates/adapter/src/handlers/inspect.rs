@@ -70,10 +70,13 @@ pub fn stack_trace(
     // Most frames are in a few files.
     let mut located: HashMap<PathBuf, (PathBuf, bool)> = HashMap::new();
     for frame in stack.frames {
+        let breakpoints = &adapter.breakpoints;
         let locate = |file: &Path| match located.get(file) {
             Some(known) => known.clone(),
             None => {
-                let found = source_map.locate(file);
+                let mut found = source_map.locate(file);
+                // The client may be on another machine than the program.
+                found.1 |= breakpoints.has_named(&found.0);
                 located.insert(file.to_owned(), found.clone());
                 found
             }
@@ -81,12 +84,9 @@ pub fn stack_trace(
         let arrived = frame.id.index == 0 && adapter.arrived.contains(&frame.id.thread);
         let aside = sets_aside && frame.in_library() && !arrived;
         let mut shown = to_dap::frame(&frame, 0, aside, locate, context.conventions());
-        if shown.source.is_none()
-            && let Some((source, line)) = adapter.disassembled(&frame)?
-        {
-            shown.source = Some(source);
-            shown.line = context.conventions().line_to_client(line);
-        }
+        let position = frame.position.as_ref();
+        let is_here = position.and_then(|at| Some(located.get(&*at.file)?.1));
+        adapter.open_frame(&frame, is_here, &mut shown, context)?;
         if let Some(format) = format {
             shown.name = frame_names::written(adapter, &frame, shown.name, format)?;
         }

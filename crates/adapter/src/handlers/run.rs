@@ -6,7 +6,7 @@ use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{
     ContinueArguments, ContinueResponse, NextArguments, PauseArguments, StepInArguments,
-    StepInTargetsArguments, StepInTargetsResponse, StepOutArguments,
+    StepInTargetsArguments, StepInTargetsResponse, StepOutArguments, SteppingGranularity,
 };
 use dapple_engine::session::stepping::Callee;
 use dapple_engine::session::{StepKind, StepOptions};
@@ -40,9 +40,22 @@ pub fn next(
     arguments: NextArguments,
     _: &mut Context,
 ) -> Result<Empty, Failure> {
-    let granularity = arguments.granularity.as_ref();
+    let granularity = granularity(adapter, arguments.thread_id, arguments.granularity.as_ref());
     let (kind, options) = from_dap::step(StepKind::Over, granularity, arguments.single_thread);
     step(adapter, arguments.thread_id, kind, options)
+}
+
+/// What a step goes to the next of: where the client shows a disassembly, by itself the next instruction.
+fn granularity<'a>(
+    adapter: &Adapter,
+    thread: i64,
+    asked: Option<&'a SteppingGranularity>,
+) -> Option<&'a SteppingGranularity> {
+    let mut shown = adapter.in_disassembly.iter();
+    let is_shown = asked.is_none() && shown.any(|shown| i64::from(shown.0) == thread);
+    is_shown
+        .then_some(&SteppingGranularity::Instruction)
+        .or(asked)
 }
 
 /// Steps into.
@@ -51,7 +64,7 @@ pub fn step_in(
     arguments: StepInArguments,
     _: &mut Context,
 ) -> Result<Empty, Failure> {
-    let granularity = arguments.granularity.as_ref();
+    let granularity = granularity(adapter, arguments.thread_id, arguments.granularity.as_ref());
     let (mut kind, mut options) =
         from_dap::step(StepKind::Into, granularity, arguments.single_thread);
     if let Some(id) = arguments.target_id {
@@ -121,7 +134,12 @@ fn step(
         .step_as(from_dap::thread(thread)?, kind, options)
         .map_err(|error| to_dap::failure(&error))?;
     match options.alone {
-        true => adapter.partly_resumed(),
+        true => {
+            adapter
+                .in_disassembly
+                .retain(|shown| i64::from(shown.0) != thread);
+            adapter.partly_resumed();
+        }
         false => adapter.resumed(),
     }
     Ok(Empty)

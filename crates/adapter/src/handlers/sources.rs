@@ -1,10 +1,10 @@
 //! The sources that the loaded modules are made of, and their texts.
 
 use crate::adapter::{Adapter, source_exists};
-use crate::{from_dap, to_dap};
+use crate::{clients, from_dap, to_dap};
 use dapple_dap::server::{Context, Failure, Progress, Responder};
 use dapple_dap::types::{
-    LoadedSourcesArguments, LoadedSourcesRequest, LoadedSourcesResponse, SourceArguments,
+    LoadedSourcesArguments, LoadedSourcesRequest, LoadedSourcesResponse, Source, SourceArguments,
     SourceResponse,
 };
 use dapple_engine::session::SourceFile;
@@ -13,7 +13,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The source files of all loaded modules, each once. Read beside the session; see [`crate::loaded_sources`].
+/// The source files of all loaded modules, each once, the user's first. Read beside the session; see [`crate::loaded_sources`].
 pub fn loaded_sources(
     adapter: &mut Adapter,
     _: LoadedSourcesArguments,
@@ -29,6 +29,7 @@ pub fn loaded_sources(
         Err(failure) => return responder.fail(failure),
     };
     let (outbox, client) = (context.outbox().clone(), *context.conventions());
+    let is_terminal = clients::is_terminal(context.client());
     let source_map = Arc::clone(&adapter.source_map);
     let (later, round) = (adapter.later.clone(), adapter.sources.asked());
     let read = move || {
@@ -40,8 +41,17 @@ pub fn loaded_sources(
             let checksum: &mut Option<_> = files.entry(&*file.path).or_default();
             *checksum = checksum.or(file.checksum);
         }
-        let source = |(file, checksum)| source_map.checked_source(file, checksum, &client);
-        let answer = LoadedSourcesResponse::new(files.into_iter().map(source).collect());
+        let source = |(file, checksum)| {
+            let listed = source_map.listed(file, checksum, &client);
+            // It looks for what a user names, be the rest of the path known or not.
+            let for_terminal = || Some((true, source_map.source(file, &client)));
+            listed.or_else(|| for_terminal().filter(|_| is_terminal))
+        };
+        let mut sources: Vec<(bool, Source)> = files.into_iter().filter_map(source).collect();
+        // By their names within both groups, as before.
+        sources.sort_by_key(|(is_behind, _)| *is_behind);
+        let sources = sources.into_iter().map(|(_, source)| source).collect();
+        let answer = LoadedSourcesResponse::new(sources);
         // What comes and goes from now on is told behind the answer.
         later.run(move |adapter, outbox, client| {
             if adapter.is_list_good(round) {

@@ -172,6 +172,7 @@ pub fn take_common(adapter: &mut Adapter, common: Common, outbox: &Outbox) {
     adapter.addresses_only = common.addresses_only;
     adapter.calls = common.calls;
     adapter.separate_scopes = common.separate_scopes;
+    adapter.show_disassembly = common.show_disassembly;
     adapter.exceptions.set_launch_signals(common.signals);
     for warning in &common.warnings {
         say(outbox, warning);

@@ -1,6 +1,7 @@
 //! Stepping.
 
 pub use crate::step::SkipList;
+pub use dapple_symbols::sources::is_library_source;
 
 use super::{Session, SourcePosition, StepKind, StepOptions};
 use crate::frame::FrameId;
