@@ -1,7 +1,7 @@
 //! Sizes and alignments of types, and where in a value its members are.
 
 use super::view::MAX_NESTING;
-use super::{Bits, Contents, Reader, Value, contents, cpp};
+use super::{Bits, Contents, Reader, Value, contents, cpp, rust};
 use crate::memory::Memory;
 use dapple_symbols::location::{LocationContext, Unavailable, evaluate_cfi};
 use dapple_symbols::types::{Member, PointerKind, Type, TypeKind};
@@ -166,6 +166,9 @@ impl Reader<'_> {
                 contents
             }
         };
+        if value.tail.is_some() {
+            rust::hand_on_tail(self, value, member, &mut field);
+        }
         field
     }
 

@@ -79,6 +79,8 @@ pub struct Value {
     pub format: Format,
     /// As many of its type as that, one after another.
     pub repeated: Option<u64>,
+    /// Of a struct of Rust's that ends in elements or a text: how many of those there are, by the pointer that leads to it.
+    pub(crate) tail: Option<u64>,
     /// Of a bit-field: the bits it is made of, which `contents` are a copy of.
     pub bits: Option<Arc<Bits>>,
     /// A base class of an object that is shown itself.
@@ -117,6 +119,7 @@ impl Value {
             whole: false,
             format: Format::Natural,
             repeated: None,
+            tail: None,
             bits: None,
             base: false,
             wanted: None,

@@ -20,6 +20,7 @@ mod owners;
 mod ranges;
 mod sequences;
 mod tables;
+mod tails;
 mod tasks;
 mod text;
 mod threads;
@@ -30,6 +31,7 @@ pub(crate) use captures::closure_name;
 pub(crate) use objects::{concrete_type, function_item};
 pub(crate) use owners::{extras, is_hidden_in_summaries, is_seen_through};
 pub(crate) use sequences::is_readable;
+pub(crate) use tails::hand_on as hand_on_tail;
 
 /// The largest object Rust allows, in bytes.
 const MAX_OBJECT: u64 = i64::MAX as u64;

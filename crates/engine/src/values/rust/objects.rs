@@ -1,6 +1,6 @@
-//! Pointers with more than an address: to slices and texts, and to trait objects, whose table tells their type.
+//! Pointers with more than an address: to slices and texts (structs that end in those: `tails`), and to trait objects, whose table tells their type.
 
-use super::{Flaw, Known, sequences};
+use super::{Flaw, Known, sequences, tails};
 use crate::Address;
 use crate::values::view::{Limit, Shows, View};
 use crate::values::{Contents, Reader, Value, contents, names};
@@ -66,6 +66,10 @@ pub(super) fn fat_pointer(
         return Err(Flaw::Layout);
     };
     let pointee = names::pointee(&type_.name).known()?;
+    if !sequences::is_slice(pointee) {
+        let pointee = value.sibling(element, Contents::Memory(Address(address)));
+        return tails::behind(reader, pointee, &type_.name, length);
+    }
     sequences::slice(reader, value, pointee, element, (address, length), limit)
 }
 

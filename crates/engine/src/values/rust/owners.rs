@@ -1,7 +1,7 @@
 //! `Rc`, `Arc` and `Weak`: what they share, and how often.
 
 use super::objects::{self, Fat};
-use super::{Flaw, Known, argument, broken, sequences};
+use super::{Flaw, Known, argument, broken, sequences, tails};
 use crate::Address;
 use crate::values::view::{Limit, View};
 use crate::values::{Contents, NamedValue, Reader, Value, names};
@@ -119,6 +119,9 @@ fn held(
                 return Err(Flaw::Layout);
             };
             let pointee = names::first_argument(&type_.name).known()?;
+            if !sequences::is_slice(pointee) {
+                return tails::behind(reader, inside, &type_.name, length);
+            }
             let element = argument(aggregate);
             sequences::slice(reader, value, pointee, element, (address, length), limit)
         }

@@ -110,6 +110,11 @@ fn sequence(
     })
 }
 
+/// Whether what a pointer with a length points to is elements or a text, nothing around them.
+pub(super) fn is_slice(pointee: &str) -> bool {
+    pointee.starts_with('[') || text::kind(pointee).is_some()
+}
+
 /// What a pointer with a length points to: elements of a type, or a text.
 pub(super) fn slice(
     reader: &Reader<'_>,
@@ -122,7 +127,7 @@ pub(super) fn slice(
     if let Some(kind) = text::kind(pointee) {
         return text::of_kind(reader, kind, address, length, limit);
     }
-    if !pointee.starts_with('[') {
+    if !is_slice(pointee) {
         return Err(Flaw::Layout);
     }
     let size = element_size(reader, value, element)?;
