@@ -138,7 +138,17 @@ impl Parsed {
     /// # Errors
     /// As [`evaluate`]; it may be no number.
     pub fn number(&self, frame: &Frame, reader: &Reader<'_>) -> Result<Number, Error> {
-        let number = run::number(&self.tree, &self.text, frame, reader);
+        self.number_with(frame, reader, None)
+    }
+
+    /// As [`Parsed::value_with`], as a number.
+    pub(crate) fn number_with(
+        &self,
+        frame: &Frame,
+        reader: &Reader<'_>,
+        calls: Option<&Calls>,
+    ) -> Result<Number, Error> {
+        let number = run::number(&self.tree, &self.text, frame, reader, calls);
         number.map_err(|fault| self.error(&fault))
     }
 

@@ -9,9 +9,11 @@
 
 mod arguments;
 mod arming;
+mod asking;
 mod assigning;
 mod attach;
 mod back;
+mod before_calls;
 mod calling;
 mod choosing;
 mod commands;
@@ -161,6 +163,7 @@ pub(crate) struct Owner {
     stacks: FxHashMap<ThreadId, StackCache>,
     /// Threads that can only get past their site while no other runs.
     alone: Vec<ThreadId>,
+    asking: asking::Asking,
     /// Threads that are to end as soon as all are stopped.
     ending: Vec<ThreadId>,
     /// All are being stopped to be let go.
@@ -204,6 +207,8 @@ struct Control {
     watched: u32,
     /// Where the panic that is under way has happened.
     panic_place: Option<String>,
+    /// The breakpoints at its place whose conditions have to call functions.
+    asks: Vec<i64>,
     pace: Pace,
 }
 
@@ -315,6 +320,7 @@ impl Owner {
             current: parts.process,
             stacks: FxHashMap::default(),
             alone: Vec::new(),
+            asking: asking::Asking::default(),
             ending: Vec::new(),
             detaching: false,
             suspend: false,
@@ -534,12 +540,15 @@ impl Owner {
             return self.stopped_in_call(thread, reason);
         }
         let address = self.registers(thread).map(|r| r.pc()).unwrap_or_default();
-        self.reports.retain(|r| r.thread != thread);
-        self.reports.push(Stop {
-            thread,
-            address,
-            reason,
-        });
+        let asks = self.asks(thread, address);
+        if !(asks && reason.is_undecided_yet()) {
+            self.reports.retain(|r| r.thread != thread);
+            self.reports.push(Stop {
+                thread,
+                address,
+                reason,
+            });
+        }
         self.stops.stop_all(&mut self.actions);
     }
 
@@ -566,6 +575,7 @@ impl Owner {
             return self.detach();
         }
         self.end_them();
+        self.decide_asked();
         let mut reports = std::mem::take(&mut self.reports);
         reports.retain(|r| self.stops.is_live(r.thread));
         if let Some(asked) = self.pause.take()
@@ -635,29 +645,6 @@ impl Owner {
         if behind_start {
             self.make_indexes();
         }
-    }
-
-    /// The thread of a stop that is before inlined calls, and how many.
-    fn stands_before(
-        &self,
-        stop: &Stop,
-        stepped: Option<(ThreadId, usize)>,
-    ) -> Option<(ThreadId, usize)> {
-        let ids = stop.reason.breakpoints();
-        let count = if stop.reason == StopReason::Step {
-            stepped.filter(|(thread, _)| *thread == stop.thread)?.1
-        } else if !ids.is_empty() {
-            let module = self.modules.at(stop.address)?;
-            self.breakpoints.calls_begun(ids, stop.address, module)
-        } else {
-            0
-        };
-        (count > 0).then_some((stop.thread, count))
-    }
-
-    /// How many inlined calls a stopped thread is before.
-    fn calls_not_begun(&self, thread: ThreadId) -> usize {
-        self.before_calls.get(&thread).copied().unwrap_or(0)
     }
 
     /// Lets all threads run.

@@ -457,6 +457,16 @@ impl Stops {
         }
     }
 
+    /// Which threads may run, where not all may.
+    pub(crate) fn runners(&self) -> Option<Vec<ThreadId>> {
+        self.only.clone()
+    }
+
+    /// Lets only those run that might before ([`Stops::runners`]).
+    pub(crate) fn set_runners(&mut self, runners: Option<Vec<ThreadId>>) {
+        self.only = runners;
+    }
+
     /// Whether the process runs, but not all of its threads may.
     pub(crate) fn holds_some(&self) -> bool {
         self.mode == Mode::Running && self.only.is_some()

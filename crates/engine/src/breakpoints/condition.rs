@@ -5,6 +5,7 @@
 //! looked up again. Not responsible for what follows from a value.
 
 use crate::eval::Parsed;
+use crate::eval::calls::Calls;
 use crate::eval::quick::Quick;
 use crate::frame::{Frame, StackCache};
 use crate::memory::Memory;
@@ -82,6 +83,8 @@ pub(crate) fn language_at(modules: &Modules, address: Address) -> Language {
 #[derive(Debug, Clone)]
 pub(crate) struct Expression {
     text: Arc<str>,
+    /// It may call functions of the program.
+    may_call: bool,
     ready: FxHashMap<Address, Result<Ready, Error>>,
 }
 
@@ -96,8 +99,14 @@ struct Ready {
 impl Expression {
     /// Nothing is made of it yet.
     pub(crate) fn new(text: &str) -> Expression {
+        Expression::condition(text, false)
+    }
+
+    /// As [`Expression::new`], of a condition.
+    pub(crate) fn condition(text: &str, may_call: bool) -> Expression {
         Expression {
             text: text.trim().into(),
+            may_call,
             ready: FxHashMap::default(),
         }
     }
@@ -111,7 +120,14 @@ impl Expression {
     /// # Errors
     /// What is wrong with it, and where in its text.
     pub(crate) fn check(&self, language: Language) -> Result<(), Error> {
-        Parsed::new(&self.text, language).map(|_| ())
+        self.parsed(language).map(|_| ())
+    }
+
+    fn parsed(&self, language: Language) -> Result<Parsed, Error> {
+        match self.may_call {
+            true => Parsed::calling(&self.text, language),
+            false => Parsed::new(&self.text, language),
+        }
     }
 
     /// Forgets what was made of it: modules have come or gone.
@@ -120,27 +136,31 @@ impl Expression {
     }
 
     fn ready(&mut self, here: &Here<'_>) -> Result<&Ready, Error> {
-        let text = &self.text;
-        let make = || {
-            let parsed = Parsed::new(text, here.language())?;
-            let quick = Quick::new(&parsed, here.modules, here.address(), here.inline_depth());
-            Ok(Ready { parsed, quick })
-        };
-        let ready = self.ready.entry(here.address()).or_insert_with(make);
-        ready.as_ref().map_err(Clone::clone)
+        if !self.ready.contains_key(&here.address()) {
+            let ready = self.parsed(here.language()).map(|parsed| {
+                let quick = Quick::new(&parsed, here.modules, here.address(), here.inline_depth());
+                Ready { parsed, quick }
+            });
+            self.ready.insert(here.address(), ready);
+        }
+        self.ready[&here.address()].as_ref().map_err(Clone::clone)
     }
 
-    /// Whether a condition takes its value for true.
+    /// Whether a condition takes its value for true; `None`: a function of the program has to be called for that.
     ///
     /// # Errors
     /// Why there is none.
-    pub(crate) fn holds(&mut self, here: &Here<'_>) -> Result<bool, Error> {
+    pub(crate) fn holds(&mut self, here: &Here<'_>) -> Result<Option<bool>, Error> {
         if let Some(number) = self.quick_number(here) {
-            return Ok(number.is_true());
+            return Ok(Some(number.is_true()));
         }
+        let calls = self.may_call.then(Calls::default);
         let ready = self.ready(here)?;
-        let number = ready.parsed.number(here.frame()?, &here.reader())?;
-        Ok(number.is_true())
+        let number = (ready.parsed).number_with(here.frame()?, &here.reader(), calls.as_ref());
+        match calls.and_then(|calls| calls.wanted()) {
+            Some(_) => Ok(None),
+            None => Ok(Some(number?.is_true())),
+        }
     }
 
     /// The number it stands for, where that is plain enough.

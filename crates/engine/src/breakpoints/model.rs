@@ -5,7 +5,6 @@
 
 mod temporaries;
 
-use crate::Address;
 use crate::breakpoints::choice::Choice;
 use crate::breakpoints::condition::Here;
 use crate::breakpoints::function::{self, Absence, Places};
@@ -16,6 +15,7 @@ use crate::modules::{LoadedModule, Modules};
 use crate::session::{
     Asked, BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint, Resolution,
 };
+use crate::{Address, Error};
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::lines::{LineLocation, LineLookup};
 use dapple_symbols::names::NamePattern;
@@ -338,6 +338,7 @@ impl Model {
         address: Address,
         modules: &Modules,
         here: impl FnOnce(&Place) -> Here<'a>,
+        holds: Option<Result<bool, Error>>,
     ) -> (Act, Option<Place>) {
         let Some(breakpoint) = self.list.iter_mut().find(|b| b.id == id) else {
             return (Act::GoOn, None);
@@ -353,7 +354,20 @@ impl Model {
                 place
             }
         };
-        (breakpoint.rules.decide(&here(&place)), Some(place))
+        let act = breakpoint.rules.decide(&here(&place), holds);
+        (act, Some(place))
+    }
+
+    /// What a condition that calls functions needs to be decided.
+    pub(crate) fn calling(&mut self, id: i64, address: Address) -> Option<Calling> {
+        let breakpoint = self.list.iter_mut().find(|b| b.id == id)?;
+        let place = breakpoint.places.get(&address).cloned();
+        Some(Calling {
+            condition: breakpoint.rules.asked().condition.clone()?,
+            not_begun: place.as_ref().map_or(0, |place| place.not_begun),
+            position: place.and_then(|place| place.position),
+            first: breakpoint.rules.calls(),
+        })
     }
 
     /// How many of the inlined calls at `address` a thread that was stopped there by these breakpoints is still to begin:
@@ -392,12 +406,23 @@ impl Model {
     }
 }
 
+/// A condition that calls functions of the program, at a place.
+#[derive(Debug)]
+pub(crate) struct Calling {
+    pub condition: String,
+    /// How many inlined calls a thread is before that has come there.
+    pub not_begun: usize,
+    pub position: Option<SourcePosition>,
+    /// It is the first time.
+    pub first: bool,
+}
+
 impl Breakpoint {
     fn new(id: i64, spec: Spec, options: BreakpointOptions, modules: &Modules) -> Breakpoint {
         let mut breakpoint = Breakpoint {
             id,
             spec,
-            rules: Rules::new(options),
+            rules: Rules::new(options, true),
             answers: Vec::new(),
             places: FxHashMap::default(),
             position: None,

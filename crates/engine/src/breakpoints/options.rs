@@ -3,8 +3,8 @@
 use super::condition::{Expression, Here, language_at};
 use super::hits::HitCondition;
 use super::log::LogMessage;
-use crate::Address;
 use crate::modules::Modules;
+use crate::{Address, Error};
 use rustc_hash::FxHashSet;
 
 /// What the user asked of a breakpoint besides its place. The default stops each time.
@@ -38,6 +38,10 @@ pub(crate) struct Rules {
     checked: FxHashSet<Address>,
     /// How many hits have counted.
     count: u64,
+    /// The condition may call functions of the program.
+    may_call: bool,
+    /// It has.
+    has_called: bool,
 }
 
 /// What is to be done on a hit.
@@ -50,10 +54,12 @@ pub(crate) enum Act {
     Log(String),
     /// The condition can't be evaluated: it stops, and says why.
     Undecided(String),
+    /// The condition has to call a function: it is decided when all have stopped.
+    Call,
 }
 
 impl Rules {
-    pub(crate) fn new(asked: BreakpointOptions) -> Rules {
+    pub(crate) fn new(asked: BreakpointOptions, may_call: bool) -> Rules {
         let given = |text: &Option<String>| {
             let text = text.as_deref()?;
             (!text.trim().is_empty()).then(|| text.to_owned())
@@ -66,13 +72,14 @@ impl Rules {
         });
         let log = asked.log.as_deref().filter(|text| !text.is_empty());
         let log = log.and_then(|text| LogMessage::parse(text).map_err(&mut keep).ok());
-        let condition = given(&asked.condition).map(|text| Expression::new(&text));
+        let condition = given(&asked.condition).map(|text| Expression::condition(&text, may_call));
         Rules {
             asked,
             condition,
             hits,
             log,
             problem,
+            may_call,
             ..Rules::default()
         }
     }
@@ -90,7 +97,7 @@ impl Rules {
         let count = if alike { self.count } else { 0 };
         *self = Rules {
             count,
-            ..Rules::new(asked)
+            ..Rules::new(asked, self.may_call)
         };
     }
 
@@ -128,6 +135,11 @@ impl Rules {
         }
     }
 
+    /// Notes that the condition calls a function; whether it is the first time.
+    pub(crate) fn calls(&mut self) -> bool {
+        !std::mem::replace(&mut self.has_called, true)
+    }
+
     /// Why the breakpoint can't be.
     pub(crate) fn problem(&self) -> Option<&str> {
         self.problem.as_deref().or(self.place_problem.as_deref())
@@ -158,12 +170,18 @@ impl Rules {
         }
     }
 
-    /// What is to be done with a thread that has come to the breakpoint.
-    pub(crate) fn decide(&mut self, here: &Here<'_>) -> Act {
+    /// What is to be done with a thread that has come to the breakpoint. `holds` says of the condition what was found out
+    /// otherwise.
+    pub(crate) fn decide(&mut self, here: &Here<'_>, holds: Option<Result<bool, Error>>) -> Act {
         if let Some(condition) = &mut self.condition {
-            match condition.holds(here) {
-                Ok(true) => {}
-                Ok(false) => return Act::GoOn,
+            let holds = match holds {
+                Some(holds) => holds.map(Some),
+                None => condition.holds(here),
+            };
+            match holds {
+                Ok(Some(true)) => {}
+                Ok(Some(false)) => return Act::GoOn,
+                Ok(None) => return Act::Call,
                 Err(error) => {
                     let text = condition.text();
                     return Act::Undecided(format!(

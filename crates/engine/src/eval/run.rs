@@ -78,8 +78,9 @@ pub(super) fn number(
     text: &str,
     frame: &Frame,
     reader: &Reader<'_>,
+    calls: Option<&Calls>,
 ) -> Result<Number, Fault> {
-    runner(text, frame, reader, None)?.number(tree)
+    runner(text, frame, reader, calls)?.number(tree)
 }
 
 fn runner<'a>(

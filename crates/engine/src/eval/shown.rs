@@ -86,7 +86,7 @@ impl Count {
         };
         // What is wrong in it is told without a place: that is another text's.
         let fault = |message: String| Fault::new(0, message);
-        let number = run::number(tree, text, frame, reader);
+        let number = run::number(tree, text, frame, reader, None);
         match number.map_err(|fault_| fault(fault_.message))? {
             Number::Integer { value, .. } if (1..=i128::from(MOST_ELEMENTS)).contains(&value) => {
                 Ok(value as u64)

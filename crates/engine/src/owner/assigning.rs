@@ -91,7 +91,7 @@ impl Owner {
 
     /// Evaluates in a frame, or the innermost of the thread that stopped, as often as it takes: each time a function is to be called,
     /// it is. The answer, and the frame's thread.
-    fn with_calls<T>(
+    pub(super) fn with_calls<T>(
         &mut self,
         frame: Option<FrameId>,
         options: &CallOptions,

@@ -1,6 +1,7 @@
 //! Whether the breakpoints at a place stop the thread that has come there. No other thread is stopped for that.
 
 use super::Owner;
+use super::asking::reason_of;
 use crate::breakpoints::condition::Here;
 use crate::breakpoints::model::Place;
 use crate::breakpoints::options::Act;
@@ -8,7 +9,7 @@ use crate::event::{Logged, StopReason};
 use crate::registers::Live;
 use crate::stops::How;
 use crate::target::linux::ptrace::{self, UserRegisters};
-use crate::{Address, Event, ThreadId};
+use crate::{Address, Error, Event, ThreadId};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -65,49 +66,76 @@ impl Owner {
         }
         // Unanswered: it has died, which is told next.
         let kernels = self.registers(thread)?;
-        let (registers, live) = (kernels.to_dwarf(), Stopped(Some(kernels)));
-        let vectors = || ptrace::vectors(thread).ok().map(Arc::new);
+        self.control(thread).asks.clear();
         let mut stopping = Vec::new();
         let mut why: Option<String> = None;
         for &id in users {
             if !self.admits(id, thread, address) {
                 continue;
             }
-            let (modules, memory) = (&self.modules, &self.memory);
-            let here = |place: &Place| Here {
-                thread,
-                registers,
-                vectors: &vectors,
-                live: &live,
-                not_begun: place.not_begun,
-                modules,
-                memory,
-                frame: OnceCell::new(),
-            };
-            let (act, place) = self.breakpoints.decide(id, address, modules, here);
-            match act {
-                Act::GoOn => {}
-                Act::Stop => stopping.push(id),
-                Act::Log(text) => self.tell(Event::Logged(Logged {
-                    breakpoint: id,
-                    thread,
-                    position: place.and_then(|place| place.position),
-                    text,
-                })),
-                Act::Undecided(reason) => {
-                    stopping.push(id);
-                    why.get_or_insert(reason);
-                }
-            }
+            let decided = self.act(thread, kernels, id, address, None);
+            self.acted(id, thread, decided, &mut stopping, &mut why);
         }
         self.breakpoints.spend(&stopping);
-        match why {
-            _ if stopping.is_empty() => None,
-            None => Some(StopReason::Breakpoint(stopping)),
-            Some(why) => Some(StopReason::Undecided {
-                breakpoints: stopping,
-                why,
-            }),
+        let asks = !self.control(thread).asks.is_empty();
+        let undecided = asks.then(StopReason::undecided_yet);
+        reason_of(stopping, why).or(undecided)
+    }
+
+    /// What a breakpoint does with a thread that has come to it, where its condition was decided with `holds`, if it was.
+    pub(super) fn act(
+        &mut self,
+        thread: ThreadId,
+        kernels: UserRegisters,
+        id: i64,
+        address: Address,
+        holds: Option<Result<bool, Error>>,
+    ) -> (Act, Option<Place>) {
+        let (registers, live) = (kernels.to_dwarf(), Stopped(Some(kernels)));
+        let vectors = || ptrace::vectors(thread).ok().map(Arc::new);
+        let (modules, memory) = (&self.modules, &self.memory);
+        let here = |place: &Place| Here {
+            thread,
+            registers,
+            vectors: &vectors,
+            live: &live,
+            not_begun: place.not_begun,
+            modules,
+            memory,
+            frame: OnceCell::new(),
+        };
+        self.breakpoints.decide(id, address, modules, here, holds)
+    }
+
+    /// Does what a breakpoint wants to have done, and notes whether it stops the thread, and what there is to say of that.
+    pub(super) fn acted(
+        &mut self,
+        id: i64,
+        thread: ThreadId,
+        (act, place): (Act, Option<Place>),
+        stopping: &mut Vec<i64>,
+        why: &mut Option<String>,
+    ) {
+        match act {
+            Act::GoOn => {}
+            Act::Stop => stopping.push(id),
+            Act::Log(text) => self.tell(Event::Logged(Logged {
+                breakpoint: id,
+                thread,
+                position: place.and_then(|place| place.position),
+                text,
+            })),
+            Act::Undecided(reason) => {
+                stopping.push(id);
+                why.get_or_insert(reason);
+            }
+            Act::Call if self.call.is_some() => {
+                stopping.push(id);
+                why.get_or_insert(
+                    "its condition calls a function, in a function that is called".to_owned(),
+                );
+            }
+            Act::Call => self.control(thread).asks.push(id),
         }
     }
 }

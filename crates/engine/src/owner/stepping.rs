@@ -66,6 +66,18 @@ impl Stepping {
         self.thread == thread && self.doing == Action::SingleStep
     }
 
+    /// The thread has been asked at `at` whether it stops there, which is not known yet; `its_site`: the step has a site there.
+    /// When it goes on, the step goes on behind that question.
+    pub(super) fn was_asked(&mut self, at: Address, its_site: bool) {
+        match self.doing {
+            Action::SingleStep => {
+                self.from = at;
+                self.arrived = true;
+            }
+            _ => self.arrived |= its_site,
+        }
+    }
+
     /// The stepping thread, and how many inlined calls that begin where the step has ended are not begun.
     pub(super) fn ends_before(&self) -> (ThreadId, usize) {
         (self.thread, self.step.before())

@@ -170,12 +170,12 @@ impl Owner {
             let rules = &mut self.watches.list[index].rules;
             let act = match rules.look_at_nothing() {
                 true => rules.count_hit(),
-                false => rules.decide(&here),
+                false => rules.decide(&here, None),
             };
             match act {
                 Act::Stop => due.push((index, old, None)),
                 Act::Undecided(why) => due.push((index, old, Some(why))),
-                Act::GoOn | Act::Log(_) => {}
+                Act::GoOn | Act::Log(_) | Act::Call => {}
             }
         }
         due

@@ -337,7 +337,7 @@ impl Owner {
             id: self.breakpoints.new_id(),
             found: None,
             refused: None,
-            rules: Rules::new(wanted.options.clone()),
+            rules: Rules::new(wanted.options.clone(), false),
             slots: Vec::new(),
             last: Vec::new(),
             wanted,
