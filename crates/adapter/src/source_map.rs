@@ -86,11 +86,15 @@ impl SourceMap {
         }
     }
 
-    /// Where a file of the debug information is here, and whether it can be opened there.
+    /// Where a file of the debug information is here, and whether it can be opened there. A folder that isn't on this
+    /// machine is the client's, on another: what is in it only the client knows.
     pub fn locate(&self, file: &Path) -> (PathBuf, bool) {
         let here = self.here(file).into_owned();
-        let is_hidden = matches!(self.mapped(file), Some((_, None)));
-        let exists = !is_hidden && source_exists(&here);
+        let exists = match self.mapped(file) {
+            Some((_, None)) => false,
+            Some((_, Some(to))) => source_exists(&here) || !to.is_dir(),
+            None => source_exists(&here),
+        };
         (here, exists)
     }
 

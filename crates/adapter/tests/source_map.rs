@@ -311,6 +311,18 @@ fn a_frame_whose_source_is_nowhere_opens_as_disassembly_and_steps_by_instruction
     session.disconnect();
 }
 
+/// The program runs here, and the editor elsewhere, where its folders are.
+#[test]
+fn a_source_in_a_folder_that_only_the_client_has_keeps_its_path() {
+    let moved = Moved::new("elsewhere");
+    let theirs = "/Users/ada/project";
+    let map = json!({"sourceMap": {text(&moved.built): theirs}});
+    let (session, _, top, source) = at_main(&moved, map);
+    assert_eq!(source.path, Some(format!("{theirs}/main.c")));
+    assert_eq!((source.source_reference, top.line), (None, 6));
+    session.disconnect();
+}
+
 #[test]
 fn a_disassembly_is_shown_never_or_always_where_that_is_wanted() {
     let moved = Moved::new("shown");
