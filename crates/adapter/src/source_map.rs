@@ -86,16 +86,21 @@ impl SourceMap {
         }
     }
 
-    /// Where a file of the debug information is here, and whether it can be opened there. A folder that isn't on this
-    /// machine is the client's, on another: what is in it only the client knows.
+    /// Where a file of the debug information is here, and whether it can be opened there. Where none of the folders is on this
+    /// machine, the client is on another: what is in them only the client knows.
     pub fn locate(&self, file: &Path) -> (PathBuf, bool) {
         let here = self.here(file).into_owned();
         let exists = match self.mapped(file) {
             Some((_, None)) => false,
-            Some((_, Some(to))) => source_exists(&here) || !to.is_dir(),
+            Some((_, Some(_))) => source_exists(&here) || !self.has_folder_here(),
             None => source_exists(&here),
         };
         (here, exists)
+    }
+
+    fn has_folder_here(&self) -> bool {
+        let mut here = self.folders.iter().filter_map(|(_, to)| to.as_deref());
+        here.any(Path::is_dir)
     }
 
     /// The folder that counts for a file of the debug information, and what is here for it. Of several for one folder, the
