@@ -261,10 +261,11 @@ impl Decoder {
                     };
                     let line = self.start..from + end;
                     let bytes = bytes + line.len() + 1;
-                    self.start = line.end + 1;
                     if bytes > HEADER_LIMIT {
+                        // The line may have a message's header at its end.
                         return Err(CodecError::HeadersTooLong);
                     }
+                    self.start = line.end + 1;
                     self.header_line(line, length, bytes)?;
                 }
             }
@@ -288,27 +289,33 @@ impl Decoder {
         let colon = line.iter().position(|&byte| byte == b':');
         let name = colon.map(|colon| line[..colon].trim_ascii());
         let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
-        let Some((colon, name)) = colon
-            .zip(name)
-            .filter(|(_, name)| name.iter().all(is_token))
-        else {
-            let error = CodecError::NotAHeader {
-                line: excerpt(line),
-            };
-            // What is left of a message may stand in front of the next one's header.
-            if let Some(at) = position_of_length(line) {
-                self.start = line_start + at;
+        let header = colon.zip(name);
+        let header = header.filter(|(_, name)| name.iter().all(is_token));
+        let is_length = |name: &[u8]| name.eq_ignore_ascii_case(&LENGTH[..LENGTH.len() - 1]);
+        // What is left of a message may stand in front of the next one's header.
+        let own = usize::from(header.is_some_and(|(_, name)| is_length(name)));
+        let embedded = position_of_length(&line[own..]).map(|at| own + at);
+        let (colon, name) = match (header, embedded) {
+            (Some((colon, name)), None) => (colon, name),
+            (Some((colon, name)), Some(_)) if is_length(name) => (colon, name),
+            _ => {
+                let error = CodecError::NotAHeader {
+                    line: excerpt(line),
+                };
+                self.start = embedded.map_or(self.start, |at| line_start + at);
+                return Err(error);
             }
-            return Err(error);
         };
-        if !name.eq_ignore_ascii_case(&LENGTH[..LENGTH.len() - 1]) {
+        if !is_length(name) {
             return Ok(());
         }
         let value = line[colon + 1..].trim_ascii();
         let Some(number) = decimal(value) else {
-            return Err(CodecError::BadLength {
+            let error = CodecError::BadLength {
                 value: excerpt(value),
-            });
+            };
+            self.start = embedded.map_or(self.start, |at| line_start + at);
+            return Err(error);
         };
         if let Some(first) = length.filter(|&first| first != number) {
             return Err(CodecError::TwoLengths {

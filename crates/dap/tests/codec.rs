@@ -151,6 +151,41 @@ fn headers_that_do_not_end_are_told_once_and_skipped() {
 
 /// Nobody sends so much; to wait for it would be to hang.
 #[test]
+fn a_message_behind_garbage_is_read_however_the_bytes_come() {
+    let long = "#".repeat(20_000);
+    let garbage: [&[u8]; 8] = [
+        b"starting the adapter...\r\n",
+        b"no line's end",
+        b"info: no line's end",
+        b"Content-Length: many\r\n\r\n{\"seq\":1}",
+        b"Content-Length: many",
+        b"Content-Type: json\r\n\r\n{\"seq\":1}",
+        b"Content-Length: 3\r\nContent-Length: 4\r\n\r\n{}",
+        long.as_bytes(),
+    ];
+    for garbage in garbage {
+        let mut all = garbage.to_vec();
+        all.extend(frame("{\"a\":1}"));
+        all.extend(frame("{\"b\":2}"));
+        let near = garbage.len().saturating_sub(70)..all.len() + 1;
+        for at in (0..40).chain(near) {
+            let mut decoder = Decoder::new();
+            let mut texts = Vec::new();
+            for piece in [&all[..at.min(all.len())], &all[at.min(all.len())..]] {
+                decoder.push(piece);
+                texts.extend(read(&mut decoder).into_iter().flatten());
+            }
+            assert_eq!(
+                texts,
+                ["{\"a\":1}", "{\"b\":2}"],
+                "{} and {at} bytes",
+                String::from_utf8_lossy(&garbage[..garbage.len().min(50)])
+            );
+        }
+    }
+}
+
+#[test]
 fn a_message_over_the_limit_ends_the_stream_at_once() {
     let mut decoder = Decoder::with_limit(10);
     decoder.push(b"Content-Length: 3000000\r\n\r\n");
