@@ -72,7 +72,7 @@ impl Dwarf<'_> {
                                     .is_some_and(|code| code.start == address)
                             });
                     FileAddress(if entered {
-                        self.after_prologue(address)
+                        self.body_start(address)
                     } else {
                         address
                     })

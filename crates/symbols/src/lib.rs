@@ -7,6 +7,7 @@
 mod address;
 mod address_map;
 mod array_lengths;
+mod async_functions;
 mod blocks;
 mod breakpoint_locations;
 mod bus_errors;

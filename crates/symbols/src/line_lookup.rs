@@ -286,6 +286,7 @@ impl<'a> Dwarf<'a> {
         if instances.iter().any(|(instance, all)| own(instance, all)) {
             instances.retain(|instance, all| own(instance, all));
         }
+        self.leave_out_makers(&mut instances);
         let mut found = Vec::new();
         for (instance, candidates) in instances {
             let Some(lowest) = candidates.iter().min_by_key(|candidate| candidate.address) else {
@@ -307,6 +308,31 @@ impl<'a> Dwarf<'a> {
         found.sort_by_key(|location| location.address);
         found.dedup_by_key(|location| location.address);
         found
+    }
+
+    /// Of the lines of an `async fn` the body's are meant, where it has one, and not those of what makes its future.
+    fn leave_out_makers(&self, instances: &mut BTreeMap<Instance, Vec<Candidate<'_, 'a>>>) {
+        let entry = |instance: &Instance| match *instance {
+            Instance::Code {
+                unit,
+                function,
+                inlined,
+            } => Some((self.unit(unit)?, inlined.unwrap_or(function))),
+            Instance::Sequence(_) => None,
+        };
+        let is_body = |instance: &Instance| {
+            entry(instance).is_some_and(|(unit, entry)| {
+                unit.language() == Language::Rust && self.is_async_body(unit, entry)
+            })
+        };
+        if instances.len() > 1 && instances.keys().any(is_body) {
+            instances.retain(|instance, _| {
+                entry(instance).is_none_or(|(unit, entry)| {
+                    let chain = self.chain(unit, UnitOffset(entry));
+                    self.future_made(&chain).is_none()
+                })
+            });
+        }
     }
 
     /// Which of several statements an optimised function may come to first; the others are only come to by way of those.
@@ -435,7 +461,7 @@ impl<'a> Dwarf<'a> {
             first.contains(&address).then_some(first.start)
         });
         match entry {
-            Some(entry) => self.after_prologue(entry).max(address),
+            Some(entry) => self.body_start(entry).max(address),
             None => address,
         }
     }

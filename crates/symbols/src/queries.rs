@@ -65,6 +65,8 @@ pub struct FoundFunction {
     /// What begins there is not the function but chooses its code while the program runs (`STT_GNU_IFUNC`): a breakpoint goes
     /// where that leads. See [`Module::indirect_slots`].
     pub indirect: bool,
+    /// What it makes, where it is a Rust `async fn`: the future that has its body.
+    pub future: Option<TypeId>,
 }
 
 /// A type that a name led to.
@@ -224,19 +226,7 @@ impl<'s, 'a> Queries<'s, 'a> {
         let start = ranges.first()?.start;
         let (instance, entry, breakpoint) = match kind {
             EntryKind::InlinedCall => {
-                let into = dwarf
-                    .function_entry_at(start)
-                    .map(|(unit, entry)| dwarf.function(unit, entry).name.clone());
-                let call_site = dwarf.position(
-                    chain,
-                    dw::DW_AT_call_file,
-                    dw::DW_AT_call_line,
-                    dw::DW_AT_call_column,
-                );
-                let instance = Instance::Inlined {
-                    into: into.unwrap_or_default(),
-                    call_site,
-                };
+                let instance = dwarf.inlined_instance(chain, start);
                 let entry = dwarf.inlined_entry(unit, own.attrs(), &ranges)?;
                 (instance, entry, entry)
             }
@@ -245,7 +235,7 @@ impl<'s, 'a> Queries<'s, 'a> {
                     unit: unit.index,
                     offset,
                 };
-                (Instance::Function(id), start, dwarf.after_prologue(start))
+                (Instance::Function(id), start, dwarf.body_start(start))
             }
         };
         Some(FoundFunction {
@@ -260,6 +250,7 @@ impl<'s, 'a> Queries<'s, 'a> {
             breakpoint: FileAddress(breakpoint),
             ranges: ranges.iter().map(file_range).collect(),
             indirect: false,
+            future: dwarf.future_made(chain),
         })
     }
 
@@ -340,6 +331,23 @@ impl<'s, 'a> Queries<'s, 'a> {
 }
 
 impl<'a> Dwarf<'a> {
+    /// What a copy that is inlined at `start` is.
+    pub(crate) fn inlined_instance(&self, chain: &Chain<'_, 'a>, start: u64) -> Instance {
+        let into = self
+            .function_entry_at(start)
+            .map(|(unit, entry)| self.function(unit, entry).name.clone());
+        let call_site = self.position(
+            chain,
+            dw::DW_AT_call_file,
+            dw::DW_AT_call_line,
+            dw::DW_AT_call_column,
+        );
+        Instance::Inlined {
+            into: into.unwrap_or_default(),
+            call_site,
+        }
+    }
+
     /// The address in a location that is just one; `None` also for what the linker dropped.
     pub(crate) fn static_address(&self, unit: &Unit<'a>, offset: usize) -> Option<u64> {
         let entry = self.entry(unit, UnitOffset(offset))?;
@@ -499,6 +507,7 @@ fn symbol_functions(
                 .into_iter()
                 .collect(),
             indirect,
+            future: None,
         });
     }
     found
@@ -523,8 +532,14 @@ impl Module {
     /// As [`Module::find_functions`], but in a large module only one of the two is asked where that is enough: the answer, and
     /// whether it is all of it. With an index, the symbol table is not searched for more when functions with debug information
     /// are found. Without one yet, only what the symbol table leads to is told. Copies inlined into other functions have no
-    /// symbol; where the compiler notes that it made such, or where no symbol is meant, the index is made first.
+    /// symbol; where the compiler notes that it made such, or where no symbol is meant, the index is made first. Of a Rust `async fn` the
+    /// function with its body is told, where it has one.
     pub fn find_functions_soon(&self, pattern: &NamePattern) -> (Vec<FoundFunction>, bool) {
+        let (found, complete) = self.find_written_functions_soon(pattern);
+        (self.with_async_bodies(found), complete)
+    }
+
+    fn find_written_functions_soon(&self, pattern: &NamePattern) -> (Vec<FoundFunction>, bool) {
         let state = self.index_state();
         if state == IndexState::Used {
             let kinds = [EntryKind::Function, EntryKind::InlinedCall];

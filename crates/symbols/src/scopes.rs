@@ -109,6 +109,10 @@ impl<'a> Dwarf<'a> {
                 }
             }
         }
+        if let (Language::Rust, Some(&start)) = (unit.language(), frame.first()) {
+            let offset = blocks.blocks[start as usize].offset;
+            self.leave_out_moved(unit, offset, &mut variables);
+        }
         variables
     }
 
