@@ -6,8 +6,8 @@
 //!
 //! An address counts as freed when it is in a chunk of a free list (of a thread's cache, a fast bin, or another bin whose links and sizes
 //! agree), or in the unused end of a heap. A chunk that is being allocated leaves its list before the program has it, and one that is being
-//! freed comes to a list after the program has given it up; so that is true wherever threads have stopped. A list is read again for each
-//! request.
+//! freed comes to a list after the program has given it up; so that is true wherever threads have stopped. The lists are
+//! read again when memory may have changed.
 
 mod arenas;
 mod caches;
@@ -52,12 +52,14 @@ struct State {
     cache_offset: Option<u64>,
     /// The mark of all cached chunks, since 2.34.
     mark: Option<u64>,
-    /// What is read for one request.
+    /// What was read last.
     seen: Seen,
 }
 
 #[derive(Debug, Default)]
 struct Seen {
+    /// When: [`Live::memory_stamp`].
+    stamp: Option<u64>,
     /// By address.
     arenas: Option<Vec<(u64, Option<Arena>)>>,
     /// The arena of each aligned region that was asked for.
@@ -98,14 +100,6 @@ fn words<const COUNT: usize>(memory: &dyn Memory, address: u64) -> Option<[u64; 
 }
 
 impl Heap {
-    /// A request begins: the program may have run since.
-    pub(crate) fn begin(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.seen.arenas.is_some() {
-            state.seen = Seen::default();
-        }
-    }
-
     /// Whether an address is in memory that was freed. `false` is also the answer where nobody knows.
     pub(crate) fn is_freed(&self, address: u64, around: Around<'_>) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -116,10 +110,16 @@ impl Heap {
 impl State {
     fn is_freed(&mut self, address: u64, around: Around<'_>) -> Option<bool> {
         let memory = around.memory;
+        // While threads run, lists change while they are read.
+        let stamp = around.live.memory_stamp()?;
+        if self.seen.stamp != Some(stamp) {
+            self.seen = Seen {
+                stamp: Some(stamp),
+                ..Seen::default()
+            };
+        }
         if self.seen.arenas.is_none() {
             let main = self.main_arena(around);
-            // While threads run, lists change while they are read.
-            let main = main.filter(|_| around.live.all_stand_still());
             let main = main.and_then(|main| Arena::read(main, true, memory));
             self.seen.arenas = Some(main.map_or_else(Vec::new, |main| arenas::all(main, memory)));
         }

@@ -12,6 +12,7 @@ use crate::faults::Mapping;
 use crate::frame::{Frame, FrameId, Stack, StackCache};
 use crate::memory::Memory;
 use crate::modules::{ModuleDetails, ModuleInfo, Modules};
+use crate::pages::Pages;
 use crate::registers::Live;
 use crate::registers::extended::Extended;
 use crate::registers::shown::{self, Rest, ShownRegister};
@@ -37,6 +38,14 @@ pub(crate) struct Stacks<'a> {
 
 /// Values with what is shown of them.
 pub(crate) type Shown = Vec<(NamedValue, Rendered)>;
+
+fn render(reader: &Reader<'_>, values: Vec<NamedValue>) -> Shown {
+    let shown = values.into_iter().map(|named| {
+        let rendered = reader.render(&named.value);
+        (named, rendered)
+    });
+    shown.collect()
+}
 
 /// Threads that stand still.
 pub(crate) trait Inspect {
@@ -72,7 +81,6 @@ pub(crate) trait Inspect {
     /// Reads values' memory.
     fn reader(&self) -> Reader<'_> {
         self.modules().presentation().begin();
-        self.modules().heap().begin();
         Reader {
             live: Some(self.live()),
             looks_at_heap: true,
@@ -182,14 +190,8 @@ pub(crate) trait Inspect {
     }
 
     fn render(&self, values: Vec<NamedValue>) -> Shown {
-        let reader = self.reader();
-        values
-            .into_iter()
-            .map(|named| {
-                let rendered = reader.render(&named.value);
-                (named, rendered)
-            })
-            .collect()
+        let pages = Pages::of_request(self.memory());
+        render(&self.reader().over(&pages), values)
     }
 
     fn shown_as(&self, values: Vec<NamedValue>, format: Format) -> Result<Shown, Error> {
@@ -205,7 +207,9 @@ pub(crate) trait Inspect {
 
     fn variables(&mut self, id: FrameId) -> Result<Shown, Error> {
         let frame = self.frame(id)?;
-        Ok(self.render(self.reader().variables(&frame)))
+        let pages = Pages::of_request(self.memory());
+        let reader = self.reader().over(&pages);
+        Ok(render(&reader, reader.variables(&frame)))
     }
 
     /// The parameters alone, in a format.
@@ -248,7 +252,10 @@ pub(crate) trait Inspect {
     ) -> Result<Shown, Error> {
         self.require_some_stopped()?;
         let value = self.renewed(value);
-        Ok(self.render(self.reader().children(&value, expression, range)))
+        let pages = Pages::of_request(self.memory());
+        let reader = self.reader().over(&pages);
+        let children = reader.children(&value, expression, range);
+        Ok(render(&reader, children))
     }
 
     fn completions(&mut self, line: &str, frame: Option<FrameId>) -> Result<Completions, Error> {
@@ -263,9 +270,10 @@ pub(crate) trait Inspect {
         frame: Option<FrameId>,
     ) -> Result<(NamedValue, Rendered), Error> {
         let frame = self.frame_or_current(frame)?;
-        let reader = self.reader_for(frame.id.thread);
+        let pages = Pages::of_request(self.memory());
+        let reader = self.reader_for(frame.id.thread).over(&pages);
         let value = eval::evaluate(text, &frame, &reader)?;
-        let rendered = self.reader().render(&value.value);
+        let rendered = reader.render(&value.value);
         Ok((value, rendered))
     }
 

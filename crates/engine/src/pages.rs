@@ -8,15 +8,19 @@ use std::cell::{Cell, RefCell};
 const PAGE: u64 = 4096;
 /// Pages kept at a time, 64 MiB.
 const KEPT: usize = 1 << 14;
+/// Pages kept for one request.
+const FEW: usize = 64;
 /// Pages read for one walk, half a GiB: some tenths of a second.
 const MOST: u32 = 1 << 17;
 
-/// Memory of a debuggee that doesn't run, for one walk.
+/// Memory of a debuggee that doesn't run, for one walk or request.
 pub(crate) struct Pages<'a> {
     memory: &'a dyn Memory,
     /// `None`: not all of it can be read.
     pages: RefCell<FxHashMap<u64, Option<Box<[u8; PAGE as usize]>>>>,
     left: Cell<u32>,
+    /// How many are kept at a time.
+    kept: usize,
 }
 
 impl<'a> Pages<'a> {
@@ -25,6 +29,16 @@ impl<'a> Pages<'a> {
             memory,
             pages: RefCell::new(FxHashMap::default()),
             left: Cell::new(MOST),
+            kept: KEPT,
+        }
+    }
+
+    /// For all that one request looks at, without a limit: its values lie close together, and each is read in parts.
+    pub(crate) fn of_request(memory: &'a dyn Memory) -> Pages<'a> {
+        Pages {
+            left: Cell::new(u32::MAX),
+            kept: FEW,
+            ..Pages::new(memory)
         }
     }
 
@@ -42,7 +56,7 @@ impl<'a> Pages<'a> {
             if left == 0 {
                 return Err(start.offset(offset as i64));
             }
-            if pages.len() >= KEPT {
+            if pages.len() >= self.kept {
                 pages.clear();
             }
             let mut bytes = Box::new([0; PAGE as usize]);

@@ -498,10 +498,6 @@ impl Live for PostMortem {
         Some((found.registers, found.extended.clone()))
     }
 
-    fn all_stand_still(&self) -> bool {
-        true
-    }
-
     fn memory_stamp(&self) -> Option<u64> {
         Some(0)
     }

@@ -30,10 +30,6 @@ pub const NAMES: [&str; COUNT] = [
 pub(crate) trait Live {
     /// A thread's registers as the kernel gives them, and its extended state (XSAVE).
     fn of(&self, thread: ThreadId) -> Option<(UserRegisters, Vec<u8>)>;
-    /// Whether no thread runs.
-    fn all_stand_still(&self) -> bool {
-        false
-    }
     /// Another number whenever memory may have changed; `None`: it may change while it is looked at.
     fn memory_stamp(&self) -> Option<u64> {
         None

@@ -130,12 +130,8 @@ impl Live for Owner {
         Some((registers, extended))
     }
 
-    fn all_stand_still(&self) -> bool {
-        self.require_stopped().is_ok()
-    }
-
     fn memory_stamp(&self) -> Option<u64> {
-        self.all_stand_still().then(ptrace::changes)
+        self.require_stopped().is_ok().then(ptrace::changes)
     }
 
     fn thread_pointers(&self, most: usize) -> Vec<u64> {
