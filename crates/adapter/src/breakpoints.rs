@@ -243,11 +243,11 @@ mod tests {
         let file = Path::new("/a.c");
         let with = |condition: &str| LineBreakpoint {
             line: 7,
-            column: None,
             options: BreakpointOptions {
                 condition: Some(condition.into()),
                 ..BreakpointOptions::default()
             },
+            ..LineBreakpoint::default()
         };
         assert_eq!(table.replace(file, "a", vec![with("a"), with("b")]), [1, 2]);
         assert_eq!(table.replace(file, "a", vec![with("b")]), [2]);

@@ -52,7 +52,7 @@ impl Mode {
     }
 }
 
-/// The modes that clients may offer.
+/// Their modes, the default first.
 pub fn modes() -> Vec<BreakpointMode> {
     let mode = |mode: Mode, label: &str, description: &str| {
         BreakpointMode::new(mode.name(), label, vec![BreakpointModeApplicability::Data])

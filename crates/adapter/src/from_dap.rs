@@ -1,5 +1,6 @@
 //! From the protocol's words to the engine's, nothing trusted: numbers may be out of range, paths may be URIs.
 
+use crate::breakpoint_modes::is_in_copies;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 use dapple_dap::server::{ClientConventions, Failure};
@@ -68,6 +69,7 @@ pub fn line_breakpoints(
                 let column = client.column_from_client(column);
                 u32::try_from(column).ok().filter(|column| *column > 0)
             }),
+            copies: is_in_copies(wanted.mode.as_deref()).map_err(|why| (wanted.line, why))?,
             options: BreakpointOptions {
                 condition: wanted.condition.clone(),
                 hits: wanted.hit_condition.clone(),

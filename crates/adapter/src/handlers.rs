@@ -67,7 +67,7 @@ pub fn server() -> Server<Adapter> {
             capabilities.supports_single_thread_execution_requests = Some(true);
             capabilities.additional_module_columns = Some(modules::columns());
             capabilities.supports_data_breakpoint_bytes = Some(true);
-            capabilities.breakpoint_modes = Some(crate::data_breakpoints::modes());
+            capabilities.breakpoint_modes = Some(crate::breakpoint_modes::all());
             capabilities.supports_ansi_styling = Some(true);
             capabilities.supported_checksum_algorithms = Some(vec![ChecksumAlgorithm::Md5]);
         })

@@ -8,6 +8,7 @@
 
 mod adapter;
 pub mod arguments;
+mod breakpoint_modes;
 mod breakpoints;
 pub mod building;
 mod calls;

@@ -65,6 +65,19 @@ fn lines_further_on_and_columns_are_places() {
 }
 
 #[test]
+fn all_copies_of_a_file_are_for_lines() {
+    let start = line("fixtures/step.c", "arguments");
+    let lines = [&format!("b {start} copies"), "b main copies", "c"];
+    let run = behind_main("fixtures/step.c", &lines);
+    let at = format!("at fixtures/step.c:{start}");
+    let set = format!("breakpoint 2 {at} and in copies of the file");
+    assert!(run.stdout.contains(&set), "{run:#?}");
+    assert!(run.stdout.contains(&format!("main {at}")), "{run:#?}");
+    let refused = "`copies` is for lines, and `main` is none; use FILE:LINE";
+    assert!(run.stderr.contains(refused), "{run:#?}");
+}
+
+#[test]
 fn a_breakpoint_for_one_thread_stops_no_other() {
     let program = "fixtures/threads.c";
     let hit = line(program, "hit");

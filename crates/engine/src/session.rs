@@ -56,6 +56,9 @@ pub struct LineBreakpoint {
     /// 1-based, in bytes: of several statements on the line the one that it is in; before the second, or `None`: where the
     /// line begins.
     pub column: Option<u32>,
+    /// In copies of the source, too: those that have its base name and its content, by the MD5s of the debug information or
+    /// by the files themselves.
+    pub copies: bool,
     /// What it does besides stopping.
     pub options: BreakpointOptions,
 }

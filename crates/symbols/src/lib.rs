@@ -47,6 +47,7 @@ pub mod results;
 mod roots;
 pub mod scopes;
 pub mod signatures;
+pub mod source_copies;
 pub mod sources;
 mod split;
 mod stored;

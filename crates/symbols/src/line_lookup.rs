@@ -115,9 +115,14 @@ impl<'a> Dwarf<'a> {
         }
     }
 
+    /// Whether the module may have a source of that base name.
+    pub(crate) fn may_name(&self, file: &Path) -> bool {
+        may_name(self.files, file)
+    }
+
     /// Every file of that base name in the line-program headers, by unit. Kept: the breakpoints of a file are asked for again
     /// and again.
-    fn files_called(&self, base: &[u8]) -> FilesCalled {
+    pub(crate) fn files_called(&self, base: &[u8]) -> FilesCalled {
         let known = |files: &FxHashMap<Vec<u8>, FilesCalled>| files.get(base).cloned();
         if let Some(found) = known(
             &self

@@ -88,6 +88,15 @@ impl<'a> Part<'a> {
         files
     }
 
+    /// The MD5 that its line-program header has of a file.
+    pub fn checksum(&self, number: u32) -> Option<[u8; 16]> {
+        let header = self.dw.line_program.as_ref()?.header();
+        let file = header.file(u64::from(number))?;
+        // All zero stands for none in a table where others have one.
+        let has = header.file_has_md5() && *file.md5() != [0; 16];
+        has.then(|| *file.md5())
+    }
+
     /// One file of its line-program header.
     pub fn file_path(&self, file: &gimli::FileEntry<Reader<'a>>) -> PathBuf {
         let program = self.dw.line_program.as_ref();

@@ -166,7 +166,7 @@ pub fn installed_rust_source(toolchains: &Path, sources: &[Source]) -> Option<Pa
 }
 
 /// Not mapped: editors shorten files while they write them.
-fn md5_of(path: &Path) -> std::io::Result<[u8; 16]> {
+pub(crate) fn md5_of(path: &Path) -> std::io::Result<[u8; 16]> {
     let mut context = md5::Context::new();
     std::io::copy(&mut File::open(path)?, &mut context)?;
     Ok(context.finalize().0)
@@ -219,7 +219,7 @@ impl Module {
                 let header = program.header();
                 let first = if header.version() >= 5 { 0 } else { 1 };
                 let paths = dwarf.unit_files(unit);
-                for (number, file) in header.file_names().iter().enumerate() {
+                for number in 0..header.file_names().len() {
                     let Some(path) = paths.get(number + first) else {
                         continue;
                     };
@@ -228,11 +228,8 @@ impl Module {
                     if name.is_none_or(|name| name.starts_with(b"<") && name.ends_with(b">")) {
                         continue;
                     }
-                    // All zero stands for none in a table where others have one.
-                    let has = header.file_has_md5() && *file.md5() != [0; 16];
-                    let checksum = has.then(|| *file.md5());
                     let known = sources.entry(path.clone()).or_default();
-                    *known = known.or(checksum);
+                    *known = known.or_else(|| unit.own.checksum((number + first) as u32));
                 }
             }
             let source = |(path, checksum)| Source { path, checksum };

@@ -114,7 +114,7 @@ const TOLD: &[(&[&str], &str)] = &[
     (&["reverseDebugging"], "programs run forwards only"),
     (
         &["breakpointMode"],
-        "breakpoints are set by a file's path; `sourceMap` says where the program was compiled",
+        "each breakpoint has a mode: `file` is in all copies of its file; `sourceMap` says where the program was compiled",
     ),
     (
         &["debuggerRoot"],

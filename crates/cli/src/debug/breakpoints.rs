@@ -32,6 +32,9 @@ impl Place {
     }
 }
 
+/// The adapter's mode for a breakpoint in all copies of its file.
+pub const COPIES: &str = "file";
+
 /// How long a breakpoint stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stay {
@@ -48,6 +51,8 @@ pub enum Stay {
 pub struct Options {
     /// Stops only where this holds.
     pub condition: Option<String>,
+    /// Stops in all copies of the file.
+    pub copies: bool,
     /// Stops only this thread.
     pub thread: Option<i64>,
     /// Stops only on these hits: `5`, `>= 5`, `% 3`.
@@ -268,6 +273,7 @@ impl Breakpoints {
                     if let Place::Column(_, _, column) = &breakpoint.place {
                         wanted.column = Some(*column);
                     }
+                    wanted.mode = breakpoint.options.copies.then(|| COPIES.to_owned());
                     wanted.condition = breakpoint.options.condition();
                     wanted.hit_condition.clone_from(&breakpoint.options.hits);
                     wanted.log_message.clone_from(&breakpoint.options.log);

@@ -140,6 +140,9 @@ pub fn breakpoint(breakpoint: &Breakpoint, style: Style) -> String {
         Stay::Once | Stay::NextStop => "temporary breakpoint",
     };
     let mut text = format!("{kind} {}{}", breakpoint.number, place(breakpoint, style));
+    if breakpoint.options.copies {
+        text += " and in copies of the file";
+    }
     if let Some(thread) = breakpoint.options.thread {
         text += &format!(" in thread {thread}");
     }

@@ -3,11 +3,12 @@
 //! Each breakpoint remembers what every module said about its line or function. A module that comes is asked once, one that goes
 //! is forgotten, and the resolution is always made of all answers together.
 
+mod answers;
 mod temporaries;
 
 use crate::breakpoints::choice::Choice;
 use crate::breakpoints::condition::Here;
-use crate::breakpoints::function::{self, Absence, Places};
+use crate::breakpoints::function::{self, Places};
 use crate::breakpoints::options::{Act, BreakpointOptions, Rules};
 use crate::breakpoints::refusal::Refusal;
 use crate::breakpoints::temporary::Temporary;
@@ -16,9 +17,10 @@ use crate::session::{
     Asked, BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint, Resolution,
 };
 use crate::{Address, Error};
+use answers::{Answer, Location, Said, ask_copies, ask_function, ask_line};
 use dapple_symbols::functions::SourcePosition;
-use dapple_symbols::lines::{LineLocation, LineLookup};
 use dapple_symbols::names::NamePattern;
+use dapple_symbols::source_copies::Contents;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -30,6 +32,8 @@ enum Spec {
         file: PathBuf,
         line: u32,
         column: Option<u32>,
+        /// In all copies of the file.
+        copies: bool,
     },
     Function {
         name: String,
@@ -50,48 +54,16 @@ impl Spec {
             Spec::Line { .. } | Spec::Function { .. } => None,
         }
     }
-}
 
-/// What a module said.
-#[derive(Debug)]
-struct Answer {
-    module: u64,
-    /// What is found in it isn't looked for in a distribution's libraries.
-    is_users: bool,
-    /// There may be more once the module has an index.
-    incomplete: bool,
-    said: Said,
-}
-
-impl Answer {
-    fn is_found(&self) -> bool {
-        matches!(self.said, Said::Found(_) | Said::Functions(_))
+    /// The file of one that is in all its copies.
+    fn copied(&self) -> Option<&Path> {
+        match self {
+            Spec::Line {
+                file, copies: true, ..
+            } => Some(file),
+            _ => None,
+        }
     }
-}
-
-/// What a module said of a line or a function.
-#[derive(Debug)]
-enum Said {
-    Found(Vec<Location>),
-    NoCode {
-        before: Option<u32>,
-        after: Option<u32>,
-    },
-    NoFile {
-        similar: Vec<PathBuf>,
-    },
-    Functions(Places),
-    NoFunction(Absence),
-}
-
-#[derive(Debug, Clone)]
-struct Location {
-    address: Address,
-    line: u32,
-    stop_line: u32,
-    column: u32,
-    /// As [`LineLocation::calls_around`].
-    calls_around: usize,
 }
 
 #[derive(Debug)]
@@ -100,6 +72,8 @@ struct Breakpoint {
     spec: Spec,
     rules: Rules,
     answers: Vec<Answer>,
+    /// Of one in all copies of a file: what those have.
+    contents: Contents,
     /// What deciding needs of each place, once a thread has come there.
     places: FxHashMap<Address, Place>,
     /// Of one on an address: the source there.
@@ -147,6 +121,7 @@ impl Model {
                 file: file.to_owned(),
                 line: w.line,
                 column: w.column,
+                copies: w.copies,
             };
             (spec, w.options.clone())
         };
@@ -224,6 +199,9 @@ impl Model {
     pub(crate) fn module_loaded(&mut self, module: &LoadedModule) {
         self.forget_places();
         for breakpoint in &mut self.list {
+            if let Some(file) = breakpoint.spec.copied() {
+                breakpoint.contents.add_compiled(&module.module, file);
+            }
             breakpoint.ask(module);
         }
     }
@@ -424,12 +402,19 @@ impl Breakpoint {
             spec,
             rules: Rules::new(options, true),
             answers: Vec::new(),
+            contents: Contents::default(),
             places: FxHashMap::default(),
             position: None,
             refused: BTreeMap::new(),
             state: None,
             temporary: None,
         };
+        if let Some(file) = breakpoint.spec.copied() {
+            breakpoint.contents = Contents::of_file(file);
+            for module in modules.iter() {
+                breakpoint.contents.add_compiled(&module.module, file);
+            }
+        }
         for module in modules.iter() {
             breakpoint.ask(module);
         }
@@ -475,7 +460,18 @@ impl Breakpoint {
             return;
         }
         let (said, incomplete) = match &self.spec {
-            Spec::Line { file, line, column } => (ask_line(module, file, *line, *column), false),
+            Spec::Line {
+                file,
+                line,
+                column,
+                copies,
+            } => {
+                let said = match copies {
+                    true => ask_copies(module, file, &self.contents, *line, *column),
+                    false => ask_line(module, file, *line, *column),
+                };
+                (said, false)
+            }
             Spec::Function { name } => ask_function(module, name),
             Spec::Address(_) | Spec::Pointed { .. } => return,
         };
@@ -584,7 +580,8 @@ impl Breakpoint {
                 remark: self
                     .moved()
                     .or_else(|| self.partly(all))
-                    .or_else(|| self.others()),
+                    .or_else(|| self.others())
+                    .or_else(|| self.copies()),
                 addresses,
                 functions,
             }
@@ -607,6 +604,25 @@ impl Breakpoint {
             "in {} of {all} places: {refusal}",
             all - refused.min(all)
         ))
+    }
+
+    /// Which copies of its file it is in, too.
+    fn copies(&self) -> Option<String> {
+        /// More are only counted.
+        const LIMIT: usize = 3;
+        let own = self.spec.copied()?;
+        let locations = self.locations();
+        let copies = locations.iter().filter(|l| *l.file != *own);
+        let copies: BTreeSet<&Path> = copies.map(|l| &*l.file).collect();
+        let names: Vec<String> = (copies.iter().take(LIMIT))
+            .map(|copy| copy.display().to_string())
+            .collect();
+        let more = match copies.len().saturating_sub(LIMIT) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        (!names.is_empty())
+            .then(|| format!("also in copies of the file: {}{more}", names.join(", ")))
     }
 
     fn moved(&self) -> Option<String> {
@@ -724,42 +740,4 @@ fn position_at(address: Address, modules: &Modules) -> Option<SourcePosition> {
         line: row.line,
         column: row.column,
     })
-}
-
-fn ask_line(module: &LoadedModule, file: &Path, line: u32, column: Option<u32>) -> Said {
-    let location = |l: LineLocation| Location {
-        address: module.to_process(l.address),
-        line: l.line,
-        stop_line: l.stop_line,
-        column: l.column,
-        calls_around: l.calls_around,
-    };
-    let in_line = column.map(|column| module.module.lookup_column(file, line, column));
-    if let Some(found) = in_line.filter(|found| !found.is_empty()) {
-        return Said::Found(found.into_iter().map(location).collect());
-    }
-    match module.module.lookup_line(file, line) {
-        LineLookup::Found(found) => Said::Found(found.into_iter().map(location).collect()),
-        LineLookup::NoCode { before, after } => Said::NoCode { before, after },
-        LineLookup::NoFile { similar } => Said::NoFile {
-            similar: match similar.is_empty() && !module.is_distributions() {
-                true => module.module.files_nearly_called(file),
-                false => similar,
-            },
-        },
-    }
-}
-
-/// What the module says, and whether it may say more once it has an index.
-fn ask_function(module: &LoadedModule, name: &str) -> (Said, bool) {
-    let pattern = NamePattern::new(name);
-    if pattern.problem().is_some() {
-        return (Said::NoFunction(Absence::Similar(Vec::new())), false);
-    }
-    let (found, complete) = module.module.find_functions_soon(&pattern);
-    let said = match function::find(module, &pattern, found) {
-        Some(places) => Said::Functions(places),
-        None => Said::NoFunction(function::absence(module, &pattern)),
-    };
-    (said, !complete)
 }

@@ -16,10 +16,11 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "break",
         aliases: &["b"],
-        usage: "LINE | FILE:LINE | FUNCTION [thread N] [if CONDITION]",
+        usage: "LINE | FILE:LINE | FUNCTION [copies] [thread N] [if CONDITION]",
         summary: "stop there",
         details: "A bare line is one of the file in view, `+2` the one two further on; `12:5` has a column. `b 12 if n > 3` stops only where the condition \
-            holds, `b 12 thread 4711` only that thread. \
+            holds, `b 12 thread 4711` only that thread; \
+            `b list.h:12 copies` stops in all files of that name and content. \
             A function is named by its path or the end of it; template arguments, parameters and `*` may be part of that. \
             See `condition`, `hits` and `log` for what else a breakpoint can do.",
         argument: Argument::Location,
@@ -29,7 +30,7 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "tbreak",
         aliases: &["tb"],
-        usage: "LINE | FILE:LINE | FUNCTION [thread N] [if CONDITION]",
+        usage: "LINE | FILE:LINE | FUNCTION [copies] [thread N] [if CONDITION]",
         summary: "stop there once",
         details: "",
         argument: Argument::Location,
@@ -91,9 +92,13 @@ pub fn set(session: &mut Session, argument: &str, stay: Stay) -> anyhow::Result<
     };
     let options = Options {
         condition: written.condition.map(str::to_owned),
+        copies: written.copies,
         thread: written.thread,
         ..Options::default()
     };
+    if let (true, Place::Function(name)) = (options.copies, &place) {
+        bail!("`copies` is for lines, and `{name}` is none; use FILE:LINE");
+    }
     add(session, place, stay, options)
 }
 
@@ -109,6 +114,9 @@ fn check_offered(session: &Session, options: &Options) -> anyhow::Result<()> {
     }
     if options.thread.is_some() && !session.is_own_adapter() {
         bail!("this adapter has no breakpoints for single threads");
+    }
+    if options.copies && !session.is_own_adapter() {
+        bail!("this adapter has no breakpoints in all copies of a file");
     }
     if options.hits.is_some() && offered.supports_hit_conditional_breakpoints != Some(true) {
         bail!("this adapter has no breakpoints with hit counts");

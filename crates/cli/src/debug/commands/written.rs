@@ -1,4 +1,4 @@
-//! What stands behind `break`, as it is written: a place, a thread, a condition. Nothing is looked up here.
+//! What stands behind `break`, as it is written: a place, whether its copies are meant, a thread, a condition. Nothing is looked up here.
 
 use anyhow::bail;
 
@@ -15,6 +15,8 @@ const SOURCES: &[&str] = &[
 pub struct Written<'a> {
     /// Empty: where the program is.
     pub place: &'a str,
+    /// In all copies of the file.
+    pub copies: bool,
     /// Only this thread.
     pub thread: Option<i64>,
     /// Only where this holds.
@@ -22,7 +24,7 @@ pub struct Written<'a> {
 }
 
 impl<'a> Written<'a> {
-    /// Cuts `PLACE [thread N] [if CONDITION]`.
+    /// Cuts `PLACE [copies] [thread N] [if CONDITION]`.
     pub fn parse(text: &'a str) -> anyhow::Result<Written<'a>> {
         let text = text.trim();
         let (rest, condition) = match word(text, "if") {
@@ -35,8 +37,13 @@ impl<'a> Written<'a> {
             Some((before, thread)) => (before, Some(number(thread, "a thread's number")?)),
             None => (rest, None),
         };
+        let (place, copies) = match word(place, "copies") {
+            Some((before, "")) if !before.is_empty() => (before, true),
+            _ => (place, false),
+        };
         Ok(Written {
             place,
+            copies,
             thread,
             condition,
         })
@@ -170,6 +177,7 @@ mod tests {
     fn a_thread_and_a_condition_are_told_from_the_place() {
         let written = |place, thread, condition| Written {
             place,
+            copies: false,
             thread,
             condition,
         };
@@ -184,6 +192,12 @@ mod tests {
             written("", None, Some("thread == 2"))
         );
         assert_eq!(read("notify"), written("notify", None, None));
+        assert_eq!(read("copies"), written("copies", None, None));
+        let copies = Written {
+            copies: true,
+            ..written("a.h:3", Some(7), Some("x"))
+        };
+        assert_eq!(read("a.h:3 copies thread 7 if x"), copies);
         let refused = |text| Written::parse(text).expect_err("it isn't").to_string();
         assert!(refused("23 if").starts_with("`if` what?"));
         assert!(refused("23 thread").starts_with("which thread?"));

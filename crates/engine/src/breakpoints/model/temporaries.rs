@@ -24,6 +24,7 @@ impl Model {
                 file: file.clone(),
                 line: *line,
                 column: *column,
+                copies: false,
             },
             TemporaryPlace::Function { name } => function_spec(name),
             TemporaryPlace::Address(address) => Spec::Address(*address),

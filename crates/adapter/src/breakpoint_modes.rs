@@ -1,0 +1,39 @@
+//! The modes of breakpoints that clients may offer, and what those on lines mean; those on data are in `data_breakpoints`.
+
+use crate::data_breakpoints;
+use dapple_dap::types::{BreakpointMode, BreakpointModeApplicability};
+
+const PATH: &str = "path";
+const FILE: &str = "file";
+
+/// All modes, the default of each kind first.
+pub fn all() -> Vec<BreakpointMode> {
+    let mode = |name: &str, label: &str, description: &str| {
+        BreakpointMode::new(name, label, vec![BreakpointModeApplicability::Source])
+            .with_description(description)
+    };
+    let mut modes = vec![
+        mode(PATH, "This file", "Stops in this file only"),
+        mode(
+            FILE,
+            "All copies of this file",
+            "Stops in all files of this name with the same content, as copies of a header",
+        ),
+    ];
+    modes.extend(data_breakpoints::modes());
+    modes
+}
+
+/// Whether a breakpoint on a line of this mode is in all copies of its file.
+///
+/// # Errors
+/// A sentence about a mode that there isn't.
+pub fn is_in_copies(mode: Option<&str>) -> Result<bool, String> {
+    match mode {
+        None | Some(PATH) => Ok(false),
+        Some(FILE) => Ok(true),
+        Some(other) => Err(format!(
+            "there is no mode `{other}` for breakpoints on lines; there are `{PATH}` and `{FILE}`"
+        )),
+    }
+}

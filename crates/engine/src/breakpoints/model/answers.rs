@@ -1,0 +1,128 @@
+//! What modules say of a breakpoint: where its line or function is in them, or why it isn't.
+
+use crate::Address;
+use crate::breakpoints::function::{self, Absence, Places};
+use crate::modules::LoadedModule;
+use dapple_symbols::lines::{LineLocation, LineLookup};
+use dapple_symbols::names::NamePattern;
+use dapple_symbols::source_copies::Contents;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a module said.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) module: u64,
+    /// What is found in it isn't looked for in a distribution's libraries.
+    pub(super) is_users: bool,
+    /// There may be more once the module has an index.
+    pub(super) incomplete: bool,
+    pub(super) said: Said,
+}
+
+impl Answer {
+    pub(super) fn is_found(&self) -> bool {
+        matches!(self.said, Said::Found(_) | Said::Functions(_))
+    }
+}
+
+/// What a module said of a line or a function.
+#[derive(Debug)]
+pub(super) enum Said {
+    Found(Vec<Location>),
+    NoCode {
+        before: Option<u32>,
+        after: Option<u32>,
+    },
+    NoFile {
+        similar: Vec<PathBuf>,
+    },
+    Functions(Places),
+    NoFunction(Absence),
+}
+
+impl Said {
+    /// Of what was said of a source and of its copy, what tells where the line is, or else more of why it is nowhere.
+    fn or(self, copy: Said) -> Said {
+        match (self, copy) {
+            (Said::Found(mut locations), Said::Found(more)) => {
+                // One may have been found under a path that is only similar.
+                let known = |l: &Location| locations.iter().any(|k| k.address == l.address);
+                let new: Vec<Location> = more.into_iter().filter(|l| !known(l)).collect();
+                locations.extend(new);
+                Said::Found(locations)
+            }
+            (found @ Said::Found(_), _) | (_, found @ Said::Found(_)) => found,
+            (Said::NoFile { .. }, copy) => copy,
+            (own, _) => own,
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Location {
+    /// As the debug information calls it.
+    pub(super) file: Arc<Path>,
+    pub(super) address: Address,
+    pub(super) line: u32,
+    pub(super) stop_line: u32,
+    pub(super) column: u32,
+    /// As [`LineLocation::calls_around`].
+    pub(super) calls_around: usize,
+}
+
+/// What a module says of a line of a source.
+pub(super) fn ask_line(module: &LoadedModule, file: &Path, line: u32, column: Option<u32>) -> Said {
+    let location = |l: LineLocation| Location {
+        file: l.file,
+        address: module.to_process(l.address),
+        line: l.line,
+        stop_line: l.stop_line,
+        column: l.column,
+        calls_around: l.calls_around,
+    };
+    let in_line = column.map(|column| module.module.lookup_column(file, line, column));
+    if let Some(found) = in_line.filter(|found| !found.is_empty()) {
+        return Said::Found(found.into_iter().map(location).collect());
+    }
+    match module.module.lookup_line(file, line) {
+        LineLookup::Found(found) => Said::Found(found.into_iter().map(location).collect()),
+        LineLookup::NoCode { before, after } => Said::NoCode { before, after },
+        LineLookup::NoFile { similar } => Said::NoFile {
+            similar: match similar.is_empty() && !module.is_distributions() {
+                true => module.module.files_nearly_called(file),
+                false => similar,
+            },
+        },
+    }
+}
+
+/// As [`ask_line`], of all sources that have these contents, too.
+pub(super) fn ask_copies(
+    module: &LoadedModule,
+    file: &Path,
+    contents: &Contents,
+    line: u32,
+    column: Option<u32>,
+) -> Said {
+    let own = ask_line(module, file, line, column);
+    let copies = module.module.copies(file, contents);
+    let copies = copies
+        .iter()
+        .map(|copy| ask_line(module, copy, line, column));
+    copies.fold(own, Said::or)
+}
+
+/// What the module says, and whether it may say more once it has an index.
+pub(super) fn ask_function(module: &LoadedModule, name: &str) -> (Said, bool) {
+    let pattern = NamePattern::new(name);
+    if pattern.problem().is_some() {
+        return (Said::NoFunction(Absence::Similar(Vec::new())), false);
+    }
+    let (found, complete) = module.module.find_functions_soon(&pattern);
+    let said = match function::find(module, &pattern, found) {
+        Some(places) => Said::Functions(places),
+        None => Said::NoFunction(function::absence(module, &pattern)),
+    };
+    (said, !complete)
+}
