@@ -78,6 +78,19 @@ fn all_copies_of_a_file_are_for_lines() {
 }
 
 #[test]
+fn functions_are_named_by_a_regular_expression_too() {
+    let lines = ["b /re ^(mean|class.*)$", "b /re (", "c"];
+    let run = behind_main("fixtures/tour.c", &lines);
+    let set = "breakpoint 2 on /re ^(mean|class.*)$ at fixtures/tour.c:";
+    assert!(run.stdout.contains(set), "{run:#?}");
+    let places = "2 places: mean(const double *, int), classify(double)";
+    assert!(run.stdout.contains(places), "{run:#?}");
+    let refused = "no breakpoint set: the regular expression `(` can't be read: unclosed group, at character 1";
+    assert!(run.stderr.contains(refused), "{run:#?}");
+    assert!(run.stdout.contains("stopped at breakpoint 2"), "{run:#?}");
+}
+
+#[test]
 fn a_breakpoint_for_one_thread_stops_no_other() {
     let program = "fixtures/threads.c";
     let hit = line(program, "hit");

@@ -3,6 +3,7 @@
 //! All of them start from the base name in the `NameIndex`, compose full names of what has it, and keep what the
 //! [`NamePattern`] means.
 
+pub mod matching;
 mod similar;
 
 use crate::demangle::{demangle, demangle_path};
@@ -108,17 +109,34 @@ pub(crate) struct Queries<'s, 'a> {
 impl<'s, 'a> Queries<'s, 'a> {
     /// The entries whose base name the pattern takes, in the order of the units.
     fn candidates(&self, pattern: &NamePattern, kind: EntryKind) -> Vec<(&'s Unit<'a>, usize)> {
-        let mut places = Vec::new();
-        if pattern.has_glob_base() {
-            let mut wanted =
-                |base: &[u8]| std::str::from_utf8(base).is_ok_and(|base| pattern.takes_base(base));
-            for base in self.index.base_names(kind, &mut wanted) {
-                places.extend(self.index.entries_named(&base, kind));
-            }
-            places.sort_unstable();
-        } else {
-            places = self.index.entries_named(pattern.base().as_bytes(), kind);
+        let takes =
+            |base: &[u8]| std::str::from_utf8(base).is_ok_and(|base| pattern.takes_base(base));
+        match pattern.has_glob_base() {
+            true => self.called(kind, &mut |base| takes(base)),
+            false => self.with_units(self.index.entries_named(pattern.base().as_bytes(), kind)),
         }
+    }
+
+    /// All entries of a kind, in the order of the units.
+    fn all(&self, kind: EntryKind) -> Vec<(&'s Unit<'a>, usize)> {
+        self.called(kind, &mut |_| true)
+    }
+
+    /// The entries whose base name is wanted, in the order of the units.
+    fn called(
+        &self,
+        kind: EntryKind,
+        wanted: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Vec<(&'s Unit<'a>, usize)> {
+        let mut places = Vec::new();
+        for base in self.index.base_names(kind, wanted) {
+            places.extend(self.index.entries_named(&base, kind));
+        }
+        places.sort_unstable();
+        self.with_units(places)
+    }
+
+    fn with_units(&self, places: Vec<EntryPlace>) -> Vec<(&'s Unit<'a>, usize)> {
         let dwarf = self.dwarf;
         let with_unit = |place: EntryPlace| Some((dwarf.unit(place.unit)?, place.offset));
         places.into_iter().filter_map(with_unit).collect()
@@ -450,12 +468,7 @@ fn symbol_functions(
     };
     let written = WrittenParts::of(pattern.text());
     for function in symbols {
-        let FunctionSymbol {
-            name,
-            address,
-            size,
-            indirect,
-        } = function;
+        let FunctionSymbol { name, address, .. } = function;
         if known.contains(&address) || !is_code(address) || !written.all_in(name) {
             continue;
         }
@@ -468,10 +481,7 @@ fn symbol_functions(
             continue;
         }
         let full = demangle(&symbol);
-        let parameters = full
-            .strip_prefix(&*path)
-            .and_then(|rest| rest.strip_prefix('(')?.rsplit_once(')'))
-            .map(|(parameters, _)| parameters.to_owned());
+        let parameters = parameters_behind(&path, &full);
         if !linkage
             && !parameters
                 .as_deref()
@@ -486,31 +496,51 @@ fn symbol_functions(
         {
             continue;
         }
-        let language = match &*symbol {
-            _ if path == *symbol => Language::Other,
-            symbol if symbol.starts_with("_R") || !full.ends_with([')', ']']) => Language::Rust,
-            _ => Language::Cpp,
-        };
-        let end = address.checked_add(size).filter(|_| size > 0);
-        found.push(FoundFunction {
-            short_name: short_name(&path),
-            name: path,
-            parameters,
-            linkage_name: Some(symbol.into_owned()),
-            language,
-            declaration: None,
-            instance: Instance::Symbol,
-            entry: FileAddress(address),
-            breakpoint: FileAddress(decoded.dwarf().after_prologue(address)),
-            ranges: end
-                .map(|end| FileAddress(address)..FileAddress(end))
-                .into_iter()
-                .collect(),
-            indirect,
-            future: None,
-        });
+        found.push(at_symbol(decoded, &function, path, &full, parameters));
     }
     found
+}
+
+/// A function by its symbol's name, and demangled without (`path`) and with all else (`full`).
+fn at_symbol(
+    decoded: &Decoded<'_>,
+    symbol: &FunctionSymbol<'_>,
+    path: String,
+    full: &str,
+    parameters: Option<String>,
+) -> FoundFunction {
+    let (address, size) = (symbol.address, symbol.size);
+    let name = String::from_utf8_lossy(symbol.name);
+    let language = match &*name {
+        _ if path == *name => Language::Other,
+        name if name.starts_with("_R") || !full.ends_with([')', ']']) => Language::Rust,
+        _ => Language::Cpp,
+    };
+    let end = address.checked_add(size).filter(|_| size > 0);
+    FoundFunction {
+        short_name: short_name(&path),
+        name: path,
+        parameters,
+        linkage_name: Some(name.into_owned()),
+        language,
+        declaration: None,
+        instance: Instance::Symbol,
+        entry: FileAddress(address),
+        breakpoint: FileAddress(decoded.dwarf().after_prologue(address)),
+        ranges: end
+            .map(|end| FileAddress(address)..FileAddress(end))
+            .into_iter()
+            .collect(),
+        indirect: symbol.indirect,
+        future: None,
+    }
+}
+
+/// The parameters that a demangled name has behind its path.
+fn parameters_behind(path: &str, full: &str) -> Option<String> {
+    let rest = full.strip_prefix(path)?;
+    let (parameters, _) = rest.strip_prefix('(')?.rsplit_once(')')?;
+    Some(parameters.to_owned())
 }
 
 impl Module {

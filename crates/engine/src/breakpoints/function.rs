@@ -3,9 +3,11 @@
 use crate::Address;
 use crate::breakpoints::choice::Choice;
 use crate::modules::{LoadedModule, Modules};
+use crate::session::Resolution;
 use dapple_symbols::FileAddress;
 use dapple_symbols::functions::{InlinedCall, SourcePosition};
-use dapple_symbols::names::NamePattern;
+use dapple_symbols::names::{NameExpression, NamePattern};
+use dapple_symbols::queries::matching::Whose;
 use dapple_symbols::queries::{FoundFunction, Instance, SimilarName, sort_out};
 use dapple_symbols::sources::is_others_source;
 use rustc_hash::FxHashSet;
@@ -17,6 +19,8 @@ pub(crate) struct Places {
     rank: Rank,
     /// How many more functions of the name libraries have.
     in_libraries: usize,
+    /// How many more functions a regular expression matches.
+    beyond: usize,
     list: Vec<Place>,
     /// The source at the first, in the function that is meant: an inlined call of its own may begin there.
     position: Option<SourcePosition>,
@@ -65,15 +69,34 @@ pub(crate) enum Absence {
     Variable,
 }
 
+/// Where the functions that a regular expression matches are in a module.
+pub(crate) fn matching(module: &LoadedModule, expression: &NameExpression) -> Option<Places> {
+    // Who writes a path knows whose functions are meant.
+    let whose = match expression.text().contains("::") {
+        true => Whose::Anyones,
+        false => Whose::OwnFirst,
+    };
+    let matches = match module.is_distributions() {
+        // All of its debug information would have to be read for what nobody there means.
+        true => module.module.symbols_matching(expression),
+        false => module.module.functions_matching(expression, whose),
+    };
+    let places = find(module, EXPRESSION, matches.functions)?;
+    Some(Places {
+        in_libraries: matches.of_libraries,
+        beyond: matches.beyond,
+        ..places
+    })
+}
+
+/// Stands for the name where there is an expression.
+const EXPRESSION: &str = "/re";
+
 /// Takes those of a module's functions of a name that are meant.
-pub(crate) fn find(
-    module: &LoadedModule,
-    pattern: &NamePattern,
-    found: Vec<FoundFunction>,
-) -> Option<Places> {
+pub(crate) fn find(module: &LoadedModule, name: &str, found: Vec<FoundFunction>) -> Option<Places> {
     let mut found: Vec<(Rank, FoundFunction)> = found
         .into_iter()
-        .map(|function| (rank(module, &function, pattern), function))
+        .map(|function| (rank(module, &function, name), function))
         .collect();
     let best = found.iter().map(|(rank, _)| *rank).min()?;
     let in_libraries = match best.library {
@@ -101,6 +124,7 @@ pub(crate) fn find(
     Some(Places {
         rank: best,
         in_libraries,
+        beyond: 0,
         position: list.first().and_then(|place| place.position(module)),
         list,
         names,
@@ -108,7 +132,7 @@ pub(crate) fn find(
     })
 }
 
-fn rank(module: &LoadedModule, function: &FoundFunction, pattern: &NamePattern) -> Rank {
+fn rank(module: &LoadedModule, function: &FoundFunction, name: &str) -> Rank {
     // Of an indirect one there's a symbol only; whose it is shows where it's chosen.
     let has_chooser = || {
         let chooser = module.module.function_at(function.entry);
@@ -117,9 +141,9 @@ fn rank(module: &LoadedModule, function: &FoundFunction, pattern: &NamePattern) 
     Rank {
         symbol: function.instance == Instance::Symbol && !has_chooser(),
         inlined_elsewhere: is_inlined(function) && module.is_distributions(),
-        library: is_bare(pattern.text())
+        library: is_bare(name)
             && (function.declaration.as_ref()).is_some_and(|place| is_others_source(&place.file)),
-        depth: match pattern.text() {
+        depth: match name {
             "main" => namespaces(&function.name),
             _ => 0,
         },
@@ -232,11 +256,6 @@ impl Places {
         new
     }
 
-    /// How many more functions of the name libraries have, which aren't meant.
-    pub(crate) fn in_libraries(&self) -> usize {
-        self.in_libraries
-    }
-
     pub(crate) fn position(&self) -> Option<&SourcePosition> {
         self.position.as_ref()
     }
@@ -245,6 +264,28 @@ impl Places {
     pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
+}
+
+/// What there is to say of functions that are meant by a name, or aren't: libraries' own, and those beyond what one breakpoint takes.
+pub(crate) fn remark(name: &str, meant: &[&Places]) -> Option<String> {
+    let name = name.trim();
+    let is_expression = NameExpression::read(name).is_some();
+    let count = |of: fn(&Places) -> usize| meant.iter().map(|places| of(places)).sum::<usize>();
+    let beyond = count(|places| places.beyond);
+    let beyond = (beyond > 0).then(|| {
+        format!("it matches {beyond} functions more, in which it does not stop: there are too many")
+    });
+    let libraries = count(|places| places.in_libraries);
+    let libraries = (libraries > 0).then(|| match is_expression {
+        true => format!(
+            "libraries have {libraries} more functions that it matches: an expression with `::` is about those, too"
+        ),
+        false => format!(
+            "libraries have {libraries} more functions of that name: **::{name} is all of them"
+        ),
+    });
+    let both: Vec<String> = [beyond, libraries].into_iter().flatten().collect();
+    (!both.is_empty()).then(|| both.join("; "))
 }
 
 /// Says why a module has no function of the name.
@@ -311,6 +352,14 @@ pub(crate) fn no_name(name: &str) -> Option<String> {
 const SOURCES: &[&str] = &[
     "c", "cc", "cpp", "cxx", "h", "hh", "hpp", "hxx", "inl", "rs", "s", "S", "asm",
 ];
+
+/// That no function matches yet.
+pub(crate) fn matches_nothing(expression: &NameExpression) -> Resolution {
+    Resolution::Pending(format!(
+        "no module that is loaded has a function whose full name matches the regular expression `{}`",
+        expression.text()
+    ))
+}
 
 /// Why a name is nowhere yet.
 pub(crate) fn not_found<'a>(name: &str, said: impl Iterator<Item = &'a Absence>) -> String {

@@ -19,7 +19,7 @@ use crate::session::{
 use crate::{Address, Error};
 use answers::{Answer, Location, Said, ask_copies, ask_function, ask_line};
 use dapple_symbols::functions::SourcePosition;
-use dapple_symbols::names::NamePattern;
+use dapple_symbols::names::{NameExpression, NamePattern};
 use dapple_symbols::source_copies::Contents;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -500,12 +500,7 @@ impl Breakpoint {
         let Spec::Function { name } = &self.spec else {
             return None;
         };
-        let name = name.trim();
-        let places = self.places();
-        let count: usize = places.iter().map(|places| places.in_libraries()).sum();
-        (count > 0).then(|| {
-            format!("libraries have {count} more functions of that name: **::{name} is all of them")
-        })
+        function::remark(name, &self.places())
     }
 
     /// The places of the function.
@@ -641,6 +636,11 @@ impl Breakpoint {
         match &self.spec {
             Spec::Line { file, line, .. } => self.line_unresolved(file, *line),
             Spec::Function { name } => {
+                match NameExpression::read(name) {
+                    Some(Ok(expression)) => return function::matches_nothing(&expression),
+                    Some(Err(problem)) => return Resolution::Failed(problem),
+                    None => {}
+                }
                 let pattern = NamePattern::new(name);
                 if let Some(problem) = function::no_name(name).or_else(|| pattern.problem()) {
                     return Resolution::Failed(problem);

@@ -16,12 +16,13 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "break",
         aliases: &["b"],
-        usage: "LINE | FILE:LINE | FUNCTION [copies] [thread N] [if CONDITION]",
+        usage: "LINE | FILE:LINE | FUNCTION | /re EXPRESSION [copies] [thread N] [if CONDITION]",
         summary: "stop there",
         details: "A bare line is one of the file in view, `+2` the one two further on; `12:5` has a column. `b 12 if n > 3` stops only where the condition \
             holds, `b 12 thread 4711` only that thread; \
             `b list.h:12 copies` stops in all files of that name and content. \
             A function is named by its path or the end of it; template arguments, parameters and `*` may be part of that. \
+            `b /re ^parse_` is all functions whose full name matches the regular expression. \
             See `condition`, `hits` and `log` for what else a breakpoint can do.",
         argument: Argument::Location,
         repeats: false,
@@ -30,7 +31,7 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "tbreak",
         aliases: &["tb"],
-        usage: "LINE | FILE:LINE | FUNCTION [copies] [thread N] [if CONDITION]",
+        usage: "LINE | FILE:LINE | FUNCTION | /re EXPRESSION [copies] [thread N] [if CONDITION]",
         summary: "stop there once",
         details: "",
         argument: Argument::Location,

@@ -75,8 +75,11 @@ pub enum Position<'a> {
     Function(&'a str),
 }
 
-/// Reads `12`, `12:5`, `+3`, `tour.rs:12`, `tour.rs:12:5` or a function's name.
+/// Reads `12`, `12:5`, `+3`, `tour.rs:12`, `tour.rs:12:5`, a function's name or `/re` with a regular expression about those.
 pub fn position(text: &str) -> anyhow::Result<Position<'_>> {
+    if text.split_whitespace().next() == Some("/re") {
+        return Ok(Position::Function(text));
+    }
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let (first, rest) = text.split_at(text.len().min(1));
     if matches!(first, "+" | "-") && is_number(rest) {
@@ -155,6 +158,7 @@ mod tests {
             "std::map<int, long>::at",
             "*0x1234",
             "f(int, char)",
+            "/re ^parse.c:3",
         ] {
             assert_eq!(read(name), Position::Function(name));
         }

@@ -4,7 +4,7 @@ use crate::Address;
 use crate::breakpoints::function::{self, Absence, Places};
 use crate::modules::LoadedModule;
 use dapple_symbols::lines::{LineLocation, LineLookup};
-use dapple_symbols::names::NamePattern;
+use dapple_symbols::names::{NameExpression, NamePattern};
 use dapple_symbols::source_copies::Contents;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -115,12 +115,21 @@ pub(super) fn ask_copies(
 
 /// What the module says, and whether it may say more once it has an index.
 pub(super) fn ask_function(module: &LoadedModule, name: &str) -> (Said, bool) {
+    let nothing = || Said::NoFunction(Absence::Similar(Vec::new()));
+    match NameExpression::read(name) {
+        Some(Ok(expression)) => {
+            let places = function::matching(module, &expression);
+            return (places.map_or_else(nothing, Said::Functions), false);
+        }
+        Some(Err(_)) => return (nothing(), false),
+        None => {}
+    }
     let pattern = NamePattern::new(name);
     if pattern.problem().is_some() {
-        return (Said::NoFunction(Absence::Similar(Vec::new())), false);
+        return (nothing(), false);
     }
     let (found, complete) = module.module.find_functions_soon(&pattern);
-    let said = match function::find(module, &pattern, found) {
+    let said = match function::find(module, pattern.text(), found) {
         Some(places) => Said::Functions(places),
         None => Said::NoFunction(function::absence(module, &pattern)),
     };
