@@ -25,6 +25,7 @@ mod lex;
 mod parse;
 pub mod quick;
 mod run;
+mod rust_library;
 pub(crate) mod scope;
 mod shown;
 mod suggest;

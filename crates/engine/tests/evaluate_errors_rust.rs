@@ -123,7 +123,7 @@ fn what_is_wrong_in_rust_is_said_with_what_would_be_right() {
                 "error: `name` is no number, it is a `String`",
             ),
             (
-                "name.to_uppercase()",
+                "name.escape_ascii()",
                 "error: column 18: functions are not called here: that runs code of the program, and is done where it is typed, in the console or a watch",
             ),
             (
@@ -272,7 +272,7 @@ fn what_is_wrong_in_rust_is_said_with_what_would_be_right() {
                 "error: `point` is no number, it is an `errors::Point`",
             ),
             (
-                "point.x.pow(2)",
+                "point.x.cmp(2)",
                 "error: column 12: functions are not called here: that runs code of the program, and is done where it is typed, in the console or a watch",
             ),
             (

@@ -5,6 +5,7 @@ use super::builtins;
 use super::ir::{Binary, Expression, Kind, Statement, TypeName, Unary};
 use super::lex::{Token, TokenKind};
 use super::run::c_functions;
+use super::rust_library;
 use crate::values::{FORMATS, Number};
 use dapple_symbols::functions::Language;
 
@@ -412,9 +413,9 @@ impl Parser {
                 };
                 self.next += 1;
                 let base = Box::new(expression);
-                if builtins::is_known(&name) && self.accept("(") {
+                if self.is_answered(&name, None) && self.accept("(") {
                     let arguments = self.arguments()?;
-                    if builtins::named(&name, arguments.len()).is_none() {
+                    if !self.is_answered(&name, Some(arguments.len())) {
                         if !self.may_call {
                             return Err(Fault::new(name_at, NO_CALLS));
                         }
@@ -489,6 +490,18 @@ impl Parser {
             }
         }
         Err(self.fault("the expression is nested too deep"))
+    }
+
+    /// Whether a method of that name, with so many arguments where that is known, may be answered without the program.
+    fn is_answered(&self, name: &str, arguments: Option<usize>) -> bool {
+        let is_rust = self.language == Language::Rust;
+        match arguments {
+            None => builtins::is_known(name) || is_rust && rust_library::is_known(name),
+            Some(count) => {
+                builtins::named(name, count).is_some()
+                    || is_rust && rust_library::takes(name, count)
+            }
+        }
     }
 
     /// A call's arguments, behind its opening bracket.

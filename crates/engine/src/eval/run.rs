@@ -32,7 +32,9 @@ mod member;
 mod names;
 mod pointers;
 mod registers;
+mod rust_library;
 mod rust_methods;
+mod rust_numbers;
 mod scoped;
 mod slices;
 mod texts;
@@ -256,10 +258,16 @@ impl Runner<'_> {
                 if let Some(number) = self.in_range(base, name, arguments)? {
                     return Ok(self.computed(number));
                 }
-                if let Some(answer) = self.of_looked_up(base, name) {
+                if let Some(answer) = self.of_looked_up(base, name, arguments) {
                     return answer;
                 }
-                let value = self.object_of(base, *name_at, *arrow)?;
+                if let Some(answer) = self.of_iterated(base, name, arguments)? {
+                    return Ok(answer);
+                }
+                let value = match &base.kind {
+                    Kind::Text(_) => self.value_or_text(base)?,
+                    _ => self.object_of(base, *name_at, *arrow)?,
+                };
                 let method = (name.as_str(), *name_at, *arrow);
                 let receiver = self.receiver(&value, *arrow);
                 let is_users = match &receiver {

@@ -218,7 +218,7 @@ impl Owner {
                     _ => "the compiler has put it nowhere".into(),
                 }));
             }
-            Contents::Bytes(_) | Contents::Number(_) => {
+            Contents::Bytes(_) | Contents::Number(_) | Contents::Made(_) => {
                 return Err(refuse(
                     "it is computed, or a bit-field, and has no bytes of its own in memory".into(),
                 ));

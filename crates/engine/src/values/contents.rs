@@ -86,6 +86,7 @@ impl Contents {
             Contents::Number(_) => {
                 Contents::Unavailable(Unavailable::Unsupported("a number has no parts".into()))
             }
+            Contents::Made(_) => Contents::Unavailable(no_bytes()),
             Contents::Unavailable(reason) => Contents::Unavailable(reason.clone()),
         }
     }
@@ -166,6 +167,8 @@ impl Reader<'_> {
                 let shared = length.min(bytes.len());
                 buffer[..shared].copy_from_slice(&bytes[..shared]);
             }
+            Contents::Made(_) if length == 0 => {}
+            Contents::Made(_) => return Err(no_bytes()),
             Contents::Unavailable(reason) => return Err(reason.clone()),
         }
         Ok(buffer)
@@ -240,6 +243,10 @@ impl Reader<'_> {
             Place::Unavailable(reason) => Err(reason.clone()),
         }
     }
+}
+
+fn no_bytes() -> Unavailable {
+    Unavailable::Unsupported("what an expression makes has no bytes of its own".into())
 }
 
 fn no_address() -> Unavailable {

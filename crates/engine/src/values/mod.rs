@@ -30,6 +30,7 @@ mod formats;
 pub(crate) mod halts;
 mod implicit;
 mod layout;
+mod made;
 mod named;
 pub(crate) mod names;
 pub(crate) mod passing;
@@ -52,6 +53,7 @@ pub(crate) use contents::extract_bits;
 pub(crate) use cpp::is_library as is_cpp_library;
 pub(crate) use formats::FORMATS;
 pub use formats::Format;
+pub use made::Made;
 pub(crate) use quoting::quote;
 pub use scalars::Number;
 pub(crate) use scalars::{from_extended, number_of, to_extended};
@@ -151,6 +153,8 @@ pub enum Contents {
     Bytes(Arc<[u8]>),
     /// Computed by an expression, of a type that the module may lack.
     Number(Number),
+    /// Made by an expression, of a type that the module may lack.
+    Made(Arc<Made>),
     /// Not to be had.
     Unavailable(Unavailable),
 }

@@ -136,6 +136,9 @@ impl Reader<'_> {
                 number => number.type_name(value.language).to_owned(),
             };
         }
+        if let Contents::Made(made) = &value.contents {
+            return made.type_name();
+        }
         if let Some(Wanted::Synthetic(..)) = value.wanted.as_deref() {
             return String::new();
         }

@@ -52,7 +52,7 @@ impl Reader<'_> {
                 return Ok(vec![self.in_memory(*address, skip, count, bytes, 0)?]);
             }
             Contents::Pieces(pieces, frame) => (pieces, frame),
-            Contents::Bytes(_) | Contents::Number(_) => {
+            Contents::Bytes(_) | Contents::Number(_) | Contents::Made(_) => {
                 return Err("is computed, it has no place in the program".to_owned());
             }
             Contents::Unavailable(reason) => return Err(self.why_not(reason)),

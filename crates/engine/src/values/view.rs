@@ -237,6 +237,7 @@ impl Reader<'_> {
             }
             Contents::Unavailable(reason) => return View::Missing(self.reason(reason)),
             Contents::Number(number) => return self.number_view(value, *number, limit),
+            Contents::Made(made) => return made.view(limit),
             _ => {}
         }
         let Some(Resolved { type_, alias }) = self.resolve(value) else {

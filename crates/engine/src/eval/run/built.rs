@@ -8,7 +8,7 @@ use crate::eval::a_type;
 use crate::eval::ir::{Binary, Expression, Kind, Part};
 use crate::values::storing::Change;
 use crate::values::view::{Field, LONG, Record, Sequence, View};
-use crate::values::{Bits, Number, Value, names};
+use crate::values::{Bits, Contents, Number, Value, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Aggregate, AggregateKind, Type, TypeKind};
 use rustc_hash::FxHashMap;
@@ -59,6 +59,12 @@ impl Runner<'_> {
             }
             let mut value = self.value(value).ok()?;
             for _ in 0..MAX_STEPS {
+                if matches!(value.contents, Contents::Made(_))
+                    && let View::Record(record) = self.reader.view(&value, LONG)
+                {
+                    let is_one = matches!(last, "Some" | "None");
+                    return is_one.then(|| variant_of(&record) == Some(last));
+                }
                 if let Some(type_) = self.reader.resolve(&value).map(|resolved| resolved.type_)
                     && let TypeKind::Aggregate(aggregate) = &type_.kind
                     && let Some(part) = &aggregate.variants

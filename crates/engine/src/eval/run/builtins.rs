@@ -22,34 +22,39 @@ impl Runner<'_> {
         (name, at): (&str, usize),
         arguments: &[Expression],
     ) -> Result<Value, Fault> {
-        let Some(builtin) = builtins::named(name, arguments.len()) else {
-            return Err(self.unanswered(&value, base, name, at)?);
-        };
+        let builtin = builtins::named(name, arguments.len());
+        let is_rust = self.frame.language == Language::Rust;
         let whole = value;
         let mut value = whole.clone();
         for _ in 0..MAX_STEPS {
             let view = self.reader.view(&value, LONG);
-            let answer = match (builtin, arguments) {
-                (Builtin::Element, [index]) if has_elements(&view) => {
+            let known = match (builtin, arguments) {
+                (None, _) => None,
+                (Some(Builtin::Element), [index]) if has_elements(&view) => {
                     Some(self.element(value.clone(), base, index)?)
                 }
-                (Builtin::Contains | Builtin::Count, [wanted]) if has_elements(&view) => {
+                (Some(Builtin::Contains | Builtin::Count), [wanted]) if has_elements(&view) => {
                     let number = match (builtin, self.occurrences(&value, wanted)?) {
-                        (Builtin::Count, count) => Number::integer(count.into(), 8, false),
+                        (Some(Builtin::Count), count) => Number::integer(count.into(), 8, false),
                         (_, count) => Number::Bool(count > 0),
                     };
                     Some(self.computed(number))
                 }
-                (Builtin::Contains, [wanted]) => match &view {
+                (Some(Builtin::Contains), [wanted]) => match &view {
                     View::Record(record) => self.is_in_range(record, wanted)?,
                     _ => None,
                 },
-                _ => self.asked(builtin, &value, &view, base)?,
+                (Some(builtin), _) => self.asked(builtin, &value, &view, base)?,
+            };
+            let answer = match known {
+                None if is_rust => self.rust_library(&value, &view, name, arguments)?,
+                known => known,
             };
             if let Some(answer) = answer {
                 return Ok(answer);
             }
             let inside = match view {
+                _ if let Some(held) = self.behind_cow(&value, &view) => Some(held),
                 View::Pointer { target, .. } => target,
                 view => seen_through(view),
             };

@@ -12,6 +12,24 @@ use crate::values::{Contents, Number, Value, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Type, TypeKind};
 
+/// The container in which an expression looks something up.
+fn looked_up_in(expression: &Expression) -> Option<&Expression> {
+    let Kind::Method {
+        base,
+        name,
+        arguments,
+        ..
+    } = &expression.kind
+    else {
+        return None;
+    };
+    match (name.as_str(), arguments.len()) {
+        ("get", 1) | ("first" | "last", 0) => Some(base),
+        ("copied" | "cloned", 0) => looked_up_in(base),
+        _ => None,
+    }
+}
+
 /// How deep, and how many parts of, values are compared.
 const DEEPEST: usize = 16;
 const MOST_COMPARED: usize = 10_000;
@@ -55,61 +73,43 @@ impl Runner<'_> {
         &self,
         base: &Expression,
         method: &str,
+        arguments: &[Expression],
     ) -> Option<Result<Value, Fault>> {
-        let Kind::Method {
-            base: container,
-            name,
-            arguments,
-            ..
-        } = &base.kind
-        else {
-            return None;
-        };
-        let is_lookup = matches!(
-            (name.as_str(), arguments.len()),
-            ("get", 1) | ("first" | "last", 0)
-        );
-        let is_some = match method {
-            "is_some" => true,
-            "is_none" => false,
-            "unwrap" | "expect" => return self.unwrapped(base, container, is_lookup),
-            _ => return None,
-        };
-        if !is_lookup || self.frame.language != Language::Rust || !self.has_elements(container) {
+        if self.frame.language != Language::Rust {
             return None;
         }
-        let answer = |found: bool| Ok(self.computed(Number::Bool(found == is_some)));
-        Some(match self.value(base) {
-            Ok(_) => answer(true),
-            Err(fault) if fault.is_absent => answer(false),
-            Err(fault) => Err(fault),
+        let asks = matches!(
+            method,
+            "is_some" | "is_none" | "unwrap" | "expect" | "unwrap_or" | "copied" | "cloned"
+        );
+        let container = looked_up_in(base).filter(|_| asks)?;
+        let element = self.element_type(container)?;
+        let found = self.value(base);
+        let flag = |is: bool| Ok(self.computed(Number::Bool(is)));
+        Some(match (method, arguments, found) {
+            ("is_some" | "is_none", _, Ok(_)) => flag(method == "is_some"),
+            ("is_some" | "is_none", _, Err(fault)) if fault.is_absent => flag(method == "is_none"),
+            ("unwrap_or", [otherwise], Err(fault)) if fault.is_absent => {
+                self.otherwise(otherwise, &element)
+            }
+            (_, _, found) => found,
         })
     }
 
-    fn unwrapped(
-        &self,
-        base: &Expression,
-        container: &Expression,
-        is_lookup: bool,
-    ) -> Option<Result<Value, Fault>> {
-        let is_rust = self.frame.language == Language::Rust;
-        (is_lookup && is_rust && self.has_elements(container)).then(|| self.value(base))
-    }
-
-    fn has_elements(&self, container: &Expression) -> bool {
-        let Ok(mut value) = self.value(container) else {
-            return false;
-        };
+    /// The type of what a container has, empty where it is not known; `None`: it is no container.
+    fn element_type(&self, container: &Expression) -> Option<String> {
+        let mut value = self.value(container).ok()?;
         for _ in 0..MAX_STEPS {
             match self.reader.view(&value, LONG) {
-                View::Sequence(_) | View::Entries(_) => return true,
-                view => match seen_through(view) {
-                    Some(inside) => value = inside,
-                    None => return false,
-                },
+                View::Sequence(sequence) => return Some(self.type_of(&sequence.element)),
+                View::Entries(entries) => {
+                    let first = entries.iter().next();
+                    return Some(first.map_or_else(String::new, |it| self.type_of(&it.value)));
+                }
+                view => value = seen_through(view)?,
             }
         }
-        false
+        None
     }
 
     /// What `==` and `!=` say of two values of one type, part by part as a derived `PartialEq` does; `None`: they aren't such.

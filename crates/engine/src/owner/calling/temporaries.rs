@@ -10,10 +10,10 @@ use crate::eval::calls::Calls;
 use crate::inspect::Inspect;
 use crate::owner::Owner;
 use crate::stops::Mode;
+use crate::values::Value;
 use crate::values::passing::{Class, Part, Passing};
 use crate::values::rust::glue;
 use crate::values::storing::Change;
-use crate::values::{Contents, Value};
 
 /// Values that are kept to be shown.
 const MOST_KEPT: usize = 64;
@@ -31,8 +31,7 @@ impl Owner {
         if temporaries.is_empty() {
             return Ok(());
         }
-        let is_computed = shown
-            .is_none_or(|value| matches!(value.contents, Contents::Number(_) | Contents::Bytes(_)));
+        let is_computed = shown.is_none_or(|value| value.contents.is_computed());
         let mut dropped = Ok(());
         for value in temporaries {
             let type_ = self.reader().resolve(&value).map(|resolved| resolved.type_);
