@@ -4,6 +4,7 @@
 //! it whenever a part changes.
 
 mod options;
+pub mod stack_trace;
 
 use dapple_dap::types::{ExceptionBreakMode, ExceptionOptions};
 use dapple_engine::exceptions::{ExceptionFilters, Patterns};

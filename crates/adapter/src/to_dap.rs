@@ -645,8 +645,8 @@ pub fn mark_shadowed<'a>(variables: impl DoubleEndedIterator<Item = &'a mut Name
     }
 }
 
-/// What a stop by an exception or a signal is about.
-pub fn exception_info(exception: &Exception) -> ExceptionInfoResponse {
+/// What a stop by an exception or a signal is about. `stack_trace` is the thread's stack as a text.
+pub fn exception_info(exception: &Exception, stack_trace: Option<String>) -> ExceptionInfoResponse {
     let mode = match exception.mode {
         BreakMode::Always => ExceptionBreakMode::Always,
         BreakMode::Unhandled => ExceptionBreakMode::Unhandled,
@@ -654,18 +654,19 @@ pub fn exception_info(exception: &Exception) -> ExceptionInfoResponse {
     };
     ExceptionInfoResponse::new(exception.id.clone(), mode)
         .with_description(exception.description.clone())
-        .with_details(exception_details(exception))
+        .with_details(exception_details(exception, stack_trace))
 }
 
-fn exception_details(exception: &Exception) -> ExceptionDetails {
+fn exception_details(exception: &Exception, stack_trace: Option<String>) -> ExceptionDetails {
     let mut details = ExceptionDetails::new();
     details.message = exception.message.clone();
     details.full_type_name = exception.type_name.clone();
     details.type_name = exception.type_name.as_deref().map(base_name);
-    details.stack_trace = exception.stack_trace.clone();
+    details.stack_trace = stack_trace;
     details.evaluate_name = exception.expression.clone();
     if !exception.inner.is_empty() {
-        let inner = exception.inner.iter().map(exception_details);
+        let inner = exception.inner.iter();
+        let inner = inner.map(|inner| exception_details(inner, None));
         details.inner_exception = Some(inner.collect());
     }
     details

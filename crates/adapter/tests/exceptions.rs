@@ -297,8 +297,9 @@ fn a_panic_says_what_and_where() {
         session.configured();
         let (stopped, text, mark) = stop(&session, &fixture);
         let line = fixture.line(place);
-        assert!(text.starts_with("panicked"), "{text}");
-        assert!(text.ends_with(message), "{text}");
+        let below = text.strip_prefix(message);
+        let below = below.and_then(|text| text.strip_prefix("\npanicked"));
+        assert!(below.is_some_and(|rest| !rest.contains('\n')), "{text}");
         if what != "any" && what != "string" {
             assert!(text.contains(&format!("panics.rs:{line}:")), "{text}");
         }
@@ -308,6 +309,72 @@ fn a_panic_says_what_and_where() {
         assert_eq!(info.break_mode, ExceptionBreakMode::Unhandled, "{what}");
         session.resume(stopped.thread);
         assert_eq!(session.exit_code(), 101, "{what}");
+        session.disconnect();
+    }
+}
+
+// What the exception's box in an editor shows, from the top.
+#[test]
+fn a_panic_reads_from_its_message_to_the_users_frames_and_links_only_to_files() {
+    let fixture = Fixture::new("panics.rs");
+    for how in ["caught", "plain"] {
+        let session = started(&fixture, &[how, "equal"], &[("rust_panic", None)]);
+        let (stopped, text, _) = stop(&session, &fixture);
+        let path = fixture.path();
+        let line = fixture.line("equal");
+        let mut expected = format!(
+            "assertion `left == right` failed: of equal\n  left: [1, 2, 3]\n right: [1, 2, 5]\npanicked at {path}:{line}:13"
+        );
+        if how == "caught" {
+            expected += "\npanics::main catches it";
+        }
+        assert_eq!(text, expected);
+        let info = info(&session, stopped.thread);
+        assert_eq!(info.description.as_deref(), Some(expected.as_str()));
+        let stack = info.details.and_then(|details| details.stack_trace);
+        let stack = stack.expect("a stack");
+        let lines: Vec<&str> = stack.lines().collect();
+        let (last, users) = lines.split_last().expect("lines");
+        assert_eq!(users[0], format!("panics::work at {path}:{line}"));
+        let own =
+            |line: &&str| line.starts_with("panics::") && line.contains(&format!(" at {path}:"));
+        assert!(users.iter().all(own), "{stack}");
+        let all = session.stack(stopped.thread).len();
+        let folded = all - users.len();
+        assert_eq!(
+            *last,
+            format!("{folded} frames of libraries or without a source: see the call stack")
+        );
+        session.disconnect();
+    }
+}
+
+// A folder of the build that is elsewhere here.
+#[test]
+fn the_stack_of_a_panic_names_sources_where_they_are() {
+    let fixture = Fixture::new("panics.rs");
+    let path = fixture.path();
+    let folder = std::path::Path::new(&path).parent().expect("a folder");
+    for (to, expected) in [
+        (json!(null), "panics::work in panics"),
+        (json!(folder), &*format!("panics::work at {path}:")),
+    ] {
+        let session = Session::new();
+        session.launch(
+            &fixture,
+            json!({"args": ["plain", "equal"], "sourceMap": {folder.to_str().expect("plain"): to}}),
+        );
+        session.configured();
+        let stopped = session.stopped(StoppedEventReason::Exception);
+        let details = info(&session, stopped.thread).details.expect("details");
+        let stack = details.stack_trace.expect("a stack");
+        let own = stack.lines().find(|line| line.starts_with("panics::work"));
+        assert!(
+            own.is_some_and(|line| line.starts_with(expected)),
+            "{stack}"
+        );
+        // No library's source is on this machine under the name that the compiler gave it.
+        assert!(!stack.contains("/rustc/"), "{stack}");
         session.disconnect();
     }
 }
@@ -323,7 +390,7 @@ fn a_panic_is_told_in_optimised_and_static_programs_and_where_it_aborts() {
         let (stopped, text, _) = stop(&session, &fixture);
         let place = format!("panics.rs:{}:", fixture.line("literal"));
         assert!(
-            text.contains(&place) && text.ends_with(": just so"),
+            text.contains(&place) && text.starts_with("just so\npanicked at "),
             "{text}"
         );
         session.resume(stopped.thread);
@@ -340,7 +407,8 @@ fn a_panic_that_the_program_catches_stops_by_the_one_filter_and_not_by_the_other
         let session = started(&fixture, &[how, "index"], &[("rust_panic", None)]);
         let (stopped, text, mark) = stop(&session, &fixture);
         assert_eq!(mark, "index", "{how}");
-        assert_eq!(text.contains("catches it)"), catches, "{how}: {text}");
+        let last = text.lines().last().expect("a line");
+        assert_eq!(last == "panics::main catches it", catches, "{how}: {text}");
         session.resume(stopped.thread);
         assert_eq!(session.exit_code(), code, "{how}");
         session.disconnect();
@@ -372,7 +440,8 @@ fn a_panic_while_another_unwinds_and_one_that_is_resumed_are_told() {
         ("dropping", "panicked while dropping"),
     ] {
         let (stopped, text, mark) = stop(&session, &fixture);
-        assert!(text.ends_with(message), "{text}");
+        let begins = format!("{message}\npanicked at ");
+        assert!(text.starts_with(&begins), "{text}");
         assert_eq!(mark, place);
         session.resume(stopped.thread);
     }
@@ -385,12 +454,12 @@ fn a_panic_while_another_unwinds_and_one_that_is_resumed_are_told() {
     let session = started(&fixture, &["resumed", "literal"], &[("rust_panic", None)]);
     let (stopped, text, _) = stop(&session, &fixture);
     assert!(
-        text.contains(": just so (main catches it)") || text.contains("main catches it)"),
+        text.starts_with("just so\n") && text.ends_with("\npanics::main catches it"),
         "{text}"
     );
     session.resume(stopped.thread);
     let (stopped, text, mark) = stop(&session, &fixture);
-    assert_eq!(text, "panicked: just so");
+    assert_eq!(text, "just so\npanicked");
     assert_eq!(mark, "resumed");
     session.resume(stopped.thread);
     assert_eq!(session.exit_code(), 101);

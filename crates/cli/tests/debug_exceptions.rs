@@ -65,6 +65,30 @@ fn an_exception_at_a_breakpoint_is_told_with_it_and_counted() {
 }
 
 #[test]
+fn a_panics_text_is_below_the_line_that_tells_of_the_stop() {
+    let source = write(
+        "uneven.rs",
+        "fn main() {\n    let numbers = vec![1, 2];\n    assert_eq!(numbers, [1, 3]);\n}\n",
+    );
+    let path = source.to_str().expect("plain path");
+    let run = batch(path, &["run", "why"]);
+    let text = format!(
+        "assertion `left == right` failed\n  left: [1, 2]\n right: [1, 3]\npanicked at {path}:3:5\n"
+    );
+    let mut parts = run.stdout.split(&text);
+    let before = parts.next().and_then(|part| part.lines().last());
+    assert!(
+        before.is_some_and(|line| line.starts_with("stopped at a panic, thread ")),
+        "{run:#?}"
+    );
+    assert_eq!(
+        parts.count(),
+        2,
+        "once at the stop, once for `why`: {run:#?}"
+    );
+}
+
+#[test]
 fn the_filters_are_listed_and_what_is_wrong_is_said() {
     let source = write("listed.cpp", THROWS);
     let path = source.to_str().expect("plain path");

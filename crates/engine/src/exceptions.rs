@@ -10,6 +10,8 @@ pub(crate) mod rust;
 pub(crate) mod thrown;
 
 pub use pattern::{Choice, Patterns};
+use std::path::Path;
+use std::sync::Arc;
 use thrown::Thrown;
 
 /// Which exceptions stop the program; `None`: none of the kind. Nothing is inserted anywhere for kinds that don't.
@@ -41,6 +43,28 @@ pub enum BreakMode {
     UserUnhandled,
 }
 
+/// The stack of a thread that an exception has stopped, the innermost frame first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StackTrace {
+    /// Its frames, as many as anybody reads.
+    pub frames: Vec<TraceFrame>,
+    /// Whether these are all.
+    pub complete: bool,
+}
+
+/// A frame of a [`StackTrace`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceFrame {
+    /// The function, or the address where none is known.
+    pub function: String,
+    /// The source file as the debug information names it, and the line.
+    pub position: Option<(Arc<Path>, u32)>,
+    /// The name of the module's file, without its folder.
+    pub module: Option<String>,
+    /// Whether it is in source of a standard library or the system.
+    pub in_library: bool,
+}
+
 /// An exception, a panic or a signal that a thread has stopped for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Exception {
@@ -54,8 +78,8 @@ pub struct Exception {
     pub message: Option<String>,
     /// The type's full name.
     pub type_name: Option<String>,
-    /// The thread's stack, a line for each frame. Made when it is asked for.
-    pub stack_trace: Option<String>,
+    /// The thread's stack. Walked when it is asked for.
+    pub stack_trace: Option<StackTrace>,
     /// The exceptions that it was thrown for, the nearest first.
     pub inner: Vec<Exception>,
     /// An expression that gives what was thrown, or the address that was accessed, in each of the thread's frames; `None` where that

@@ -7,7 +7,7 @@ pub(crate) mod signals;
 use crate::disassembly::{self, Instruction, Window};
 use crate::eval::calls::Calls;
 use crate::eval::{Completions, Parsed, Statement};
-use crate::exceptions::Exception;
+use crate::exceptions::{Exception, StackTrace, TraceFrame};
 use crate::faults::Mapping;
 use crate::frame::{Frame, FrameId, Stack, StackCache};
 use crate::memory::Memory;
@@ -339,7 +339,7 @@ pub(crate) trait Inspect {
         };
         let mut exception = Exception::clone(exception);
         let stack = self.stack(thread, 0..MOST_FRAMES)?;
-        exception.stack_trace = Some(stack_text(&stack));
+        exception.stack_trace = Some(stack_trace(&stack));
         // Its types are most likely where the user's code is.
         let users = stack.frames.iter().find(|frame| frame.is_users());
         if let Some(frame) = users.or(stack.frames.first()).map(|frame| frame.id) {
@@ -396,23 +396,24 @@ pub(crate) trait Inspect {
     }
 }
 
-/// A thread's stack as a text, a line for each frame.
-fn stack_text(stack: &Stack) -> String {
-    let mut lines: Vec<String> = stack.frames.iter().map(frame_line).collect();
-    if stack.total != Some(lines.len()) {
-        lines.push("…".to_owned());
-    }
-    lines.join("\n")
-}
-
-fn frame_line(frame: &Frame) -> String {
-    let name = match &frame.function {
-        Some(name) => name.clone(),
-        None => frame.physical.pc.to_string(),
+fn stack_trace(stack: &Stack) -> StackTrace {
+    let frame = |frame: &Frame| TraceFrame {
+        function: match &frame.function {
+            Some(name) => name.clone(),
+            None => frame.physical.pc.to_string(),
+        },
+        position: frame
+            .position
+            .as_ref()
+            .map(|at| (Arc::clone(&at.file), at.line)),
+        module: frame.physical.module.as_ref().and_then(|module| {
+            let name = module.module.path().file_name()?;
+            Some(name.to_string_lossy().into_owned())
+        }),
+        in_library: frame.in_library(),
     };
-    match (&frame.position, &frame.physical.module) {
-        (Some(at), _) => format!("{name} at {}:{}", at.file.display(), at.line),
-        (None, Some(module)) => format!("{name} in {}", module.module.path().display()),
-        (None, None) => name,
+    StackTrace {
+        frames: stack.frames.iter().map(frame).collect(),
+        complete: stack.total == Some(stack.frames.len()),
     }
 }

@@ -1,7 +1,7 @@
 //! Exceptions and signals: choosing which stop, and saying what a stop was about.
 
 use crate::adapter::Adapter;
-use crate::exceptions::{FILTERS, Wanted};
+use crate::exceptions::{FILTERS, Wanted, stack_trace};
 use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{
@@ -81,7 +81,11 @@ pub fn exception_info(
         .exception(thread)
         .map_err(|error| to_dap::failure(&error))?;
     match exception {
-        Some(exception) => Ok(to_dap::exception_info(&exception)),
+        Some(exception) => {
+            let trace = exception.stack_trace.as_ref();
+            let trace = trace.map(|trace| stack_trace::text(trace, &adapter.source_map));
+            Ok(to_dap::exception_info(&exception, trace))
+        }
         None => Err(Failure::new(format!(
             "thread {thread} has not stopped for an exception"
         ))),

@@ -71,6 +71,13 @@ pub fn frame_line(index: usize, this: &StackFrame, selected: bool, style: Style)
     format!("{mark} #{index:<2} {}", frame(this, style))
 }
 
+/// What is to be read below the line that tells of a stop: an exception's text, where it is longer than that line.
+pub fn below_stop(stop: &StoppedEventBody) -> Option<String> {
+    let text = stop.text.as_deref().filter(|text| text.contains('\n'));
+    let text = text.filter(|_| stop.reason == StoppedEventReason::Exception);
+    text.map(printable)
+}
+
 /// Why it stopped, to follow "stopped": `at breakpoint 1`, `after a step`, `by SIGSEGV: read of address 0x0`.
 pub fn stop_reason(stop: &StoppedEventBody, breakpoints: &[u32]) -> String {
     // For an exception the text has its name, the description only that it is one.
@@ -92,6 +99,14 @@ pub fn stop_reason(stop: &StoppedEventBody, breakpoints: &[u32]) -> String {
         _ => format!(", at breakpoints {}", numbers()),
     };
     match (&stop.reason, breakpoints.len()) {
+        // The whole text is below.
+        (StoppedEventReason::Exception, _) if below_stop(stop).is_some() => {
+            let kind = stop.description.as_deref().map(printable);
+            let kind = kind
+                .as_deref()
+                .and_then(|kind| kind.strip_prefix("Stopped "));
+            format!("{}{at}", kind.unwrap_or("by an exception"))
+        }
         (StoppedEventReason::Exception, _) => {
             format!(
                 "by {}{at}",

@@ -11,6 +11,7 @@ use super::{BreakMode, Exception};
 use crate::Address;
 use crate::frame::PhysicalFrame;
 use dapple_symbols::cfi::RSP;
+use std::path::Path;
 
 /// The function that all panics come to, at the end of a part of its mangled name, which was `rust_panic_with_hook` once.
 const PANICS: &str = "panic_with_hook";
@@ -52,18 +53,31 @@ pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exc
     if place.is_none() && message.is_none() {
         return None;
     }
-    let said = message.as_deref().unwrap_or("Box<dyn Any>");
     Some(Exception {
         id: "panic".to_owned(),
-        description: match place {
-            Some(place) => format!("panicked at {place}: {said}"),
-            None => format!("panicked: {said}"),
-        },
+        description: description(message.as_deref(), place.as_deref()),
         mode: BreakMode::Unhandled,
         thrown: found.map(|(data, table)| Thrown::Panic { data, table }),
         message,
         ..Exception::default()
     })
+}
+
+/// What a panic says, and below that its place: as a link, `FILE:LINE:COLUMN`, only where there may be such a file.
+pub(crate) fn description(message: Option<&str>, place: Option<&str>) -> String {
+    let said = message.unwrap_or("Box<dyn Any>");
+    let Some(place) = place else {
+        return format!("{said}\npanicked");
+    };
+    let mut parts = place.rsplitn(3, ':');
+    let (_column, line, file) = (parts.next(), parts.next(), parts.next());
+    match (file, line) {
+        (Some(file), Some(line)) if Path::new(file).is_absolute() && !Path::new(file).is_file() => {
+            format!("{said}\npanicked in {file}, line {line}")
+        }
+        // Of a relative one only clients know the folder.
+        _ => format!("{said}\npanicked at {place}"),
+    }
 }
 
 /// What a function keeps in registers and in its frame.

@@ -13,7 +13,7 @@ use crate::exceptions::cpp::{Object, Space};
 use crate::exceptions::handlers::{self, Fate};
 use crate::exceptions::pattern::{means_text, means_type};
 use crate::exceptions::thrown::Thrown;
-use crate::exceptions::{BreakMode, Exception, ExceptionFilters, Patterns, rust};
+use crate::exceptions::{BreakMode, Exception, ExceptionFilters, Patterns, panicked, rust};
 use crate::frame::Frame;
 use crate::frame::PhysicalFrame;
 use crate::inspect::Inspect;
@@ -446,15 +446,12 @@ impl Owner {
         let (end, mode) = match handlers::of_panic(first, self.space()) {
             Fate::Caught { .. } if !every => return None,
             Fate::Caught { function, .. } => {
-                (format!(" ({function} catches it)"), BreakMode::Always)
+                (format!("\n{function} catches it"), BreakMode::Always)
             }
             Fate::Uncaught(_) => (String::new(), BreakMode::Unhandled),
         };
-        let said = message.as_deref().unwrap_or("Box<dyn Any>");
-        let description = match &place {
-            Some(place) => format!("panicked at {place}: {said}{end}{note}"),
-            None => format!("panicked: {said}{end}{note}"),
-        };
+        let description = panicked::description(message.as_deref(), place.as_deref());
+        let description = description + &end + &note;
         let exception = Exception {
             id: "panic".to_owned(),
             description,

@@ -51,6 +51,9 @@ impl Session {
                 render::stop_reason(body, &numbers)
             );
             self.screen.say(&text);
+            if let Some(below) = render::below_stop(body) {
+                self.screen.say(&below);
+            }
             self.delete_all(over);
             return;
         }
@@ -101,6 +104,9 @@ impl Session {
                 }
             };
             self.screen.say(&text);
+            if let Some(below) = render::below_stop(body) {
+                self.screen.say(&below);
+            }
         }
         self.delete_all(over);
         if self.aside {
