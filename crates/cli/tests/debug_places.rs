@@ -91,6 +91,25 @@ fn functions_are_named_by_a_regular_expression_too() {
 }
 
 #[test]
+fn a_breakpoint_passes_where_a_function_is_a_caller() {
+    let leaf = line("fixtures/callers.c", "leaf");
+    let lines = [
+        &format!("b {leaf} not from quiet if n > 1"),
+        "b leaf not from",
+        "info breakpoints",
+        "c",
+        "p n",
+        "bt",
+    ];
+    let run = behind_main("fixtures/callers.c", &lines);
+    let set = format!("breakpoint 2 at fixtures/callers.c:{leaf} not from quiet if n > 1");
+    assert!(run.stdout.contains(&set), "{run:#?}");
+    assert!(run.stdout.contains("n = 3"), "{run:#?}");
+    assert!(run.stdout.contains("wrapped at"), "{run:#?}");
+    assert!(run.stderr.contains("not from what?"), "{run:#?}");
+}
+
+#[test]
 fn a_breakpoint_for_one_thread_stops_no_other() {
     let program = "fixtures/threads.c";
     let hit = line(program, "hit");

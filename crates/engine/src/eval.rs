@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 mod article;
 mod builtins;
+mod callers;
 pub(crate) mod calls;
 mod completion;
 mod ir;
@@ -36,6 +37,9 @@ pub(crate) use completion::complete;
 pub use completion::{Completion, CompletionKind, Completions};
 pub(crate) use suggest::nearest;
 pub use under::expression_at;
+
+/// What asks, behind its `$`, whether a function is among the callers.
+const CALLED_FROM: &str = "called_from";
 
 /// Evaluates `text` in `frame` without side effects. The result's name is the text, trimmed.
 ///

@@ -289,6 +289,34 @@ fn hidden(level: usize, not_begun: usize, described: &[Description]) -> usize {
     }
 }
 
+/// The functions that a frame's function is inlined into.
+pub(crate) fn functions_around(frame: &Frame) -> Vec<String> {
+    let described = describe(&frame.physical);
+    let around = described
+        .iter()
+        .filter(|one| one.inline_depth < frame.inline_depth);
+    around.filter_map(|one| one.function.clone()).collect()
+}
+
+/// The functions of a machine's frame: its own, also by the linker's name, and those inlined into that.
+pub(crate) fn functions_in(frame: &PhysicalFrame) -> Vec<String> {
+    let described = describe(frame);
+    let functions = described.iter().filter_map(|one| one.function.clone());
+    // The debug information gives lambdas no name.
+    let linkers = frame.symbol().map(|symbol| demangle(&symbol));
+    functions.chain(linkers).collect()
+}
+
+/// The machine's frames outside of that of `frame`, nearest first; each is unwound when it is asked for.
+pub(crate) fn callers<'a>(
+    frame: &Frame,
+    modules: &'a Modules,
+    memory: &'a dyn Memory,
+) -> impl Iterator<Item = PhysicalFrame> + use<'a> {
+    let first = unwind::caller(&frame.physical, modules, memory);
+    std::iter::successors(first, move |last| unwind::caller(last, modules, memory))
+}
+
 /// The logical frames of a physical one, innermost first; never empty.
 fn describe(frame: &PhysicalFrame) -> Arc<[Description]> {
     let unknown = |function: Option<String>| -> Arc<[Description]> {

@@ -55,6 +55,8 @@ pub struct Options {
     pub copies: bool,
     /// Stops only this thread.
     pub thread: Option<i64>,
+    /// Stops only where no function of this name is a caller.
+    pub not_from: Option<String>,
     /// Stops only on these hits: `5`, `>= 5`, `% 3`.
     pub hits: Option<String>,
     /// Writes this instead of stopping.
@@ -65,10 +67,21 @@ impl Options {
     /// The condition that the adapter is told.
     fn condition(&self) -> Option<String> {
         let thread = self.thread.map(|thread| format!("$thread == {thread}"));
-        match (thread, &self.condition) {
-            (Some(thread), Some(condition)) => Some(format!("{thread} && ({condition})")),
-            (thread, condition) => thread.or_else(|| condition.clone()),
-        }
+        let not_from = self.not_from.as_ref().map(|function| {
+            let function = function.replace('\\', "\\\\").replace('"', "\\\"");
+            format!("!$called_from(\"{function}\")")
+        });
+        // What is cheap comes first.
+        let alone = thread.is_none() && not_from.is_none();
+        let condition = self.condition.as_ref().map(|condition| match alone {
+            true => condition.clone(),
+            false => format!("({condition})"),
+        });
+        let parts: Vec<String> = [thread, condition, not_from]
+            .into_iter()
+            .flatten()
+            .collect();
+        (!parts.is_empty()).then(|| parts.join(" && "))
     }
 }
 

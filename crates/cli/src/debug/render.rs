@@ -161,6 +161,9 @@ pub fn breakpoint(breakpoint: &Breakpoint, style: Style) -> String {
     if let Some(thread) = breakpoint.options.thread {
         text += &format!(" in thread {thread}");
     }
+    if let Some(function) = &breakpoint.options.not_from {
+        text += &format!(" not from {function}");
+    }
     if let Some(condition) = &breakpoint.options.condition {
         text += &format!(" if {condition}");
     }

@@ -1,9 +1,9 @@
 //! What may follow where somebody types an expression: members, variables, types, registers.
 
-use super::Parsed;
 use super::builtins::{self, Asked};
 use super::run::absolute;
 use super::under::expression_before;
+use super::{CALLED_FROM, Parsed};
 use crate::frame::Frame;
 use crate::modules::LoadedModule;
 use crate::registers::named;
@@ -165,8 +165,8 @@ impl List<'_> {
 
     fn registers(&mut self) {
         let exception = self.reader.thrown.is_some().then(|| "exception".to_owned());
-        let thread = std::iter::once("thread".to_owned());
-        for name in exception.into_iter().chain(thread).chain(named::names()) {
+        let others = ["thread".to_owned(), format!("{CALLED_FROM}(")];
+        for name in exception.into_iter().chain(others).chain(named::names()) {
             self.add(&name, CompletionKind::Register, String::new);
         }
     }

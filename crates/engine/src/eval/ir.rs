@@ -1,5 +1,6 @@
 //! The tree of an expression.
 
+use super::callers::Caller;
 use crate::values::Number;
 use std::sync::Arc;
 
@@ -29,6 +30,8 @@ pub(super) enum Kind {
     Name(String),
     /// A register, without the `$`.
     Register(String),
+    /// Whether a function has called the frame, or one of its callers.
+    CalledFrom(Arc<Caller>),
     /// A literal; `untyped` ones take the type of what they meet (Rust).
     Literal { number: Number, untyped: bool },
     /// A text, as its bytes.
@@ -123,6 +126,7 @@ impl Expression {
         match &self.kind {
             Kind::Name(_)
             | Kind::Register(_)
+            | Kind::CalledFrom(_)
             | Kind::Literal { .. }
             | Kind::Text(_)
             | Kind::SizeOfType(_)

@@ -1,13 +1,14 @@
 //! From tokens to a tree, by precedence climbing.
 
-use super::Fault;
 use super::builtins;
+use super::callers::Caller;
 use super::ir::{Binary, Expression, Kind, Statement, TypeName, Unary};
 use super::lex::{Token, TokenKind};
 use super::run::c_functions;
-use super::rust_library;
+use super::{CALLED_FROM, Fault, rust_library};
 use crate::values::{FORMATS, Number};
 use dapple_symbols::functions::Language;
+use std::sync::Arc;
 
 mod built;
 mod types;
@@ -550,7 +551,10 @@ impl Parser {
             }
             TokenKind::Register(name) => {
                 self.next += 1;
-                Kind::Register(name)
+                match name.as_str() {
+                    CALLED_FROM => self.called_from()?,
+                    _ => Kind::Register(name),
+                }
             }
             TokenKind::Number { number, untyped } => {
                 self.next += 1;
@@ -603,6 +607,26 @@ impl Parser {
 }
 
 impl Parser {
+    /// What is behind `$called_from`.
+    fn called_from(&mut self) -> Result<Kind, Fault> {
+        let form = |parser: &Parser| {
+            parser.fault(&format!(
+                "`${CALLED_FROM}` takes a function's name as a text: `${CALLED_FROM}(\"main\")`"
+            ))
+        };
+        if !self.accept("(") {
+            return Err(form(self));
+        }
+        let at = self.at();
+        let TokenKind::Text(text) = self.peek().clone() else {
+            return Err(form(self));
+        };
+        self.next += 1;
+        self.expect(")")?;
+        let caller = Caller::new(&String::from_utf8_lossy(&text), at)?;
+        Ok(Kind::CalledFrom(Arc::new(caller)))
+    }
+
     /// A fault where a word begins what is no expression.
     fn check_statement(&self, word: &str) -> Result<(), Fault> {
         let token = self.token();

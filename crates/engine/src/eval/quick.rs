@@ -176,6 +176,7 @@ impl Maker<'_> {
             Kind::Register(name) => self.register(name),
             Kind::Literal { number, .. } => Some(Made::Number(Node::Constant(*number))),
             Kind::Text(_)
+            | Kind::CalledFrom(_)
             | Kind::Slice { .. }
             | Kind::SizeOfType(_)
             | Kind::SizeOf(_)

@@ -151,6 +151,11 @@ impl Runner<'_> {
         match &expression.kind {
             Kind::Name(name) => self.name(name, at),
             Kind::Register(name) => self.register(name, at),
+            Kind::CalledFrom(caller) => {
+                let (modules, memory) = (self.reader.modules, self.reader.memory);
+                let has_called = caller.has_called(self.frame, modules, memory);
+                Ok(self.computed(Number::Bool(has_called)))
+            }
             Kind::Literal { number, untyped } => {
                 if let Number::Integer {
                     value, size: ..16, ..

@@ -54,7 +54,7 @@ impl NameExpression {
     }
 
     /// Whether the function of this full name is meant. Its parameters count where the expression has a bracket.
-    pub(crate) fn matches(&self, name: &str, parameters: impl FnOnce() -> Option<String>) -> bool {
+    pub fn matches(&self, name: &str, parameters: impl FnOnce() -> Option<String>) -> bool {
         match self.of_parameters.then(parameters).flatten() {
             Some(parameters) => self.regex.is_match(&format!("{name}({parameters})")),
             None => self.regex.is_match(name),

@@ -16,11 +16,12 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "break",
         aliases: &["b"],
-        usage: "LINE | FILE:LINE | FUNCTION | /re EXPRESSION [copies] [thread N] [if CONDITION]",
+        usage: "LINE | FILE:LINE | FUNCTION | /re EXPRESSION [copies] [thread N] [not from FUNCTION] [if CONDITION]",
         summary: "stop there",
         details: "A bare line is one of the file in view, `+2` the one two further on; `12:5` has a column. `b 12 if n > 3` stops only where the condition \
             holds, `b 12 thread 4711` only that thread; \
-            `b list.h:12 copies` stops in all files of that name and content. \
+            `b list.h:12 copies` stops in all files of that name and content, \
+            `b 12 not from main` only where no such function is a caller. \
             A function is named by its path or the end of it; template arguments, parameters and `*` may be part of that. \
             `b /re ^parse_` is all functions whose full name matches the regular expression. \
             See `condition`, `hits` and `log` for what else a breakpoint can do.",
@@ -31,7 +32,7 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "tbreak",
         aliases: &["tb"],
-        usage: "LINE | FILE:LINE | FUNCTION | /re EXPRESSION [copies] [thread N] [if CONDITION]",
+        usage: "LINE | FILE:LINE | FUNCTION | /re EXPRESSION [copies] [thread N] [not from FUNCTION] [if CONDITION]",
         summary: "stop there once",
         details: "",
         argument: Argument::Location,
@@ -95,6 +96,7 @@ pub fn set(session: &mut Session, argument: &str, stay: Stay) -> anyhow::Result<
         condition: written.condition.map(str::to_owned),
         copies: written.copies,
         thread: written.thread,
+        not_from: written.not_from.map(str::to_owned),
         ..Options::default()
     };
     if let (true, Place::Function(name)) = (options.copies, &place) {
@@ -109,12 +111,16 @@ fn check_offered(session: &Session, options: &Options) -> anyhow::Result<()> {
         return Ok(());
     };
     let offered = link.capabilities();
-    let condition = options.condition.is_some() || options.thread.is_some();
+    let condition =
+        options.condition.is_some() || options.thread.is_some() || options.not_from.is_some();
     if condition && offered.supports_conditional_breakpoints != Some(true) {
         bail!("this adapter has no conditional breakpoints");
     }
     if options.thread.is_some() && !session.is_own_adapter() {
         bail!("this adapter has no breakpoints for single threads");
+    }
+    if options.not_from.is_some() && !session.is_own_adapter() {
+        bail!("this adapter has no breakpoints that look at callers");
     }
     if options.copies && !session.is_own_adapter() {
         bail!("this adapter has no breakpoints in all copies of a file");

@@ -1,4 +1,4 @@
-//! What stands behind `break`, as it is written: a place, whether its copies are meant, a thread, a condition. Nothing is looked up here.
+//! What stands behind `break`, as it is written: a place, whether its copies are meant, a thread, a caller, a condition. Nothing is looked up here.
 
 use anyhow::bail;
 
@@ -19,18 +19,27 @@ pub struct Written<'a> {
     pub copies: bool,
     /// Only this thread.
     pub thread: Option<i64>,
+    /// Not where this function is a caller.
+    pub not_from: Option<&'a str>,
     /// Only where this holds.
     pub condition: Option<&'a str>,
 }
 
 impl<'a> Written<'a> {
-    /// Cuts `PLACE [copies] [thread N] [if CONDITION]`.
+    /// Cuts `PLACE [copies] [thread N] [not from FUNCTION] [if CONDITION]`.
     pub fn parse(text: &'a str) -> anyhow::Result<Written<'a>> {
         let text = text.trim();
         let (rest, condition) = match word(text, "if") {
             Some((_, "")) => bail!("`if` what? `b 12 if n > 3` stops only where that holds"),
             Some((before, condition)) => (before, Some(condition)),
             None => (text, None),
+        };
+        let (rest, not_from) = match word(rest, "not from") {
+            Some((_, "")) => {
+                bail!("not from what? `b 12 not from main` passes where that function is a caller")
+            }
+            Some((before, function)) => (before, Some(function)),
+            None => (rest, None),
         };
         let (place, thread) = match word(rest, "thread") {
             Some((_, "")) => bail!("which thread? `info threads` has the numbers"),
@@ -45,6 +54,7 @@ impl<'a> Written<'a> {
             place,
             copies,
             thread,
+            not_from,
             condition,
         })
     }
@@ -183,6 +193,7 @@ mod tests {
             place,
             copies: false,
             thread,
+            not_from: None,
             condition,
         };
         let read = |text| Written::parse(text).expect("it is well formed");
@@ -202,9 +213,15 @@ mod tests {
             ..written("a.h:3", Some(7), Some("x"))
         };
         assert_eq!(read("a.h:3 copies thread 7 if x"), copies);
+        let not_from = Written {
+            not_from: Some("f(int, char)"),
+            ..written("9", Some(7), Some("x"))
+        };
+        assert_eq!(read("9 thread 7 not from f(int, char) if x"), not_from);
         let refused = |text| Written::parse(text).expect_err("it isn't").to_string();
         assert!(refused("23 if").starts_with("`if` what?"));
         assert!(refused("23 thread").starts_with("which thread?"));
+        assert!(refused("23 not from").starts_with("not from what?"));
         assert_eq!(refused("23 thread x"), "`x` is not a thread's number");
     }
 }

@@ -8,6 +8,7 @@ fn show(expression: &Expression) -> String {
     match &expression.kind {
         Kind::Name(name) => name.clone(),
         Kind::Register(name) => format!("${name}"),
+        Kind::CalledFrom(caller) => format!("{caller:?}"),
         Kind::Literal { number, .. } => number.text(),
         Kind::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
         Kind::Member {
