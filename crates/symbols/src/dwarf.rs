@@ -23,10 +23,10 @@ use crate::lines::Lines;
 use crate::name_index::UnitNames;
 use crate::paths::join;
 use crate::split::{SplitFiles, SplitObject, SplitUnit};
-use crate::stray_rows;
 use crate::supplementary;
 use crate::trait_tables::TraitTables;
 use crate::types::Type;
+use crate::{hoisted_constants, stray_rows};
 use gimli::{AttributeValue, EndianSlice, LittleEndian, Section, SectionId, UnitOffset};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -567,6 +567,7 @@ impl<'a> Dwarf<'a> {
             known.unwrap_or_else(|| {
                 let mut lines = Lines::decode(self, unit);
                 stray_rows::correct(self, unit, &mut lines);
+                hoisted_constants::correct(self, unit, &mut lines);
                 let lines = Arc::new(lines);
                 tables().entry(key).or_insert(lines).clone()
             })

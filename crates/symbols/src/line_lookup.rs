@@ -471,59 +471,6 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// Where the function's frame is set up. LLVM marks that row. gcc doesn't: without optimisation its second row
-    /// starts after the prologue (DWARF 4 and 5 alike, as gdb assumes); with optimisation there's no such
-    /// place, but location lists hold from the entry on.
-    pub(crate) fn after_prologue(&self, entry: u64) -> u64 {
-        let found = self.function_entry_at(entry);
-        let unit = found
-            .map(|(unit, _)| unit)
-            .or_else(|| self.units_at(entry).next());
-        let Some((unit, lines)) = unit.map(|unit| (unit, self.lines(unit))) else {
-            return entry;
-        };
-        let Some(sequence) = lines.sequence_at(entry) else {
-            return entry;
-        };
-        // Where the debug information has lines but no functions, a sequence that starts here is one.
-        let code = match found {
-            Some((_, function)) => function
-                .ranges
-                .iter()
-                .find(|range| range.contains(&entry))
-                .cloned(),
-            None => Some(sequence.start..sequence.end).filter(|code| code.start == entry),
-        };
-        let Some(code) = code else {
-            return entry;
-        };
-        let rows = &lines.rows[sequence.rows.clone()];
-        let first = rows.partition_point(|row| row.address < entry);
-        let end = rows.partition_point(|row| row.address < code.end);
-        let rows = rows.get(first..end).unwrap_or(&[]);
-        if let Some(marked) = rows.iter().find(|row| row.prologue_end) {
-            return marked.address;
-        }
-        let optimised = unit
-            .optimised()
-            .unwrap_or_else(|| !self.sets_up_frame_pointer(entry));
-        if optimised {
-            return entry;
-        }
-        rows.iter()
-            .find(|row| row.address > entry && row.line != 0)
-            .map_or(entry, |row| row.address)
-    }
-
-    /// Whether the code at a function's entry is `push rbp; mov rbp, rsp`.
-    fn sets_up_frame_pointer(&self, entry: u64) -> bool {
-        const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
-        let main = &self.files.main;
-        let code = main.elf.bytes_at(&main.bytes, entry, 8);
-        let code = code.strip_prefix(&ENDBR64).unwrap_or(code);
-        code.starts_with(&[0x55, 0x48, 0x89, 0xe5]) || code.starts_with(&[0x55, 0x48, 0x8b, 0xec])
-    }
-
     /// Files whose names differ from that of `file` in the extension or in case.
     fn files_nearly_called(&self, file: &Path) -> Vec<PathBuf> {
         let Some(wanted) = stem(file).filter(|_| !is_large(self.files)) else {
@@ -601,10 +548,5 @@ impl Module {
     /// that is how the line begins: [`Module::lookup_line`] knows that better.
     pub fn lookup_column(&self, file: &Path, line: u32, column: u32) -> Vec<LineLocation> {
         self.dwarf(|dwarf| dwarf.lookup_column(file, line, column))
-    }
-
-    /// Where a function that starts at `entry` has set up its frame: `prologue_end`, or the second line row, or `entry`.
-    pub fn after_prologue(&self, entry: FileAddress) -> FileAddress {
-        self.dwarf(|dwarf| FileAddress(dwarf.after_prologue(entry.0)))
     }
 }

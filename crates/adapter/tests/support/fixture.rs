@@ -93,6 +93,20 @@ impl Fixture {
         Some(Fixture::compiled(name, source, text, clang, &flags))
     }
 
+    /// Compiles `fixtures/NAME`, a C source, by clang with AddressSanitizer, where there are both.
+    pub fn with_address_sanitizer(name: &str) -> Option<Fixture> {
+        let found = |name: &&str| {
+            let folder = Command::new(name).arg("-print-resource-dir").output();
+            let folder = folder.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+            let library = Path::new("lib/linux/libclang_rt.asan-x86_64.a");
+            folder.is_ok_and(|folder| Path::new(folder.trim()).join(library).exists())
+        };
+        let clang = ["clang-22", "clang"].into_iter().find(found)?;
+        let (source, text) = source(name);
+        let flags = ["-g", "-O0", "-fsanitize=address"];
+        Some(Fixture::compiled(name, source, text, clang, &flags))
+    }
+
     /// Compiles `fixtures/NAME`, a C source, as a library.
     pub fn library(name: &str) -> Fixture {
         let (source, text) = source(name);

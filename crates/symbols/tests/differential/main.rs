@@ -153,6 +153,9 @@ impl Compared {
         if name.ends_with(".cpp") && variant.gcc.contains(&"-O0") {
             compared.take_corrections();
         }
+        if name.ends_with(".rs") {
+            compared.take_constants();
+        }
         compared
     }
 
@@ -183,6 +186,54 @@ impl Compared {
                     self.corrected.push(ours.address..ours.end);
                     sequence.rows[index] = like_ours;
                 }
+            }
+        }
+    }
+
+    /// Without optimisation rustc stores constants where a function begins, under the lines where they are written, and we have that for the
+    /// prologue's: takes such rows at a prologue's end for what LLVM says, but no others.
+    fn take_constants(&mut self) {
+        /// How many rows there are of one function.
+        const FURTHEST: usize = 32;
+        let everywhere = FileAddress(0)..FileAddress(u64::MAX);
+        let ours: Vec<Row> = self.module.rows_in(everywhere).iter().map(row).collect();
+        let mut ours = ours.windows(2);
+        let mut prologue_left = 0;
+        for theirs in self
+            .sequences
+            .iter_mut()
+            .flat_map(|one| &mut one.rows)
+            .skip(1)
+        {
+            let Some([before, ours]) = ours.next() else {
+                return;
+            };
+            prologue_left = match theirs.prologue_end {
+                true => FURTHEST,
+                false => usize::saturating_sub(prologue_left, 1),
+            };
+            let like_prologue = Row {
+                file: before.file.clone(),
+                line: before.line,
+                column: before.column,
+                is_stmt: false,
+                prologue_end: false,
+                ..theirs.clone()
+            };
+            let like_body = Row {
+                prologue_end: true,
+                ..theirs.clone()
+            };
+            if prologue_left > 0 && like_prologue == *ours {
+                self.corrected.push(ours.address..ours.end);
+                *theirs = like_prologue;
+            } else if self
+                .corrected
+                .last()
+                .is_some_and(|last| last.end == ours.address)
+                && like_body == *ours
+            {
+                *theirs = like_body;
             }
         }
     }
