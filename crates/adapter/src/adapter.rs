@@ -471,7 +471,11 @@ impl Adapter {
             Event::DataBreakpointChanged(state) => self.tell_data_breakpoint(&state, outbox),
             Event::Output { stream, bytes } => {
                 let text = self.stream(stream).push(&bytes);
-                tell_output(outbox, to_dap::category(stream), text);
+                let body = OutputEventBody::new(text).with_category(to_dap::category(stream));
+                // The program waits with more while too much is on its way.
+                if !body.output.is_empty() {
+                    outbox.event_keeping::<OutputEvent>(body, Some(Box::new(bytes)));
+                }
             }
             Event::Logged(logged) => self.tell_logged(&[logged], outbox, client),
             Event::Signalled {

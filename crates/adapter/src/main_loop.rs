@@ -82,7 +82,7 @@ enum Event {
 /// asked for that.
 ///
 /// # Errors
-/// What the client sent can't be read any further: [`Closed::Lost`].
+/// What the client sent can't be read any further: [`Closed::Lost`] or [`Closed::Broken`].
 pub fn serve(connection: Connection, options: ServeOptions) -> Result<(), Closed> {
     let shutdown = options.shutdown.clone();
     let waker = Arc::new(Waker::default());
@@ -101,7 +101,10 @@ pub fn serve(connection: Connection, options: ServeOptions) -> Result<(), Closed
         connection: &connection,
         jobs,
         shutdown: &shutdown,
+        news_first: None,
+        turns: 0,
     };
+    let mut ended_with_the_process = false;
     loop {
         match sources.next(&mut adapter) {
             Event::Client(incoming) => match session.handle(&mut adapter, incoming) {
@@ -121,15 +124,28 @@ pub fn serve(connection: Connection, options: ServeOptions) -> Result<(), Closed
             Event::Shutdown => {
                 adapter.ends_with_the_process(&session.outbox());
                 session.disconnect(&mut adapter);
+                ended_with_the_process = true;
                 break;
             }
         }
     }
     match session.closed() {
-        Some(lost @ Closed::Lost(_)) => Err(lost.clone()),
-        _ => Ok(()),
+        Some(closed @ (Closed::Lost(_) | Closed::Broken(_))) => Err(closed.clone()),
+        Some(_) => Ok(()),
+        None => {
+            if !ended_with_the_process {
+                connection.outgoing.flush(LAST_ANSWER);
+            }
+            Ok(())
+        }
     }
 }
+
+/// How long a client that has taken leave may take to read the answer. One that has closed its end is not waited for.
+const LAST_ANSWER: Duration = Duration::from_secs(60);
+
+/// How often the debuggee is attended to after a message of a client that doesn't read, so that what was asked for happens.
+const TURNS: usize = 1000;
 
 /// Where things come from.
 struct Sources<'a> {
@@ -137,16 +153,36 @@ struct Sources<'a> {
     input: input::Input<'a>,
     jobs: Receiver<Job>,
     shutdown: &'a Receiver<Infallible>,
+    /// How many of the engine's news come first before it is looked whether the client has sent something, where there is always more news.
+    news_first: Option<usize>,
+    /// While too much output waits for the client to read it: how often the debuggee may still be attended to.
+    turns: usize,
 }
 
 impl Sources<'_> {
-    /// Waits for what comes next; the engine's news first. A debuggee is looked after meanwhile.
+    /// Waits for what comes next; the engine's news first. A debuggee is looked after meanwhile, unless so much output waits already
+    /// that it has to wait, too.
     fn next(&mut self, adapter: &mut Adapter) -> Event {
         loop {
             adapter.gathering.client_is_quick = self.input.client_is_quick();
+            if !self.connection.outgoing.is_full() {
+                self.turns = 0;
+            } else if self.turns > 0 {
+                self.turns -= 1;
+            } else if let Some(event) = self.next_before_there_is_room(adapter) {
+                return event;
+            } else {
+                continue;
+            }
+            if let Some(incoming) = self.among_news(adapter) {
+                return Event::Client(incoming);
+            }
             match adapter.engine.try_recv() {
-                Err(TryRecvError::Empty) => {}
-                event => return of_engine(&mut adapter.engine, event.ok()),
+                Err(TryRecvError::Empty) => self.news_first = None,
+                event => {
+                    self.count_news(adapter.engine.len());
+                    return of_engine(&mut adapter.engine, event.ok());
+                }
             }
             adapter.gathering.flush_if_due(adapter.debuggee.as_ref());
             let mut select = Select::new();
@@ -184,6 +220,48 @@ impl Sources<'_> {
                 }
             };
         }
+    }
+}
+
+impl Sources<'_> {
+    /// Waits for anything but the debuggee; nothing: the client has read some of the output.
+    fn next_before_there_is_room(&mut self, adapter: &mut Adapter) -> Option<Event> {
+        adapter.gathering.flush();
+        self.input.give_back();
+        select! {
+            recv(self.connection.incoming) -> incoming => {
+                self.turns = TURNS;
+                Some(incoming.map_or(Event::Shutdown, Event::Client))
+            }
+            recv(self.jobs) -> job => Some(job.map_or(Event::Shutdown, Event::Job)),
+            recv(self.shutdown) -> _ => Some(Event::Shutdown),
+            recv(self.connection.outgoing.has_room()) -> _ => None,
+        }
+    }
+
+    /// What the client has sent while there was news all the time. Where it has sent nothing, the debuggee is looked after: what comes
+    /// from it is not news alone.
+    fn among_news(&mut self, adapter: &mut Adapter) -> Option<Incoming> {
+        if self.news_first != Some(0) {
+            return None;
+        }
+        self.news_first = None;
+        if let Some(debuggee) = &adapter.debuggee
+            && !self.input.read(debuggee)
+        {
+            // More news has it return at once.
+            adapter.gathering.flush_if_due(Some(debuggee));
+            debuggee.attend();
+        }
+        self.connection.incoming.try_recv().ok()
+    }
+
+    /// There is news, and so much `more`: all of it comes before what the client has sent since.
+    fn count_news(&mut self, more: usize) {
+        self.news_first = match self.news_first {
+            Some(count) => Some(count.saturating_sub(1)),
+            None => self.input.is_due().then_some(more),
+        };
     }
 }
 

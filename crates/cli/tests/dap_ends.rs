@@ -6,77 +6,9 @@ use dapple_dap::client::Client;
 use dapple_dap::testing::{TestClient, launch_arguments};
 use dapple_dap::types::*;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdout, Command, Stdio};
-
-/// `dapple dap`, spoken to in bytes.
-struct Raw {
-    child: Child,
-    output: BufReader<ChildStdout>,
-    seq: i64,
-}
-
-impl Raw {
-    fn start() -> Raw {
-        let mut command = support::dapple();
-        command.arg("dap").stdin(Stdio::piped());
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("dapple runs");
-        let output = BufReader::new(child.stdout.take().expect("a pipe"));
-        Raw {
-            child,
-            output,
-            seq: 0,
-        }
-    }
-
-    fn send(&mut self, bytes: &[u8]) {
-        let input = self.child.stdin.as_mut().expect("a pipe");
-        input.write_all(bytes).expect("it reads");
-        input.flush().expect("it reads");
-    }
-
-    fn request(&mut self, command: &str, arguments: &Value) {
-        self.seq += 1;
-        let text = json!({
-            "seq": self.seq, "type": "request", "command": command, "arguments": arguments,
-        })
-        .to_string();
-        self.send(format!("Content-Length: {}\r\n\r\n{text}", text.len()).as_bytes());
-    }
-
-    /// The next message; `None` at the end.
-    fn message(&mut self) -> Option<Value> {
-        let mut length = None;
-        loop {
-            let mut line = String::new();
-            if self.output.read_line(&mut line).expect("text") == 0 {
-                return None;
-            }
-            match line.trim_end().split_once(": ") {
-                Some((_, value)) => length = value.parse::<usize>().ok(),
-                None => break,
-            }
-        }
-        let mut body = vec![0; length.expect("a length")];
-        self.output.read_exact(&mut body).expect("a body");
-        Some(serde_json::from_slice(&body).expect("JSON"))
-    }
-
-    /// The answer to the last request, and what the console said before it.
-    fn answer(&mut self) -> (Value, String) {
-        let mut console = String::new();
-        loop {
-            let message = self.message().expect("an answer");
-            if message["event"] == "output" {
-                console += message["body"]["output"].as_str().expect("a text");
-            }
-            if message["request_seq"] == self.seq {
-                return (message, console);
-            }
-        }
-    }
-}
+use std::io::Read;
+use std::process::Command;
+use support::raw::Raw;
 
 #[test]
 fn input_that_is_no_message_is_skipped_and_told_in_the_console() {

@@ -8,15 +8,18 @@
 //! by construction; and the reader notes `cancel` requests as they come in, so that a request can learn that it is
 //! cancelled while it, or one before it, is still being handled.
 
+mod backlog;
 mod bell;
 mod direct;
 pub mod listen;
+mod outgoing;
 mod own_input;
 mod writer;
+mod writing;
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -30,10 +33,12 @@ use crate::envelope::{Envelope, EnvelopeError};
 
 use bell::Bell;
 use direct::Direct;
+pub use outgoing::{Outgoing, Payload};
 pub use own_input::OwnInput;
 use own_input::{Delivered, Passing, Shared, Source};
 use writer::Peer;
-pub use writer::{Outgoing, Payload, SendError, Writer};
+pub use writer::{SendError, Writer};
+use writing::{Told, Watch};
 
 /// What comes in on a connection.
 #[derive(Debug)]
@@ -57,8 +62,8 @@ pub enum Closed {
     /// The peer closed it in the middle of a message.
     #[error("the connection was closed in the middle of a message")]
     Truncated,
-    /// Reading failed.
-    #[error("reading failed: {0}")]
+    /// Reading or writing failed.
+    #[error("the connection broke: {0}")]
     Broken(String),
     /// Where the next message starts is unknown.
     #[error(transparent)]
@@ -137,6 +142,8 @@ pub type Tap = Arc<dyn Fn(Direction, &[u8]) + Send + Sync>;
 pub struct Options {
     tap: Option<Tap>,
     limit: usize,
+    /// A peer that takes nothing any more has closed the connection, whatever of it has still to be read.
+    ends_unheard: bool,
 }
 
 impl Default for Options {
@@ -144,6 +151,7 @@ impl Default for Options {
         Self {
             tap: None,
             limit: DEFAULT_LIMIT,
+            ends_unheard: false,
         }
     }
 }
@@ -181,16 +189,30 @@ impl Options {
         self
     }
 
+    /// For who only answers, as adapters do: when the peer takes nothing any more, this is its end.
+    pub(crate) fn of_adapter(mut self) -> Self {
+        self.ends_unheard = true;
+        self
+    }
+
     #[cfg(feature = "tokio")]
     pub(crate) fn into_parts(self) -> (Option<Tap>, usize) {
         (self.tap, self.limit)
     }
 
-    /// A connection over this process's standard input and output.
+    /// A connection over this process's standard input and output, for an adapter: it is at its end when the peer closes either.
     pub fn stdio(self) -> Connection {
-        let direct = Direct::pipe(std::io::stdout().as_fd());
+        let stdout = std::io::stdout();
+        let direct = Direct::of(stdout.as_fd());
         let source = Source::of(std::io::stdin().as_fd());
-        self.open(std::io::stdin(), source, std::io::stdout(), direct, || {})
+        let watched = writing::to_watch(stdout.as_fd());
+        let ends = Ends {
+            source,
+            direct,
+            watched,
+        };
+        self.of_adapter()
+            .open(std::io::stdin(), stdout, ends, || {})
     }
 
     /// A connection over a TCP stream.
@@ -201,9 +223,8 @@ impl Options {
         // Messages are small and each is waited for.
         stream.set_nodelay(true).ok();
         let (input, closer) = (stream.try_clone()?, stream.try_clone()?);
-        let direct = Direct::socket(&stream);
-        let source = Source::of(input.as_fd());
-        Ok(self.open(input, source, stream, direct, move || {
+        let ends = Ends::of_socket(&stream);
+        Ok(self.open(input, stream, ends, move || {
             closer.shutdown(Shutdown::Both).ok();
         }))
     }
@@ -214,9 +235,8 @@ impl Options {
     /// The stream's handle cannot be duplicated.
     pub fn unix(self, stream: UnixStream) -> std::io::Result<Connection> {
         let (input, closer) = (stream.try_clone()?, stream.try_clone()?);
-        let direct = Direct::socket(&stream);
-        let source = Source::of(input.as_fd());
-        Ok(self.open(input, source, stream, direct, move || {
+        let ends = Ends::of_socket(&stream);
+        Ok(self.open(input, stream, ends, move || {
             closer.shutdown(Shutdown::Both).ok();
         }))
     }
@@ -229,7 +249,7 @@ impl Options {
         output: impl Write + Send + 'static,
         close: impl FnOnce() + Send + 'static,
     ) -> Connection {
-        self.open(input, None, output, None, close)
+        self.open(input, output, Ends::default(), close)
     }
 
     /// As [`Options::streams`], over pipes.
@@ -238,33 +258,42 @@ impl Options {
         input: impl Read + Send + 'static,
         output: impl Write + AsFd + Send + 'static,
     ) -> Connection {
-        let direct = Direct::pipe(output.as_fd());
-        self.open(input, None, output, direct, || {})
+        let ends = Ends {
+            direct: Direct::of(output.as_fd()),
+            ..Ends::default()
+        };
+        self.open(input, output, ends, || {})
     }
 
     fn open(
         self,
         input: impl Read + Send + 'static,
-        source: Option<Source>,
         output: impl Write + Send + 'static,
-        direct: Option<Direct>,
+        ends: Ends,
         close: impl FnOnce() + Send + 'static,
     ) -> Connection {
         let cancellations = Arc::new(Cancellations::default());
         let (sender, incoming) = crossbeam_channel::bounded(READ_AHEAD);
-        let writer = Writer::stream(output, direct, self.tap.clone(), close);
-        let budget = Arc::default();
+        let sender = Arc::new(sender);
         let bell = Bell::default();
+        let watch = Watch {
+            output: ends.watched,
+            told: self.ends_unheard.then(|| Told {
+                incoming: Arc::downgrade(&sender),
+                bell: bell.clone(),
+            }),
+        };
+        let (writer, writes) = Writer::stream(output, ends.direct, self.tap.clone(), watch, close);
         let reader = Reader {
-            sender,
+            sender: sender.clone(),
             bell: bell.clone(),
             tap: self.tap,
             cancellations: cancellations.clone(),
-            budget,
+            budget: Arc::default(),
         };
         let decoder = Decoder::with_limit(self.limit);
         let thread = thread::Builder::new().name("dap-reader".to_owned());
-        let (shared, spawned) = match source {
+        let (shared, reads) = match ends.source {
             Some(source) => {
                 let shared = Shared::new(source, reader, decoder);
                 let of_thread = shared.clone();
@@ -274,13 +303,21 @@ impl Options {
                         shared.look();
                     }
                 }));
+                let of_writer = Arc::downgrade(&shared);
+                writer.ask_whether_closed(move || {
+                    of_writer.upgrade().is_none_or(|shared| shared.has_closed())
+                });
                 (Some(shared), thread.spawn(move || of_thread.run()))
             }
             None => (None, thread.spawn(move || reader.run(input, decoder))),
         };
-        if let Err(error) = spawned {
-            // The reader, dropped with the closure, disconnects the channel: the same as a closed connection.
-            tracing::error!(%error, "cannot start the thread that reads messages");
+        for (started, what) in [(reads.map(drop), "reads"), (writes, "writes")] {
+            if let Err(error) = started {
+                let broken = format!("the thread that {what} messages can't be started: {error}");
+                sender
+                    .try_send(Incoming::Closed(Closed::Broken(broken)))
+                    .ok();
+            }
         }
         Connection {
             incoming,
@@ -316,6 +353,27 @@ impl Options {
             bell: second_bell,
         };
         (first_end, second_end)
+    }
+}
+
+/// What is known of where a connection leads to, beside how to read and write it.
+#[derive(Default)]
+struct Ends {
+    /// The input, where it can be read without waiting.
+    source: Option<Source>,
+    /// The output, where it can be written without waiting.
+    direct: Option<Direct>,
+    /// The output, where its end can be told before anything is written.
+    watched: Option<OwnedFd>,
+}
+
+impl Ends {
+    fn of_socket(socket: &impl AsFd) -> Self {
+        Self {
+            source: Source::of(socket.as_fd()),
+            direct: Direct::of(socket.as_fd()),
+            watched: None,
+        }
     }
 }
 
@@ -410,7 +468,8 @@ impl Drop for Connection {
 
 /// The reading half, on its own thread.
 struct Reader {
-    sender: Sender<Incoming>,
+    /// The only one: nothing will come any more when it is gone.
+    sender: Arc<Sender<Incoming>>,
     bell: Bell,
     tap: Option<Tap>,
     cancellations: Arc<Cancellations>,
@@ -534,9 +593,13 @@ impl Reader {
     }
 
     fn pass_on(&self, incoming: Incoming, passing: Passing) -> Result<(), ()> {
-        self.sender.send(incoming).map_err(drop)?;
-        if passing == Passing::Waiting {
-            self.bell.ring();
+        match passing {
+            Passing::Waiting => {
+                self.sender.send(incoming).map_err(drop)?;
+                self.bell.ring();
+            }
+            // There is room, or the end has been told already.
+            Passing::AtOnce => self.sender.try_send(incoming).map_err(drop)?,
         }
         Ok(())
     }

@@ -389,3 +389,70 @@ fn a_loop_that_waits_for_something_else_is_told_of_all_that_comes_in() {
         assert!(matches!(wait(), Incoming::Closed(_)));
     }
 }
+
+#[test]
+fn an_answer_overtakes_output_that_nobody_reads_and_all_of_it_comes_in_order() {
+    const EVENTS: usize = 2000;
+    let (ours, theirs) = UnixStream::pair().expect("a pair");
+    let ours = Connection::unix(ours).expect("a connection");
+    let output = |index: usize| Outgoing::Event {
+        event: "output".into(),
+        body: dapple_dap::message::Raw::from_text(format!(
+            "{{\"output\":\"{index} {}\"}}",
+            "x".repeat(1000)
+        ))
+        .ok(),
+    };
+    let kept = std::sync::Arc::new(());
+    for index in 0..EVENTS {
+        let kept = Box::new(kept.clone());
+        ours.outgoing
+            .send_output(output(index), Some(kept))
+            .expect("it never waits");
+    }
+    assert!(
+        std::sync::Arc::strong_count(&kept) > EVENTS / 2,
+        "most wait"
+    );
+    let answer = Outgoing::Success {
+        request_seq: 1,
+        command: "threads".into(),
+        body: None,
+    };
+    ours.outgoing.send(&answer).expect("it is there");
+    let theirs = Connection::unix(theirs).expect("a connection");
+    let (mut outputs, mut answered) = (0, None);
+    for seq in 1..=EVENTS + 1 {
+        let incoming = next(&theirs);
+        let message: serde_json::Value = serde_json::from_str(text(&incoming)).expect("JSON");
+        assert_eq!(message["seq"], seq, "numbers follow the order");
+        if message["type"] == "response" {
+            answered = Some(outputs);
+        } else {
+            let output = message["body"]["output"].as_str().expect("a text");
+            assert!(output.starts_with(&format!("{outputs} ")), "{output}");
+            outputs += 1;
+        }
+    }
+    assert!(
+        answered.expect("an answer") < EVENTS / 2,
+        "{answered:?} came before it"
+    );
+    assert_eq!(std::sync::Arc::strong_count(&kept), 1);
+}
+
+#[test]
+fn a_full_queue_is_the_end_of_a_peer_that_closed_its_half_and_reads_nothing() {
+    let (ours, theirs) = UnixStream::pair().expect("a pair");
+    let ours = Connection::unix(ours).expect("a connection");
+    theirs
+        .shutdown(std::net::Shutdown::Write)
+        .expect("it is open");
+    let answer = "x".repeat(1 << 20);
+    let mut sent = 0;
+    while ours.outgoing.send_text(&answer).is_ok() {
+        sent += 1;
+        assert!(sent < 100, "all was queued");
+    }
+    assert!(sent >= 16, "{sent} MiB were queued");
+}

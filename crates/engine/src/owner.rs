@@ -345,14 +345,7 @@ impl Owner {
     pub(crate) fn attend(&mut self) -> bool {
         let one = self.gathering.next(&self.stops);
         match self.next_status(one) {
-            Ok(Waited::Status(thread, status)) => {
-                let event = wait::decode(thread, status);
-                tracing::trace!(?event, "debuggee");
-                self.noticed(event);
-                self.noticed_in_call(event);
-                self.stops.handle(event, &mut self.actions);
-                self.perform();
-            }
+            Ok(Waited::Status(thread, status)) => self.deal_with(thread, status),
             Ok(Waited::Woken) => {
                 self.gathering.tick();
                 self.waker.take();
@@ -360,6 +353,7 @@ impl Owner {
                 if self.call.is_none() {
                     self.serve();
                 }
+                self.deal_with_what_is_there();
             }
             Ok(Waited::NoChildren) if one.is_some() => self.gathering.was_in_vain(),
             // One is between two tracers. Who has it now tells so at once.
@@ -374,6 +368,15 @@ impl Owner {
             }
         }
         true
+    }
+
+    fn deal_with(&mut self, thread: ThreadId, status: i32) {
+        let event = wait::decode(thread, status);
+        tracing::trace!(?event, "debuggee");
+        self.noticed(event);
+        self.noticed_in_call(event);
+        self.stops.handle(event, &mut self.actions);
+        self.perform();
     }
 
     /// The engine itself failed: nothing must be left behind.

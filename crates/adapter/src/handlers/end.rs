@@ -17,6 +17,7 @@ pub fn terminate(
     arguments: TerminateArguments,
     context: &mut Context,
 ) -> Result<Empty, Failure> {
+    context.outbox().shed_output();
     if adapter.phase == Phase::Ended {
         return Ok(Empty);
     }
@@ -65,6 +66,7 @@ pub fn disconnect(
     arguments: DisconnectArguments,
     context: &mut Context,
 ) -> Result<Empty, Failure> {
+    context.outbox().shed_output();
     let (launched, process) = match (&adapter.debuggee, &adapter.untraced) {
         (Some(debuggee), _) => {
             let process = debuggee.process();

@@ -105,6 +105,11 @@ impl<'a> Input<'a> {
         false
     }
 
+    /// Whether it is time to look whether something has come.
+    pub(super) fn is_due(&self) -> bool {
+        is_due(self.looked.elapsed())
+    }
+
     /// Passes on what has come.
     fn has_come(&mut self) -> bool {
         self.looked = Instant::now();

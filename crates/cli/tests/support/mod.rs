@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod raw;
 pub mod terminal;
 
 use std::path::{Path, PathBuf};

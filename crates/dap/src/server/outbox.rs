@@ -4,6 +4,7 @@
 //! being handled leaves after that request's response, and nothing but responses leaves before `initialize` is answered
 //! or after `terminated`.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,8 +21,8 @@ use crate::lifecycle::{Facts, Lifecycle, Side, Violation};
 use crate::message::{self, DecodeError, Event, Raw, Request};
 use crate::transport::{Outgoing, Writer};
 use crate::types::{
-    DisconnectRequest, ErrorResponse, InitializeRequestArguments, ProgressEndEvent,
-    ProgressStartEvent, ProgressUpdateEvent, TerminatedEvent,
+    DisconnectRequest, ErrorResponse, ExitedEvent, InitializeRequestArguments, OutputEvent,
+    ProgressEndEvent, ProgressStartEvent, ProgressUpdateEvent, TerminatedEvent,
 };
 
 /// Sends events and reverse requests to the client, from any thread. Clones send to the same client.
@@ -77,6 +78,7 @@ enum Held {
     Event {
         name: &'static str,
         body: Option<Raw>,
+        kept: Kept,
     },
     Request {
         command: &'static str,
@@ -84,6 +86,9 @@ enum Held {
         answer: Answer,
     },
 }
+
+/// What has to live until an event is sent.
+type Kept = Option<Box<dyn Any + Send>>;
 
 /// The number under which a `disconnect` that the client did not send is handled.
 pub(super) const NOT_FROM_CLIENT: i64 = i64::MIN;
@@ -158,7 +163,15 @@ impl Outbox {
     ///
     /// An event that may not be sent any more, because `terminated` was, is dropped with a warning; to a client that is
     /// gone it is dropped silently.
+    ///
+    /// Where the client is slow to take what it is sent, output waits, and what comes after it overtakes it, but for `exited`,
+    /// `terminated` and the response to `disconnect`. Sending output never waits.
     pub fn event<E: Event>(&self, body: E::Body) {
+        self.event_keeping::<E>(body, None);
+    }
+
+    /// As [`event`](Self::event); `kept` lives until the event is sent, or dropped: for whoever counts how much output is on its way.
+    pub fn event_keeping<E: Event>(&self, body: E::Body, kept: Option<Box<dyn Any + Send>>) {
         let name = E::EVENT;
         let body = match message::encode(&body) {
             Ok(body) => body,
@@ -172,10 +185,10 @@ impl Outbox {
         }
         if is_progress(name) && state.lifecycle.is_open() {
             // It is about the request that is being handled, and of no use after its response.
-            self.send_event(&mut state, name, body);
+            self.send_event(&mut state, name, body, kept);
             return;
         }
-        state.held.push_back(Held::Event { name, body });
+        state.held.push_back(Held::Event { name, body, kept });
         self.send_held(state);
     }
 
@@ -257,6 +270,12 @@ impl Outbox {
         self.shared.lock().client.clone()
     }
 
+    /// From now on the oldest output is left out, and the client told how much, where it waits for a client that doesn't read: for
+    /// one that has asked for the end.
+    pub fn shed_output(&self) {
+        self.shared.writer.shed_output();
+    }
+
     /// True once `disconnect` was answered or the client is gone.
     pub fn is_over(&self) -> bool {
         self.shared.lock().over
@@ -270,8 +289,8 @@ impl Outbox {
                 break;
             };
             let sent = match held {
-                Held::Event { name, body } => {
-                    self.send_event(&mut state, name, body);
+                Held::Event { name, body, kept } => {
+                    self.send_event(&mut state, name, body, kept);
                     Ok(())
                 }
                 Held::Request {
@@ -288,7 +307,7 @@ impl Outbox {
         }
     }
 
-    fn send_event(&self, state: &mut State, name: &'static str, body: Option<Raw>) {
+    fn send_event(&self, state: &mut State, name: &'static str, body: Option<Raw>, kept: Kept) {
         if name == TerminatedEvent::EVENT {
             self.end_progress(state);
         } else if is_progress(name) && state.lifecycle.is_terminated() {
@@ -298,13 +317,15 @@ impl Outbox {
         let facts = Facts::event(name, body.as_ref().map(Raw::as_raw_value));
         match state.lifecycle.message(Side::Adapter, facts) {
             Ok(()) => {
-                self.shared
-                    .writer
-                    .send(&Outgoing::Event {
-                        event: Cow::Borrowed(name),
-                        body,
-                    })
-                    .ok();
+                let message = Outgoing::Event {
+                    event: Cow::Borrowed(name),
+                    body,
+                };
+                let writer = &self.shared.writer;
+                match comes_behind_output(name) {
+                    true => writer.send_output(message, kept).ok(),
+                    false => writer.send(&message).map(drop).ok(),
+                };
             }
             // This one is told apart since it is no mistake: an engine reports every resume.
             Err(Violation::RedundantContinued) => {}
@@ -320,7 +341,12 @@ impl Outbox {
             .map(|id| format!(r#"{{"progressId":{id}}}"#))
             .collect();
         for body in open {
-            self.send_event(state, ProgressEndEvent::EVENT, Raw::from_text(body).ok());
+            self.send_event(
+                state,
+                ProgressEndEvent::EVENT,
+                Raw::from_text(body).ok(),
+                None,
+            );
         }
     }
 
@@ -460,9 +486,13 @@ impl Outbox {
                 }
             }
         };
-        if request_seq != NOT_FROM_CLIENT {
-            self.shared.writer.send(&response).ok();
-        }
+        // Behind the answer to `disconnect` nobody reads output.
+        let sent = match state.over {
+            _ if request_seq == NOT_FROM_CLIENT => Ok(()),
+            true => self.shared.writer.send_output(response, None),
+            false => self.shared.writer.send(&response).map(drop),
+        };
+        sent.ok();
         self.shared.cancellations.end(request_seq);
         let after = state.after.remove(&request_seq);
         self.send_held(state);
@@ -552,6 +582,16 @@ fn fill_in(error: &crate::types::Message) -> String {
         text = text.replace(&format!("{{{name}}}"), value);
     }
     text
+}
+
+/// Output, and what says that there will be no more.
+fn comes_behind_output(event: &str) -> bool {
+    [
+        OutputEvent::EVENT,
+        ExitedEvent::EVENT,
+        TerminatedEvent::EVENT,
+    ]
+    .contains(&event)
 }
 
 fn is_progress(event: &str) -> bool {

@@ -6,7 +6,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 
 use rustix::fs::OFlags;
@@ -22,10 +22,14 @@ pub(super) enum Direct {
 }
 
 impl Direct {
-    /// For the pipe that is open as `fd`; `None` where it is none, or may not be opened anew.
-    pub(super) fn pipe(fd: BorrowedFd<'_>) -> Option<Self> {
+    /// For the pipe or the socket that is open as `fd`; `None` where it is neither, or may not be opened anew.
+    pub(super) fn of(fd: BorrowedFd<'_>) -> Option<Self> {
         let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
-        if !std::fs::metadata(&path).ok()?.file_type().is_fifo() {
+        let file_type = std::fs::metadata(&path).ok()?.file_type();
+        if file_type.is_socket() {
+            return fd.try_clone_to_owned().ok().map(Self::Socket);
+        }
+        if !file_type.is_fifo() {
             return None;
         }
         let flags = i32::try_from(OFlags::NONBLOCK.bits()).ok()?;
@@ -34,12 +38,6 @@ impl Direct {
             .custom_flags(flags)
             .open(path);
         opened.ok().map(Self::Pipe)
-    }
-
-    /// For a socket.
-    pub(super) fn socket(socket: &impl AsFd) -> Option<Self> {
-        let socket = socket.as_fd().try_clone_to_owned().ok()?;
-        Some(Self::Socket(socket))
     }
 
     /// Writes as much as there is room for; how much that was. An error is as good as no room: the writing thread meets it too.
@@ -58,12 +56,13 @@ impl Direct {
 mod tests {
     use super::*;
     use std::io::Read;
+    use std::os::fd::AsFd;
     use std::os::unix::net::UnixStream;
 
     #[test]
     fn a_full_pipe_takes_what_it_can_and_nobody_waits() {
         let (mut read, write) = std::io::pipe().unwrap();
-        let mut direct = Direct::pipe(write.as_fd()).unwrap();
+        let mut direct = Direct::of(write.as_fd()).unwrap();
         let much = vec![b'x'; 1 << 20];
         let taken = direct.write(&much);
         assert!(taken > 0 && taken < much.len(), "{taken}");
@@ -78,7 +77,7 @@ mod tests {
     #[test]
     fn a_full_socket_takes_what_it_can_and_nobody_waits() {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        let mut direct = Direct::socket(&ours).unwrap();
+        let mut direct = Direct::of(ours.as_fd()).unwrap();
         let much = vec![b'x'; 16 << 20];
         let taken = direct.write(&much);
         assert!(taken > 0 && taken < much.len(), "{taken}");
@@ -87,10 +86,8 @@ mod tests {
     }
 
     #[test]
-    fn only_a_pipe_is_opened_anew() {
+    fn a_file_is_written_by_waiting() {
         let file = File::open("/dev/null").unwrap();
-        assert!(Direct::pipe(file.as_fd()).is_none());
-        let (socket, _other) = UnixStream::pair().unwrap();
-        assert!(Direct::pipe(socket.as_fd()).is_none());
+        assert!(Direct::of(file.as_fd()).is_none());
     }
 }

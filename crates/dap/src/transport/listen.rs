@@ -190,7 +190,7 @@ impl TcpServer {
             let local = stream.local_addr()?;
             check(owner(peer, local), own_user(), &peer.to_string())?;
         }
-        Ok(options.tcp(stream)?)
+        Ok(options.of_adapter().tcp(stream)?)
     }
 
     /// Ends listening, whichever thread waits in [`accept`](Self::accept). Connections that were accepted stay.
@@ -274,7 +274,7 @@ impl UnixServer {
         let (stream, _) = unless_stopped(&self.stopped, || self.listener.accept())?;
         let peer = format!("a client of {}", self.path.display());
         check(owner(&stream), own_user(), &peer)?;
-        Ok(options.unix(stream)?)
+        Ok(options.of_adapter().unix(stream)?)
     }
 
     /// Ends listening, whichever thread waits in [`accept`](Self::accept). Connections that were accepted stay, and so does the

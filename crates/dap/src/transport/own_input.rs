@@ -73,6 +73,16 @@ impl Source {
     }
 }
 
+impl Source {
+    /// Whether the peer sends nothing any more, beside what there is to be read.
+    fn has_closed(&self) -> bool {
+        let mut ready = [PollFd::new(self, PollFlags::RDHUP)];
+        let at_once = rustix::event::Timespec::default();
+        let closed = PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR;
+        poll(&mut ready, Some(&at_once)).is_ok() && ready[0].revents().intersects(closed)
+    }
+}
+
 impl AsFd for Source {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match &self.kind {
@@ -164,6 +174,11 @@ impl Shared {
         {
             reader.bell.ring();
         }
+    }
+
+    /// Whether the peer sends nothing any more.
+    pub(super) fn has_closed(&self) -> bool {
+        self.source.has_closed()
     }
 
     /// Waits for something to read; false when it is something else that has come.

@@ -1,73 +1,48 @@
 //! The sending half of a connection.
 //!
 //! Any thread may send. A message gets its number and its place in the queue in one step, under one lock. What the system
-//! takes at once is written right there (`direct`); for the rest there is a thread of its own, which writes what is queued,
-//! as much as there is in one go. A peer that does not read fills the queue, and then whoever sends waits; a peer that is
-//! gone makes sending fail, and nothing else.
+//! takes at once is written right there (`direct`); for the rest there is a thread of its own (`writing`), which writes what
+//! is queued, as much as there is in one go.
+//!
+//! A peer that does not read fills the queue, and then whoever sends waits. Output is different: beyond a little it waits by
+//! itself (`backlog`), whoever sent it goes on, and other messages overtake it. A peer that is gone makes sending fail, and
+//! nothing else.
 
-use std::borrow::Cow;
+use std::any::Any;
 use std::io::Write;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::Sender;
+use crossbeam_channel::{Receiver, Sender, bounded};
+use rustix::event::{EventfdFlags, eventfd};
 
+use super::backlog::Backlog;
 use super::bell::Bell;
 use super::direct::Direct;
+use super::outgoing::Outgoing;
+use super::writing::{self, Watch};
 use super::{Closed, Direction, Incoming, Message, Tap};
 use crate::cancel::Cancellations;
 use crate::codec;
-use crate::message::Raw;
 
 /// How many unread bytes are queued for a peer before senders wait.
 const QUEUE_LIMIT: usize = 16 << 20;
 
+/// How many unread bytes are queued before output waits in the backlog.
+pub(super) const AHEAD_OF_OUTPUT: usize = 64 << 10;
+
+/// How long a peer that has closed its end may take to read more, once the queue is full.
+const HALF_CLOSED: Duration = Duration::from_secs(2);
+
+/// How often it is looked whether that is so.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// A peer that has taken nothing for so long doesn't read.
+const STALLED: Duration = Duration::from_millis(250);
+
 /// How many bytes are kept back for more to follow.
 const GATHER_LIMIT: usize = 16 << 10;
-
-/// A payload: JSON text, or nothing.
-pub type Payload = Option<Raw>;
-
-/// A message to be sent; its number is assigned by the [`Writer`].
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum Outgoing {
-    /// A request.
-    Request {
-        /// Its command.
-        command: Cow<'static, str>,
-        /// Its arguments.
-        arguments: Payload,
-    },
-    /// A response to a request that succeeded.
-    Success {
-        /// The request's number.
-        request_seq: i64,
-        /// The request's command.
-        command: Cow<'static, str>,
-        /// The result.
-        body: Payload,
-    },
-    /// A response to a request that failed.
-    Failure {
-        /// The request's number.
-        request_seq: i64,
-        /// The request's command.
-        command: Cow<'static, str>,
-        /// The error in short.
-        message: String,
-        /// Details, in the form of `ErrorResponse`.
-        body: Payload,
-    },
-    /// An event.
-    Event {
-        /// Its name.
-        event: Cow<'static, str>,
-        /// Its body.
-        body: Payload,
-    },
-}
 
 /// The peer is gone, or this end was closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -77,7 +52,7 @@ pub struct SendError;
 /// Sends messages on a connection, from any thread. Clones send on the same one.
 ///
 /// Messages are numbered as they are queued, so that numbers and order agree. A peer that does not read fills the queue, and then whoever
-/// sends waits; a peer that is gone makes sending fail, and nothing else.
+/// sends waits, except for [output](Self::send_output); a peer that is gone makes sending fail, and nothing else.
 #[derive(Clone)]
 pub struct Writer {
     queue: Arc<Closing>,
@@ -103,25 +78,41 @@ impl std::fmt::Debug for Writer {
     }
 }
 
-struct Queue {
+pub(super) struct Queue {
     state: Mutex<State>,
     /// Signalled when there is something to write, or nothing will be any more.
-    filled: Condvar,
+    pub(super) filled: Condvar,
     /// Signalled when something was written, or the peer is gone.
-    drained: Condvar,
+    pub(super) drained: Condvar,
+    /// As `filled`, for a writing thread that waits for a descriptor.
+    pub(super) nudge: Option<OwnedFd>,
+    /// Whether the peer sends nothing any more.
+    has_closed: OnceLock<Box<dyn Fn() -> bool + Send + Sync>>,
+    /// Gets something when the backlog is no longer full.
+    has_room: (Sender<()>, Receiver<()>),
 }
 
-struct State {
+pub(super) struct State {
     /// The number of the last message queued.
     seq: i64,
     /// Bytes to be written.
-    bytes: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
+    /// Output that is to follow.
+    backlog: Backlog,
+    /// Where nobody reads the backlog, its oldest part may be left out.
+    sheds: bool,
+    /// When the peer last took something.
+    taken: Instant,
     /// True while the writing thread has bytes in its hands.
-    writing: bool,
+    pub(super) writing: bool,
+    /// True while the writing thread waits at a descriptor.
+    pub(super) at_descriptor: bool,
     /// True while what is sent is kept back.
     gathering: bool,
     /// True if nothing more can be sent.
-    closed: bool,
+    pub(super) closed: bool,
+    /// True if the peer takes nothing any more.
+    pub(super) failed: bool,
     tap: Option<Tap>,
     /// Writes without waiting, where that is possible. It keeps the peer's end open: gone when nothing more is to be sent.
     direct: Option<Direct>,
@@ -158,7 +149,7 @@ impl Peer {
 }
 
 impl Queue {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -172,8 +163,85 @@ impl Queue {
                 peer.send(Incoming::Closed(Closed::ByPeer)).ok();
             }
         }
-        self.filled.notify_all();
+        self.wake(&mut state);
         self.drained.notify_all();
+    }
+
+    /// Gets the writing thread to look.
+    fn wake(&self, state: &mut State) {
+        match &self.nudge {
+            Some(nudge) if state.at_descriptor => {
+                state.at_descriptor = false;
+                rustix::io::write(nudge, &1_u64.to_ne_bytes()).ok();
+            }
+            _ => self.filled.notify_one(),
+        }
+    }
+
+    /// Tells who waits that the peer has taken something.
+    pub(super) fn tell_drained(&self, state: &mut State) {
+        state.taken = Instant::now();
+        self.drained.notify_all();
+    }
+
+    /// The peer takes nothing any more.
+    pub(super) fn fail(&self, state: &mut State) {
+        state.closed = true;
+        state.failed = true;
+        state.direct = None;
+        state.bytes = Vec::new();
+        state.backlog = Backlog::default();
+        self.has_room.0.try_send(()).ok();
+        self.drained.notify_all();
+    }
+
+    /// Has some of the output follow what is queued, where there is little of that.
+    pub(super) fn follow_up(&self, state: &mut State) {
+        let was_full = state.is_full();
+        while state.bytes.len() < AHEAD_OF_OUTPUT / 2
+            && let Some(message) = state.backlog.pop()
+        {
+            let json = state.number(&message);
+            state.frame(&json);
+        }
+        if was_full && !state.is_full() {
+            self.has_room.0.try_send(()).ok();
+        }
+    }
+}
+
+impl State {
+    /// Whether more output waits than should.
+    fn is_full(&self) -> bool {
+        self.backlog.bytes() > QUEUE_LIMIT
+    }
+
+    /// Nothing is left to be written.
+    pub(super) fn is_drained(&self) -> bool {
+        self.bytes.is_empty() && !self.writing && self.backlog.is_empty()
+    }
+
+    /// Gives a message its number.
+    fn number(&mut self, message: &Outgoing) -> String {
+        self.seq += 1;
+        let json = message.to_json(self.seq);
+        if let Some(tap) = &self.tap {
+            tap(Direction::Sent, json.as_bytes());
+        }
+        json
+    }
+
+    /// Queues a message.
+    fn frame(&mut self, json: &str) {
+        codec::write_header(&mut self.bytes, json.len());
+        self.bytes.extend_from_slice(json.as_bytes());
+    }
+
+    /// Leaves out output that nobody reads, where that may be.
+    fn shed(&mut self) {
+        if self.sheds && self.taken.elapsed() > STALLED {
+            self.backlog.shed();
+        }
     }
 }
 
@@ -182,34 +250,37 @@ impl Writer {
         Self::new(tap, None, Some(peer))
     }
 
+    /// Writes to `output`, on a thread of its own where it has to wait. `watch`: tells when the peer takes nothing any more.
+    ///
+    /// # Errors
+    /// The thread can't be started.
     pub(super) fn stream(
         output: impl Write + Send + 'static,
         direct: Option<Direct>,
         tap: Option<Tap>,
+        watch: Watch,
         close: impl FnOnce() + Send + 'static,
-    ) -> Self {
+    ) -> (Self, std::io::Result<()>) {
         let writer = Self::new(tap, direct, None);
-        let queue = writer.queue.0.clone();
-        let spawned = thread::Builder::new()
-            .name("dap-writer".to_owned())
-            .spawn(move || {
-                write_queue(&queue, output);
-                close();
-            });
-        if let Err(error) = spawned {
-            tracing::error!(%error, "cannot start the thread that writes messages");
+        let started = writing::start(writer.queue.0.clone(), output, watch, close);
+        if started.is_err() {
             writer.queue.0.close();
         }
-        writer
+        (writer, started)
     }
 
     fn new(tap: Option<Tap>, direct: Option<Direct>, peer: Option<Peer>) -> Self {
         let state = State {
             seq: 0,
             bytes: Vec::new(),
+            backlog: Backlog::default(),
+            sheds: false,
+            taken: Instant::now(),
             writing: false,
+            at_descriptor: false,
             gathering: false,
             closed: false,
+            failed: false,
             tap,
             direct,
             peer,
@@ -219,8 +290,16 @@ impl Writer {
                 state: Mutex::new(state),
                 filled: Condvar::new(),
                 drained: Condvar::new(),
+                nudge: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok(),
+                has_closed: OnceLock::new(),
+                has_room: bounded(1),
             }))),
         }
+    }
+
+    /// How to learn whether the peer has closed the way that it sends by.
+    pub(super) fn ask_whether_closed(&self, has_closed: impl Fn() -> bool + Send + Sync + 'static) {
+        self.queue.0.has_closed.set(Box::new(has_closed)).ok();
     }
 
     /// Sends a message and returns the number that it got.
@@ -260,6 +339,49 @@ impl Writer {
         Ok(seq)
     }
 
+    /// Sends an event with output, or one that has to come behind all output. Where the peer is slow to take what was sent it
+    /// waits for its turn, and other messages overtake it; this never waits. `kept` lives until it is sent.
+    ///
+    /// # Errors
+    /// The connection is closed.
+    pub fn send_output(
+        &self,
+        message: Outgoing,
+        kept: Option<Box<dyn Any + Send>>,
+    ) -> Result<(), SendError> {
+        let mut state = self.queue.0.lock();
+        if state.closed {
+            return Err(SendError);
+        }
+        if state.backlog.is_empty() && state.bytes.len() <= AHEAD_OF_OUTPUT {
+            state.seq += 1;
+            let json = message.to_json(state.seq);
+            self.queue_json(&mut state, json);
+        } else {
+            state.backlog.push(message, kept);
+            state.shed();
+        }
+        Ok(())
+    }
+
+    /// From now on the oldest output is left out, and the peer is told how much, where it waits for a peer that doesn't read: for one
+    /// that has asked for the end.
+    pub fn shed_output(&self) {
+        let mut state = self.queue.0.lock();
+        state.sheds = true;
+        state.shed();
+    }
+
+    /// Whether so much output waits that there should not be more: 16 MiB.
+    pub fn is_full(&self) -> bool {
+        self.queue.0.lock().is_full()
+    }
+
+    /// Gets something each time that there is room for output again.
+    pub fn has_room(&self) -> Receiver<()> {
+        self.queue.0.has_room.1.clone()
+    }
+
     /// Sends a text as it is, with a header, whatever it says: for proxies, and for tests of bad input. Its `seq` is its
     /// own affair.
     ///
@@ -276,7 +398,7 @@ impl Writer {
         self.send_gathered();
         let until = Instant::now() + timeout;
         let mut state = self.queue.0.lock();
-        while !state.bytes.is_empty() || state.writing {
+        while !state.is_drained() {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return;
@@ -301,15 +423,24 @@ impl Writer {
         self.queue.0.lock().closed
     }
 
-    /// Waits until there is room for another message.
+    /// Waits until there is room for another message. A peer that sends nothing any more and doesn't read either is gone.
     fn room(&self) -> Result<MutexGuard<'_, State>, SendError> {
-        let mut state = self.queue.0.lock();
+        let queue = &self.queue.0;
+        let mut state = queue.lock();
         while !state.closed && state.bytes.len() > QUEUE_LIMIT {
-            state = self
-                .queue
-                .0
+            let has_closed = || {
+                queue
+                    .has_closed
+                    .get()
+                    .is_some_and(|has_closed| has_closed())
+            };
+            if state.taken.elapsed() > HALF_CLOSED && has_closed() {
+                queue.fail(&mut state);
+                break;
+            }
+            (state, _) = queue
                 .drained
-                .wait(state)
+                .wait_timeout(state, LOOK)
                 .unwrap_or_else(PoisonError::into_inner);
         }
         if state.closed {
@@ -333,8 +464,10 @@ impl Writer {
         }
         // Nobody waits for room where there has been all of it.
         let awaited = !state.bytes.is_empty();
-        codec::write_header(&mut state.bytes, json.len());
-        state.bytes.extend_from_slice(json.as_bytes());
+        if !awaited && !state.writing {
+            state.taken = Instant::now();
+        }
+        state.frame(&json);
         if state.gathering && state.bytes.len() < GATHER_LIMIT {
             return;
         }
@@ -355,7 +488,7 @@ impl Writer {
                 return;
             }
         }
-        self.queue.0.filled.notify_one();
+        self.queue.0.wake(state);
     }
 
     /// Keeps back what is sent from now on, until [`send_gathered`](Self::send_gathered): a peer that gets two messages at once is woken once. For one that
@@ -372,109 +505,6 @@ impl Writer {
             self.write(&mut state, true);
         }
     }
-}
-
-/// The writing thread.
-fn write_queue(queue: &Arc<Queue>, mut output: impl Write) {
-    let mut bytes = Vec::new();
-    let mut state = queue.lock();
-    loop {
-        if state.bytes.is_empty() {
-            state.writing = false;
-            queue.drained.notify_all();
-            if state.closed {
-                return;
-            }
-            state = queue
-                .filled
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
-            continue;
-        }
-        bytes.clear();
-        std::mem::swap(&mut bytes, &mut state.bytes);
-        state.writing = true;
-        drop(state);
-        let written = output.write_all(&bytes).and_then(|()| output.flush());
-        state = queue.lock();
-        if let Err(error) = written {
-            tracing::debug!(%error, "the peer takes no more messages");
-            state.closed = true;
-            state.direct = None;
-            state.bytes = Vec::new();
-        }
-        queue.drained.notify_all();
-    }
-}
-
-impl Outgoing {
-    fn payload(&self) -> Option<&Raw> {
-        match self {
-            Self::Request {
-                arguments: payload, ..
-            }
-            | Self::Success { body: payload, .. }
-            | Self::Failure { body: payload, .. }
-            | Self::Event { body: payload, .. } => payload.as_ref(),
-        }
-    }
-
-    /// The whole message. The payload is text already and is copied.
-    pub(crate) fn to_json(&self, seq: i64) -> String {
-        let capacity = 128 + self.payload().map_or(0, |raw| raw.text().len());
-        let mut json = String::with_capacity(capacity);
-        let mut text = |part: &str| json.push_str(part);
-        text("{\"seq\":");
-        text(&seq.to_string());
-        let payload_key = match self {
-            Self::Request { command, .. } => {
-                text(",\"type\":\"request\",\"command\":");
-                text(&quoted(command));
-                ",\"arguments\":"
-            }
-            Self::Success {
-                request_seq,
-                command,
-                ..
-            } => {
-                text(",\"type\":\"response\",\"request_seq\":");
-                text(&request_seq.to_string());
-                text(",\"success\":true,\"command\":");
-                text(&quoted(command));
-                ",\"body\":"
-            }
-            Self::Failure {
-                request_seq,
-                command,
-                message,
-                ..
-            } => {
-                text(",\"type\":\"response\",\"request_seq\":");
-                text(&request_seq.to_string());
-                text(",\"success\":false,\"command\":");
-                text(&quoted(command));
-                text(",\"message\":");
-                text(&quoted(message));
-                ",\"body\":"
-            }
-            Self::Event { event, .. } => {
-                text(",\"type\":\"event\",\"event\":");
-                text(&quoted(event));
-                ",\"body\":"
-            }
-        };
-        if let Some(payload) = self.payload() {
-            text(payload_key);
-            text(payload.text());
-        }
-        text("}");
-        json
-    }
-}
-
-/// A JSON string. Writing one cannot fail.
-fn quoted(text: &str) -> String {
-    serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned())
 }
 
 #[cfg(test)]

@@ -38,6 +38,16 @@ impl Owner {
         }
     }
 
+    /// Deals with a status that needn't be waited for: where something else comes all the time, each wait would end before it begins.
+    pub(super) fn deal_with_what_is_there(&mut self) {
+        if !self.is_over()
+            && wait::has_status()
+            && let Ok(Waited::Status(thread, status)) = self.next_status(None)
+        {
+            self.deal_with(thread, status);
+        }
+    }
+
     /// The next status of one thread, while the others are stopped; `None` when it is gone.
     pub(super) fn next_of(&mut self, thread: ThreadId) -> Option<WaitEvent> {
         if !self.of_launched {

@@ -233,6 +233,14 @@ pub(crate) fn look(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited
     }
 }
 
+/// Whether any thread of this thread's debuggee has a status.
+pub(crate) fn has_status() -> bool {
+    let mut info = no_info();
+    // SAFETY: the kernel writes a siginfo_t; there's room for one.
+    let result = unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, LOOK | libc::WNOHANG) };
+    result == 0 && seen(&info).0.0 != 0
+}
+
 /// Takes the status of a thread that has been looked at; `None` where it has none any more: it was killed in its stop.
 pub(crate) fn take(thread: ThreadId) -> Option<i32> {
     let mut status = 0;

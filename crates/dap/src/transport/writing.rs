@@ -1,0 +1,136 @@
+//! The thread that writes what the system doesn't take at once.
+//!
+//! While there is nothing to write it can learn that the peer has closed its reading end: nobody hears what an adapter has to say
+//! then, though its input may stay open for ever.
+
+use std::io::{self, Write};
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::{Arc, MutexGuard, PoisonError, Weak};
+use std::thread;
+
+use crossbeam_channel::Sender;
+use rustix::event::{PollFd, PollFlags, poll};
+
+use super::bell::Bell;
+use super::writer::{Queue, State};
+use super::{Closed, Incoming};
+
+/// Who is told that the peer takes nothing any more, and how that is learned.
+#[derive(Default)]
+pub(super) struct Watch {
+    /// The other end of what is written: a pipe or a socket.
+    pub(super) output: Option<OwnedFd>,
+    /// Where the end is told; `None`: who sends finds out.
+    pub(super) told: Option<Told>,
+}
+
+/// Where the end of a connection is told beside what is read.
+pub(super) struct Told {
+    /// Gone when nothing is read any more.
+    pub(super) incoming: Weak<Sender<Incoming>>,
+    pub(super) bell: Bell,
+}
+
+impl Told {
+    fn tell(&self) {
+        if let Some(incoming) = self.incoming.upgrade()
+            && incoming.send(Incoming::Closed(Closed::ByPeer)).is_ok()
+        {
+            self.bell.ring();
+        }
+    }
+}
+
+/// Starts the thread; `close` is called when nothing more will be written.
+pub(super) fn start(
+    queue: Arc<Queue>,
+    output: impl Write + Send + 'static,
+    watch: Watch,
+    close: impl FnOnce() + Send + 'static,
+) -> io::Result<()> {
+    let thread = thread::Builder::new().name("dap-writer".to_owned());
+    let write = move || {
+        let peer_is_gone = write_queue(&queue, output, &watch);
+        close();
+        if let Some(told) = &watch.told
+            && peer_is_gone
+        {
+            told.tell();
+        }
+    };
+    thread.spawn(write).map(drop)
+}
+
+/// Writes until this end is closed, or the peer's: true.
+fn write_queue(queue: &Queue, mut output: impl Write, watch: &Watch) -> bool {
+    let mut bytes = Vec::new();
+    let mut state = queue.lock();
+    loop {
+        queue.follow_up(&mut state);
+        if state.bytes.is_empty() {
+            state.writing = false;
+            queue.tell_drained(&mut state);
+            if state.closed {
+                return false;
+            }
+            state = wait(queue, state, watch);
+            if state.failed {
+                return true;
+            }
+            continue;
+        }
+        bytes.clear();
+        std::mem::swap(&mut bytes, &mut state.bytes);
+        state.writing = true;
+        drop(state);
+        let written = output.write_all(&bytes).and_then(|()| output.flush());
+        state = queue.lock();
+        queue.tell_drained(&mut state);
+        if let Err(error) = written {
+            tracing::debug!(%error, "the peer takes no more messages");
+            queue.fail(&mut state);
+            state.writing = false;
+            return true;
+        }
+    }
+}
+
+/// Waits until there is something to write, or the peer is gone.
+fn wait<'a>(
+    queue: &'a Queue,
+    mut state: MutexGuard<'a, State>,
+    watch: &Watch,
+) -> MutexGuard<'a, State> {
+    let (Some(output), Some(nudge)) = (&watch.output, &queue.nudge) else {
+        return queue
+            .filled
+            .wait(state)
+            .unwrap_or_else(PoisonError::into_inner);
+    };
+    state.at_descriptor = true;
+    drop(state);
+    let mut ready = [
+        // Nothing is asked for: an error or the end is told in any case.
+        PollFd::new(output, PollFlags::empty()),
+        PollFd::new(nudge, PollFlags::IN),
+    ];
+    let polled = poll(&mut ready, None);
+    let is_gone = polled.is_ok() && !ready[0].revents().is_empty();
+    rustix::io::read(nudge, &mut [0; 8]).ok();
+    let mut state = queue.lock();
+    state.at_descriptor = false;
+    if is_gone {
+        tracing::debug!("the peer reads no more");
+        queue.fail(&mut state);
+    }
+    state
+}
+
+/// A descriptor of its own for the pipe or socket that is open as `fd`.
+pub(super) fn to_watch(fd: BorrowedFd<'_>) -> Option<OwnedFd> {
+    use std::os::unix::fs::FileTypeExt;
+    let fd = fd.try_clone_to_owned().ok()?;
+    let file = std::fs::File::from(fd);
+    let file_type = file.metadata().ok()?.file_type();
+    (file_type.is_fifo() || file_type.is_socket()).then(|| file.into())
+}
