@@ -1,6 +1,7 @@
 //! Calls: which function is meant, and with what it is to be called. Nobody is called here: see [`crate::eval::calls`].
 
 mod callee;
+mod closures;
 mod passed;
 
 use super::{Fault, Runner};
@@ -49,6 +50,8 @@ enum Object {
     Pointer(Image),
     /// By its bytes.
     Whole(Vec<u8>),
+    /// A closure by its address, which is none of the parameters that are known.
+    Environment(Image),
 }
 
 /// A function that takes the arguments that are given.
@@ -211,7 +214,10 @@ impl Runner<'_> {
             Ok(type_) => names::shorten(&type_.name, type_.language),
             Err(_) => "?".to_owned(),
         };
-        let skipped = usize::from(candidate.object.is_some());
+        let skipped = match candidate.object {
+            Some(Object::Pointer(_) | Object::Whole(_)) => 1,
+            Some(Object::Environment(_)) | None => 0,
+        };
         let mut parameters: Vec<String> =
             known.parameters.iter().skip(skipped).map(name_of).collect();
         if known.variadic {
@@ -287,9 +293,14 @@ impl Runner<'_> {
         }
         let mut parameters = known.parameters.iter().copied();
         if let Some(object) = &candidate.object {
-            let parameter = parameters.next();
+            let parameter = match object {
+                Object::Environment(_) => None,
+                Object::Pointer(_) | Object::Whole(_) => parameters.next(),
+            };
             let pushed = match (object, parameter) {
-                (Object::Pointer(image), _) => arguments.push(image, &one_word(), 8, false),
+                (Object::Pointer(image) | Object::Environment(image), _) => {
+                    arguments.push(image, &one_word(), 8, false)
+                }
                 (Object::Whole(bytes), Some(id)) => {
                     let passing = passing::passing(&known.module, id, candidate.language);
                     let passing =

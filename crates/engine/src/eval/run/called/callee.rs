@@ -53,18 +53,22 @@ impl Runner<'_> {
         }
         let Some(name) = Self::is_name(callee) else {
             let value = self.value(callee)?;
-            return match self.behind(&value) {
+            let found = self.behind(&value).or_else(|| self.closure_behind(&value));
+            return match found {
                 Some(found) => Ok(vec![found]),
                 None => {
                     self.check_available(&value, callee)?;
-                    let what = format!("is no function, it is {}", a_type(self.type_of(&value)));
-                    Err(self.fault(callee, &what))
+                    Err(self.no_function(callee, &value))
                 }
             };
         };
         let locals = self.locals();
         let variable = self.variable_called(name, &locals);
-        if let Some(found) = variable.as_ref().and_then(|value| self.behind(value)) {
+        let found = variable.as_ref().and_then(|value| {
+            let closure = || self.closure_behind(value);
+            self.behind(value).or_else(closure)
+        });
+        if let Some(found) = found {
             return Ok(vec![found]);
         }
         let is_local = locals.iter().any(|local| local.name == name);
@@ -103,20 +107,11 @@ impl Runner<'_> {
     }
 
     fn no_function(&self, callee: &Expression, value: &Value) -> Fault {
-        let type_name = self.type_of(value);
-        let is_closure =
-            self.language_of(value) == Language::Rust && type_name.contains("{closure");
-        let what = match is_closure {
-            true => {
-                "is a closure, which can't be called: nothing says how it takes what it has captured"
-            }
-            false => &format!("is no function, it is {}", a_type(type_name)),
-        };
-        self.fault(callee, what)
+        self.fault(callee, &self.no_function_is(value))
     }
 
     /// The function that a value is, or points to.
-    fn behind(&self, value: &Value) -> Option<Candidate> {
+    pub(super) fn behind(&self, value: &Value) -> Option<Candidate> {
         let mut value = value.clone();
         for _ in 0..MAX_STEPS {
             if let Contents::Number(Number::Pointer { address, target }) = value.contents {
@@ -200,7 +195,7 @@ impl Runner<'_> {
         })
     }
 
-    fn of_function(&self, module: &Arc<LoadedModule>, function: &Function) -> Candidate {
+    pub(super) fn of_function(&self, module: &Arc<LoadedModule>, function: &Function) -> Candidate {
         let signature = module.module.signature_of(function.id);
         let is_clone = || {
             let symbol = module.module.symbol_at(function.entry);
@@ -424,7 +419,9 @@ impl Runner<'_> {
             }
         }
         if let Some(member) = self.find_member(&value, name)
-            && let Some(found) = self.behind(&member)
+            && let Some(found) = self
+                .behind(&member)
+                .or_else(|| self.closure_behind(&member))
         {
             return Ok(vec![found]);
         }
@@ -544,7 +541,11 @@ impl Runner<'_> {
     }
 
     /// An object's address, or that of a copy where it has none.
-    fn address_or_copy(&self, value: &Value, size: Option<u64>) -> Result<Image, String> {
+    pub(super) fn address_or_copy(
+        &self,
+        value: &Value,
+        size: Option<u64>,
+    ) -> Result<Image, String> {
         if let Some(address) = value.contents.address() {
             return Ok(Image::of(address.0.to_le_bytes().to_vec()));
         }
