@@ -43,6 +43,12 @@ pub(super) enum Kind {
         name_at: usize,
         arrow: bool,
     },
+    /// `.*pointer`, `->*pointer` (C++).
+    PointedMember {
+        base: Box<Expression>,
+        pointer: Box<Expression>,
+        arrow: bool,
+    },
     /// `[index]`.
     Index {
         base: Box<Expression>,
@@ -138,6 +144,7 @@ impl Expression {
                 base, arguments, ..
             } => base.calls() || arguments.iter().any(Expression::calls),
             Kind::Built { parts, .. } => parts.iter().any(|part| part.value.calls()),
+            Kind::PointedMember { base, pointer, .. } => base.calls() || pointer.calls(),
             Kind::Index { base, index } => base.calls() || index.calls(),
             Kind::Slice { base, from, to, .. } => base.calls() || any(&[from, to]),
             Kind::Unary { operand, .. } | Kind::Cast { operand, .. } => operand.calls(),

@@ -346,6 +346,22 @@ impl Parser {
                 left = self.make(at, Kind::Cast { operand, target });
                 continue;
             }
+            if self.is_pointed_member() {
+                let arrow = !self.accept(".");
+                self.next += usize::from(arrow);
+                self.expect("*")?;
+                let pointer = Box::new(self.nested(Self::unary)?);
+                let base = Box::new(left);
+                left = self.make(
+                    at,
+                    Kind::PointedMember {
+                        base,
+                        pointer,
+                        arrow,
+                    },
+                );
+                continue;
+            }
             let TokenKind::Operator(text) = *self.peek() else {
                 break;
             };
@@ -407,6 +423,9 @@ impl Parser {
         for _ in 0..4 * MAX_DEPTH {
             let at = expression.at;
             let arrow = matches!(self.peek(), TokenKind::Operator("->"));
+            if self.is_pointed_member() {
+                return Ok(expression);
+            }
             if self.accept(".") || self.accept("->") {
                 let name_at = self.at();
                 let TokenKind::Name(name) = self.peek().clone() else {
@@ -503,6 +522,16 @@ impl Parser {
                     || is_rust && rust_library::takes(name, count)
             }
         }
+    }
+
+    /// Whether `.*` or `->*` is next, which bind tighter than all operators between two others.
+    fn is_pointed_member(&self) -> bool {
+        let begin = self.token();
+        let next = self.tokens.get(self.next + 1);
+        let is_star =
+            next.is_some_and(|next| next.kind == TokenKind::Operator("*") && next.at == begin.end);
+        let is_member = matches!(begin.kind, TokenKind::Operator("." | "->"));
+        self.language == Language::Cpp && is_member && is_star
     }
 
     /// A call's arguments, behind its opening bracket.

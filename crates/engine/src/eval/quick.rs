@@ -183,6 +183,7 @@ impl Maker<'_> {
             | Kind::AlignOfType(_)
             | Kind::AlignOf(_)
             | Kind::Conditional { .. }
+            | Kind::PointedMember { .. }
             | Kind::Method { .. }
             | Kind::Call { .. }
             | Kind::Built { .. } => None,

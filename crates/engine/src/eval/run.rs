@@ -29,6 +29,7 @@ mod errno;
 mod formats;
 mod in_scope;
 mod member;
+mod member_pointers;
 mod names;
 mod pointers;
 mod registers;
@@ -186,6 +187,11 @@ impl Runner<'_> {
                 let value = self.object_of(base, *name_at, *arrow)?;
                 self.member_of(value, base, name, *name_at, *arrow)
             }
+            Kind::PointedMember {
+                base,
+                pointer,
+                arrow,
+            } => self.pointed_member(base, pointer, *arrow),
             Kind::Index { base, index } => {
                 let value = self.value(base)?;
                 self.element(value, base, index)

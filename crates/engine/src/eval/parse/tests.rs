@@ -16,6 +16,14 @@ fn show(expression: &Expression) -> String {
         } => {
             format!("{}{}{name}", show(base), if *arrow { "->" } else { "." })
         }
+        Kind::PointedMember {
+            base,
+            pointer,
+            arrow,
+        } => {
+            let sign = if *arrow { "->*" } else { ".*" };
+            format!("({}{sign}{})", show(base), show(pointer))
+        }
         Kind::Index { base, index } => format!("{}[{}]", show(base), show(index)),
         Kind::Slice { base, from, to, .. } => {
             let part = |part: &Option<Box<Expression>>| part.as_deref().map(show);
@@ -58,6 +66,18 @@ fn parsed(text: &str, language: Language) -> Result<String, Fault> {
     tokens(text, language)
         .and_then(|tokens| parse(tokens, language))
         .map(|tree| show(&tree))
+}
+
+#[test]
+fn pointers_to_members_bind_tighter_than_operators_and_looser_than_signs() {
+    let read = |text| parsed(text, Language::Cpp).expect("it is one");
+    assert_eq!(read("2 * a.*b + c"), "((2 Multiply (a.*b)) Add c)");
+    assert_eq!(read("-a.*b"), "((Negate a).*b)");
+    assert_eq!(read("p->*b.*c"), "((p->*b).*c)");
+    assert_eq!(read("a.b->*c.d"), "(a.b->*c.d)");
+    assert!(parsed("a. *b", Language::Cpp).is_err());
+    assert!(parsed("a.*b", Language::C).is_err());
+    assert!(parsed("a.*", Language::Cpp).is_err());
 }
 
 #[test]

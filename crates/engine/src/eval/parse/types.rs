@@ -396,7 +396,7 @@ fn scalar(words: &[String]) -> Option<Scalar> {
         ["char"] => Some(Scalar::Char),
         ["float" | "f32"] => Some(Scalar::Float { size: 4 }),
         ["double" | "f64"] => Some(Scalar::Float { size: 8 }),
-        ["long", "double"] => Some(Scalar::Float { size: 16 }),
+        ["long", "double"] | ["double", "long"] => Some(Scalar::Float { size: 16 }),
         ["size_t" | "usize" | "uintptr_t"] => integer(8, false),
         ["ssize_t" | "isize" | "intptr_t" | "ptrdiff_t"] => integer(8, true),
         ["__int128"] => integer(16, true),
@@ -419,12 +419,15 @@ fn scalar(words: &[String]) -> Option<Scalar> {
         }
         [] => None,
         words => {
-            let known = ["unsigned", "signed", "long", "short", "int", "char"];
+            let known = [
+                "unsigned", "signed", "long", "short", "int", "char", "__int128",
+            ];
             if !words.iter().all(|word| known.contains(word)) {
                 return None;
             }
             let has = |word| words.contains(&word);
             let size = match () {
+                () if has("__int128") => 16,
                 () if has("char") => 1,
                 () if has("short") => 2,
                 () if has("long") => 8,

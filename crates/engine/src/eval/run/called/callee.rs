@@ -42,6 +42,9 @@ impl Runner<'_> {
             let value = self.object_of(base, *name_at, *arrow)?;
             return self.methods_called(value, base, (name, *name_at), *arrow);
         }
+        if let Some(found) = self.member_function_pointed(callee) {
+            return found.map(|found| vec![found]);
+        }
         // `(*f)(x)` is `f(x)` (C 2011 §6.3.2.1).
         if let Kind::Unary {
             operator: Unary::Dereference,
@@ -106,7 +109,22 @@ impl Runner<'_> {
         }
     }
 
-    fn no_function(&self, callee: &Expression, value: &Value) -> Fault {
+    /// The member function at an address, called on an object.
+    pub(in super::super) fn method_at(
+        &self,
+        code: Address,
+        object: Address,
+        type_: (&Arc<LoadedModule>, TypeId),
+    ) -> Option<Candidate> {
+        let found = self.at_address(code, Some(type_))?;
+        let image = Image::of(object.0.to_le_bytes().to_vec());
+        Some(Candidate {
+            object: Some(Object::Pointer(image)),
+            ..found
+        })
+    }
+
+    pub(in super::super) fn no_function(&self, callee: &Expression, value: &Value) -> Fault {
         self.fault(callee, &self.no_function_is(value))
     }
 

@@ -1,0 +1,179 @@
+//! `object.*pointer` and `object->*pointer` (C++20 §7.6.4): pointers to members, as the Itanium C++ ABI lays them out (§2.3). One to data is
+//! an offset in its class, -1 for none. One to a function is its address, or one more than its place in the virtual table, and behind that
+//! what is added to the object's address.
+
+use super::called::Candidate;
+use super::{Fault, MAX_STEPS, Runner};
+use crate::Address;
+use crate::eval::a_type;
+use crate::eval::ir::{Expression, Kind};
+use crate::modules::LoadedModule;
+use crate::values::view::{LONG, View};
+use crate::values::{Contents, Value, names};
+use dapple_symbols::types::{Type, TypeId, TypeKind};
+use std::sync::Arc;
+
+/// Where a pointer to a member leads in an object.
+pub(super) enum Member {
+    /// To data.
+    Data(Value),
+    /// To a function, for an object at an address.
+    Function {
+        code: Address,
+        object: Address,
+        type_: (Arc<LoadedModule>, TypeId),
+    },
+}
+
+impl Runner<'_> {
+    /// The value of `base.*pointer`.
+    pub(super) fn pointed_member(
+        &self,
+        base: &Expression,
+        pointer: &Expression,
+        arrow: bool,
+    ) -> Result<Value, Fault> {
+        match self.member_pointed(base, pointer, arrow)? {
+            Member::Data(value) => Ok(value),
+            Member::Function { .. } => {
+                let sign = if arrow { "->*" } else { ".*" };
+                let (object, pointer_text) = (self.source(base), self.source(pointer));
+                let why = format!(
+                    "points to a member function, which can be called only: `({object}{sign}{pointer_text})(…)`"
+                );
+                Err(self.fault(pointer, &why))
+            }
+        }
+    }
+
+    /// The function of `(base.*pointer)(…)`.
+    pub(super) fn member_function_pointed(
+        &self,
+        callee: &Expression,
+    ) -> Option<Result<Candidate, Fault>> {
+        let Kind::PointedMember {
+            base,
+            pointer,
+            arrow,
+        } = &callee.kind
+        else {
+            return None;
+        };
+        Some(match self.member_pointed(base, pointer, *arrow) {
+            Ok(Member::Function {
+                code,
+                object,
+                type_: (module, id),
+            }) => self
+                .method_at(code, object, (&module, id))
+                .ok_or_else(|| self.fault(pointer, "points to no function that is known")),
+            Ok(Member::Data(value)) => Err(self.no_function(callee, &value)),
+            Err(fault) => Err(fault),
+        })
+    }
+
+    fn member_pointed(
+        &self,
+        base: &Expression,
+        pointer: &Expression,
+        arrow: bool,
+    ) -> Result<Member, Fault> {
+        let value = self.object_of(base, pointer.at, arrow)?;
+        let Some(object) = self.receiver(&value, arrow) else {
+            self.check_available(&value, base)?;
+            let a_type = a_type(self.type_of(&value));
+            return Err(self.fault(base, &format!("is no object of a class, it is {a_type}")));
+        };
+        let whole = self.value(pointer)?;
+        let refused = || {
+            let a_type = a_type(self.type_of(&whole));
+            self.fault(
+                pointer,
+                &format!("is no pointer to a member, it is {a_type}"),
+            )
+        };
+        let mut value = whole.clone();
+        let mut found = None;
+        for _ in 0..MAX_STEPS {
+            let type_ = self.reader.resolve(&value).ok_or_else(refused)?.type_;
+            if let TypeKind::MemberPointer { target, class } = type_.kind {
+                found = target.zip(class);
+                break;
+            }
+            match self.reader.view(&value, LONG) {
+                View::Alias(target) => value = target,
+                _ => break,
+            }
+        }
+        let (target, class) = found.ok_or_else(refused)?;
+        self.check_available(&value, pointer)?;
+        let strip = |id| value.module.module.strip_aliases(id).ok().flatten();
+        let class = strip(class).ok_or_else(refused)?;
+        let part = self.part_of_class(&object, &class, 0).ok_or_else(|| {
+            let why = format!(
+                "points to a member of `{}`, and `{}` is {}",
+                names::shorten(&class.name, class.language),
+                self.source(base),
+                a_type(self.type_of(&object))
+            );
+            self.fault(pointer, &why)
+        })?;
+        let is_function =
+            strip(target).is_some_and(|type_| matches!(type_.kind, TypeKind::Function { .. }));
+        let word = |at: u64| {
+            let word = self.reader.word(&value.contents.part(at, 8));
+            word.map_err(|_| self.fault(pointer, "can't be read"))
+        };
+        let null = || Err(self.fault(pointer, "is a null pointer"));
+        if !is_function {
+            let inside = word(0)?;
+            if inside == u64::MAX {
+                return null();
+            }
+            let size = self
+                .reader
+                .size_of(&value.sibling(Some(target), Contents::Memory(Address(0))));
+            let contents = part.contents.part(inside, size.unwrap_or(0));
+            let mut member = value.sibling(Some(target), contents);
+            member.format = object.format;
+            return Ok(Member::Data(member));
+        }
+        let Some(address) = part.contents.address() else {
+            return Err(self.fault(base, "is not in memory"));
+        };
+        let (function, adjustment) = (word(0)?, word(8)?);
+        let object = Address(address.0.wrapping_add(adjustment));
+        let code = match function {
+            0 => return null(),
+            function if function & 1 == 1 => {
+                let read = |address: u64| {
+                    let word = self.reader.memory.read_u64(Address(address));
+                    word.map_err(|_| self.fault(base, "has no virtual table that can be read"))
+                };
+                read(read(object.0)?.wrapping_add(function - 1))?
+            }
+            function => function,
+        };
+        Ok(Member::Function {
+            code: Address(code),
+            object,
+            type_: (Arc::clone(&value.module), target),
+        })
+    }
+
+    /// The part of an object that is of a class: itself, or a base, a virtual one, too.
+    fn part_of_class(&self, object: &Value, class: &Type, depth: usize) -> Option<Value> {
+        let own = self.reader.resolve(object)?.type_;
+        if own.name == class.name {
+            return Some(object.clone());
+        }
+        let TypeKind::Aggregate(aggregate) = &own.kind else {
+            return None;
+        };
+        let mut bases = aggregate.members.iter().filter(|member| member.base);
+        bases.find_map(|base| match depth < MAX_STEPS {
+            true => self.part_of_class(&self.reader.member(object, base), class, depth + 1),
+            false => None,
+        })
+    }
+}
