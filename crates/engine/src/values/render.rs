@@ -83,10 +83,17 @@ impl Reader<'_> {
                 ..
             } => Address(*address),
             View::Leaf(_) | View::Missing(_) => value.contents.address()?,
+            // A reference to a function.
+            View::Alias(target) if self.is_function(target) => target.contents.address()?,
             _ => return None,
         };
         let module = self.modules.at(address)?;
         module.has_code_at(address).then_some(address)
+    }
+
+    fn is_function(&self, value: &Value) -> bool {
+        let type_ = self.resolve(value).map(|resolved| resolved.type_);
+        type_.is_some_and(|type_| matches!(type_.kind, TypeKind::Function { .. }))
     }
 
     /// A value as the name of what it is the key of: shorter, and without what is said of values that stand alone.
