@@ -3,8 +3,10 @@
 
 use crate::dwarf::{DEPTH_LIMIT, Dwarf, Reader, Unit};
 use crate::entries::unsigned;
+use crate::let_chains::BoundInside;
 use gimli::{Attribute, UnitOffset, constants as dw};
 use std::ops::Range;
+use std::sync::OnceLock;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockKind {
@@ -64,6 +66,8 @@ pub(crate) struct Blocks {
     pub blocks: Vec<Block>,
     pub variables: Vec<BlockVariable>,
     pub call_sites: Vec<CallSite>,
+    /// See [`Dwarf::bound_inside`].
+    pub bound_inside: OnceLock<Vec<BoundInside>>,
 }
 
 impl Blocks {

@@ -28,6 +28,7 @@ mod hoisted_constants;
 mod index;
 pub mod indexing;
 pub mod indirect;
+mod let_chains;
 mod line_candidates;
 mod line_entries;
 mod line_lookup;

@@ -22,7 +22,7 @@ pub enum PlainPlace {
 }
 
 impl<'a> Dwarf<'a> {
-    fn plain_place(&self, variable: &Variable, address: u64) -> Option<PlainPlace> {
+    pub(crate) fn plain_place(&self, variable: &Variable, address: u64) -> Option<PlainPlace> {
         let unit = self.unit(variable.unit)?;
         let chain = self.chain(unit, UnitOffset(variable.offset));
         let (unit, value) = chain.attribute(dw::DW_AT_location)?;

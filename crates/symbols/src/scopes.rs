@@ -4,6 +4,7 @@ use crate::blocks::{Block, BlockKind, Blocks};
 use crate::dwarf::{Dwarf, Unit};
 use crate::entries::Chain;
 use crate::functions::{FunctionId, Language, SourcePosition};
+use crate::let_chains::BoundInside;
 use crate::lines::Row;
 use crate::name_index::{EntryKind, EntryPlace};
 use crate::names::{NamePattern, base_of};
@@ -80,9 +81,16 @@ impl<'a> Dwarf<'a> {
             unit: unit.index,
             offset: function.offset,
         };
+        let bound_inside = blocks
+            .bound_inside
+            .get_or_init(|| self.bound_inside(unit, function, &blocks));
         let bound_later = |variable: &Variable, block: u32| {
             let block = &blocks.blocks[block as usize];
-            unit.language() == Language::Rust && self.bound_later(unit, block, variable, address)
+            let inside = bound_inside.iter().find(|it| it.offset == variable.offset);
+            let is_unbound = |it: &BoundInside| !it.bound.iter().any(|at| at.contains(&address));
+            unit.language() == Language::Rust
+                && (inside.is_some_and(is_unbound)
+                    || self.bound_later(unit, block, variable, address))
         };
         let mut variables = Vec::new();
         for (depth, &block) in frame.iter().enumerate() {
