@@ -140,6 +140,8 @@ pub struct StackCache {
     complete: bool,
     /// How many inlined calls at the innermost frame's address are not begun.
     not_begun: usize,
+    /// The line that the innermost frame is shown at, of several at its address.
+    line: Option<SourcePosition>,
     descriptions: FxHashMap<Address, Arc<[Description]>>,
 }
 
@@ -165,6 +167,7 @@ impl StackCache {
             count: 0,
             complete: false,
             not_begun: 0,
+            line: None,
             descriptions: FxHashMap::default(),
         }
     }
@@ -181,6 +184,11 @@ impl StackCache {
             not_begun: count,
             ..self
         }
+    }
+
+    /// With the innermost frame at a line that was asked for: an optimiser may give the same instruction to several.
+    pub fn at_line(self, line: Option<SourcePosition>) -> StackCache {
+        StackCache { line, ..self }
     }
 
     /// The frames of `window`, fewer where the stack ends. Unwinds no further than asked.
@@ -265,7 +273,12 @@ impl StackCache {
         let physical = self.physical.get(level)?;
         let described = self.descriptions.get(&physical.lookup)?;
         let hidden = hidden(level, self.not_begun, described);
-        let description = described.get(index - self.starts[level] + hidden)?.clone();
+        let mut description = described.get(index - self.starts[level] + hidden)?.clone();
+        if let (0, Some(asked), Some(shown)) = (index, &self.line, &mut description.position)
+            && (asked.line, &asked.file) != (shown.line, &shown.file)
+        {
+            shown.clone_from(asked);
+        }
         Some(Frame {
             id: FrameId {
                 stop: self.stop,

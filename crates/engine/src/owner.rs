@@ -72,6 +72,7 @@ use crate::target::linux::ptrace::{self, UserRegisters};
 use crate::target::linux::wait::{self, Waited, Waker};
 use crate::{Address, Error, Event, ThreadId};
 use crossbeam_channel::{Receiver, Sender};
+use dapple_symbols::functions::SourcePosition;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -158,6 +159,8 @@ pub(crate) struct Owner {
     stop_number: u64,
     /// Threads that are shown as they stand before inlined calls that begin where they have stopped, and how many.
     before_calls: FxHashMap<ThreadId, usize>,
+    /// The lines whose breakpoints threads have stopped at.
+    stopped_at_lines: FxHashMap<ThreadId, SourcePosition>,
     /// The thread that stopped last.
     current: ThreadId,
     stacks: FxHashMap<ThreadId, StackCache>,
@@ -317,6 +320,7 @@ impl Owner {
             pause: None,
             stop_number: FIRST_STOP,
             before_calls: FxHashMap::default(),
+            stopped_at_lines: FxHashMap::default(),
             current: parts.process,
             stacks: FxHashMap::default(),
             alone: Vec::new(),
@@ -618,6 +622,7 @@ impl Owner {
             .iter()
             .filter_map(|r| self.stands_before(r, ended))
             .collect();
+        self.stopped_at_lines = self.lines_of(&reports);
         self.tell_stops(reports);
         self.remove_temporaries(|_| false);
     }

@@ -115,6 +115,13 @@ pub(crate) struct Around {
 }
 
 impl Around {
+    /// Whether an address of the function is in an inlined call that has begun before.
+    pub fn is_inside_call(&self, address: u64) -> bool {
+        let outermost = self.blocks.inlined(address).first().copied();
+        let block = outermost.and_then(|call| self.blocks.blocks.get(call as usize));
+        block.is_some_and(|block| !block.begins_at(address))
+    }
+
     /// The inlined calls by their entries' offsets, outermost first.
     pub fn inlined(&self) -> impl Iterator<Item = usize> {
         let block = |call: &u32| self.blocks.blocks.get(*call as usize);

@@ -412,9 +412,16 @@ impl<'a> Dwarf<'a> {
 
     fn location(&self, candidate: &Candidate<'_, 'a>, instance: &Instance) -> LineLocation {
         let named = candidate.named;
-        let address = match candidate.call() {
+        let around = self.around(candidate);
+        let behind = match candidate.call() {
             Some(_) => candidate.address,
             None => self.past_prologue(instance, candidate.address),
+        };
+        let optimised = named.unit.optimised() != Some(false);
+        let address = match (optimised, &around) {
+            // Where an optimiser has put the prologue's end, another function's lines may be shown.
+            (true, Some(around)) if around.is_inside_call(behind) => candidate.address,
+            _ => behind,
         };
         let mut location = LineLocation {
             address: FileAddress(address),
@@ -425,7 +432,7 @@ impl<'a> Dwarf<'a> {
             calls_around: 0,
         };
         let moved = address != candidate.address;
-        if let Some(around) = self.around(candidate) {
+        if let Some(around) = around {
             // A prologue is in no call.
             let own = if moved { 0 } else { around.calls.len() };
             let calls = around.blocks.inlined(address);
@@ -434,7 +441,7 @@ impl<'a> Dwarf<'a> {
             location.calls_around = calls.len();
             if let Some(next) = next.filter(|next| next.begins_at(address)) {
                 location.calls_around = own;
-                let site = self.call_site(named.unit, next.offset);
+                let site = self.call_site(named.unit, next.offset).filter(|_| moved);
                 if let Some(site) = site.filter(|site| site.file == named.path && site.line != 0) {
                     (location.stop_line, location.column) = (site.line, site.column);
                 }

@@ -34,8 +34,8 @@ pub struct LineLocation {
     pub file: Arc<Path>,
     /// The line that has code: the wanted one, or the next with code in the same function.
     pub line: u32,
-    /// The line that a thread is on at `address`: a later one where the prologue of `line` was skipped, and that of an inlined
-    /// call which begins there.
+    /// The line that a thread is shown on which has stopped there for `line`: a later one where its prologue was skipped, and
+    /// that of an inlined call which begins behind it.
     pub stop_line: u32,
     /// Its column, 0 when unknown.
     pub column: u32,

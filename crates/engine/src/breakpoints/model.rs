@@ -362,6 +362,18 @@ impl Model {
             .unwrap_or(0)
     }
 
+    /// The line that the first of these breakpoints was set on whose place is at `address`.
+    pub(crate) fn line_at(&self, ids: &[i64], address: Address) -> Option<SourcePosition> {
+        let here = self.list.iter().filter(|b| ids.contains(&b.id));
+        let mut locations = here.flat_map(Breakpoint::locations);
+        let location = locations.find(|location| location.address == address)?;
+        Some(SourcePosition {
+            file: location.file.clone(),
+            line: location.stop_line,
+            column: location.column,
+        })
+    }
+
     /// The breakpoints whose state is another than when last asked.
     pub(crate) fn changed(&mut self) -> Vec<BreakpointState> {
         let mut changed = Vec::new();

@@ -1,8 +1,11 @@
-//! How many inlined calls that begin where a thread has stopped it is shown before.
+//! As what a thread is shown that has stopped at a place of several lines: how many inlined calls that begin there it is
+//! before, and on which line.
 
 use super::Owner;
 use crate::ThreadId;
 use crate::event::{Stop, StopReason};
+use dapple_symbols::functions::SourcePosition;
+use rustc_hash::FxHashMap;
 
 impl Owner {
     /// The thread of a stop that is before inlined calls, and how many.
@@ -21,6 +24,16 @@ impl Owner {
             0
         };
         (count > 0).then_some((stop.thread, count))
+    }
+
+    /// The lines of the breakpoints that stops are at.
+    pub(super) fn lines_of(&self, stops: &[Stop]) -> FxHashMap<ThreadId, SourcePosition> {
+        let line = |stop: &Stop| {
+            let ids = stop.reason.breakpoints();
+            let line = self.breakpoints.line_at(ids, stop.address)?;
+            Some((stop.thread, line))
+        };
+        stops.iter().filter_map(line).collect()
     }
 
     /// How many inlined calls a stopped thread is before.

@@ -274,6 +274,7 @@ impl Owner {
         self.threads.clear();
         self.stacks.clear();
         self.before_calls.clear();
+        self.stopped_at_lines.clear();
         self.reports.clear();
         self.alone.clear();
         self.ending.clear();

@@ -228,6 +228,7 @@ impl Owner {
             control.signal = 0;
         }
         self.before_calls.remove(&thread);
+        self.stopped_at_lines.remove(&thread);
     }
 
     pub(crate) fn end_threads(&mut self, threads: &[ThreadId]) -> Result<(), Error> {

@@ -63,7 +63,8 @@ impl Inspect for Owner {
         let vectors = ptrace::vectors(thread).ok().map(Arc::new);
         let stack = StackCache::new(thread, self.stop_number, registers.to_dwarf())
             .with_vectors(vectors)
-            .before_calls(self.calls_not_begun(thread));
+            .before_calls(self.calls_not_begun(thread))
+            .at_line(self.stopped_at_lines.get(&thread).cloned());
         Some(stack)
     }
 

@@ -104,6 +104,7 @@ impl Owner {
         {
             // Its code begins where the thread is.
             self.before_calls = FxHashMap::from_iter([(thread, before)]);
+            self.stopped_at_lines.clear();
             self.tell_stops(vec![Stop {
                 thread,
                 address: registers.pc(),
