@@ -15,6 +15,7 @@ use crate::loaded_sources::LoadedSources;
 use crate::main_loop::ServeOptions;
 use crate::main_stop::MainStop;
 use crate::output::TextStream;
+use crate::shutdown::Shutdown;
 use crate::source_map::SourceMap;
 use crate::styling;
 use crate::to_dap;
@@ -148,6 +149,9 @@ pub struct Adapter {
     pub told_initialized: bool,
     /// `terminate` came once.
     pub asked_to_end: bool,
+    pub shutdown: Shutdown,
+    /// Dropped, it ends the time that the program has to end.
+    pub patience: Option<Sender<Infallible>>,
     /// The client ends this session to begin it again.
     pub begun_again: bool,
     pub later: Later,
@@ -224,6 +228,8 @@ impl Adapter {
             typed_into: TypedInto::Nothing,
             told_initialized: false,
             asked_to_end: false,
+            shutdown: Shutdown::default(),
+            patience: None,
             begun_again: false,
             later,
             awaiting: None,
@@ -701,6 +707,7 @@ impl Adapter {
     pub fn end(&mut self) {
         self.engine_events = None;
         self.awaiting = None;
+        self.patience = None;
         // Nothing of a build is left behind.
         self.building = None;
         self.fetching = None;

@@ -26,6 +26,7 @@ mod logged;
 mod main_loop;
 mod main_stop;
 mod output;
+mod shutdown;
 mod source_map;
 pub mod styling;
 mod to_dap;

@@ -135,6 +135,8 @@ pub(crate) struct Owner {
     debuginfod: debuginfod::Debuginfod,
     breakpoints: Model,
     signals: SignalTable,
+    /// With which signal the program was asked to end: that one is passed on, whatever becomes of others.
+    ends_with: Option<i32>,
     watches: watching::Watches,
     exceptions: exceptions::Exceptions,
     choosing: choosing::Choosing,
@@ -307,6 +309,7 @@ impl Owner {
             _beside: beside,
             breakpoints: Model::default(),
             signals: SignalTable::default(),
+            ends_with: None,
             watches: watching::Watches::default(),
             exceptions: exceptions::Exceptions::default(),
             choosing: choosing::Choosing::default(),

@@ -544,12 +544,13 @@ impl Session {
         self.look(move |threads| threads.described(&name, frame))?
     }
 
-    /// Asks the program to end: SIGTERM, which it may handle; it runs for that.
+    /// Asks the program to end: by SIGTERM or another signal (`kill -l`), which it may handle; it runs for that. The signal
+    /// doesn't stop the program and is passed on, whatever [`Session::set_signals`] says of it.
     ///
     /// # Errors
-    /// [`Error::Ended`].
-    pub fn terminate(&self) -> Result<(), Error> {
-        self.ask(Owner::terminate)?
+    /// [`Error::Ended`], or what the system says.
+    pub fn terminate(&self, signal: i32) -> Result<(), Error> {
+        self.ask(move |owner| owner.terminate(signal))?
     }
     /// Ends the session. When this returns, the debuggee is gone or free of inserted bytes.
     pub fn leave(mut self, how: Leave) {

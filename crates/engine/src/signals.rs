@@ -44,6 +44,9 @@ const EVERYDAY: [i32; 11] = [
     33,
 ];
 
+/// SIGTERM, with which programs are asked to end.
+pub const TERMINATE: i32 = libc::SIGTERM;
+
 /// A signal's name, as `kill -l` has it: `SIGSEGV`, `SIGRTMIN+3`.
 pub fn name(number: i32) -> Cow<'static, str> {
     let known = usize::try_from(number)

@@ -241,12 +241,12 @@ impl Untraced {
         threads.into_iter().map(thread).collect()
     }
 
-    /// Asks the program to end: SIGTERM, which it may handle; it is continued for that.
+    /// Asks the program to end: by SIGTERM or another signal (`kill -l`), which it may handle; it is continued for that.
     ///
     /// # Errors
     /// [`Error::Ended`], or what the system says.
-    pub fn terminate(&self) -> Result<(), Error> {
-        self.signal(libc::SIGTERM)?;
+    pub fn terminate(&self, signal: i32) -> Result<(), Error> {
+        self.signal(signal)?;
         match self.threads_are_stopped() {
             true => self.signal(libc::SIGCONT),
             false => Ok(()),

@@ -173,7 +173,7 @@ fn what_needs_a_live_process_is_refused() {
         remains.resume(),
         remains.step(thread, StepKind::Over),
         remains.pause(None),
-        remains.terminate(),
+        remains.terminate(libc::SIGTERM),
         remains
             .write_memory(at, vec![0], PartialWrite::Refused)
             .map(drop),

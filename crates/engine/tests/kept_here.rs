@@ -101,7 +101,7 @@ fn its_thread_sees_stops_output_and_the_end_by_attending() {
         .expect("the output");
     kept.session.pause(None).unwrap();
     kept.until(is_stop).expect("a stop");
-    kept.session.terminate().unwrap();
+    kept.session.terminate(libc::SIGTERM).unwrap();
     let end = kept.until(|event, _| matches!(event, Event::Exited(_)));
     let Some(Event::Exited(status)) = end else {
         panic!("no end")

@@ -286,7 +286,7 @@ fn kill(pid: i32, signal: &str) -> bool {
 fn terminate_lets_the_program_end_by_itself() {
     let fixture = fixture("sleepless.c", &[]);
     let mut debuggee = fixture.launch();
-    debuggee.session().terminate().unwrap();
+    debuggee.session().terminate(libc::SIGTERM).unwrap();
     assert_eq!(debuggee.expect_exit(), ExitStatus::Signal(libc::SIGTERM));
 }
 

@@ -10,6 +10,7 @@ use crate::building::cargo::CargoPlan;
 use crate::building::shell::CommandPlan;
 use crate::calls::CallSettings;
 use crate::disassembled::ShowDisassembly;
+use crate::shutdown::Shutdown;
 use crate::source_map::SourceMap;
 use dapple_dap::message::Raw;
 use dapple_engine::forks::FollowForks;
@@ -80,6 +81,8 @@ pub struct Common {
     pub separate_scopes: bool,
     /// Which frames get a disassembly as their source.
     pub show_disassembly: ShowDisassembly,
+    /// How the program is asked to end.
+    pub shutdown: Shutdown,
     /// What becomes of signals, before the client's filters say more.
     pub signals: SignalTable,
     /// What becomes of its children.

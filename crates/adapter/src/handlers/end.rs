@@ -39,10 +39,13 @@ pub fn terminate(
         return Ok(Empty);
     }
     let asked = match (&adapter.untraced, adapter.asked_to_end) {
-        (Some(untraced), false) => untraced.terminate(),
         (Some(untraced), true) => untraced.kill(),
-        (None, false) => adapter.debuggee()?.terminate(),
         (None, true) => adapter.debuggee()?.kill(),
+        (Some(_), false) => adapter.ask_to_end(),
+        (None, false) => {
+            adapter.debuggee()?;
+            adapter.ask_to_end()
+        }
     };
     match asked {
         Ok(()) => {}

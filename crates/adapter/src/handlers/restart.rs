@@ -90,5 +90,6 @@ fn end_quietly(adapter: &mut Adapter, context: &mut Context) {
     adapter.resumed();
     adapter.breakpoints.forget_engine();
     adapter.asked_to_end = false;
+    adapter.patience = None;
     adapter.phase = Phase::New;
 }

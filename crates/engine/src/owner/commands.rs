@@ -67,11 +67,12 @@ impl Owner {
         }
     }
 
-    pub(crate) fn terminate(&mut self) -> Result<(), Error> {
+    pub(crate) fn terminate(&mut self, signal: i32) -> Result<(), Error> {
         if self.leave_only_children() {
             return Ok(());
         }
-        self.kill_with(libc::SIGTERM)?;
+        self.ends_with = Some(signal);
+        self.kill_with(signal)?;
         if self.stops.is_group_stopped() {
             // Else it would take note only when somebody continues it.
             self.kill_with(libc::SIGCONT)?;

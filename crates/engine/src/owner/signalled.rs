@@ -25,6 +25,9 @@ impl Owner {
         if self.stops.is_guest(thread) {
             return self.release(thread);
         }
+        if self.asks_to_end(thread, signal) {
+            return self.release(thread);
+        }
         let policy = self.signals.of(signal);
         let stops = match policy.stop {
             When::Never => false,
@@ -75,6 +78,16 @@ impl Owner {
                 description: explained.description,
             },
         );
+    }
+
+    /// Whether this is the signal with which the debugger itself asks the program to end: no other is taken for it.
+    fn asks_to_end(&self, thread: ThreadId, signal: i32) -> bool {
+        /// The `si_code` of a signal that a process has sent (sigaction(2)).
+        const SI_USER: i32 = 0;
+        self.ends_with == Some(signal)
+            && ptrace::signal_info(thread).is_ok_and(|info| {
+                info.code == SI_USER && u32::try_from(info.sender) == Ok(std::process::id())
+            })
     }
 
     /// Whether the signal that a thread is about to get ends the program.
