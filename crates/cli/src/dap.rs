@@ -62,10 +62,13 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         false => None,
     };
     let front = apart.as_ref().and_then(|apart| apart.front().ok());
-    let cleaning = std::thread::spawn(dapple_adapter::private_folder::remove_abandoned);
+    // Where there is no memory for it, the next start does it.
+    let cleaning = thread::Builder::new()
+        .name("cleaning".to_owned())
+        .spawn(dapple_adapter::private_folder::remove_abandoned);
     let outcome = serve_until_the_end(options, front);
     // It can't fail but by a panic, which says so itself.
-    let _ = cleaning.join();
+    let _ = cleaning.map(thread::JoinHandle::join);
     if let Some(apart) = apart {
         apart.end_with(u8::from(outcome.is_err()));
     }
@@ -147,6 +150,9 @@ fn listen(
     )
 }
 
+/// Why there is no serving, with the system's reason behind it.
+const NO_THREAD: &str = "this process can't start a thread, for want of memory (`ulimit -v`) or since there are too many (`ulimit -u`)";
+
 /// A channel that closes when a signal asks the process to end, or the one that was started is gone.
 fn ended_by_signal(front: Option<apart::Front>) -> anyhow::Result<Receiver<Infallible>> {
     let mut signals =
@@ -159,7 +165,8 @@ fn ended_by_signal(front: Option<apart::Front>) -> anyhow::Result<Receiver<Infal
     };
     thread::Builder::new()
         .name("signals".to_owned())
-        .spawn(wait)?;
+        .spawn(wait)
+        .context(NO_THREAD)?;
     if let Some(front) = front {
         let wait = move || {
             front.wait();
@@ -173,7 +180,8 @@ fn ended_by_signal(front: Option<apart::Front>) -> anyhow::Result<Receiver<Infal
         };
         thread::Builder::new()
             .name("front".to_owned())
-            .spawn(wait)?;
+            .spawn(wait)
+            .context(NO_THREAD)?;
     }
     Ok(receiver)
 }
