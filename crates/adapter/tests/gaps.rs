@@ -55,11 +55,9 @@ fn a_step_into_goes_on_in_the_call_that_the_line_is_left_of() {
 
 #[test]
 fn a_line_without_code_moves_to_the_next_of_its_function_and_says_so() {
-    // Without optimisation the sum is behind the call; else it begins with it.
-    for (fixture, next, total) in [
-        (Fixture::new("gaps.c"), "sum", "6"),
-        (optimised(), "call", "0"),
-    ] {
+    let next = "sum";
+    // Without optimisation the sum is behind the call; else it begins with it, at the same instruction.
+    for (fixture, total) in [(Fixture::new("gaps.c"), "6"), (optimised(), "0")] {
         let session = Session::new();
         session.launch(&fixture, json!({}));
         let lines = ["comment", "between"].map(|name| fixture.line(name));
