@@ -80,3 +80,29 @@ fn what_a_let_chain_binds_is_there_from_its_binding_to_the_end_of_the_if() {
     assert_eq!(session.exit_code(), 0);
     session.disconnect();
 }
+
+#[test]
+fn what_a_plain_let_binds_is_not_taken_for_a_chains() {
+    let fixture = Fixture::new("let_chains.rs");
+    let session = Session::new();
+    session.launch(&fixture, json!({}));
+    session.set_breakpoints(&fixture, &["kept"]);
+    session.configured();
+    has(
+        &session,
+        &fixture,
+        &[(
+            "kept",
+            &[
+                "amount = 3",
+                "first = Loud(3)",
+                "numbers = len = 3 [3, 12, 5]",
+                "second = Loud(12)",
+                "named = \"three\"",
+                "code = 12",
+            ],
+        )],
+    );
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+}

@@ -62,6 +62,8 @@ pub(crate) struct Dwarf<'a> {
     line_tables: Mutex<FxHashMap<usize, Arc<Lines>>>,
     package_types: Mutex<FxHashMap<u64, Option<(u32, usize)>>>,
     pub trait_tables: OnceLock<TraitTables>,
+    /// See [`crate::indirect::own_code`].
+    pub own_code: OnceLock<FxHashMap<u64, u64>>,
 }
 
 /// The sections that units are read from.
@@ -235,6 +237,7 @@ impl<'a> Dwarf<'a> {
             line_tables: Mutex::default(),
             package_types: Mutex::default(),
             trait_tables: OnceLock::new(),
+            own_code: OnceLock::new(),
         }
     }
 

@@ -10,6 +10,7 @@ use crate::files::ElfFile;
 use crate::linkage_stubs::{RELOCATION_SIZE, SymbolNames, u64_at};
 use crate::{FileAddress, Module};
 use object::elf;
+use rustc_hash::FxHashMap;
 
 /// A word of a module's memory that gets an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,23 @@ fn relocations(file: &ElfFile) -> impl Iterator<Item = (&Section, &[u8])> {
         let data = file.bytes.get(section.file.clone());
         (section, data.unwrap_or(&[]))
     })
+}
+
+/// What the words of the global offset table lead to that hold addresses of this module's own (`R_X86_64_RELATIVE`), by where they are.
+/// Not all linkers write them to the file.
+pub(crate) fn own_code(file: &ElfFile) -> FxHashMap<u64, u64> {
+    let tables = file.elf.sections.iter();
+    let tables: Vec<&Section> = tables.filter(|s| s.name.starts_with(".got")).collect();
+    let records = relocations(file).flat_map(|(_, data)| data.chunks_exact(RELOCATION_SIZE));
+    records
+        .filter(|record| u64_at(record, 8) as u32 == elf::R_X86_64_RELATIVE.0)
+        .map(|record| (u64_at(record, 0), u64_at(record, 16)))
+        .filter(|(slot, _)| {
+            tables
+                .iter()
+                .any(|table| slot.wrapping_sub(table.address) < table.size)
+        })
+        .collect()
 }
 
 impl Module {

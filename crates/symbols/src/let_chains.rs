@@ -9,9 +9,10 @@ use crate::blocks::{BlockKind, BlockVariable, Blocks};
 use crate::dwarf::{Dwarf, Unit};
 use crate::functions::{FunctionId, Language};
 use crate::index::FunctionEntry;
+use crate::indirect::own_code;
 use crate::plain_place::PlainPlace;
 use crate::scopes::VariableKind;
-use gimli::UnitOffset;
+use gimli::{UnitOffset, constants as dw};
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess,
     Register,
@@ -24,6 +25,9 @@ use std::ops::Range;
 const LARGEST: u64 = 1 << 18;
 /// Of how many variables that is known in one function: the bits of a number.
 const MOST_VARIABLES: usize = 64;
+
+/// In entries.
+const LARGEST_TABLE: u64 = 1 << 12;
 
 /// A variable that may be in scope without a value, and the code where it has one.
 #[derive(Debug)]
@@ -62,7 +66,9 @@ impl<'a> Dwarf<'a> {
             return Vec::new();
         }
         let mut flow = Flow::read(self, &function.ranges, &slots);
-        flow.follow_all();
+        if flow.follow().is_none() {
+            return Vec::new();
+        }
         let bound = |bit: usize| flow.ranges_with(1 << bit);
         let numbered = slots.iter().enumerate();
         numbered
@@ -71,6 +77,27 @@ impl<'a> Dwarf<'a> {
                 bound: bound(bit),
             })
             .collect()
+    }
+
+    /// What a call calls, where the file says so.
+    fn callee(&self, call: &Instruction) -> Option<u64> {
+        if call.flow_control() == FlowControl::Call {
+            return Some(call.near_branch_target());
+        }
+        if !call.is_ip_rel_memory_operand() {
+            return None;
+        }
+        let own_code = self.own_code.get_or_init(|| own_code(&self.files.main));
+        own_code.get(&call.ip_rel_memory_address()).copied()
+    }
+
+    /// Whether a call of the code at `target` may come back. Functions that don't are marked so (DWARF 5 §3.3.1), and what stands behind the
+    /// call belongs to another way then.
+    fn may_return(&self, target: u64) -> bool {
+        self.function_entry_at(target).is_none_or(|(unit, entry)| {
+            let chain = self.chain(unit, UnitOffset(entry.offset));
+            chain.attribute(dw::DW_AT_noreturn).is_none()
+        })
     }
 
     fn slot_with_wide_scope(
@@ -130,8 +157,10 @@ struct Step {
     code: Range<u64>,
     /// The slots that it stores to, or takes the address of, by bits.
     stores: u64,
-    control: FlowControl,
-    target: u64,
+    /// Control may go on behind it.
+    goes_on: bool,
+    /// Where it jumps to; `None` where that isn't known.
+    targets: Option<Vec<u64>>,
     /// The slots that have been stored to on each way that leads here, once there is one.
     stored: Option<u64>,
 }
@@ -140,8 +169,6 @@ struct Step {
 struct Flow {
     steps: Vec<Step>,
     by_address: FxHashMap<u64, usize>,
-    /// What is stored at all jumps that lead nobody knows where.
-    at_indirect: Option<u64>,
 }
 
 impl Flow {
@@ -149,18 +176,45 @@ impl Flow {
         let mut flow = Flow {
             steps: Vec::new(),
             by_address: FxHashMap::default(),
-            at_indirect: None,
         };
         let mut info = InstructionInfoFactory::new();
+        let mut returns: FxHashMap<u64, bool> = FxHashMap::default();
         for range in ranges {
             let code = dwarf.code(range);
+            // Where the last address was that the code has taken of something beside it.
+            let mut taken = None;
             for instruction in Decoder::with_ip(64, code, range.start, DecoderOptions::NONE) {
+                if instruction.mnemonic() == Mnemonic::Lea && instruction.is_ip_rel_memory_operand()
+                {
+                    taken = Some(instruction.ip_rel_memory_address());
+                }
+                let target = instruction.near_branch_target();
+                let control = instruction.flow_control();
+                let targets = match control {
+                    FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
+                        Some(vec![target])
+                    }
+                    FlowControl::IndirectBranch => {
+                        taken.and_then(|table| jump_table(dwarf, table, ranges))
+                    }
+                    _ => Some(Vec::new()),
+                };
                 flow.by_address.insert(instruction.ip(), flow.steps.len());
                 flow.steps.push(Step {
                     code: instruction.ip()..instruction.next_ip(),
                     stores: stores(&instruction, slots, &mut info),
-                    control: instruction.flow_control(),
-                    target: instruction.near_branch_target(),
+                    goes_on: match control {
+                        FlowControl::Next | FlowControl::ConditionalBranch => true,
+                        FlowControl::Call | FlowControl::IndirectCall => {
+                            dwarf.callee(&instruction).is_none_or(|target| {
+                                *returns
+                                    .entry(target)
+                                    .or_insert_with(|| dwarf.may_return(target))
+                            })
+                        }
+                        _ => false,
+                    },
+                    targets,
                     stored: None,
                 });
             }
@@ -168,18 +222,9 @@ impl Flow {
         flow
     }
 
-    /// What nothing leads to are the targets of indirect jumps, and where unwinding resumes.
-    fn follow_all(&mut self) {
-        for first in 0..self.steps.len() {
-            if self.steps[first].stored.is_none() {
-                let stored = self.at_indirect.filter(|_| first > 0);
-                self.follow(first, stored.unwrap_or(0));
-            }
-        }
-    }
-
-    fn follow(&mut self, first: usize, stored: u64) {
-        let mut queue = vec![(first, stored)];
+    /// Follows all ways from the function's beginning. `None`: one of them leads nobody knows where.
+    fn follow(&mut self) -> Option<()> {
+        let mut queue = vec![(0, 0)];
         while let Some((at, stored)) = queue.pop() {
             let Some(step) = self.steps.get_mut(at) else {
                 continue;
@@ -189,30 +234,18 @@ impl Flow {
                 continue;
             }
             let behind = on_all_ways | step.stores;
-            let target = self.by_address.get(&step.target).copied();
-            let next = matches!(
-                step.control,
-                FlowControl::Next
-                    | FlowControl::Call
-                    | FlowControl::IndirectCall
-                    | FlowControl::ConditionalBranch
-            );
-            let jumps = matches!(
-                step.control,
-                FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch
-            );
-            if step.control == FlowControl::IndirectBranch {
-                let before = self.at_indirect.unwrap_or(u64::MAX);
-                self.at_indirect = Some(before & behind);
-            }
-            queue.extend(next.then_some((at + 1, behind)));
-            queue.extend(target.filter(|_| jumps).map(|target| (target, behind)));
+            queue.extend(step.goes_on.then_some((at + 1, behind)));
+            let targets = step.targets.as_ref()?.iter();
+            let targets = targets.filter_map(|target| self.by_address.get(target));
+            queue.extend(targets.map(|target| (*target, behind)));
         }
+        Some(())
     }
 
+    /// The code where a slot has been stored to, and the code that nothing leads to but unwinding.
     fn ranges_with(&self, bit: u64) -> Vec<Range<u64>> {
         let mut ranges: Vec<Range<u64>> = Vec::new();
-        let stored = |step: &&Step| step.stored.is_some_and(|stored| stored & bit != 0);
+        let stored = |step: &&Step| step.stored.is_none_or(|stored| stored & bit != 0);
         for step in self.steps.iter().filter(stored) {
             match ranges.last_mut() {
                 Some(last) if last.end == step.code.start => last.end = step.code.end,
@@ -221,6 +254,18 @@ impl Flow {
         }
         ranges
     }
+}
+
+/// Where `jmp` leads behind `movslq (table,index,4), x; add table, x`: as far as the entries lead into the function.
+fn jump_table(dwarf: &Dwarf<'_>, table: u64, ranges: &[Range<u64>]) -> Option<Vec<u64>> {
+    let bytes = dwarf.code(&(table..table.saturating_add(4 * LARGEST_TABLE)));
+    let entries = bytes.chunks_exact(4).map(|entry| {
+        let distance = i32::from_le_bytes(entry.try_into().unwrap_or_default());
+        table.wrapping_add_signed(distance.into())
+    });
+    let inside = |target: &u64| ranges.iter().any(|range| range.contains(target));
+    let targets: Vec<u64> = entries.take_while(inside).collect();
+    (!targets.is_empty()).then_some(targets)
 }
 
 fn stores(instruction: &Instruction, slots: &[Slot], info: &mut InstructionInfoFactory) -> u64 {
