@@ -174,8 +174,8 @@ impl Sources<'_> {
             } else {
                 continue;
             }
-            if let Some(incoming) = self.among_news(adapter) {
-                return Event::Client(incoming);
+            if let Some(event) = self.among_news(adapter) {
+                return event;
             }
             match adapter.engine.try_recv() {
                 Err(TryRecvError::Empty) => self.news_first = None,
@@ -239,9 +239,9 @@ impl Sources<'_> {
         }
     }
 
-    /// What the client has sent while there was news all the time. Where it has sent nothing, the debuggee is looked after: what comes
-    /// from it is not news alone.
-    fn among_news(&mut self, adapter: &mut Adapter) -> Option<Incoming> {
+    /// What else has come while there was news all the time. Where nothing has, the debuggee is looked after: what comes from it is not
+    /// news alone.
+    fn among_news(&mut self, adapter: &mut Adapter) -> Option<Event> {
         if self.news_first != Some(0) {
             return None;
         }
@@ -249,11 +249,19 @@ impl Sources<'_> {
         if let Some(debuggee) = &adapter.debuggee
             && !self.input.read(debuggee)
         {
-            // More news has it return at once.
             adapter.gathering.flush_if_due(Some(debuggee));
+            // It may have nothing more to tell, and then must not be waited for: what else has come is still to be looked at.
+            adapter.waker.wake();
             debuggee.attend();
         }
-        self.connection.incoming.try_recv().ok()
+        if let Ok(incoming) = self.connection.incoming.try_recv() {
+            return Some(Event::Client(incoming));
+        }
+        if let Ok(job) = self.jobs.try_recv() {
+            return Some(Event::Job(job));
+        }
+        let is_over = self.shutdown.try_recv() == Err(TryRecvError::Disconnected);
+        is_over.then_some(Event::Shutdown)
     }
 
     /// There is news, and so much `more`: all of it comes before what the client has sent since.
