@@ -19,6 +19,7 @@ mod choosing;
 mod commands;
 mod debuginfod;
 mod deciding;
+mod deep_returns;
 mod exceptions;
 mod forks;
 mod frame_ends;
@@ -736,6 +737,7 @@ impl Owner {
 
     fn end_step(&mut self) {
         if self.step.take().is_some() {
+            self.watch_no_return();
             self.memory.remove_everywhere(Reason::Step);
         }
     }

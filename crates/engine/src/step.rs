@@ -150,6 +150,8 @@ pub struct Step {
     pace: Pace,
     /// Where the line may be left.
     exits: Exits,
+    /// The calls on the straight way that is run: where they return to, and the stack pointer there.
+    calls_ahead: Vec<(Address, Address)>,
     /// How many inlined calls that begin where the step ended are not begun.
     before: usize,
     /// Where a library may call the user's code.
@@ -202,6 +204,7 @@ impl Step {
             only_out: kind == StepKind::Out,
             pace,
             exits: Exits::default(),
+            calls_ahead: Vec::new(),
             before: 0,
             gates: Gates::default(),
             target: None,
@@ -275,6 +278,35 @@ impl Step {
     /// How many inlined calls that begin where the step ended are not begun: the thread is shown before them.
     pub fn before(&self) -> usize {
         self.before
+    }
+
+    /// Where the stack has the return address of the call that is run over on the way to `address`, where the stack is at `height`.
+    pub fn return_place(
+        &self,
+        address: Address,
+        height: Address,
+        memory: &dyn Memory,
+    ) -> Option<Address> {
+        let place = |height: Address| height.offset(-8);
+        let at = |height| memory.read_u64(place(height)).ok().map(Address);
+        if self.phase == Phase::Looping {
+            let returns_inside = self.exits.height_inside(at(height)?) == Some(height);
+            return returns_inside.then(|| place(height));
+        }
+        if self.gates.addresses().next().is_some() {
+            return None;
+        }
+        let call = [(address, height)];
+        let calls = match self.phase {
+            Phase::Inside => self.calls_ahead.as_slice(),
+            _ => &call,
+        };
+        let mut begun = calls.iter().filter(|(to, height)| at(*height) == Some(*to));
+        // What an earlier call has left may be there still, beside what this one has pushed.
+        match (begun.next(), begun.next()) {
+            (Some((_, height)), None) => Some(place(*height)),
+            _ => None,
+        }
     }
 
     /// The thread is at one of [`Step::gates`]. `None`: it is to run on.
@@ -458,7 +490,7 @@ impl Step {
     }
 
     /// Runs what there is up to the next jump, or the end of what is known to belong to the line.
-    fn run_straight(&self, pc: Address, sp: Address, cx: &Context<'_>) -> Option<Action> {
+    fn run_straight(&mut self, pc: Address, sp: Address, cx: &Context<'_>) -> Option<Action> {
         if self.pace == Pace::EachInstruction || self.only_out {
             return None;
         }
@@ -475,6 +507,7 @@ impl Step {
         };
         let over = self.kind != StepKind::Into;
         let straight = straight::ahead(pc, sp.0, limit, over, cx.modules, cx.memory)?;
+        self.calls_ahead = straight.calls;
         Some(Action::RunTo {
             address: straight.end,
             height: Some(Address(straight.stack_pointer)),

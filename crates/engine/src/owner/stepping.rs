@@ -31,7 +31,7 @@ const POINTER_GUARD: i64 = 0x30;
 #[derive(Debug)]
 pub(super) struct Stepping {
     pub(super) thread: ThreadId,
-    step: Step,
+    pub(super) step: Step,
     /// What the thread does now.
     doing: Action,
     /// Where the single step under way began.
@@ -48,6 +48,8 @@ pub(super) struct Stepping {
     arrived: bool,
     /// How many instructions were emulated since the thread last ran.
     emulated: u32,
+    /// How often the thread was stopped in an activation inside the call that is stepped over.
+    pub(super) inside: u32,
 }
 
 /// Where a frame takes the exception that is on its way, or a jump goes.
@@ -76,6 +78,23 @@ impl Stepping {
             }
             _ => self.arrived |= its_site,
         }
+    }
+
+    /// Where an exception or a jump is to go on.
+    pub(super) fn landing(&self) -> Option<Address> {
+        self.taken.map(|taken| taken.to)
+    }
+
+    /// Where the thread is to stop for this step.
+    pub(super) fn sites(&self) -> Vec<Address> {
+        let end = match self.doing {
+            Action::RunTo { address, .. } => Some(address),
+            _ => None,
+        };
+        end.into_iter()
+            .chain(self.step.gates())
+            .chain(self.landing())
+            .collect()
     }
 
     /// The stepping thread, and how many inlined calls that begin where the step has ended are not begun.
@@ -125,6 +144,7 @@ impl Owner {
             taken: None,
             arrived: false,
             emulated: 0,
+            inside: 0,
         });
         if options.alone {
             return self.resume_only(thread);
@@ -276,6 +296,12 @@ impl Owner {
                         None => {
                             // Another activation of the same function, or news of an exception.
                             self.land_next(&mut stepping, &registers);
+                            let site = self.memory.site(pc);
+                            if site.is_some_and(|site| site.has(Reason::Step))
+                                && let Some(height) = height.filter(|height| sp < *height)
+                            {
+                                self.returned_inside(&mut stepping, address, height);
+                            }
                             self.step = Some(stepping);
                             return self.run_on(thread, How::Continue);
                         }
@@ -349,6 +375,7 @@ impl Owner {
 
     /// The thread has come to where the step goes on, at `address` or instead of it.
     fn forget_sites(&mut self, stepping: &mut Stepping, address: Address) {
+        self.watch_no_return();
         self.memory.remove(address, Reason::Step);
         if let Some(taken) = stepping.taken.take() {
             self.memory.remove(taken.to, Reason::Step);

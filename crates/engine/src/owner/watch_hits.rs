@@ -32,6 +32,7 @@ impl Owner {
         if status & HITS == 0 {
             return false;
         }
+        self.return_is_read(thread, status & HITS);
         if let Some(reason) = self.judge_accesses(thread, status & HITS) {
             self.leave_copy(thread);
             self.report(thread, reason);
@@ -51,6 +52,7 @@ impl Owner {
             return None;
         }
         let status = debug_registers::take_status(thread).ok()?;
+        self.return_is_read(thread, status & HITS);
         self.judge_accesses(thread, status & HITS)
     }
 
@@ -61,6 +63,7 @@ impl Owner {
         before: UserRegisters,
         after: UserRegisters,
     ) {
+        self.return_is_emulated(thread, before, after);
         if self.watches.list.is_empty() || after.sp() != before.sp().wrapping_sub(8) {
             return;
         }

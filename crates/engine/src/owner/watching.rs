@@ -41,6 +41,8 @@ const USER_END: u64 = 1 << 47;
 pub(super) struct Watches {
     pub(super) list: Vec<Watch>,
     pub(super) table: Table,
+    /// The word that has the return address which the step under way waits for.
+    pub(super) of_step: Option<Slot>,
 }
 
 /// A breakpoint on data.
@@ -464,11 +466,22 @@ impl Owner {
         ended.iter().map(|w| (w.id, w.name().to_owned())).collect()
     }
 
+    /// Gives the debug registers to the list, and what is left to the step; what each needs, and whether it has that.
+    pub(super) fn share_slots(&mut self) -> (Vec<Vec<Slot>>, Vec<Result<(), usize>>) {
+        let mut needs: Vec<Vec<Slot>> = self.watches.list.iter().map(Watch::needs).collect();
+        needs.extend(self.watches.of_step.map(|slot| vec![slot]));
+        let given = self.watches.table.assign(&needs);
+        (needs, given)
+    }
+
     /// Has the processor watch what the list says, and nothing else.
     fn watch(&mut self) {
         let version = self.watches.table.version();
-        let needs: Vec<Vec<Slot>> = self.watches.list.iter().map(Watch::needs).collect();
-        let given = self.watches.table.assign(&needs);
+        let (needs, given) = self.share_slots();
+        let of_step = self.watches.of_step;
+        if of_step.is_some_and(|slot| self.watches.table.mask(&[slot]) == 0) {
+            self.wait_at_sites();
+        }
         let here = (self.stops.mode() == Mode::Stopped)
             .then(|| self.registers(self.current))
             .flatten();
@@ -547,7 +560,7 @@ impl Owner {
         }
     }
 
-    fn set_debug_registers(&mut self, thread: ThreadId) -> std::io::Result<()> {
+    pub(super) fn set_debug_registers(&mut self, thread: ThreadId) -> std::io::Result<()> {
         self.control(thread).watched = self.watches.table.version();
         debug_registers::set(thread, self.watches.table.slots())
     }

@@ -58,6 +58,12 @@ impl Exits {
         current.exits.get(&address).copied()
     }
 
+    /// What the stack pointer is where a call inside returns to. All of them are made from that height: at others the line is left.
+    pub(super) fn height_inside(&self, address: Address) -> Option<Address> {
+        let current = self.regions.get(self.current)?;
+        current.inside.get(&address).copied()
+    }
+
     /// The line is another.
     pub(super) fn forget(&mut self) {
         *self = Exits::default();

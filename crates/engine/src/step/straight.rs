@@ -17,12 +17,14 @@ const MOST: usize = 1 << 12;
 const WORTH_IT: u32 = 2;
 
 /// A stretch of code without a jump.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Straight {
     /// Where it ends: at an instruction that may jump, or behind the range.
     pub end: Address,
     /// What the stack pointer is at the end.
     pub stack_pointer: u64,
+    /// The calls on the way: where they return to, and the stack pointer there.
+    pub calls: Vec<(Address, Address)>,
 }
 
 /// The stretch from `pc` to `limit` at most, if it's worth running at once; with the calls in it, where those are `over`.
@@ -43,6 +45,7 @@ pub(super) fn ahead(
     let mut end = pc.0;
     let mut at = stack_pointer;
     let mut count = 0;
+    let mut calls = Vec::new();
     while decoder.can_decode() {
         decoder.decode_out(&mut instruction);
         match instruction.flow_control() {
@@ -52,7 +55,10 @@ pub(super) fn ahead(
             },
             FlowControl::Call if code::is_syscall(instruction.code()) => {}
             // The call's own stop is saved besides.
-            FlowControl::Call | FlowControl::IndirectCall if over => count += WORTH_IT,
+            FlowControl::Call | FlowControl::IndirectCall if over => {
+                calls.push((Address(instruction.next_ip()), Address(at)));
+                count += WORTH_IT;
+            }
             _ => break,
         }
         end = instruction.next_ip();
@@ -61,6 +67,7 @@ pub(super) fn ahead(
     (count >= WORTH_IT).then_some(Straight {
         end: Address(end),
         stack_pointer: at,
+        calls,
     })
 }
 

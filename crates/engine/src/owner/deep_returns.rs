@@ -1,0 +1,102 @@
+//! Steps over recursion, where a million calls return before the one that is stepped over does.
+//!
+//! All activations of a function return to the same places, so the step's sites there stop the thread for each of those inside. When that
+//! has happened a few times, the processor watches the word of the stack that has the step's own return address, which only the
+//! step's own return reads, and the sites are put back when that has happened.
+
+use super::Owner;
+use super::stepping::Stepping;
+use crate::breakpoints::site::Reason;
+use crate::breakpoints::watch::Slot;
+use crate::target::linux::ptrace::UserRegisters;
+use crate::{Address, ThreadId};
+
+/// How often a thread is stopped before the processor watches.
+const FEW: u32 = 16;
+/// A return address, in bytes.
+const WORD: u64 = 8;
+
+impl Owner {
+    /// The stepping thread is at a site of the step's in an activation inside; its way ends at `address`, with its stack pointer at
+    /// `height`.
+    pub(super) fn returned_inside(
+        &mut self,
+        stepping: &mut Stepping,
+        address: Address,
+        height: Address,
+    ) {
+        stepping.inside += 1;
+        if stepping.inside < FEW {
+            return;
+        }
+        stepping.inside = 0;
+        let place = stepping.step.return_place(address, height, &self.memory);
+        let Some(place) = place.filter(|place| place.0.is_multiple_of(WORD)) else {
+            return;
+        };
+        let slot = Slot {
+            address: place.0,
+            length: WORD,
+            reads: true,
+        };
+        self.watches.of_step = Some(slot);
+        let _ = self.share_slots();
+        let is_watched = self.watches.table.mask(&[slot]) != 0;
+        if is_watched && self.set_debug_registers(stepping.thread).is_ok() {
+            self.memory.remove_everywhere(Reason::Step);
+            // An exception or a jump may be on its way to a frame inside, or to the step's.
+            let landing = stepping
+                .landing()
+                .map(|at| self.memory.insert(at, Reason::Step));
+            if let Some(Err(error)) = landing {
+                tracing::warn!(%error, "a step can't follow a throw or jump");
+            }
+        } else {
+            self.watch_no_return();
+        }
+    }
+
+    /// The processor watches no return address any more.
+    pub(super) fn watch_no_return(&mut self) {
+        if self.watches.of_step.take().is_some() {
+            let _ = self.share_slots();
+        }
+    }
+
+    /// A thread has made an access that these of the debug registers were for. If the step's return address was read, its sites are back.
+    pub(super) fn return_is_read(&mut self, thread: ThreadId, hits: u64) {
+        let Some(slot) = self.watches.of_step else {
+            return;
+        };
+        let is_read = self.watches.table.mask(&[slot]) & hits != 0;
+        if is_read && self.step.as_ref().is_some_and(|s| s.thread == thread) {
+            self.control(thread).passed = None;
+            self.wait_at_sites();
+        }
+    }
+
+    /// As [`Owner::return_is_read`], of an instruction that the debugger has carried out.
+    pub(super) fn return_is_emulated(
+        &mut self,
+        thread: ThreadId,
+        before: UserRegisters,
+        after: UserRegisters,
+    ) {
+        let slot = self.watches.of_step;
+        let slot = slot.filter(|s| s.address == before.sp() && after.sp() > before.sp());
+        if let Some(slot) = slot {
+            self.return_is_read(thread, self.watches.table.mask(&[slot]));
+        }
+    }
+
+    /// Has the step stop where it is to, whichever activation comes there.
+    pub(super) fn wait_at_sites(&mut self) {
+        self.watch_no_return();
+        let sites = self.step.as_ref().map(Stepping::sites);
+        for address in sites.unwrap_or_default() {
+            if let Err(error) = self.memory.insert(address, Reason::Step) {
+                tracing::warn!(%address, %error, "a step can't stop where it should");
+            }
+        }
+    }
+}
