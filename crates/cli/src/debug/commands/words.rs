@@ -14,6 +14,8 @@ enum Meaning {
 use Meaning::{Said, Same};
 
 const NOTHING_TO_SET: &str = "there is nothing to set; `help` lists the commands";
+const NO_SWITCH: &str =
+    "`condition N false` has breakpoint N stop nowhere, `condition N` everywhere again";
 const NO_DISPLAY: &str = "nothing is shown at each stop but the source; `print` shows a value, `watch` stops where one changes";
 const NAMES: &str = "`break NAME` finds functions by their names or the ends of them, and says which are similar; `type NAME` shows a value's type";
 const NO_SHELL: &str = "it runs no other programs; Ctrl-Z puts it aside";
@@ -73,6 +75,23 @@ static WORDS: &[(&str, Meaning)] = &[
         "info source",
         Said("`frame` shows the file, `list` its text"),
     ),
+    (
+        "clear",
+        Said("`delete N` removes breakpoint N, `info breakpoints` lists them"),
+    ),
+    ("enable", Said(NO_SWITCH)),
+    ("disable", Said(NO_SWITCH)),
+    (
+        "commands",
+        Said("`dprintf LINE TEXT` writes whenever the program gets there"),
+    ),
+    ("hbreak", Same("break")),
+    ("thbreak", Same("tbreak")),
+    (
+        "rbreak",
+        Said("`break /re EXPRESSION` stops in all functions of such a name"),
+    ),
+    ("info sources", Said("`list` shows the text of a source")),
     ("info program", Same("info threads")),
     ("info proc", Same("info processes")),
     (
