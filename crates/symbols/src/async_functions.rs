@@ -3,21 +3,34 @@
 //! rustc makes two functions of each: `fetch`, which only makes the future, and `fetch::{async_fn#0}`, which runs the body and is called
 //! again at each resumption. That begins with a jump to where it was suspended; at the first call to code that
 //! moves the arguments to where the body has them, and goes on with the body. The future's type, `fetch::{async_fn_env#0}`,
-//! stands beside the second in the namespace `fetch`. Async blocks and closures are not looked at: they begin where they are written.
+//! stands beside the second in the namespace `fetch`. The body is compiled where the future is polled first, which may be another crate's
+//! unit than the one of the function. Async blocks and closures are not looked at: they begin where they are written.
 
 use crate::dwarf::{Dwarf, Unit};
 use crate::entries::Chain;
 use crate::functions::{FunctionId, Language, file_range};
+use crate::indexing::IndexState;
 use crate::lines::Row;
-use crate::name_index::{EntryKind, NameIndex, OneUnit};
+use crate::name_index::{AnyIndex, EntryKind, NameIndex, OneUnit};
 use crate::queries::{FoundFunction, Instance};
 use crate::scopes::Variable;
 use crate::types::TypeId;
 use crate::{FileAddress, Module};
 use gimli::{UnitOffset, constants as dw};
+use std::path::Path;
 
 const FUTURE: &str = "{async_fn_env#";
 const BODY: &str = "{async_fn#";
+
+/// The base name of every body: the number is counted in the function.
+pub(crate) const FIRST_BODY: &[u8] = b"{async_fn#0}";
+
+/// The name of the `async fn` that a body of this name belongs to. Rust's old mangling has a closure for it.
+pub(crate) fn written_name(body: &str) -> Option<&str> {
+    ["::{async_fn#", "::{{closure}}"]
+        .into_iter()
+        .find_map(|mark| Some(&body[..body.rfind(mark)?]))
+}
 
 impl<'a> Dwarf<'a> {
     /// The type of the future that a function makes, where it is a Rust `async fn`.
@@ -37,30 +50,57 @@ impl<'a> Dwarf<'a> {
         self.text(unit, entry.attr_value(dw::DW_AT_name)?)
     }
 
-    /// Where the function that has the body of an `async fn` begins, and its copies inlined into others, by the type of its future.
-    fn bodies(&self, future: TypeId) -> Vec<Body> {
+    /// Where the functions that have the body of an `async fn` begin, and their copies inlined into others, by the type of its future and
+    /// the file that it is written in. Without an index, other units are looked at only where the future's own has none.
+    fn bodies(&self, future: TypeId, file: Option<&Path>) -> Vec<Body> {
         let Some(unit) = self.unit(future.unit) else {
             return Vec::new();
         };
+        if self.index_state() != IndexState::Missing {
+            return self.bodies_among(&AnyIndex(self), unit, future);
+        }
+        let own = self.bodies_among(&OneUnit(self, unit), unit, future);
+        if !own.is_empty() {
+            return own;
+        }
+        let named = file.map(|file| self.units_with_file(file));
+        named
+            .unwrap_or_default()
+            .iter()
+            .filter(|named| named.unit.index != unit.index)
+            .flat_map(|named| self.bodies_among(&OneUnit(self, named.unit), unit, future))
+            .collect()
+    }
+
+    /// Those of them that an index has.
+    fn bodies_among(&self, index: &dyn NameIndex, unit: &Unit<'a>, future: TypeId) -> Vec<Body> {
         let name = self.text_of_name(unit, future.offset).unwrap_or_default();
         let name = String::from_utf8_lossy(name).replacen(FUTURE, BODY, 1);
-        let scope = self.scopes_around(unit, future.offset).first().copied();
-        let index = OneUnit(self, unit);
+        let scopes = self.scope_names(unit, future.offset);
         let base = crate::names::base_of(&name).as_bytes();
         let mut bodies = Vec::new();
         for kind in [EntryKind::Function, EntryKind::InlinedCall] {
             for place in index.entries_named(base, kind) {
+                let Some(unit) = self.unit(place.unit) else {
+                    continue;
+                };
                 let chain = self.chain(unit, UnitOffset(place.offset));
-                let is_body = chain.links.last().is_some_and(|(unit, entry)| {
-                    unit.index == future.unit
-                        && self.scopes_around(unit, entry.offset().0).first().copied() == scope
-                }) && self.chain_text(&chain, dw::DW_AT_name)
-                    == Some(name.as_bytes());
+                let is_body = self.chain_text(&chain, dw::DW_AT_name) == Some(name.as_bytes())
+                    && chain.links.last().is_some_and(|(unit, entry)| {
+                        self.scope_names(unit, entry.offset().0) == scopes
+                    });
                 let body = is_body.then(|| self.body(unit, &chain, kind)).flatten();
                 bodies.extend(body);
             }
         }
         bodies
+    }
+
+    /// The names of the scopes around an entry, innermost first.
+    fn scope_names(&self, unit: &Unit<'a>, offset: usize) -> Vec<Option<&'a [u8]>> {
+        let scopes = self.scopes_around(unit, offset);
+        let names = scopes.iter().map(|&scope| self.text_of_name(unit, scope));
+        names.collect()
     }
 
     fn body(&self, unit: &Unit<'a>, chain: &Chain<'_, 'a>, kind: EntryKind) -> Option<Body> {
@@ -170,9 +210,10 @@ impl Module {
     pub(crate) fn with_async_bodies(&self, found: Vec<FoundFunction>) -> Vec<FoundFunction> {
         let mut all: Vec<FoundFunction> = Vec::with_capacity(found.len());
         for function in found {
-            let bodies = function
-                .future
-                .map(|future| self.dwarf(|dwarf| dwarf.bodies(future)));
+            let bodies = function.future.map(|future| {
+                let file = function.declaration.as_ref().map(|place| &*place.file);
+                self.dwarf(|dwarf| dwarf.bodies(future, file))
+            });
             match bodies.filter(|bodies| !bodies.is_empty()) {
                 None => all.push(function),
                 Some(bodies) => all.extend(bodies.into_iter().map(|body| FoundFunction {

@@ -6,6 +6,7 @@
 pub mod matching;
 mod similar;
 
+use crate::async_functions::{FIRST_BODY, written_name};
 use crate::demangle::{demangle, demangle_path};
 use crate::dwarf::{Dwarf, Reader, Unit};
 use crate::entries::Chain;
@@ -164,6 +165,21 @@ impl<'s, 'a> Queries<'s, 'a> {
                     continue;
                 }
                 found.extend(self.found_function(unit, offset, &chain, name, kind, parameters));
+            }
+        }
+        found
+    }
+
+    /// The bodies of Rust's `async fn`s of that name, for where what makes the future has no code of its own left.
+    fn bodies_called(&self, pattern: &NamePattern) -> Vec<FoundFunction> {
+        let mut found = Vec::new();
+        for kind in [EntryKind::Function, EntryKind::InlinedCall] {
+            for (unit, offset) in self.with_units(self.index.entries_named(FIRST_BODY, kind)) {
+                let chain = self.dwarf.chain(unit, UnitOffset(offset));
+                let name = self.dwarf.function_name(&chain);
+                if written_name(&name).is_some_and(|name| pattern.matches(name)) {
+                    found.extend(self.found_function(unit, offset, &chain, name, kind, None));
+                }
             }
         }
         found
@@ -565,7 +581,10 @@ impl Module {
     /// symbol; where the compiler notes that it made such, or where no symbol is meant, the index is made first. Of a Rust `async fn` the
     /// function with its body is told, where it has one.
     pub fn find_functions_soon(&self, pattern: &NamePattern) -> (Vec<FoundFunction>, bool) {
-        let (found, complete) = self.find_written_functions_soon(pattern);
+        let (mut found, complete) = self.find_written_functions_soon(pattern);
+        if found.is_empty() {
+            found = self.query(|queries| queries.bodies_called(pattern));
+        }
         (self.with_async_bodies(found), complete)
     }
 
