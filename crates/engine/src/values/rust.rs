@@ -1,4 +1,4 @@
-//! Rust's enums, and its standard library's types as their users think of them.
+//! Rust's enums, and its standard library's types and those of much used crates as their users think of them.
 //!
 //! The library's layout is its own affair and changes, so fields are searched by role (the first pointer inside `buf`,
 //! the integer called `len`), what they hold is checked for sense, and where it makes none the plain fields are shown.
@@ -12,6 +12,7 @@ use dapple_symbols::types::{Aggregate, Type, TypeId, TypeKind, Variant};
 mod captures;
 mod cells;
 mod channels;
+mod crates;
 pub(crate) mod glue;
 mod iterators;
 mod network;
@@ -342,9 +343,10 @@ fn of_library(
             Ok(shown(names::base_name(path), vec![("fd", number)]))
         }
         _ => match iterators::view(reader, value, aggregate, path, limit) {
-            Err(Flaw::Layout) if aggregate.members.len() == 2 => {
+            Err(Flaw::Layout) if aggregate.members.len() == 2 && !crates::is_known(path) => {
                 objects::fat_pointer(reader, value, type_, limit)
             }
+            Err(Flaw::Layout) => crates::view(reader, value, aggregate, path, limit),
             shown => shown,
         },
     }

@@ -110,6 +110,19 @@ fn sequence(
     })
 }
 
+/// Elements of a type that lie one after another.
+pub(super) fn at(
+    reader: &Reader<'_>,
+    value: &Value,
+    element: Option<TypeId>,
+    address: u64,
+    length: u64,
+) -> Result<View, Flaw> {
+    let size = element_size(reader, value, element)?;
+    plausible(reader, address, length, length, size)?;
+    Ok(sequence(value, element, address, size, length, None))
+}
+
 /// Whether what a pointer with a length points to is elements or a text, nothing around them.
 pub(super) fn is_slice(pointee: &str) -> bool {
     pointee.starts_with('[') || text::kind(pointee).is_some()
@@ -130,9 +143,7 @@ pub(super) fn slice(
     if !is_slice(pointee) {
         return Err(Flaw::Layout);
     }
-    let size = element_size(reader, value, element)?;
-    plausible(reader, address, length, length, size)?;
-    Ok(sequence(value, element, address, size, length, None))
+    at(reader, value, element, address, length)
 }
 
 /// What an iterator over elements in memory has yet to give.

@@ -9,7 +9,7 @@ use crate::values::{Reader, Value, contents};
 /// What of text a pointer may point to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// `str`, `Path`, `OsStr`: as long as the pointer says.
+    /// `str`, `Path`, `OsStr`, `BStr`: as long as the pointer says.
     Plain,
     /// `CStr`: a byte less.
     ZeroEnded,
@@ -18,7 +18,9 @@ pub(super) enum Kind {
 /// Whether what a type without a size is a text.
 pub(super) fn kind(pointee: &str) -> Option<Kind> {
     match pointee {
-        "str" | "std::path::Path" | "std::ffi::os_str::OsStr" => Some(Kind::Plain),
+        "str" | "std::path::Path" | "std::ffi::os_str::OsStr" | "bstr::bstr::BStr" => {
+            Some(Kind::Plain)
+        }
         "core::ffi::c_str::CStr" => Some(Kind::ZeroEnded),
         _ => None,
     }

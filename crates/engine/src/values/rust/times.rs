@@ -79,7 +79,79 @@ fn utc(seconds: i64, nanoseconds: u32) -> String {
     let year = era * 400 + year_of_era + next_year;
     let (hour, minute, second) = (time / 3600, time / 60 % 60, time % 60);
     let fraction = fraction(nanoseconds);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}{fraction} UTC")
+    let width = if year < 0 { 5 } else { 4 };
+    format!("{year:0width$}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}{fraction} UTC")
+}
+
+/// What the crate `chrono` has: dates, times of day, both, and both in a time zone.
+pub(super) fn chrono(reader: &Reader<'_>, value: &Value, path: &str) -> Result<View, Flaw> {
+    let number = |value: &Value, name: &str| -> Result<i32, Flaw> {
+        let integer = reader.find(value, name).known()?;
+        let integer = reader.find_integer(&integer).known()?;
+        let bytes = reader.bytes(&integer.contents, 4)?;
+        Ok(contents::extract_bits(&bytes, 0, 32) as u32 as i32)
+    };
+    let date = || {
+        // The year, the day in it from 1, and flags of the year in four bits.
+        let packed = number(value, "yof")?;
+        Ok::<i64, Flaw>(days(
+            i64::from(packed >> 13),
+            i64::from(packed >> 4 & 0x1ff),
+        ))
+    };
+    let time = || {
+        let (seconds, nanoseconds) = (number(value, "secs")?, number(value, "frac")?);
+        match (seconds, nanoseconds) {
+            (0..86_400, 0..1_000_000_000) => Ok((i64::from(seconds), nanoseconds.unsigned_abs())),
+            // A leap second.
+            (0..86_400, 1_000_000_000..2_000_000_000) => Err(Flaw::Layout),
+            _ => broken(format!("{seconds} seconds of a day")),
+        }
+    };
+    let both = |zone: i64| -> Result<(String, String), Flaw> {
+        let (seconds, nanoseconds) = time()?;
+        let text = utc(date()? * 86_400 + seconds + zone, nanoseconds);
+        let text = text.trim_end_matches(" UTC");
+        let (day, time) = text.split_once(' ').known()?;
+        Ok((day.to_owned(), time.to_owned()))
+    };
+    Ok(self::text(match path {
+        "chrono::naive::date::NaiveDate" => {
+            let text = utc(date()? * 86_400, 0);
+            text.split_once(' ').known()?.0.to_owned()
+        }
+        "chrono::naive::time::NaiveTime" => {
+            let (seconds, nanoseconds) = time()?;
+            let text = utc(seconds, nanoseconds);
+            let (_, time) = text.trim_end_matches(" UTC").split_once(' ').known()?;
+            time.to_owned()
+        }
+        "chrono::naive::datetime::NaiveDateTime" => {
+            let (day, time) = both(0)?;
+            format!("{day}T{time}")
+        }
+        "chrono::datetime::DateTime" => match number(value, "local_minus_utc") {
+            Ok(offset @ -86_400..86_400) => {
+                let (day, time) = both(offset.into())?;
+                let sign = if offset < 0 { '-' } else { '+' };
+                let minutes = offset.unsigned_abs() / 60;
+                format!("{day}T{time}{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+            }
+            Ok(offset) => return broken(format!("{offset} seconds from UTC")),
+            Err(_) => {
+                let (day, time) = both(0)?;
+                format!("{day}T{time}Z")
+            }
+        },
+        _ => return Err(Flaw::Layout),
+    }))
+}
+
+/// The days since 1970 of a day in a year, counted from 1.
+fn days(year: i64, day: i64) -> i64 {
+    let before = year - 1;
+    let leap_days = before.div_euclid(4) - before.div_euclid(100) + before.div_euclid(400);
+    before * 365 + leap_days + day - 719_163
 }
 
 #[cfg(test)]
