@@ -35,7 +35,7 @@ fn elements_are_looked_up_by_references_and_give_options() {
         EvaluateArgumentsContext::Hover,
         &[
             ("map[&1]", "\"one\""),
-            ("map.get(&5)", "\"five\""),
+            ("map.get(&5)", "Some(\"five\")"),
             ("map.get(&5).unwrap()", "\"five\""),
             ("map.get(&5).is_some()", "true"),
             ("map.get(&7).is_none()", "true"),

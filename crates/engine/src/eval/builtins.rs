@@ -21,6 +21,8 @@ pub(super) enum Builtin {
     HasValue,
     /// What `Some`, `Ok`, `optional` hold.
     Inner,
+    /// What `Err` holds.
+    InnerError,
     /// The pointer that an owner has; the contents of a cell.
     Get,
     /// Where a text or the elements are.
@@ -54,7 +56,7 @@ const ALL: [(&str, usize, Builtin); 32] = [
     ("has_value", 0, Builtin::HasValue),
     ("value", 0, Builtin::Inner),
     ("unwrap", 0, Builtin::Inner),
-    ("unwrap_err", 0, Builtin::Inner),
+    ("unwrap_err", 0, Builtin::InnerError),
     ("expect", 1, Builtin::Inner),
     ("get", 0, Builtin::Get),
     ("c_str", 0, Builtin::Address),

@@ -4,7 +4,7 @@ use super::builtins;
 use super::callers::Caller;
 use super::ir::{Binary, Expression, Kind, Statement, TypeName, Unary};
 use super::lex::{Token, TokenKind};
-use super::run::c_functions;
+use super::run::{c_functions, rust_held};
 use super::{CALLED_FROM, Fault, rust_library};
 use crate::values::{FORMATS, Number};
 use dapple_symbols::functions::Language;
@@ -175,6 +175,17 @@ impl Parser {
             language,
             may_call: false,
         }
+    }
+
+    /// A fault where a method of Rust's is given types: `sum::<i32>`.
+    fn check_without_types(&mut self, name: &str, at: usize) -> Result<(), Fault> {
+        if self.language != Language::Rust || self.called_with_types().is_empty() {
+            return Ok(());
+        }
+        let why = format!(
+            "`{name}` can't be given types here, and what is done with iterators isn't evaluated"
+        );
+        Err(Fault::new(at, why))
     }
 
     /// A fault where anything follows.
@@ -432,6 +443,7 @@ impl Parser {
                     return Err(self.fault("a member's name was expected here"));
                 };
                 self.next += 1;
+                self.check_without_types(&name, name_at)?;
                 let base = Box::new(expression);
                 if self.is_answered(&name, None) && self.accept("(") {
                     let arguments = self.arguments()?;
@@ -501,7 +513,10 @@ impl Parser {
                 self.next += 1;
                 let callee = Box::new(expression);
                 let arguments = self.arguments()?;
-                if !self.may_call && !c_functions::is_known(&callee, arguments.len()) {
+                let is_read = c_functions::is_known(&callee, arguments.len())
+                    || self.language == Language::Rust
+                        && rust_held::is_count(&callee, arguments.len());
+                if !self.may_call && !is_read {
                     return Err(Fault::new(bracket, NO_CALLS));
                 }
                 expression = self.make(at, Kind::Call { callee, arguments });

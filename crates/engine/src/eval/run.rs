@@ -33,6 +33,7 @@ mod member_pointers;
 mod names;
 mod pointers;
 mod registers;
+pub(in crate::eval) mod rust_held;
 mod rust_library;
 mod rust_methods;
 mod rust_numbers;
@@ -207,6 +208,7 @@ impl Runner<'_> {
                 self.slice(value, base, ends, *inclusive)
             }
             Kind::Unary { operator, operand } => match operator {
+                Unary::Dereference if self.stands_for_target(operand) => self.value(operand),
                 Unary::Dereference => match self.row(operand)? {
                     Some(row) => Ok(row),
                     None => self.dereference(self.value(operand)?, operand),
@@ -259,54 +261,67 @@ impl Runner<'_> {
                     false => self.taken(taken, other),
                 }
             }
-            Kind::Method {
-                base,
-                name,
-                name_at,
-                arguments,
-                arrow,
-            } => {
-                if let Some(number) = self.in_range(base, name, arguments)? {
-                    return Ok(self.computed(number));
-                }
-                if let Some(answer) = self.of_looked_up(base, name, arguments) {
-                    return answer;
-                }
-                if let Some(answer) = self.of_iterated(base, name, arguments)? {
-                    return Ok(answer);
-                }
-                let value = match &base.kind {
-                    Kind::Text(_) => self.value_or_text(base)?,
-                    _ => self.object_of(base, *name_at, *arrow)?,
-                };
-                let method = (name.as_str(), *name_at, *arrow);
-                let receiver = self.receiver(&value, *arrow);
-                let is_users = match &receiver {
-                    Some(receiver) => self.has_users_method(receiver, name),
-                    None => !self.users_methods(&value, name).is_empty(),
-                };
-                if is_users {
-                    let called = self.own_method(expression, base, method, arguments);
-                    let refused = || Err(self.unanswered(&value, base, name, *name_at)?);
-                    return called.unwrap_or_else(refused);
-                }
-                let asked = receiver.unwrap_or(value);
-                match self.builtin(asked, base, (name, *name_at), arguments) {
-                    Err(fault) => {
-                        let called = self.own_method(expression, base, method, arguments);
-                        called.unwrap_or(Err(fault))
-                    }
-                    value => value,
+            Kind::Method { .. } => self.as_option(expression, self.method(expression)),
+            Kind::Call { callee, arguments } => {
+                let answer = self.c_function(callee, arguments);
+                match answer.or_else(|| self.of_counts(callee, arguments)) {
+                    Some(answer) => answer,
+                    None => self.call(expression, callee, arguments, None),
                 }
             }
-            Kind::Call { callee, arguments } => match self.c_function(callee, arguments) {
-                Some(answer) => answer,
-                None => self.call(expression, callee, arguments, None),
-            },
             Kind::Built { .. } => Err(Fault::new(
                 at,
                 "a value written part by part can be assigned and compared only",
             )),
+        }
+    }
+
+    /// What a method that may be answered by reading comes to; what a look-up has found stands for the `Option` that it is in.
+    fn method(&self, expression: &Expression) -> Result<Value, Fault> {
+        let Kind::Method {
+            base,
+            name,
+            name_at,
+            arguments,
+            arrow,
+        } = &expression.kind
+        else {
+            return self.value(expression);
+        };
+        if let Some(number) = self.in_range(base, name, arguments)? {
+            return Ok(self.computed(number));
+        }
+        if let Some(answer) = self.of_looked_up(base, name, arguments) {
+            return answer;
+        }
+        if let Some(answer) = self.of_iterated(base, name, arguments)? {
+            return Ok(answer);
+        }
+        if let Some(held) = self.guarded(expression) {
+            return Ok(held);
+        }
+        let value = match &base.kind {
+            Kind::Text(_) => self.value_or_text(base)?,
+            _ => self.object_of(base, *name_at, *arrow)?,
+        };
+        let method = (name.as_str(), *name_at, *arrow);
+        let receiver = self.receiver(&value, *arrow);
+        let is_users = match &receiver {
+            Some(receiver) => self.has_users_method(receiver, name),
+            None => !self.users_methods(&value, name).is_empty(),
+        };
+        if is_users {
+            let called = self.own_method(expression, base, method, arguments);
+            let refused = || Err(self.unanswered(&value, base, name, *name_at)?);
+            return called.unwrap_or_else(refused);
+        }
+        let asked = receiver.unwrap_or(value);
+        match self.builtin(asked, base, (name, *name_at), arguments) {
+            Err(fault) => {
+                let called = self.own_method(expression, base, method, arguments);
+                called.unwrap_or(Err(fault))
+            }
+            value => value,
         }
     }
 

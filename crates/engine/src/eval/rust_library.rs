@@ -1,4 +1,4 @@
-//! Methods of Rust's numbers, characters, texts and choices that are answered by reading, besides those of [`super::builtins`]: which
+//! Methods of Rust's numbers, characters, texts, choices, cells and locks that are answered by reading, besides those of [`super::builtins`]: which
 //! names with how many arguments they have. What each comes to is in `run/rust_library`.
 
 /// Names by how many arguments they take.
@@ -82,6 +82,28 @@ const ALL: [&[&str]; 3] = [
         "cloned",
         "ok",
         "err",
+        // Cells and locks.
+        "borrow",
+        "borrow_mut",
+        "try_borrow",
+        "try_borrow_mut",
+        "lock",
+        "try_lock",
+        "read",
+        "try_read",
+        "write",
+        "try_write",
+        // Durations.
+        "as_secs",
+        "as_millis",
+        "as_micros",
+        "as_nanos",
+        "as_secs_f32",
+        "as_secs_f64",
+        "subsec_millis",
+        "subsec_micros",
+        "subsec_nanos",
+        "is_zero",
     ],
     &[
         "wrapping_add",
@@ -126,6 +148,8 @@ const ALL: [&[&str]; 3] = [
         "nth",
         "unwrap_or",
         "expect_err",
+        // Atomic numbers.
+        "load",
     ],
     &["clamp"],
 ];

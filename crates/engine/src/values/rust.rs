@@ -30,7 +30,7 @@ mod trees;
 
 pub(crate) use captures::closure_name;
 pub(crate) use objects::{concrete_type, function_item};
-pub(crate) use owners::{extras, is_hidden_in_summaries, is_seen_through};
+pub(crate) use owners::{counts, extras, is_hidden_in_summaries, is_seen_through};
 pub(crate) use sequences::is_readable;
 pub(crate) use tails::hand_on as hand_on_tail;
 

@@ -137,7 +137,7 @@ impl Runner<'_> {
         }
     }
 
-    fn is_built(&self, value: Value, expected: &Expression) -> Result<bool, Fault> {
+    pub(super) fn is_built(&self, value: Value, expected: &Expression) -> Result<bool, Fault> {
         let Kind::Built { path, parts } = &expected.kind else {
             return self.is_same(value, expected);
         };

@@ -106,11 +106,14 @@ impl Runner<'_> {
                 View::Alias(held) => Ok(Some(held.clone())),
                 _ => Err(self.fault(base, "has no value")),
             },
-            Builtin::Inner => match (view, variant) {
-                (View::Record(record), Some("Some" | "Ok" | "Err")) => {
+            Builtin::Inner | Builtin::InnerError => match (view, variant, builtin) {
+                (View::Record(record), Some("Some" | "Ok"), Builtin::Inner)
+                | (View::Record(record), Some("Err"), Builtin::InnerError) => {
                     Ok(record.fields.first().map(|field| field.value.clone()))
                 }
-                (_, Some("None")) => Err(self.fault(base, "is `None`")),
+                (_, Some(variant @ ("None" | "Ok" | "Err")), _) => {
+                    Err(self.fault(base, &format!("is `{variant}`")))
+                }
                 _ => Ok(None),
             },
             Builtin::First | Builtin::Last => {

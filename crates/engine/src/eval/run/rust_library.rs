@@ -71,7 +71,8 @@ impl Runner<'_> {
         }
         match self.scalar_in(value) {
             Some(number) => self.of_scalar(value, number, name, arguments),
-            None => Ok(None),
+            None if arguments.is_empty() => Ok(self.of_duration(value, name)),
+            None => Ok(self.of_atomic(value, name, arguments)),
         }
     }
 
@@ -177,7 +178,7 @@ impl Runner<'_> {
         Value::new(module, None, Language::Rust, Contents::Made(Arc::new(made)))
     }
 
-    fn choice_of(&self, held: Option<Value>, of: String) -> Value {
+    pub(super) fn choice_of(&self, held: Option<Value>, of: String) -> Value {
         let held = held.map(Box::new);
         self.made_value(Made::Option { held, of })
     }

@@ -13,7 +13,7 @@ use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Type, TypeKind};
 
 /// The container in which an expression looks something up.
-fn looked_up_in(expression: &Expression) -> Option<&Expression> {
+pub(super) fn looked_up_in(expression: &Expression) -> Option<&Expression> {
     let Kind::Method {
         base,
         name,
@@ -24,7 +24,7 @@ fn looked_up_in(expression: &Expression) -> Option<&Expression> {
         return None;
     };
     match (name.as_str(), arguments.len()) {
-        ("get", 1) | ("first" | "last", 0) => Some(base),
+        ("get", 1) | ("first" | "last" | "front" | "back", 0) => Some(base),
         ("copied" | "cloned", 0) => looked_up_in(base),
         _ => None,
     }
@@ -82,9 +82,12 @@ impl Runner<'_> {
             method,
             "is_some" | "is_none" | "unwrap" | "expect" | "unwrap_or" | "copied" | "cloned"
         );
+        let Kind::Method { .. } = base.kind else {
+            return None;
+        };
         let container = looked_up_in(base).filter(|_| asks)?;
         let element = self.element_type(container)?;
-        let found = self.value(base);
+        let found = self.method(base);
         let flag = |is: bool| Ok(self.computed(Number::Bool(is)));
         Some(match (method, arguments, found) {
             ("is_some" | "is_none", _, Ok(_)) => flag(method == "is_some"),
@@ -96,8 +99,32 @@ impl Runner<'_> {
         })
     }
 
+    /// The `Option` that a look-up gives, in place of what was found.
+    pub(super) fn as_option(
+        &self,
+        expression: &Expression,
+        found: Result<Value, Fault>,
+    ) -> Result<Value, Fault> {
+        let is_absent = found.as_ref().is_err_and(|fault| fault.is_absent);
+        let is_rust = self.frame.language == Language::Rust;
+        let container = match (&found, looked_up_in(expression)) {
+            (Ok(_), Some(container)) if is_rust => container,
+            (Err(_), Some(container)) if is_rust && is_absent => container,
+            _ => return found,
+        };
+        let Some(element) = self.element_type(container) else {
+            return found;
+        };
+        let is_copied = matches!(&expression.kind, Kind::Method { name, .. } if matches!(name.as_str(), "copied" | "cloned"));
+        let of = match is_copied {
+            true => element,
+            false => format!("&{element}"),
+        };
+        Ok(self.choice_of(found.ok(), of))
+    }
+
     /// The type of what a container has, empty where it is not known; `None`: it is no container.
-    fn element_type(&self, container: &Expression) -> Option<String> {
+    pub(super) fn element_type(&self, container: &Expression) -> Option<String> {
         let mut value = self.value(container).ok()?;
         for _ in 0..MAX_STEPS {
             match self.reader.view(&value, LONG) {
@@ -127,6 +154,32 @@ impl Runner<'_> {
         let mut visits = 0;
         let is_same = self.same_parts((&one, &other), left, DEEPEST, &mut visits)?;
         Some(Number::Bool(is_same == (operator == Binary::Equal)))
+    }
+
+    /// The struct, tuple or enum with data that an expression is.
+    pub(super) fn record_of(&self, expression: &Expression) -> Option<Value> {
+        let mut value = self.value(expression).ok()?;
+        for _ in 0..MAX_STEPS {
+            match self.reader.view(&value, LONG) {
+                View::Record(_) if self.number_of(&value, expression).is_err() => {
+                    return Some(value);
+                }
+                View::Alias(target) => value = target,
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// Whether two values of one type are equal as a derived `PartialEq` finds them.
+    pub(super) fn is_equal_part_by_part(
+        &self,
+        one: &Value,
+        other: &Value,
+        source: &Expression,
+    ) -> bool {
+        let mut visits = 0;
+        self.same_parts((one, other), source, DEEPEST, &mut visits) == Some(true)
     }
 
     fn same_parts(

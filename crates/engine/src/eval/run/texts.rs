@@ -118,19 +118,31 @@ impl Runner<'_> {
             module: self.module.clone(),
             ..*self
         };
-        let text = runner.text_of(index)?;
-        let number = match text {
-            Some(_) => None,
-            None => Some(runner.number(index)?),
+        let is_built = matches!(index.kind, Kind::Built { .. });
+        let text = match is_built {
+            true => None,
+            false => runner.text_of(index)?,
+        };
+        let whole = match text {
+            None if !is_built && self.frame.language == Language::Rust => self.record_of(index),
+            _ => None,
+        };
+        let number = match (&text, &whole) {
+            (None, None) if !is_built => Some(runner.number(index)?),
+            _ => None,
         };
         for entry in entries.iter() {
             let Some(key) = &entry.key else { continue };
             let is_it = match (&text, number) {
+                (None, None) if is_built => self.is_built(key.clone(), index)?,
+                (None, None) => match &whole {
+                    Some(whole) => self.is_equal_part_by_part(key, whole, index),
+                    None => false,
+                },
                 (Some(text), _) => self.text_in(key).as_ref() == Some(text),
                 (None, Some(number)) => self
                     .number_of(key, base)
                     .is_ok_and(|key| super::arithmetic::is_equal(key, number)),
-                (None, None) => false,
             };
             if is_it {
                 return Ok(Some(entry.value.clone()));

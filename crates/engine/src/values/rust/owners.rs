@@ -146,6 +146,12 @@ pub(super) fn note(reader: &Reader<'_>, value: &Value) -> Option<String> {
     ))
 }
 
+/// How many owners there are, and how many weak references.
+pub(crate) fn counts(reader: &Reader<'_>, value: &Value) -> Option<(u64, u64)> {
+    let shared = shared(reader, value).ok()??;
+    Some((shared.strong_count, shared.weaks()))
+}
+
 /// Children of a pointer beside those of its target: an owner's counts and its raw form.
 pub(crate) fn extras(reader: &Reader<'_>, value: &Value) -> Vec<NamedValue> {
     let mut extras = Vec::new();

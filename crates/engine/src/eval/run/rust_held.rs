@@ -1,0 +1,288 @@
+//! What Rust's cells, locks, atomic numbers, counted owners and durations hold, read without running the program: nothing is borrowed or
+//! locked for it, so it is answered, too, while the stopped thread itself has the lock.
+
+use super::rust_methods::looked_up_in;
+use super::{Fault, MAX_STEPS, Runner};
+use crate::eval::ir::{Expression, Kind};
+use crate::values::rust::counts;
+use crate::values::view::{LONG, View};
+use crate::values::{Number, Value, names};
+use dapple_symbols::functions::Language;
+use std::time::Duration;
+
+/// What a method without arguments does with what a cell or lock holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Guarded {
+    /// It gives a guard.
+    Guard,
+    /// It gives a `Result` or an `Option` with a guard in it.
+    Choice,
+}
+
+/// The methods that give guards; those that only try have `try_` before.
+const GUARDING: [&str; 5] = ["borrow", "borrow_mut", "lock", "read", "write"];
+
+/// The cells and locks that are known, and what their methods give. The field with what they hold is called `field`.
+fn guarded_by(path: &str, method: &str) -> Option<(Guarded, &'static str)> {
+    let is_tried = method.starts_with("try_");
+    Some(match (path, method) {
+        ("core::cell::RefCell", "borrow" | "borrow_mut") => (Guarded::Guard, "value"),
+        ("core::cell::RefCell", "try_borrow" | "try_borrow_mut") => (Guarded::Choice, "value"),
+        ("std::sync::poison::mutex::Mutex", "lock" | "try_lock")
+        | ("std::sync::poison::rwlock::RwLock", "read" | "write" | "try_read" | "try_write") => {
+            (Guarded::Choice, "data")
+        }
+        ("lock_api::mutex::Mutex", "lock" | "try_lock")
+        | ("lock_api::rwlock::RwLock", "read" | "write" | "try_read" | "try_write") => {
+            match is_tried {
+                true => (Guarded::Choice, "data"),
+                false => (Guarded::Guard, "data"),
+            }
+        }
+        _ => return None,
+    })
+}
+
+/// The owner and the function that are meant by a path as `Rc::strong_count`.
+fn counting(callee: &Expression) -> Option<(&str, &str)> {
+    let Kind::Name(name) = &callee.kind else {
+        return None;
+    };
+    let name = name.strip_prefix("std::").unwrap_or(name);
+    let path = name.strip_prefix("rc::").or(name.strip_prefix("sync::"));
+    let (owner, function) = path.unwrap_or(name).split_once("::")?;
+    let is_one = matches!(owner, "Rc" | "Arc")
+        && matches!(function, "strong_count" | "weak_count" | "ptr_eq");
+    is_one.then_some((owner, function))
+}
+
+/// Whether such a function is called, which is answered without the program.
+pub(in crate::eval) fn is_count(callee: &Expression, arguments: usize) -> bool {
+    counting(callee).is_some_and(|(_, function)| arguments == 1 + usize::from(function == "ptr_eq"))
+}
+
+impl Runner<'_> {
+    /// What `cell.borrow()` and `mutex.lock().unwrap()` lead to; `None`: the expression is something else.
+    pub(super) fn guarded(&self, expression: &Expression) -> Option<Value> {
+        let Kind::Method {
+            base,
+            name,
+            arguments,
+            ..
+        } = &expression.kind
+        else {
+            return None;
+        };
+        if self.frame.language != Language::Rust {
+            return None;
+        }
+        match (name.as_str(), &arguments[..]) {
+            ("unwrap", []) | ("expect", [_]) => match &base.kind {
+                Kind::Method {
+                    base,
+                    name,
+                    arguments,
+                    ..
+                } if arguments.is_empty() => self.held_by(base, name, Guarded::Choice),
+                _ => None,
+            },
+            (_, []) => self.held_by(base, name, Guarded::Guard),
+            _ => None,
+        }
+    }
+
+    fn held_by(&self, holder: &Expression, method: &str, gives: Guarded) -> Option<Value> {
+        if !GUARDING.contains(&method.trim_start_matches("try_")) {
+            return None;
+        }
+        let mut value = self.value(holder).ok()?;
+        for _ in 0..MAX_STEPS {
+            if let Some(resolved) = self.reader.resolve(&value)
+                && let Some((given, field)) =
+                    guarded_by(names::path_name(&resolved.type_.name), method)
+            {
+                let cell = self
+                    .reader
+                    .field(&value, field)
+                    .filter(|_| given == gives)?;
+                return match self.reader.view(&cell, LONG) {
+                    View::Alias(held) => Some(held),
+                    _ => None,
+                };
+            }
+            value = match self.reader.view(&value, LONG) {
+                View::Alias(target) => target,
+                View::Pointer {
+                    target: Some(target),
+                    ..
+                } => target,
+                _ => return None,
+            };
+        }
+        None
+    }
+
+    /// Whether an expression gives a reference, in Rust, for which what that leads to stands here: `*v.last().unwrap()` is the element.
+    pub(super) fn stands_for_target(&self, expression: &Expression) -> bool {
+        let Kind::Method {
+            base,
+            name,
+            arguments,
+            ..
+        } = &expression.kind
+        else {
+            return false;
+        };
+        if self.frame.language != Language::Rust {
+            return false;
+        }
+        let is_taken_out = matches!(
+            (name.as_str(), arguments.len()),
+            ("unwrap", 0) | ("expect", 1)
+        );
+        let is_reference = match &base.kind {
+            Kind::Method { name, .. } => !matches!(name.as_str(), "copied" | "cloned"),
+            _ => false,
+        };
+        let is_referred = matches!(
+            &base.kind,
+            Kind::Method { name, arguments, .. } if arguments.is_empty() && matches!(name.as_str(), "as_ref" | "as_mut")
+        );
+        let is_element = || {
+            let container = looked_up_in(base).filter(|_| is_reference);
+            container.is_some_and(|container| self.element_type(container).is_some())
+        };
+        is_taken_out && (is_referred || is_element()) || self.guarded(expression).is_some()
+    }
+
+    /// What `load(…)` of an atomic number says; `None`: it is something else.
+    pub(super) fn of_atomic(
+        &self,
+        value: &Value,
+        name: &str,
+        arguments: &[Expression],
+    ) -> Option<Value> {
+        let path = |value: &Value| {
+            let type_ = self.reader.resolve(value)?.type_;
+            let path = names::path_name(&type_.name);
+            path.starts_with("core::sync::atomic::Atomic").then_some(())
+        };
+        if name != "load" || arguments.len() != 1 {
+            return None;
+        }
+        path(value)?;
+        if let View::Leaf(text) = self.reader.view(value, LONG)
+            && let "true" | "false" = text.as_str()
+        {
+            return Some(self.computed(Number::Bool(text == "true")));
+        }
+        let mut value = value.clone();
+        for _ in 0..MAX_STEPS {
+            match self.reader.view(&value, LONG) {
+                View::Alias(target) => value = target,
+                _ => break,
+            }
+        }
+        Some(value)
+    }
+
+    /// What `as_millis()` and its like say of a `Duration`.
+    pub(super) fn of_duration(&self, value: &Value, name: &str) -> Option<Value> {
+        let type_ = self.reader.resolve(value)?.type_;
+        if names::path_name(&type_.name) != "core::time::Duration" {
+            return None;
+        }
+        let part = |name: &str| {
+            let part = self.reader.find(value, name)?;
+            let part = self.reader.find_integer(&part)?;
+            let size = self.reader.size_of(&part)?.min(8);
+            let mut word = [0; 8];
+            let bytes = self.reader.bytes(&part.contents, size).ok()?;
+            word.get_mut(..bytes.len())?.copy_from_slice(&bytes);
+            Some(u64::from_le_bytes(word))
+        };
+        let nanoseconds = u32::try_from(part("nanos")?).ok()?;
+        if nanoseconds >= 1_000_000_000 {
+            return None;
+        }
+        let duration = Duration::new(part("secs")?, nanoseconds);
+        let integer = |number: u128, size| Number::integer(number as i128, size, false);
+        Some(self.computed(match name {
+            "as_secs" => integer(duration.as_secs().into(), 8),
+            "as_millis" => integer(duration.as_millis(), 16),
+            "as_micros" => integer(duration.as_micros(), 16),
+            "as_nanos" => integer(duration.as_nanos(), 16),
+            "subsec_millis" => integer(duration.subsec_millis().into(), 4),
+            "subsec_micros" => integer(duration.subsec_micros().into(), 4),
+            "subsec_nanos" => integer(duration.subsec_nanos().into(), 4),
+            "as_secs_f64" => Number::Float {
+                value: duration.as_secs_f64(),
+                size: 8,
+            },
+            "as_secs_f32" => Number::Float {
+                value: duration.as_secs_f32().into(),
+                size: 4,
+            },
+            "is_zero" => Number::Bool(duration.is_zero()),
+            _ => return None,
+        }))
+    }
+
+    /// What `Rc::strong_count(&rc)` and its like say; `None`: another function is meant.
+    pub(super) fn of_counts(
+        &self,
+        callee: &Expression,
+        arguments: &[Expression],
+    ) -> Option<Result<Value, Fault>> {
+        let (owner, function) = counting(callee)?;
+        let is_owner = |name: &str| match owner {
+            "Rc" => name.starts_with("alloc::rc::Rc<"),
+            "Arc" => name.starts_with("alloc::sync::Arc<"),
+            _ => false,
+        };
+        if self.frame.language != Language::Rust {
+            return None;
+        }
+        let owners = |argument: &Expression| {
+            let mut value = match self.value(super::builtins::behind_reference(argument)) {
+                Ok(value) => value,
+                Err(fault) => return Some(Err(fault)),
+            };
+            for _ in 0..MAX_STEPS {
+                if is_owner(&self.reader.resolve(&value)?.type_.name) {
+                    return Some(Ok(value));
+                }
+                match self.reader.view(&value, LONG) {
+                    View::Alias(target) => value = target,
+                    _ => return None,
+                }
+            }
+            None
+        };
+        let pointer = |value: &Value| {
+            let pointer = self.reader.find_pointer(value)?;
+            self.reader.word(&pointer.contents).ok()
+        };
+        match (function, arguments) {
+            ("strong_count" | "weak_count", [argument]) => {
+                let value = match owners(argument)? {
+                    Ok(value) => value,
+                    Err(fault) => return Some(Err(fault)),
+                };
+                let (strong, weak) = counts(self.reader, &value)?;
+                Some(Ok(self.length(match function {
+                    "strong_count" => strong,
+                    _ => weak,
+                })))
+            }
+            ("ptr_eq", [one, other]) => {
+                let (one, other) = match (owners(one)?, owners(other)?) {
+                    (Ok(one), Ok(other)) => (pointer(&one)?, pointer(&other)?),
+                    (Err(fault), _) | (_, Err(fault)) => return Some(Err(fault)),
+                };
+                Some(Ok(self.computed(Number::Bool(one == other))))
+            }
+            _ => None,
+        }
+    }
+}
