@@ -92,3 +92,64 @@ fn each_thread_shows_its_own_variables_of_the_program_a_library_and_errno() {
     assert_eq!(session.exit_code(), 94);
     session.disconnect();
 }
+
+#[test]
+fn what_rust_declares_for_each_thread_has_its_written_name_and_value() {
+    let fixture = Fixture::new("thread_locals.rs");
+    let session = Session::started(&fixture, json!({}), &["thread"]);
+    let unset = "<not set in this thread yet>";
+    let stop = session.stopped_at(&fixture, "thread", StoppedEventReason::Breakpoint);
+    said(
+        &session,
+        &stop,
+        &[
+            ("LEVEL", "Cell { value: 9 }"),
+            ("thread_locals::LEVEL.get() + 1", "10"),
+            ("NAMES", "RefCell { value: [\"first\", \"second\"] }"),
+            ("NAMES.borrow()[1].len()", "6"),
+            ("STATE.get()", "5"),
+            ("other::LEVEL.get()", "78"),
+            ("LATER", unset),
+        ],
+    );
+    // The macro's other statics, which the linker has dropped, are nowhere.
+    let statics = session.scope(&stop.top, "Statics");
+    let mut shown = session.variables(statics.variables_reference);
+    shown.retain(|it| it.name.starts_with("thread_locals::"));
+    let mut lines: Vec<String> = shown
+        .iter()
+        .map(|it| format!("{} = {}", it.name, it.value))
+        .collect();
+    lines.sort();
+    let expected = [
+        "thread_locals::LATER = <not set in this thread yet>",
+        "thread_locals::LEVEL = Cell { value: 9 }",
+        "thread_locals::NAMES = RefCell { value: [\"first\", \"second\"] }",
+        "thread_locals::STATE = Cell { value: 5 }",
+        "thread_locals::other::LEVEL = Cell { value: 78 }",
+    ];
+    assert_eq!(lines, expected);
+    for it in &shown {
+        let expression = it.evaluate_name.as_deref().expect("an expression");
+        assert_eq!(
+            session.evaluate(&stop.top, expression),
+            it.value,
+            "{expression}"
+        );
+    }
+    session.resume(stop.thread);
+    let stop = session.stopped_at(&fixture, "thread", StoppedEventReason::Breakpoint);
+    said(
+        &session,
+        &stop,
+        &[
+            ("LEVEL", unset),
+            ("NAMES", "RefCell { value: [] }"),
+            ("STATE", "Cell { value: 4 }"),
+            ("other::LEVEL.get()", "77"),
+        ],
+    );
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+}

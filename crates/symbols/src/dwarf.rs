@@ -28,7 +28,7 @@ use crate::trait_tables::TraitTables;
 use crate::types::Type;
 use crate::{hoisted_constants, stray_rows};
 use gimli::{AttributeValue, EndianSlice, LittleEndian, Section, SectionId, UnitOffset};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
@@ -64,6 +64,8 @@ pub(crate) struct Dwarf<'a> {
     pub trait_tables: OnceLock<TraitTables>,
     /// See [`crate::indirect::own_code`].
     pub own_code: OnceLock<FxHashMap<u64, u64>>,
+    /// The linker's names of variables that each thread has.
+    pub thread_locals: OnceLock<FxHashSet<&'a [u8]>>,
 }
 
 /// The sections that units are read from.
@@ -238,6 +240,7 @@ impl<'a> Dwarf<'a> {
             package_types: Mutex::default(),
             trait_tables: OnceLock::new(),
             own_code: OnceLock::new(),
+            thread_locals: OnceLock::new(),
         }
     }
 

@@ -58,6 +58,7 @@ mod stray_rows;
 pub mod summary;
 mod supplementary;
 mod symbols;
+mod thread_statics;
 mod trait_tables;
 mod type_entries;
 mod type_names;

@@ -639,6 +639,9 @@ impl Module {
         address: FileAddress,
         context: &dyn LocationContext,
     ) -> Result<Vec<Piece>, Unavailable> {
+        if variable.dropped {
+            return Err(Unavailable::Dropped);
+        }
         let entry = Pointee::new(variable.unit, variable.offset, variable.function);
         self.dwarf(|dwarf| {
             let size = variable.type_id.and_then(|id| dwarf.type_size(id));

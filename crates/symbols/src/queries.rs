@@ -17,6 +17,7 @@ use crate::name_index::{AnyIndex, EntryKind, EntryPlace, NameIndex, OneUnit};
 use crate::names::{NamePattern, short_name};
 use crate::scopes::{Variable, VariableKind};
 use crate::symbols::FunctionSymbol;
+use crate::thread_statics::STORAGE;
 use crate::types::TypeId;
 use crate::{FileAddress, Module};
 use gimli::{AttributeValue, Expression, Operation, UnitOffset, constants as dw};
@@ -340,7 +341,12 @@ impl<'s, 'a> Queries<'s, 'a> {
     pub fn variables(&self, pattern: &NamePattern) -> Vec<FoundVariable> {
         let mut found: Vec<FoundVariable> = Vec::new();
         let mut seen = FxHashSet::default();
-        for (unit, offset) in self.candidates(pattern, EntryKind::Variable) {
+        let mut candidates = self.candidates(pattern, EntryKind::Variable);
+        if candidates.is_empty() {
+            let storage = self.index.entries_named(STORAGE, EntryKind::Variable);
+            candidates = self.with_units(storage);
+        }
+        for (unit, offset) in candidates {
             let variable = self
                 .dwarf
                 .variable(unit, offset, VariableKind::Static, 0, None);

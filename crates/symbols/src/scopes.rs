@@ -8,6 +8,7 @@ use crate::let_chains::BoundInside;
 use crate::lines::Row;
 use crate::name_index::{EntryKind, EntryPlace};
 use crate::names::{NamePattern, base_of};
+use crate::thread_statics::{STORAGE, written_name};
 use crate::types::{StaticMember, TypeId};
 use crate::{FileAddress, Module};
 use gimli::{AttributeValue, UnitOffset, constants as dw};
@@ -210,7 +211,13 @@ impl<'a> Dwarf<'a> {
         function: Option<FunctionId>,
     ) -> Option<Variable> {
         let name = match kind {
-            VariableKind::Static => self.qualified_name(chain)?,
+            VariableKind::Static => {
+                let name = self.qualified_name(chain)?;
+                match written_name(&name) {
+                    Some(written) => written.to_owned(),
+                    None => name,
+                }
+            }
             _ => String::from_utf8_lossy(self.chain_text(chain, dw::DW_AT_name)?).into_owned(),
         };
         let artificial = chain.flag(dw::DW_AT_artificial)
@@ -238,6 +245,9 @@ impl<'a> Dwarf<'a> {
         else {
             return false;
         };
+        if self.is_dropped_thread_local(chain, unit, expression) {
+            return true;
+        }
         let first = expression.0.slice().first();
         first.is_some_and(|&first| {
             matches!(
@@ -327,10 +337,21 @@ impl<'a> Dwarf<'a> {
 
     fn statics_named(&self, name: &str) -> Vec<Variable> {
         let wanted = NamePattern::new(name);
-        if !wanted.has_glob_base()
-            && let Some(places) = self.ask_index(|index| {
-                index.entries_named(self, wanted.base().as_bytes(), EntryKind::Variable)
-            })
+        if wanted.has_glob_base() {
+            return self.statics_among(&wanted, None);
+        }
+        let found = self.statics_among(&wanted, Some(wanted.base().as_bytes()));
+        match found.is_empty() {
+            true => self.statics_among(&wanted, Some(STORAGE)),
+            false => found,
+        }
+    }
+
+    /// The statics that are meant, of those with a base name.
+    fn statics_among(&self, wanted: &NamePattern, base: Option<&[u8]>) -> Vec<Variable> {
+        if let Some(base) = base
+            && let Some(places) =
+                self.ask_index(|index| index.entries_named(self, base, EntryKind::Variable))
         {
             let variable = |place: EntryPlace| {
                 let unit = self.unit(place.unit)?;
@@ -353,10 +374,14 @@ impl<'a> Dwarf<'a> {
             }
             for &offset in &self.index(unit).statics {
                 let chain = self.chain(unit, UnitOffset(offset));
-                let base = self
+                let own = self
                     .chain_text(&chain, dw::DW_AT_name)
                     .map(String::from_utf8_lossy);
-                if !base.is_some_and(|base| wanted.takes_base(base_of(&base))) {
+                let is_meant = own.is_some_and(|own| match base {
+                    Some(base) => base_of(&own).as_bytes() == base,
+                    None => wanted.takes_base(base_of(&own)),
+                });
+                if !is_meant {
                     continue;
                 }
                 let variable = self.static_or_constant(unit, offset);

@@ -222,6 +222,19 @@ impl<'a> SymbolTable<'a> {
         Some(self.sorted().get(index as usize)?.to_symbol())
     }
 
+    /// The names of all variables in thread-local storage (`STT_TLS`).
+    pub fn thread_locals(&self) -> Vec<&'a [u8]> {
+        let mut found = Vec::new();
+        self.each_table(|file, section, strings| {
+            let locals = records(file, section).filter(|it| it.kind == elf::STT_TLS.0);
+            found.extend(locals.filter_map(|record| {
+                let rest = strings.get(record.name..)?;
+                rest.get(..memchr::memchr(0, rest)?)
+            }));
+        });
+        found
+    }
+
     /// The offset in the module's thread-local storage of the variable of this name (`STT_TLS`).
     pub fn thread_local_named(&self, name: &str) -> Option<u64> {
         let mut found = None;

@@ -282,6 +282,12 @@ fn of_library(
         "core::cell::once::OnceCell" => cells::once_cell(reader, value),
         "core::cell::lazy::LazyCell" => cells::lazy_cell(reader, value),
         "core::cell::Ref" | "core::cell::RefMut" => cells::behind(reader, &field("value")?),
+        "std::sys::thread_local::native::lazy::Storage" => {
+            cells::thread_storage(reader, value, &field("value")?)
+        }
+        "std::sys::thread_local::native::eager::Storage" => {
+            cells::thread_storage(reader, value, &field("val")?)
+        }
         "std::sync::once_lock::OnceLock" => cells::once_lock(reader, value),
         "std::sync::lazy_lock::LazyLock" => cells::lazy_lock(reader, value),
         "std::sync::poison::mutex::Mutex" | "std::sync::poison::rwlock::RwLock" => {

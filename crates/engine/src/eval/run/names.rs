@@ -289,10 +289,23 @@ impl Runner<'_> {
                     .strip_suffix(name)
                     .is_some_and(|head| head.ends_with("::"))
         };
+        // One that the program has before what the linker dropped, and one of the function's own namespaces before others.
+        let own = self.frame.function.as_deref().unwrap_or_default();
+        let nearness = |variable: &&Variable| {
+            let scope = variable.name.strip_suffix(name).unwrap_or_default();
+            let shared = if own.starts_with(scope) {
+                scope.len()
+            } else {
+                0
+            };
+            (variable.dropped, std::cmp::Reverse(shared))
+        };
+        let exact = |variable: &&Variable| variable.name == global.unwrap_or(name);
         let found = statics
             .iter()
-            .find(|variable| variable.name == global.unwrap_or(name))
-            .or_else(|| statics.iter().find(is_named));
+            .filter(exact)
+            .min_by_key(nearness)
+            .or_else(|| statics.iter().filter(is_named).min_by_key(nearness));
         found.map(|found| self.variable(found, &self.module))
     }
 

@@ -67,6 +67,34 @@ pub(super) fn lock(reader: &Reader<'_>, value: &Value, path: &str) -> Result<Vie
     ))
 }
 
+/// What `thread_local!` declares: the thread's value.
+pub(super) fn thread_storage(
+    reader: &Reader<'_>,
+    value: &Value,
+    inside: &Value,
+) -> Result<View, Flaw> {
+    let state = held(reader, reader.field(value, "state").known()?);
+    let state = held(reader, reader.field(&state, "value").unwrap_or(state));
+    let state = match variant_name(reader, &state) {
+        Ok(name) => name,
+        Err(_) => match reader.view(&state, crate::values::view::SHORT) {
+            View::Leaf(name) => names::base_name(&name).to_owned(),
+            _ => return Err(Flaw::Layout),
+        },
+    };
+    let why = match state.as_str() {
+        // Without a value from the start until it is first used, or with one.
+        "Alive" | "Initial" => return Ok(View::Alias(held(reader, inside.clone()))),
+        "Uninitialized" => "not set in this thread yet",
+        "Destroyed" => "the thread has dropped it",
+        _ => return Err(Flaw::Layout),
+    };
+    let reason = Unavailable::Unsupported(why.to_owned());
+    let mut none = held(reader, inside.clone());
+    none.contents = Contents::Unavailable(reason);
+    Ok(View::Alias(none))
+}
+
 pub(super) fn once_cell(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
     let option = held(reader, reader.field(value, "inner").known()?);
     let name = "OnceCell";
