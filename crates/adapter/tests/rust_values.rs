@@ -4,6 +4,7 @@ mod support;
 
 use dapple_dap::types::*;
 use serde_json::json;
+use support::fixture::{Linking, Optimization};
 use support::{Fixture, Session};
 
 #[test]
@@ -75,5 +76,36 @@ fn structs_behind_pointers_with_a_length_show_their_fields_and_their_end() {
     let written = session.output(OutputEventCategory::Stdout);
     let last = "Packet { id: 7, tag: 1, body: [10, 21, 30] }\n";
     assert!(written.ends_with(last), "{written}");
+    session.disconnect();
+}
+
+#[test]
+fn what_takes_no_room_is_shown_where_it_was_optimised_out() {
+    let fixture = Fixture::built("roomless.rs", Optimization::Full, Linking::Pie);
+    let session = Session::started(&fixture, json!({}), &["inside"]);
+    let stop = session.stopped_at(&fixture, "inside", StoppedEventReason::Breakpoint);
+    let stack = session.stack(stop.thread);
+    let caller = stack
+        .iter()
+        .find(|frame| frame.name == "roomless::main")
+        .expect("its caller");
+    let scope = session.scope(caller, "Locals");
+    let locals = session.variables(scope.variables_reference);
+    let expected = [
+        ("unit", "Unit"),
+        ("marked", "Marked { unit: Unit }"),
+        ("nothing", "()"),
+        ("none", "[]"),
+        ("all", ".."),
+    ];
+    for (name, value) in expected {
+        let local = locals.iter().find(|local| local.name == name);
+        let local = local.unwrap_or_else(|| panic!("no {name}"));
+        assert_eq!(local.value, value, "{name}");
+    }
+    let marked = locals.iter().find(|local| local.name == "marked");
+    let children = session.variables(marked.expect("it was there").variables_reference);
+    assert_eq!(children[0].value, "Unit");
+    assert_eq!(session.evaluate(caller, "marked.unit"), "Unit");
     session.disconnect();
 }

@@ -235,6 +235,11 @@ impl Reader<'_> {
             Contents::Unavailable(Unavailable::OptimizedOut) if self.is_unit(value) => {
                 return View::Leaf("()".to_owned());
             }
+            Contents::Unavailable(Unavailable::OptimizedOut) if self.is_empty(value) => {
+                let mut empty = value.clone();
+                empty.contents = Contents::Bytes([].as_slice().into());
+                return self.view(&empty, limit);
+            }
             Contents::Unavailable(reason) => return View::Missing(self.reason(reason)),
             Contents::Number(number) => return self.number_view(value, *number, limit),
             Contents::Made(made) => return made.view(limit),
@@ -259,6 +264,19 @@ impl Reader<'_> {
         let type_ = self.resolve(value).map(|resolved| resolved.type_);
         type_.is_some_and(|type_| {
             matches!(type_.kind, TypeKind::Base(_)) && type_.size == Some(0) && &*type_.name == "()"
+        })
+    }
+
+    /// Whether it is a struct or an array of Rust's that takes no room, of which there is one value.
+    fn is_empty(&self, value: &Value) -> bool {
+        let type_ = self.resolve(value).map(|resolved| resolved.type_);
+        type_.is_some_and(|type_| {
+            let has_one_value = match &type_.kind {
+                TypeKind::Aggregate(aggregate) => aggregate.variants.is_none(),
+                TypeKind::Array { .. } => true,
+                _ => false,
+            };
+            type_.language == Language::Rust && type_.size == Some(0) && has_one_value
         })
     }
 
