@@ -10,6 +10,7 @@ use crate::gathering::Gathering;
 use crate::handlers::NO_DEBUG;
 use crate::handlers::building::Building;
 use crate::handlers::forks::Forks;
+use crate::kept::{self, KeptReferences};
 use crate::later::Later;
 use crate::loaded_sources::LoadedSources;
 use crate::main_loop::ServeOptions;
@@ -129,6 +130,9 @@ pub enum Location {
     Code(Address),
 }
 
+/// Why values of the console's are gone.
+const REPLACED: &str = "the program that this value was of has begun another (exec)";
+
 /// Values with what they look like.
 pub type Listing = Rc<[(NamedValue, Rendered)]>;
 
@@ -197,6 +201,8 @@ pub struct Adapter {
     pub callees: References<(ThreadId, Callee)>,
     pub frames: References<Frame>,
     pub references: References<Reference>,
+    /// What stays good when the program runs on.
+    pub kept: KeptReferences,
     pub locations: References<Location>,
     /// Parameters and locals by frame: clients ask for both scopes, the engine answers for both.
     variables: HashMap<FrameId, Listing>,
@@ -260,7 +266,8 @@ impl Adapter {
             gotos: References::new(),
             callees: References::new(),
             frames: References::new(),
-            references: References::new(),
+            references: References::within(1..=kept::FIRST - 1),
+            kept: KeptReferences::default(),
             locations: References::new(),
             variables: HashMap::new(),
             stopped_thread: None,
@@ -436,6 +443,27 @@ impl Adapter {
         })
     }
 
+    /// As [`Adapter::reference`]; it stays good when the program runs on.
+    ///
+    /// # Errors
+    /// The session has used up its numbers, or the engine's.
+    pub fn lasting_reference(
+        &mut self,
+        named: &NamedValue,
+        rendered: &Rendered,
+        frame: Option<FrameId>,
+    ) -> Result<i64, Failure> {
+        if rendered.named == 0 && rendered.indexed == 0 {
+            return Ok(0);
+        }
+        let debuggee = self.debuggee()?;
+        let kept = debuggee.keep(named.clone(), rendered.clone(), frame);
+        match kept.map_err(|error| to_dap::failure(&error))? {
+            Some(kept) => Ok(self.kept.insert(kept)?),
+            None => Ok(0),
+        }
+    }
+
     /// The reference for where the code is that a value leads to, if it does.
     ///
     /// # Errors
@@ -518,6 +546,7 @@ impl Adapter {
                 }
             }
             Event::Executed => {
+                self.kept.end(REPLACED);
                 if let Some(debuggee) = &self.debuggee {
                     outbox.event::<ProcessEvent>(to_dap::process(debuggee.process()));
                 }

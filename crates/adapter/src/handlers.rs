@@ -14,6 +14,7 @@ pub mod forks;
 mod frame_names;
 mod input;
 mod inspect;
+mod kept;
 mod locations;
 mod memory;
 mod modules;

@@ -20,6 +20,7 @@ mod exceptions;
 mod from_dap;
 mod gathering;
 mod handlers;
+mod kept;
 mod later;
 mod loaded_sources;
 mod logged;

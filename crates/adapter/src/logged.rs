@@ -4,6 +4,7 @@
 //! told goes into few messages; nothing waits for more.
 
 use crate::adapter::Adapter;
+use crate::kept::{self, Lasting};
 use crate::styling;
 use crossbeam_channel::Receiver;
 use dapple_dap::server::{ClientConventions, Outbox};
@@ -11,6 +12,8 @@ use dapple_dap::types::{OutputEvent, OutputEventBody, OutputEventCategory};
 use dapple_engine::Event;
 use dapple_engine::event::Logged;
 
+/// The most lines of one breakpoint's that are told one by one for the sake of the values in them.
+const MOST_APART: usize = 16;
 /// The most lines that are collected before they are told.
 const MOST_AT_ONCE: usize = 4096;
 
@@ -37,13 +40,20 @@ impl Adapter {
         next
     }
 
-    /// Tells what breakpoints wrote. What one wrote several times running is one message.
+    /// Tells what breakpoints wrote. What one wrote several times running is one message, unless there are values in it to be opened.
     pub fn tell_logged(&mut self, all: &[Logged], outbox: &Outbox, client: &ClientConventions) {
         let same = |a: &Logged, b: &Logged| a.position == b.position;
         let is_styled = outbox
             .client()
             .is_some_and(|client| styling::is_wanted(&client));
-        for run in all.chunk_by(same) {
+        let runs = all.chunk_by(same).flat_map(|run| {
+            let has_values = run.iter().any(|logged| !logged.values.is_empty());
+            run.chunks(match has_values && run.len() <= MOST_APART {
+                true => 1,
+                false => run.len(),
+            })
+        });
+        for run in runs {
             let mut text = String::new();
             for logged in run {
                 match is_styled {
@@ -53,6 +63,9 @@ impl Adapter {
                 text.push('\n');
             }
             let mut body = OutputEventBody::new(text).with_category(OutputEventCategory::Console);
+            if let [logged] = run {
+                body.variables_reference = self.values_of(logged);
+            }
             if let Some(position) = run.first().and_then(|logged| logged.position.as_ref()) {
                 let file = &position.file;
                 let known = self.breakpoints.source(&self.source_map.here(file));
@@ -67,5 +80,19 @@ impl Adapter {
             }
             outbox.event::<OutputEvent>(body);
         }
+    }
+
+    /// The reference for the values that a breakpoint's line has; none, too, when the session has used up its numbers.
+    fn values_of(&mut self, logged: &Logged) -> Option<i64> {
+        if logged.values.is_empty() {
+            return None;
+        }
+        let message = kept::Logged {
+            text: logged.text.clone(),
+            values: logged.values.clone(),
+        };
+        self.kept
+            .insert_logged(Lasting::Message(message.into()))
+            .ok()
     }
 }

@@ -494,7 +494,7 @@ pub fn exited(status: ExitStatus) -> ExitedEventBody {
 }
 
 /// A variable's value, in colours where the client takes them.
-fn value_text(text: &str, client: &InitializeRequestArguments) -> String {
+pub fn value_text(text: &str, client: &InitializeRequestArguments) -> String {
     match styling::is_wanted_in_values(client) {
         true => styling::value(text),
         false => text.to_owned(),

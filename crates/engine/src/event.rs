@@ -1,6 +1,7 @@
 //! What the engine tells without being asked.
 
 use crate::modules::ModuleInfo;
+use crate::session::kept::KeptValue;
 use crate::session::watching::{DataBreakpointState, DataHit};
 use crate::session::{BreakpointState, ProcessInfo, SourcePosition};
 pub use crate::written::Written;
@@ -135,6 +136,8 @@ pub struct Logged {
     pub position: Option<SourcePosition>,
     /// What it wrote, without an end of line.
     pub text: String,
+    /// Those of the values in it that have children.
+    pub values: Vec<KeptValue>,
 }
 
 impl StopReason {

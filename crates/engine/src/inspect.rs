@@ -2,6 +2,7 @@
 //! memory, code.
 
 pub(crate) mod declarations;
+pub(crate) mod kept;
 pub(crate) mod signals;
 
 use crate::disassembly::{self, Instruction, Window};

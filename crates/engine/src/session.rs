@@ -7,6 +7,7 @@ mod ends;
 mod exceptions;
 mod forks;
 mod keeper;
+pub mod kept;
 pub mod memory;
 pub mod moving;
 mod places;

@@ -1,6 +1,6 @@
 //! A child of what was shown, by its name: how clients speak of a variable that they want watched or set.
 
-use super::{inspect, registers};
+use super::{inspect, kept, registers};
 use crate::adapter::{Adapter, Reference, ScopeKind};
 use crate::to_dap;
 use dapple_dap::server::Failure;
@@ -8,6 +8,7 @@ use dapple_engine::Error;
 use dapple_engine::frame::FrameId;
 use dapple_engine::registers::shown::ShownRegister;
 use dapple_engine::values::{NamedValue, Rendered};
+use std::ops::Range;
 
 /// How many named children are looked through for one.
 const MOST_NAMED: u64 = 10_000;
@@ -29,6 +30,11 @@ pub fn child(
     container: i64,
     name: &str,
 ) -> Result<Result<(Child, Option<FrameId>), String>, Failure> {
+    if adapter.kept.has_number(container) {
+        let range = |named, indexed| range_for(name, named, indexed);
+        let (children, frame) = kept::looked_through(adapter, container, range)?;
+        return Ok(last_named(children, name, frame));
+    }
     adapter.partly_stopped()?;
     let Ok(reference) = adapter.references.get(container).cloned() else {
         return Err(Failure::new(format!(
@@ -56,25 +62,39 @@ pub fn child(
             frame,
             counts: (named, indexed),
         } => {
-            let index = name
-                .strip_prefix('[')
-                .and_then(|rest| rest.strip_suffix(']'))
-                .and_then(|index| index.parse::<u64>().ok())
-                .filter(|index| *index < indexed);
-            let range = match index {
-                Some(index) => named + index..named + index + 1,
-                None => 0..named.saturating_add(indexed).min(MOST_NAMED),
-            };
+            let range = range_for(name, named, indexed);
             let debuggee = adapter.partly_stopped()?;
             let children = debuggee.children(&value, expression.as_deref(), range);
             (children.map_err(engine)?, frame)
         }
     };
+    Ok(last_named(children, name, frame))
+}
+
+/// The children among which one of this name is.
+fn range_for(name: &str, named: u64, indexed: u64) -> Range<u64> {
+    let index = name
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+        .and_then(|index| index.parse::<u64>().ok())
+        .filter(|index| *index < indexed);
+    match index {
+        Some(index) => named + index..named + index + 1,
+        None => 0..named.saturating_add(indexed).min(MOST_NAMED),
+    }
+}
+
+/// Of several that have the name, the last.
+fn last_named(
+    children: Vec<(NamedValue, Rendered)>,
+    name: &str,
+    frame: Option<FrameId>,
+) -> Result<(Child, Option<FrameId>), String> {
     let found = children.into_iter().rfind(|(child, _)| child.name == name);
-    Ok(match found {
+    match found {
         Some(found) => Ok((Child::Value(Box::new(found)), frame)),
         None => Err(nothing(name)),
-    })
+    }
 }
 
 fn register(

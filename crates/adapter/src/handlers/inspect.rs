@@ -1,6 +1,6 @@
 //! Looking at the program: threads, stacks, variables, expressions, modules.
 
-use super::{frame_names, input, presentation, registers, sources};
+use super::{frame_names, input, kept, presentation, registers, sources};
 use crate::adapter::{Adapter, Location, Reference, ScopeKind};
 use crate::{clients, from_dap, to_dap};
 use dapple_dap::message::Empty;
@@ -20,9 +20,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Values and how they are shown.
-type Shown = Vec<(NamedValue, Rendered)>;
 
 /// The live threads; none where there is no program, which is no error to clients that ask at any time.
 pub fn threads(
@@ -239,8 +236,11 @@ pub fn variables(
     arguments: VariablesArguments,
     context: &mut Context,
 ) -> Result<VariablesResponse, Failure> {
-    adapter.partly_stopped()?;
     let id = arguments.variables_reference;
+    if adapter.kept.has_number(id) {
+        return kept::variables(adapter, &arguments, context);
+    }
+    adapter.partly_stopped()?;
     let Ok(reference) = adapter.references.get(id).cloned() else {
         return Err(Failure::new(format!(
             "there are no variables {id} any more; they are good until the program runs on"
@@ -284,7 +284,7 @@ pub fn variables(
             };
             let is_mixed = arguments.filter.is_none() && named > 0 && indexed > 0;
             let children = match is_mixed {
-                true => raw_last(range, named, indexed, children_in)?,
+                true => raw_last(range, named, indexed, |child| &child.0.name, children_in)?,
                 false => children_in(range)?,
             };
             let shown = show(adapter, children, frame, context)?;
@@ -294,15 +294,16 @@ pub fn variables(
 }
 
 /// Children by position, with what the value is made of behind its elements instead of among its named children.
-fn raw_last(
+pub(super) fn raw_last<T>(
     range: Range<u64>,
     named: u64,
     indexed: u64,
-    children_in: impl Fn(Range<u64>) -> Result<Shown, Failure>,
-) -> Result<Shown, Failure> {
+    name: impl Fn(&T) -> &str,
+    mut children_in: impl FnMut(Range<u64>) -> Result<Vec<T>, Failure>,
+) -> Result<Vec<T>, Failure> {
     let (own, all) = (named - 1, named.saturating_add(indexed));
     let raw = children_in(own..named)?;
-    if !raw.iter().any(|(child, _)| child.name == RAW) {
+    if !raw.iter().any(|child| name(child) == RAW) {
         return children_in(range);
     }
     let mut children = Vec::new();
@@ -331,7 +332,7 @@ pub(super) fn page<T>(
         .collect()
 }
 
-fn wants_hex(format: Option<&ValueFormat>) -> bool {
+pub(super) fn wants_hex(format: Option<&ValueFormat>) -> bool {
     format.is_some_and(|format| format.hex == Some(true))
 }
 
@@ -442,7 +443,12 @@ pub fn evaluate(
         Some(EvaluateArgumentsContext::Clipboard) => whole(adapter, named)?,
         _ => (named, rendered),
     };
-    let reference = adapter.reference(&named, &rendered, frame)?;
+    let reference = match arguments.context {
+        Some(EvaluateArgumentsContext::Repl) => {
+            adapter.lasting_reference(&named, &rendered, frame)?
+        }
+        _ => adapter.reference(&named, &rendered, frame)?,
+    };
     let mut response = EvaluateResponse::new(rendered.text.clone(), reference);
     if context.client().supports_variable_type == Some(true) && !rendered.type_name.is_empty() {
         response = response.with_type(function.unwrap_or_else(|| rendered.type_name.clone()));

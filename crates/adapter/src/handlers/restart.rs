@@ -12,6 +12,9 @@ use dapple_dap::types::{
 use dapple_engine::Event;
 use dapple_engine::session::Leave;
 
+/// Why values of the console's are gone.
+const RESTARTED: &str = "this value was of the run before: the program was started again";
+
 /// Whether the client does better by ending the session and starting another: VS Code shows stale state else.
 pub fn is_better_left_to(client: &InitializeRequestArguments) -> bool {
     let id = client.client_id.as_deref().unwrap_or_default();
@@ -88,6 +91,7 @@ fn end_quietly(adapter: &mut Adapter, context: &mut Context) {
         }
     }
     adapter.resumed();
+    adapter.kept.end(RESTARTED);
     adapter.breakpoints.forget_engine();
     adapter.asked_to_end = false;
     adapter.patience = None;

@@ -4,6 +4,7 @@
 //! for two things in one session, so a stale one is told from a wrong one and never means something else.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 /// Why a reference names nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -38,15 +39,14 @@ pub struct References<T> {
     current: HashMap<i64, T>,
     /// Things that outlive a resume.
     lasting: HashMap<i64, T>,
+    /// The number that was given out last.
     last: i64,
+    numbers: RangeInclusive<i64>,
 }
 
-/// All numbers of a session are used up.
+/// All numbers of a table are used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "all {} references of this session are used up; start a new session",
-    i32::MAX
-)]
+#[error("all references of this session are used up; start a new session")]
 pub struct Exhausted;
 
 impl<T> Default for References<T> {
@@ -58,11 +58,31 @@ impl<T> Default for References<T> {
 impl<T> References<T> {
     /// An empty table.
     pub fn new() -> Self {
+        Self::within(1..=i64::from(i32::MAX))
+    }
+
+    /// An empty table that gives out these numbers, of those that are greater than 0 and at most `i32::MAX`: where several tables share
+    /// one kind of reference.
+    pub fn within(numbers: RangeInclusive<i64>) -> Self {
+        let first = *numbers.start().max(&1);
+        let numbers = first..=*numbers.end().min(&i32::MAX.into());
         Self {
             current: HashMap::new(),
             lasting: HashMap::new(),
-            last: 0,
+            last: first - 1,
+            numbers,
         }
+    }
+
+    /// Whether a number is one of this table's, given out or not.
+    pub fn has_number(&self, reference: i64) -> bool {
+        self.numbers.contains(&reference)
+    }
+
+    /// Takes a thing out: its number names nothing any more.
+    pub fn remove(&mut self, reference: i64) -> Option<T> {
+        let current = self.current.remove(&reference);
+        current.or_else(|| self.lasting.remove(&reference))
     }
 
     /// Adds a thing that lives until [`clear_generation`](Self::clear_generation).
@@ -133,7 +153,7 @@ impl<T> References<T> {
     }
 
     fn missing(&self, reference: i64) -> ReferenceError {
-        if (1..=self.last).contains(&reference) {
+        if (*self.numbers.start()..=self.last).contains(&reference) {
             ReferenceError::Stale(reference)
         } else {
             ReferenceError::Unknown(reference)
@@ -141,7 +161,7 @@ impl<T> References<T> {
     }
 
     fn next(&mut self) -> Result<i64, Exhausted> {
-        if self.last >= i64::from(i32::MAX) {
+        if self.last >= *self.numbers.end() {
             return Err(Exhausted);
         }
         self.last += 1;
@@ -176,6 +196,21 @@ mod tests {
         assert_eq!(table.find(&"b"), None);
         table.clear_generation();
         assert_eq!(table.find(&"a"), None);
+    }
+
+    #[test]
+    fn tables_share_numbers_and_forget_what_is_taken_out() {
+        let mut table = References::within(10..=11);
+        let first = table.insert_lasting("a").expect("room");
+        assert_eq!(
+            (first, table.has_number(11), table.has_number(9)),
+            (10, true, false)
+        );
+        assert_eq!(table.remove(first), Some("a"));
+        assert_eq!(table.get(first), Err(ReferenceError::Stale(first)));
+        assert_eq!(table.get(9), Err(ReferenceError::Unknown(9)));
+        assert_eq!(table.insert("b"), Ok(11));
+        assert_eq!(table.insert("c"), Err(Exhausted));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::eval::Parsed;
 use crate::eval::calls::Calls;
 use crate::eval::quick::Quick;
 use crate::frame::{Frame, StackCache};
+use crate::inspect::kept::KeptValue;
 use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::registers::{Live, Registers};
@@ -169,18 +170,25 @@ impl Expression {
         quick.number(&here.registers, here.memory)
     }
 
-    /// Its value as text.
+    /// Its value as text, and the value where it has children.
     ///
     /// # Errors
     /// Why there is none.
-    pub(crate) fn text_of_value(&mut self, here: &Here<'_>) -> Result<String, Error> {
+    pub(crate) fn shown(&mut self, here: &Here<'_>) -> Result<(String, Option<KeptValue>), Error> {
         let ready = self.ready(here)?;
         let quick = ready.quick.as_ref();
         if let Some(text) = quick.and_then(|quick| quick.text(&here.registers, here.memory)) {
-            return Ok(text);
+            return Ok((text, None));
         }
-        let named = ready.parsed.value(here.frame()?, &here.reader())?;
-        Ok(here.reader().render(&named.value).text)
+        let (frame, reader) = (here.frame()?, here.reader());
+        let named = ready.parsed.value(frame, &reader)?;
+        let rendered = reader.render(&named.value);
+        let text = rendered.text.clone();
+        let named = NamedValue {
+            name: self.text.to_string(),
+            ..named
+        };
+        Ok((text, KeptValue::logged(named, rendered, frame, &reader)))
     }
 
     /// Its value.

@@ -4,6 +4,7 @@
 //! braces. What can't be evaluated shows its reason in angle brackets, and the program goes on.
 
 use crate::breakpoints::condition::{Expression, Here};
+use crate::inspect::kept::KeptValue;
 use crate::values::{Contents, Number, Reader, Value, number_of};
 use dapple_symbols::functions::Language;
 
@@ -33,6 +34,14 @@ struct Format {
     width: usize,
     decimals: Option<usize>,
     letter: Option<char>,
+}
+
+/// What a breakpoint has written.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Message {
+    pub(crate) text: String,
+    /// Those of the values in it that have children.
+    pub(crate) values: Vec<KeptValue>,
 }
 
 /// The widest field; wider ones are a slip.
@@ -136,16 +145,19 @@ impl LogMessage {
     }
 
     /// The message for a stopped thread.
-    pub(crate) fn text(&mut self, here: &Here<'_>) -> String {
-        let mut text = String::new();
+    pub(crate) fn message(&mut self, here: &Here<'_>) -> Message {
+        let mut message = Message::default();
         for part in &mut self.parts {
             match part {
-                Part::Text(plain) => text.push_str(plain),
+                Part::Text(plain) => message.text.push_str(plain),
                 Part::Value {
                     expression, format, ..
                 } => {
                     let shown = match format {
-                        None => expression.text_of_value(here),
+                        None => expression.shown(here).map(|(text, value)| {
+                            message.values.extend(value);
+                            text
+                        }),
                         Some(format) => match expression.quick_number(here) {
                             Some(number) if format.is_of_numbers() => Ok(format.of(number)),
                             _ => expression
@@ -153,11 +165,12 @@ impl LogMessage {
                                 .map(|named| format.apply(&named.value, &here.reader())),
                         },
                     };
-                    text.push_str(&shown.unwrap_or_else(|error| format!("<{error}>")));
+                    let text = shown.unwrap_or_else(|error| format!("<{error}>"));
+                    message.text.push_str(&text);
                 }
             }
         }
-        text
+        message
     }
 }
 

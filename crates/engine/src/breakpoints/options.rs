@@ -2,7 +2,7 @@
 
 use super::condition::{Expression, Here, language_at};
 use super::hits::HitCondition;
-use super::log::LogMessage;
+use super::log::{LogMessage, Message};
 use crate::modules::Modules;
 use crate::{Address, Error};
 use rustc_hash::FxHashSet;
@@ -51,7 +51,7 @@ pub(crate) enum Act {
     GoOn,
     Stop,
     /// The message is to be told; it goes on.
-    Log(String),
+    Log(Message),
     /// The condition can't be evaluated: it stops, and says why.
     Undecided(String),
     /// The condition has to call a function: it is decided when all have stopped.
@@ -191,7 +191,7 @@ impl Rules {
             }
         }
         match (self.count_hit(), &mut self.log) {
-            (Act::Stop, Some(log)) => Act::Log(log.text(here)),
+            (Act::Stop, Some(log)) => Act::Log(log.message(here)),
             (act, _) => act,
         }
     }

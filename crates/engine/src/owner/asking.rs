@@ -59,6 +59,7 @@ impl Owner {
                         text: format!(
                             "the condition `{condition}` calls a function of the program: all threads are stopped for that, each time"
                         ),
+                        values: Vec::new(),
                     }));
                 }
                 let holds = self.holds_calling(thread, &calling.condition, calling.not_begun);

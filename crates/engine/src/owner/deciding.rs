@@ -3,6 +3,7 @@
 use super::Owner;
 use super::asking::reason_of;
 use crate::breakpoints::condition::Here;
+use crate::breakpoints::log::Message;
 use crate::breakpoints::model::Place;
 use crate::breakpoints::options::Act;
 use crate::event::{Logged, StopReason};
@@ -119,11 +120,12 @@ impl Owner {
         match act {
             Act::GoOn => {}
             Act::Stop => stopping.push(id),
-            Act::Log(text) => self.tell(Event::Logged(Logged {
+            Act::Log(Message { text, values }) => self.tell(Event::Logged(Logged {
                 breakpoint: id,
                 thread,
                 position: place.and_then(|place| place.position),
                 text,
+                values,
             })),
             Act::Undecided(reason) => {
                 stopping.push(id);

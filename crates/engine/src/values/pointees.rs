@@ -4,7 +4,7 @@
 //! have an end.
 
 use super::render::Told;
-use super::view::Resolved;
+use super::view::{Resolved, SHORT, View};
 use super::{Reader, Value};
 use crate::heap::Around;
 use dapple_symbols::functions::Language;
@@ -15,7 +15,7 @@ pub(super) const FREED: &str = "<freed>";
 
 impl Reader<'_> {
     /// Whether an address is in memory that the program has given back.
-    pub(super) fn is_freed(&self, address: u64) -> bool {
+    pub(crate) fn is_freed(&self, address: u64) -> bool {
         let Some(live) = self.live.filter(|_| self.looks_at_heap && address != 0) else {
             return false;
         };
@@ -25,6 +25,19 @@ impl Reader<'_> {
             live,
         };
         self.modules.heap().is_freed(address, around)
+    }
+
+    /// Whether a value stands for something that lies elsewhere: a pointer, a reference, an owner.
+    pub(crate) fn leads_elsewhere(&self, value: &Value) -> bool {
+        matches!(
+            self.view(value, SHORT),
+            View::Pointer { .. } | View::Alias(_)
+        )
+    }
+
+    /// All bytes of a value, where its size is known and they can be read.
+    pub(crate) fn all_bytes(&self, value: &Value) -> Option<Vec<u8>> {
+        self.bytes(&value.contents, self.size_of(value)?).ok()
     }
 
     /// Whether a value is in such memory.

@@ -1,0 +1,40 @@
+//! Values that are looked at after the program has run on.
+
+use super::Session;
+use crate::Error;
+use crate::frame::FrameId;
+use crate::inspect::kept::Keeping;
+pub use crate::inspect::kept::{KeptValue, Opened};
+use crate::values::{Format, NamedValue, Rendered};
+use std::ops::Range;
+
+impl Session {
+    /// Keeps a value beyond the stop that it was found in; `None`: it has no children. Without a frame, it is of the innermost one of the thread
+    /// that stopped.
+    ///
+    /// # Errors
+    /// As [`Session::variables`].
+    pub fn keep(
+        &self,
+        named: NamedValue,
+        rendered: Rendered,
+        frame: Option<FrameId>,
+    ) -> Result<Option<KeptValue>, Error> {
+        self.look(move |threads| threads.keep(named, rendered, frame))?
+    }
+
+    /// Children of a kept value by position, as [`Session::children`], in a format unless the value has one. In a later stop they are what
+    /// is there now.
+    ///
+    /// # Errors
+    /// [`Error::Refused`]: what has become of the value; and as [`Session::variables`].
+    pub fn open_kept(
+        &self,
+        kept: &KeptValue,
+        range: Range<u64>,
+        format: Option<Format>,
+    ) -> Result<Opened, Error> {
+        let kept = kept.clone();
+        self.look(move |threads| threads.open_kept(&kept, range, format))?
+    }
+}
