@@ -9,8 +9,8 @@ use dapple_symbols::lines::LineRow;
 /// What a place in the step's activation means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The inlined code that is to be left is left.
-    Out,
+    /// The inlined code that is to be left is left. So many of the inlined calls around the step's start are still around the place.
+    Out(usize),
     /// The step ends there. With a number: before so many of the inlined calls there.
     Ends(Option<usize>),
     /// In the middle of another line, which is the one to finish from there on.
@@ -35,7 +35,7 @@ impl Step {
             return self.advance(cx);
         };
         match self.verdict(&at, cx) {
-            Verdict::Out => return self.finish(cx),
+            Verdict::Out(inside) => return self.out_of_inlined(&at, inside, cx),
             Verdict::Ends(before) => {
                 self.before = before.unwrap_or(self.before);
                 return Action::Finished;
@@ -63,9 +63,13 @@ impl Step {
             .take_while(|(a, b)| a.ranges == b.ranges)
             .count();
         if self.only_out {
-            // Out of an inlined call: only its own code is left to run.
-            return match inside < self.inlined.len() {
-                true => Verdict::Out,
+            // Out of an inlined call: only its own code is left to run. Out of none, code that the function has of a library: likewise.
+            let is_out = match self.inlined.is_empty() {
+                true => cx.is_of_users(at, 0),
+                false => inside < self.inlined.len(),
+            };
+            return match is_out {
+                true => Verdict::Out(inside),
                 false => Verdict::OnTheWay,
             };
         }

@@ -1,6 +1,7 @@
 //! The way from a function to who called it: the nearest caller with the user's source, or, on a step into, what a library on the
 //! way calls of the user's before that: a closure of `map` at its end, the comparison of a sort, once more.
 
+use super::position::Position;
 use super::{Action, Call, Context, Phase, Step};
 use crate::frame::PhysicalFrame;
 use crate::session::StepKind;
@@ -37,12 +38,48 @@ impl Step {
         self.phase = Phase::Leaving;
         self.left = None;
         match (self.kind, direct) {
-            (StepKind::Out, Some(target)) if !cx.position().is_some_and(|at| at.in_users) => {
+            (StepKind::Out, Some(target))
+                if self.any_source && !cx.position().is_some_and(|at| at.in_users) =>
+            {
                 self.left = cx.registers.pc();
                 target
             }
             _ => Action::Run,
         }
+    }
+
+    /// Out of an inlined call, into what is around it: the outermost `inside` of the inlined calls at `at`, and the function. If that is a
+    /// library's, on to the nearest of those that is the user's, or else to a caller.
+    pub(super) fn out_of_inlined(
+        &mut self,
+        at: &Position,
+        inside: usize,
+        cx: &Context<'_>,
+    ) -> Action {
+        if self.any_source {
+            return self.finish(cx);
+        }
+        match (0..=inside).rfind(|depth| cx.is_of_users(at, *depth)) {
+            // In another call that is inlined there, even if not at its beginning: shown before it.
+            Some(depth) if depth == inside && at.inlined.len() > inside => {
+                self.before = at.inlined.len() - inside;
+                Action::Finished
+            }
+            Some(depth) if depth == inside => self.finish(cx),
+            Some(depth) => {
+                self.settle(cx);
+                self.inlined.truncate(depth + 1);
+                self.advance(cx)
+            }
+            None => self.leave_library(cx),
+        }
+    }
+
+    /// To the nearest caller with the user's source. What the library's function returns there is not what the step has left.
+    fn leave_library(&mut self, cx: &Context<'_>) -> Action {
+        let action = self.leave(cx);
+        self.left = None;
+        action
     }
 
     /// Whether a caller is worth stopping in.
@@ -58,7 +95,12 @@ impl Step {
     /// After a return.
     pub(super) fn arrive_in_caller(&mut self, cx: &Context<'_>) -> Action {
         if self.kind == StepKind::Out {
-            return self.finish(cx);
+            let in_users = self.any_source || cx.position().is_some_and(|at| at.in_users);
+            return match self.phase == Phase::Leaving || in_users {
+                true => self.finish(cx),
+                // The user's code was inlined into the library's function that has returned.
+                false => self.leave_library(cx),
+            };
         }
         match cx.position() {
             Some(at) if at.in_users || (self.any_source && at.row.is_some()) => {
@@ -106,5 +148,19 @@ impl Step {
             left: true,
         });
         action
+    }
+}
+
+impl Context<'_> {
+    /// Whether code at a place is the user's: that of the function with `depth` 0, or of an inlined call around the place.
+    pub(super) fn is_of_users(&self, at: &Position, depth: usize) -> bool {
+        // Where the next call in it is written tells that.
+        match at.inlined.get(depth) {
+            Some(call) => call
+                .call_site
+                .as_ref()
+                .is_some_and(|site| self.places.is_users(&site.file)),
+            None => at.users,
+        }
     }
 }

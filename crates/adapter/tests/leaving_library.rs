@@ -1,0 +1,63 @@
+//! A step out of a closure that a library calls ends in the user's function that called the library, also where the optimiser has put
+//! one into the other.
+
+mod support;
+
+use dapple_dap::types::*;
+use serde_json::json;
+use support::fixture::{Linking, Optimization};
+use support::{Fixture, Session, file_of};
+
+/// The functions of `leaving_library.rs` in their order, each with a closure that has a mark of the function's name.
+const FUNCTIONS: [&str; 16] = [
+    "once_lock",
+    "once_cell",
+    "once",
+    "lazy",
+    "thread_local",
+    "thread_local_lazy",
+    "mapped",
+    "filtered",
+    "sorted",
+    "each",
+    "entry",
+    "retained",
+    "optional",
+    "caught",
+    "scoped",
+    "boxed",
+];
+
+/// The function that a step out of each closure ends in, with its source where that is another.
+fn ends(optimization: Optimization) -> Vec<String> {
+    let fixture = Fixture::built("leaving_library.rs", optimization, Linking::Pie);
+    let session = Session::started(&fixture, json!({}), &FUNCTIONS);
+    let mut ends = Vec::new();
+    for (done, name) in FUNCTIONS.iter().enumerate() {
+        let stop = session.stopped_at(&fixture, name, StoppedEventReason::Breakpoint);
+        // The closure may be called again before it is left for good.
+        session.set_breakpoints(&fixture, &FUNCTIONS[done + 1..]);
+        session.ok::<StepOutRequest>(StepOutArguments::new(stop.thread));
+        let out = session.stopped(StoppedEventReason::Step);
+        ends.push(match file_of(&out.top) == Some(fixture.path()) {
+            true => out.top.name,
+            false => format!("{} of {:?}", out.top.name, file_of(&out.top)),
+        });
+        session.resume(stop.thread);
+    }
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+    ends
+}
+
+#[test]
+fn a_step_out_of_a_closure_ends_in_the_users_function() {
+    // A closure of `boxed` itself calls the last one.
+    let expected = FUNCTIONS.map(|name| match name {
+        "boxed" => "leaving_library::boxed::{closure#0}".to_owned(),
+        name => format!("leaving_library::{name}"),
+    });
+    for optimization in [Optimization::None, Optimization::Full] {
+        assert_eq!(ends(optimization), expected, "{optimization:?}");
+    }
+}
