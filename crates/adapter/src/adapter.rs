@@ -6,6 +6,7 @@ use crate::clients;
 use crate::data_breakpoints::DataBreakpoints;
 use crate::disassembled::{Disassembled, ShowDisassembly};
 use crate::exceptions::Exceptions;
+use crate::fetched::Fetched;
 use crate::gathering::Gathering;
 use crate::handlers::NO_DEBUG;
 use crate::handlers::building::Building;
@@ -21,9 +22,7 @@ use crate::source_map::SourceMap;
 use crate::styling;
 use crate::to_dap;
 use crossbeam_channel::{Receiver, Sender};
-use dapple_dap::server::{
-    ClientConventions, Exhausted, Failure, LateProgress, Outbox, Progress, References,
-};
+use dapple_dap::server::{ClientConventions, Exhausted, Failure, Outbox, Progress, References};
 use dapple_dap::transport::Writer;
 use dapple_dap::types::{
     Breakpoint, BreakpointEvent, BreakpointEventBody, BreakpointEventReason, ExitedEvent,
@@ -196,6 +195,7 @@ pub struct Adapter {
     pub forks: Forks,
     pub sources: LoadedSources,
     pub disassembled: Disassembled,
+    pub fetched: Fetched,
     pub gotos: References<Address>,
     /// Calls that a thread's line makes, from where it stands.
     pub callees: References<(ThreadId, Callee)>,
@@ -209,8 +209,6 @@ pub struct Adapter {
     stopped_thread: Option<ThreadId>,
     /// An index that is being made.
     indexing: Option<Progress>,
-    /// Debug information that servers are asked for.
-    fetching: Option<LateProgress>,
     stdout: TextStream,
     stderr: TextStream,
 }
@@ -263,6 +261,7 @@ impl Adapter {
             forks: Forks::default(),
             sources: LoadedSources::default(),
             disassembled: Disassembled::default(),
+            fetched: Fetched::default(),
             gotos: References::new(),
             callees: References::new(),
             frames: References::new(),
@@ -272,7 +271,6 @@ impl Adapter {
             variables: HashMap::new(),
             stopped_thread: None,
             indexing: None,
-            fetching: None,
             stdout: TextStream::default(),
             stderr: TextStream::default(),
         }
@@ -536,8 +534,15 @@ impl Adapter {
                 self.tell_indexing(&module, done, total, outbox);
             }
             Event::Indexed { .. } => self.indexing = None,
-            Event::Fetching { module } => self.tell_fetching(&module, outbox),
-            Event::Fetched { .. } => self.fetching = None,
+            Event::Fetching { module, source } => {
+                self.tell_fetching(&module, source.as_deref(), outbox);
+            }
+            Event::Fetched { .. } => self.fetched.progress = None,
+            Event::SourceFetched {
+                build_id,
+                source,
+                file,
+            } => self.source_fetched((build_id, source), file, outbox),
             Event::Forked { process, name } => self.tell_forked(process, &name, outbox),
             Event::Followed(process) => {
                 outbox.event::<ProcessEvent>(to_dap::process(&process));
@@ -563,22 +568,6 @@ impl Adapter {
             Progress::start(outbox, format!("Indexing {}", name.to_string_lossy()))
         });
         progress.update(None, Some(100.0 * done as f64 / total.max(1) as f64));
-    }
-
-    /// Shows what servers are asked for, once that takes long; the user may do without.
-    fn tell_fetching(&mut self, module: &Path, outbox: &Outbox) {
-        let name = module.file_name().unwrap_or(module.as_os_str());
-        let title = format!("Fetching debug information of {}", name.to_string_lossy());
-        let later = self.later.clone();
-        let stop = move || {
-            later.run(|adapter, _, _| {
-                if let Some(debuggee) = &adapter.debuggee {
-                    // One that has ended waits for nothing.
-                    let _ = debuggee.stop_fetching();
-                }
-            });
-        };
-        self.fetching = Some(LateProgress::start_cancellable(outbox, title, stop));
     }
 
     fn tell_stops(&mut self, stops: &[Stop], outbox: &Outbox) {
@@ -707,7 +696,7 @@ impl Adapter {
         self.phase = Phase::Ended;
         self.debuggee = None;
         self.untraced = None;
-        self.fetching = None;
+        self.fetched.progress = None;
         outbox.event::<ExitedEvent>(to_dap::exited(status));
         outbox.event::<TerminatedEvent>(Default::default());
     }
@@ -739,7 +728,7 @@ impl Adapter {
         self.patience = None;
         // Nothing of a build is left behind.
         self.building = None;
-        self.fetching = None;
+        self.fetched.progress = None;
         self.forks.end();
         if let Some(debuggee) = self.debuggee.take() {
             debuggee.leave(self.leave);

@@ -153,6 +153,17 @@ impl Adapter {
             ShowDisassembly::Auto => is_here != Some(true),
             ShowDisassembly::Always => true,
         };
+        if is_here == Some(false)
+            && !is_terminal
+            && self.show_disassembly != ShowDisassembly::Always
+            && let Some(source) = self.fetched_source(frame)
+        {
+            shown.source = Some(source);
+            if frame.id.index == 0 {
+                self.in_disassembly.remove(&frame.id.thread);
+            }
+            return Ok(());
+        }
         let position = frame.position.as_ref().filter(|_| is_here == Some(false));
         let origin = position.map(|at| format!("{}:{}", at.file.display(), at.line));
         let disassembled = match wants_disassembly {

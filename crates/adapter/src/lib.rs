@@ -17,6 +17,7 @@ mod clients;
 mod data_breakpoints;
 mod disassembled;
 mod exceptions;
+mod fetched;
 mod from_dap;
 mod gathering;
 mod handlers;

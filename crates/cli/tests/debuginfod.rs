@@ -193,3 +193,176 @@ fn a_server_that_takes_long_is_shown_and_can_be_done_without() {
     assert_eq!(adapter.wait_for::<ExitedEvent>().exit_code, 2);
     adapter.disconnect();
 }
+
+/// What a program is made of whose source is nowhere.
+const GONE: &str = "static int twice(int x) {
+    x = x + 1;
+    return x + x;
+}
+int main(int argc, char **argv) {
+    int two = twice(argc);
+    return two;
+}
+";
+
+/// A program whose source was deleted. The folder, and its build id.
+fn without_source(name: &str) -> (PathBuf, String) {
+    let folder = scratch(name);
+    std::fs::write(folder.join("gone.c"), GONE).expect("the folder is there");
+    let flags = ["-g", "-gdwarf-5", "-Wl,--build-id", "gone.c", "-o"];
+    // Of those that are here it is clang that writes the sources' checksums.
+    let arguments = [&flags[..], &["program"]].concat();
+    run(&folder, "clang-22", &arguments);
+    std::fs::remove_file(folder.join("gone.c")).expect("it was there");
+    let notes = run(&folder, "readelf", &["-n", "program"]);
+    let id = notes
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("Build ID: "));
+    let id = id.expect("a build id").to_owned();
+    (folder, id)
+}
+
+/// Puts a client in the folder that gives out `file` for the source, once the FIFO `go` was written to, and notes that it was asked.
+fn source_client(folder: &Path, id: &str, file: &Path) {
+    let (source, file) = (folder.join("gone.c"), file.display());
+    let script = format!(
+        "#!/bin/sh\ncd '{}'\necho \"$@\" >> asked\n[ \"$1 $2 $3\" = 'source {id} {}' ] || exit 1\nread x < go\necho '{file}'\n",
+        folder.display(),
+        source.display()
+    );
+    support::script(&folder.join("debuginfod-find"), &script);
+    let _ = std::fs::remove_file(folder.join("go"));
+    let _ = std::fs::remove_file(folder.join("asked"));
+    run(folder, "mkfifo", &["go"]);
+}
+
+/// Has the client of [`source_client`] go on, which waits for that.
+fn go(folder: &Path) {
+    std::fs::write(folder.join("go"), "go\n").expect("it waits");
+}
+
+/// Debugs the program up to `twice`, with a client that takes `invalidated`.
+fn in_twice(folder: &Path, arguments: serde_json::Value) -> (TestClient, i64) {
+    let adapter = Client::spawn(dapple().arg("dap").env("PATH", path_with(folder)));
+    let adapter = TestClient::from(adapter.expect("dapple runs"));
+    let client = InitializeRequestArguments::new("dapple").with_supports_invalidated_event(true);
+    adapter.ok::<InitializeRequest>(client);
+    let mut arguments = arguments;
+    arguments["program"] = json!(folder.join("program"));
+    adapter.ok::<LaunchRequest>(launch_arguments(&arguments));
+    adapter.wait_for::<InitializedEvent>();
+    let wanted = vec![FunctionBreakpoint::new("twice")];
+    adapter.ok::<SetFunctionBreakpointsRequest>(SetFunctionBreakpointsArguments::new(wanted));
+    adapter.ok::<ConfigurationDoneRequest>(Default::default());
+    let stop = adapter.wait_for::<StoppedEvent>();
+    (adapter, stop.thread_id.expect("a thread"))
+}
+
+fn top(adapter: &TestClient, thread: i64) -> StackFrame {
+    let stack = adapter.ok::<StackTraceRequest>(StackTraceArguments::new(thread));
+    stack.stack_frames.into_iter().next().expect("a frame")
+}
+
+#[track_caller]
+fn is_disassembly(frame: &StackFrame) {
+    let source = frame.source.as_ref().expect("a source");
+    let name = source.name.as_deref();
+    assert_eq!(name, Some("twice (disassembly)"), "{frame:?}");
+}
+
+#[test]
+fn a_source_that_is_not_here_comes_from_a_server_and_no_stop_waits_for_it() {
+    let (folder, id) = without_source("debuginfod-source");
+    let kept = folder.join("kept");
+    std::fs::write(&kept, GONE).expect("a source");
+    source_client(&folder, &id, &kept);
+    let (adapter, thread) = in_twice(&folder, json!({"debuginfod": true}));
+    is_disassembly(&top(&adapter, thread));
+    go(&folder);
+    let told = adapter.wait_for::<InvalidatedEvent>();
+    assert_eq!(told.areas, Some(vec![InvalidatedAreas::Stacks]));
+    let frame = top(&adapter, thread);
+    let source = frame.source.clone().expect("a source");
+    assert_eq!((source.name.as_deref(), frame.line), (Some("gone.c"), 2));
+    assert_eq!(source.path, None);
+    let reference = source.source_reference.expect("a reference");
+    assert!(reference > 0);
+    let text =
+        adapter.ok::<SourceRequest>(SourceArguments::new(reference).with_source(source.clone()));
+    assert_eq!(text.content, GONE);
+    // Breakpoints and steps go by its lines.
+    let lines = SetBreakpointsArguments::new(source.clone());
+    let lines = lines.with_breakpoints(vec![SourceBreakpoint::new(7)]);
+    let set = adapter
+        .ok::<SetBreakpointsRequest>(lines)
+        .breakpoints
+        .remove(0);
+    assert!(set.verified, "{set:?}");
+    assert_eq!(
+        set.source.and_then(|it| it.source_reference),
+        Some(reference)
+    );
+    adapter.ok::<NextRequest>(NextArguments::new(thread));
+    adapter.wait_for::<StoppedEvent>();
+    assert_eq!(top(&adapter, thread).line, 3);
+    adapter.resume(thread);
+    let stop = adapter.wait_for::<StoppedEvent>();
+    assert_eq!(stop.hit_breakpoint_ids, Some(vec![set.id.expect("an id")]));
+    let frame = top(&adapter, thread);
+    assert_eq!((frame.name.as_str(), frame.line), ("main", 7));
+    assert_eq!(
+        frame.source.and_then(|it| it.source_reference),
+        Some(reference)
+    );
+    adapter.resume(thread);
+    assert_eq!(adapter.wait_for::<ExitedEvent>().exit_code, 4);
+    adapter.disconnect();
+    let asked = std::fs::read_to_string(folder.join("asked")).expect("it was asked");
+    let sources = asked.lines().filter(|line| line.starts_with("source "));
+    assert_eq!(sources.count(), 1, "{asked}");
+}
+
+#[test]
+fn a_source_is_shown_only_if_it_is_what_was_compiled_and_nobody_elses_to_write() {
+    let (folder, id) = without_source("debuginfod-bad-source");
+    let file = folder.join("given");
+    let large = || {
+        let file = std::fs::File::create(&file).expect("a file");
+        file.set_len((16 << 20) + 1).expect("a hole");
+    };
+    let mode = |mode: u32| {
+        std::fs::write(&file, GONE).expect("a source");
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(mode))
+            .expect("it is ours");
+    };
+    let other = || std::fs::write(&file, GONE.replace("x + x", "x * 3")).expect("a source");
+    let nothing = || std::fs::remove_file(&file).expect("it was there");
+    let cases: [(&dyn Fn(), &str); 4] = [
+        (&large, "has more than 16777216 bytes"),
+        (&|| mode(0o666), "others can write"),
+        (&|| (mode(0o600), other()).1, "checksum"),
+        (&nothing, "No such file"),
+    ];
+    for (prepare, why) in cases {
+        prepare();
+        source_client(&folder, &id, &file);
+        let (adapter, thread) = in_twice(&folder, json!({"debuginfod": true}));
+        is_disassembly(&top(&adapter, thread));
+        go(&folder);
+        let said = loop {
+            let said = adapter.wait_for::<OutputEvent>().output;
+            if said.contains("gone.c") {
+                break said;
+            }
+        };
+        assert!(said.contains(why), "{said} for {why}");
+        is_disassembly(&top(&adapter, thread));
+        adapter.disconnect();
+    }
+    // Not asked for, or not there: as it is without servers.
+    source_client(&folder, "none", &file);
+    let (adapter, thread) = in_twice(&folder, json!({}));
+    is_disassembly(&top(&adapter, thread));
+    adapter.disconnect();
+    assert!(!folder.join("asked").exists(), "a server was asked");
+}

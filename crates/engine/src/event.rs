@@ -69,15 +69,26 @@ pub enum Event {
         /// It has an index now.
         made: bool,
     },
-    /// Servers are asked for a module's debug information, beside the session: see [`Session::stop_fetching`](crate::Session::stop_fetching).
+    /// Servers are asked for a module's debug information, or one of its sources, beside the session: see [`Session::stop_fetching`](crate::Session::stop_fetching).
     Fetching {
         /// The module.
         module: PathBuf,
+        /// The source, as the debug information has it.
+        source: Option<PathBuf>,
     },
     /// They have answered, or there is nobody to wait for any more.
     Fetched {
         /// The module.
         module: PathBuf,
+    },
+    /// A source that servers were asked for ([`Session::fetch_source`](crate::Session::fetch_source)) is here.
+    SourceFetched {
+        /// The build id of its module.
+        build_id: Vec<u8>,
+        /// What the debug information calls it.
+        source: PathBuf,
+        /// The file, which is not the user's to change.
+        file: PathBuf,
     },
     /// The program has a child ([`FollowForks::Both`](crate::forks::FollowForks::Both)), which is held: see
     /// [`Session::hand_child_over`](crate::Session::hand_child_over).

@@ -654,7 +654,7 @@ pub const ARGUMENTS: &[Row] = &[
         requests: Requests::Both,
         shape: DEBUGINFOD,
         default: Some("false"),
-        description: "Ask debuginfod servers (`DEBUGINFOD_URLS`, through `debuginfod-find`) for the debug information of modules that have none.",
+        description: "Ask debuginfod servers (`DEBUGINFOD_URLS`, through `debuginfod-find`) for the debug information of modules that have none, and for sources that aren't here.",
         example: "true",
         origin: Origin::Own,
         read: |given, name, value| {

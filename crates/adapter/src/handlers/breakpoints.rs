@@ -3,7 +3,7 @@
 use super::NO_DEBUG;
 use super::places::set_listed;
 use crate::adapter::Adapter;
-use crate::{from_dap, to_dap};
+use crate::{fetched, from_dap, to_dap};
 use dapple_dap::server::{Context, Failure, LateProgress};
 use dapple_dap::types::{
     Breakpoint, BreakpointReason, SetBreakpointsArguments, SetBreakpointsResponse,
@@ -44,12 +44,12 @@ fn set_lines(
     context: &mut Context,
 ) -> Result<Vec<Breakpoint>, Failure> {
     let client = context.conventions();
-    if let Some(reference @ 1..) = source.source_reference
+    if let Some(reference @ 1..fetched::FIRST) = source.source_reference
         && !adapter.no_debug
     {
         return set_listed(adapter, reference, wanted, context);
     }
-    let Some(file) = from_dap::path(source, client) else {
+    let Some(file) = adapter.path_of(source, client) else {
         let answer = to_dap::unverified("the source has no path", BreakpointReason::Failed);
         return Ok(vec![answer; wanted.len()]);
     };

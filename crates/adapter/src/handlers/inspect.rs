@@ -67,13 +67,13 @@ pub fn stack_trace(
     // Most frames are in a few files.
     let mut located: HashMap<PathBuf, (PathBuf, bool)> = HashMap::new();
     for frame in stack.frames {
-        let breakpoints = &adapter.breakpoints;
+        let (breakpoints, fetched) = (&adapter.breakpoints, &adapter.fetched);
         let locate = |file: &Path| match located.get(file) {
             Some(known) => known.clone(),
             None => {
                 let mut found = source_map.locate(file);
                 // The client may be on another machine than the program.
-                found.1 |= breakpoints.has_named(&found.0);
+                found.1 |= breakpoints.has_named(&found.0) && !fetched.has(file);
                 located.insert(file.to_owned(), found.clone());
                 found
             }

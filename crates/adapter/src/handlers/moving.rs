@@ -16,7 +16,8 @@ pub fn goto_targets(
     context: &mut Context,
 ) -> Result<GotoTargetsResponse, Failure> {
     let client = context.conventions();
-    let file = from_dap::path(&arguments.source, client)
+    let file = adapter
+        .path_of(&arguments.source, client)
         .ok_or_else(|| Failure::new("the source has no path"))?;
     let file = adapter.source_map.in_debuggee(&file);
     let line = from_dap::line(arguments.line, client).map_err(Failure::new)?;

@@ -21,9 +21,10 @@ pub fn breakpoint_locations(
 ) -> Result<BreakpointLocationsResponse, Failure> {
     let client = context.conventions();
     let none = || Ok(BreakpointLocationsResponse::new(Vec::new()));
-    let (Some(file), Some(debuggee)) =
-        (from_dap::path(&arguments.source, client), &adapter.debuggee)
-    else {
+    let (Some(file), Some(debuggee)) = (
+        adapter.path_of(&arguments.source, client),
+        &adapter.debuggee,
+    ) else {
         return none();
     };
     let file = adapter.source_map.in_debuggee(&file);

@@ -78,6 +78,9 @@ pub fn source(
     let reference = asked
         .and_then(|source| source.source_reference)
         .unwrap_or(arguments.source_reference);
+    if let Some(file) = adapter.fetched.file(reference) {
+        return text_of(file).map(SourceResponse::new);
+    }
     if reference > 0 {
         let text = adapter.disassembly(reference)?;
         return Ok(SourceResponse::new(text).with_mime_type("text/x-asm"));

@@ -1,7 +1,8 @@
-//! Debug information from debuginfod servers, for who wants it: asked for beside the session, taken when it comes.
+//! Debug information and sources from debuginfod servers, for who wants them: asked for beside the session, taken when they come.
 //!
 //! `debuginfod-find`, the servers' own client, does the asking: it knows `DEBUGINFOD_URLS` and all else that its users have
-//! set, and keeps what it got. A launch never waits for it.
+//! set, and keeps what it got. Neither a launch nor a stop waits for it. What it names as a source is taken if nobody else can write it,
+//! if it isn't too large, and if it is what was compiled, where the debug information has a checksum.
 
 use super::Owner;
 use super::back::Back;
@@ -10,18 +11,90 @@ use crate::modules::LoadedModule;
 use crossbeam_channel::Sender;
 use dapple_symbols::Module;
 use dapple_symbols::module::DebugInfo;
+use dapple_symbols::sources::{PathMap, Source, SourceStatus};
+use std::ffi::OsString;
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
 const CLIENT: &str = "debuginfod-find";
 
+/// The largest source that is taken.
+const LARGEST_SOURCE: u64 = 16 << 20;
+/// The longest name of a file that the client may give back.
+const LONGEST_NAME: u64 = 1 << 14;
+
 /// What is asked for.
 struct Wanted {
     module: u64,
     path: PathBuf,
-    build_id: String,
+    build_id: Vec<u8>,
+    /// A source of the module's; `None`: its debug information.
+    source: Option<(Arc<Module>, PathBuf)>,
+}
+
+impl Wanted {
+    /// What the client is asked.
+    fn question(&self) -> Vec<OsString> {
+        let id = self.build_id.iter().map(|byte| format!("{byte:02x}"));
+        let id = OsString::from(id.collect::<String>());
+        match &self.source {
+            None => vec!["debuginfo".into(), id],
+            Some((_, source)) => vec!["source".into(), id, source.into()],
+        }
+    }
+
+    /// Takes what was found, on the thread that asks.
+    fn found(self, file: PathBuf, back: &Back) {
+        let Some((module, source)) = &self.source else {
+            return back.send(move |owner| owner.debug_file_came(&self, &file));
+        };
+        let taken = check_source(module, source, &file);
+        let event = match taken {
+            Ok(()) => Event::SourceFetched {
+                build_id: self.build_id,
+                source: source.clone(),
+                file,
+            },
+            Err(why) => Event::DebugInfoWarnings(vec![format!(
+                "{}: what a debuginfod server has for it is not shown: {why}",
+                source.display()
+            )]),
+        };
+        back.send(move |owner| owner.tell(event));
+    }
+}
+
+/// Whether a file can be shown for a source.
+fn check_source(module: &Module, source: &Path, file: &Path) -> Result<(), String> {
+    let about = std::fs::metadata(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let own = rustix::process::geteuid().as_raw();
+    if !about.is_file() {
+        return Err(format!("{} is no file", file.display()));
+    }
+    if !matches!(about.uid(), 0) && about.uid() != own || about.mode() & 0o022 != 0 {
+        return Err(format!("others can write {}", file.display()));
+    }
+    if about.len() > LARGEST_SOURCE {
+        return Err(format!("it has more than {LARGEST_SOURCE} bytes"));
+    }
+    let known = module
+        .sources()
+        .into_iter()
+        .find(|known| *known.path == *source);
+    let known = known.map(|known| Source {
+        path: file.into(),
+        ..known
+    });
+    match known.map(|known| known.check(&PathMap::new()).status) {
+        Some(SourceStatus::Changed) => {
+            Err("its checksum is another than that of what was compiled".to_owned())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Asks for the debug information of modules that have none.
@@ -43,12 +116,13 @@ impl Debuginfod {
         let started = thread.spawn(move || {
             for wanted in to_do {
                 let module = wanted.path.clone();
-                back.send(move |owner| owner.tell(Event::Fetching { module }));
-                let found = find(&wanted.build_id, &current, &back);
+                let source = wanted.source.as_ref().map(|(_, source)| source.clone());
+                back.send(move |owner| owner.tell(Event::Fetching { module, source }));
+                let found = find(&wanted.question(), &current, &back);
                 let module = wanted.path.clone();
                 back.send(move |owner| owner.tell(Event::Fetched { module }));
                 match found {
-                    Ok(Some(file)) => back.send(move |owner| owner.debug_file_came(&wanted, &file)),
+                    Ok(Some(file)) => wanted.found(file, &back),
                     Ok(None) => {}
                     Err(error) => {
                         let path = wanted.path.display();
@@ -92,7 +166,25 @@ impl Debuginfod {
         let _ = wanted.send(Wanted {
             module: loaded.id,
             path: module.path().to_owned(),
-            build_id: build_id.iter().map(|byte| format!("{byte:02x}")).collect(),
+            build_id: build_id.to_vec(),
+            source: None,
+        });
+    }
+
+    /// Asks for a source of a module.
+    fn fetch_source(&self, loaded: &LoadedModule, source: PathBuf) {
+        let build_id = loaded.module.build_id();
+        // The servers know sources by absolute names.
+        let (Some(wanted), Some(build_id), true) = (&self.wanted, build_id, source.is_absolute())
+        else {
+            return;
+        };
+        // As above.
+        let _ = wanted.send(Wanted {
+            module: loaded.id,
+            path: loaded.module.path().to_owned(),
+            build_id: build_id.to_vec(),
+            source: Some((Arc::clone(&loaded.module), source)),
         });
     }
 }
@@ -105,13 +197,13 @@ impl Drop for Debuginfod {
 
 /// Asks; `None` where no server has it.
 fn find(
-    build_id: &str,
+    question: &[OsString],
     current: &Mutex<Option<Child>>,
     back: &Back,
 ) -> std::io::Result<Option<PathBuf>> {
     let lock = || current.lock().unwrap_or_else(PoisonError::into_inner);
     let mut child = Command::new(CLIENT)
-        .args(["debuginfo", build_id])
+        .args(question)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -124,8 +216,8 @@ fn find(
     *kept = Some(child);
     drop(kept);
     let mut text = Vec::new();
-    if let Some(mut output) = output {
-        std::io::Read::read_to_end(&mut output, &mut text)?;
+    if let Some(output) = output {
+        output.take(LONGEST_NAME).read_to_end(&mut text)?;
     }
     let status = lock().take().map(|mut child| child.wait()).transpose()?;
     let path = text.trim_ascii_end();
@@ -134,6 +226,13 @@ fn find(
 }
 
 impl Owner {
+    /// Asks for a source of a module.
+    pub(crate) fn fetch_source(&mut self, module: u64, source: PathBuf) {
+        if let Some(loaded) = self.modules.iter().find(|loaded| loaded.id == module) {
+            self.debuginfod.fetch_source(loaded, source);
+        }
+    }
+
     pub(crate) fn stop_fetching(&mut self) {
         self.debuginfod.stop();
     }

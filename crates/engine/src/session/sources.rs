@@ -3,6 +3,7 @@
 use super::Session;
 use crate::Error;
 use dapple_symbols::Module;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use dapple_symbols::sources::Source as SourceFile;
@@ -49,6 +50,15 @@ impl Session {
 }
 
 impl Session {
+    /// Asks debuginfod servers for a source of a module, by its id, where the session was begun with them; an answer comes as
+    /// [`Event::SourceFetched`](crate::Event::SourceFetched).
+    ///
+    /// # Errors
+    /// [`Error::Ended`], [`Error::PostMortem`].
+    pub fn fetch_source(&self, module: u64, source: PathBuf) -> Result<(), Error> {
+        self.ask(move |owner| owner.fetch_source(module, source))
+    }
+
     /// Ends the wait for the debug information that servers are asked for just now ([`Event::Fetching`](crate::Event::Fetching)); other modules' are
     /// asked for then.
     ///
