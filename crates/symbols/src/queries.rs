@@ -235,7 +235,7 @@ impl<'s, 'a> Queries<'s, 'a> {
 
     /// The types of a function's parameters, in C and C++.
     fn parameters(&self, chain: &Chain<'_, 'a>) -> Option<String> {
-        let (unit, entry) = chain.links.last()?;
+        let (unit, entry) = self.dwarf.with_parameters(chain)?;
         if !matches!(unit.language(), Language::C | Language::Cpp) {
             return None;
         }

@@ -52,8 +52,7 @@ impl<'a> Dwarf<'a> {
     }
 
     fn signature(&self, chain: &Chain<'_, 'a>) -> Option<Signature> {
-        // Of a copy the compiler may leave out what it has no use for; its origin has all.
-        let (unit, entry) = chain.links.last()?;
+        let (unit, entry) = self.with_parameters(chain)?;
         let mut variadic = false;
         let mut parameters = Vec::new();
         for child in self.children(unit, entry) {
@@ -90,6 +89,23 @@ impl<'a> Dwarf<'a> {
                 ),
             },
         })
+    }
+
+    /// The entry of a function that has its parameters. Of a copy the compiler may leave out what it has no use for; its origin has all. But g++
+    /// declares a method without them where its class is in a unit of its own (`-fdebug-types-section`).
+    pub(crate) fn with_parameters<'c, 's>(
+        &self,
+        chain: &'c Chain<'s, 'a>,
+    ) -> Option<&'c (&'s Unit<'a>, Entry<'a>)> {
+        let is_parameter = |child: &Entry<'_>| {
+            let tag = child.tag();
+            tag == dw::DW_TAG_formal_parameter || tag == dw::DW_TAG_unspecified_parameters
+        };
+        let has_some = |(unit, entry): &&(&Unit<'a>, Entry<'a>)| {
+            self.children(unit, entry).iter().any(is_parameter)
+        };
+        let links = chain.links.iter().rev();
+        links.clone().find(has_some).or(chain.links.last())
     }
 
     fn parameter(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Option<Parameter> {
