@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { type Language, codeOf } from './code';
 import { expressionAt } from './expression';
 import { namesShown } from './inline_names';
+import { briefReasons } from './inline_reasons';
 
 const TYPE = 'dapple';
 const LANGUAGES = ['c', 'cpp', 'rust'];
@@ -35,14 +36,32 @@ class Hovers implements vscode.EvaluatableExpressionProvider {
 }
 
 class InlineValues implements vscode.InlineValuesProvider {
-    provideInlineValues(document: vscode.TextDocument, visible: vscode.Range, context: vscode.InlineValueContext): vscode.InlineValue[] {
+    async provideInlineValues(document: vscode.TextDocument, visible: vscode.Range, context: vscode.InlineValueContext): Promise<vscode.InlineValue[]> {
         if (!vscode.workspace.getConfiguration('dapple', document).get<boolean>('inlineValues', true)) {
             return [];
         }
         const names = namesShown(code(document), document.languageId as Language, context.stoppedLocation.start.line);
-        return names
-            .filter(({ line }) => line >= visible.start.line && line <= visible.end.line)
-            .map(({ line, column, name }) => new vscode.InlineValueVariableLookup(new vscode.Range(line, column, line, column + name.length), name, true));
+        const shown = names.filter(({ line }) => line >= visible.start.line && line <= visible.end.line);
+        const reasons = shown.length > 0 ? await reasonsIn(context.frameId) : new Map<string, string>();
+        return shown.map(({ line, column, name }) => {
+            const range = new vscode.Range(line, column, line, column + name.length);
+            const reason = reasons.get(name);
+            return reason === undefined ? new vscode.InlineValueVariableLookup(range, name, true) : new vscode.InlineValueText(range, `${name} = ${reason}`);
+        });
+    }
+}
+
+/** The variables of a frame that have a long reason in place of a value, with a short one. */
+async function reasonsIn(frameId: number): Promise<Map<string, string>> {
+    const session = vscode.debug.activeDebugSession;
+    if (session?.type !== TYPE) {
+        return new Map();
+    }
+    try {
+        return await briefReasons(session, frameId);
+    } catch {
+        // The program runs again, or has ended: nothing is shown of it.
+        return new Map();
     }
 }
 
