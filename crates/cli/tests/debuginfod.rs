@@ -6,6 +6,8 @@ use dapple_dap::client::Client;
 use dapple_dap::testing::{TestClient, launch_arguments};
 use dapple_dap::types::*;
 use serde_json::json;
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -236,9 +238,16 @@ fn source_client(folder: &Path, id: &str, file: &Path) {
     run(folder, "mkfifo", &["go"]);
 }
 
-/// Has the client of [`source_client`] go on, which waits for that.
-fn go(folder: &Path) {
-    std::fs::write(folder.join("go"), "go\n").expect("it waits");
+/// Has the client of [`source_client`] go on, also if it is yet to wait for that, while the file is kept.
+#[must_use]
+fn go(folder: &Path) -> File {
+    let mut file = File::options()
+        .read(true)
+        .write(true)
+        .open(folder.join("go"))
+        .expect("a FIFO");
+    file.write_all(b"go\n").expect("there is room");
+    file
 }
 
 /// Debugs the program up to `twice`, with a client that takes `invalidated`.
@@ -278,7 +287,7 @@ fn a_source_that_is_not_here_comes_from_a_server_and_no_stop_waits_for_it() {
     source_client(&folder, &id, &kept);
     let (adapter, thread) = in_twice(&folder, json!({"debuginfod": true}));
     is_disassembly(&top(&adapter, thread));
-    go(&folder);
+    let _going = go(&folder);
     let told = adapter.wait_for::<InvalidatedEvent>();
     assert_eq!(told.areas, Some(vec![InvalidatedAreas::Stacks]));
     let frame = top(&adapter, thread);
@@ -327,7 +336,7 @@ fn a_source_is_shown_only_if_it_is_what_was_compiled_and_nobody_elses_to_write()
     let (folder, id) = without_source("debuginfod-bad-source");
     let file = folder.join("given");
     let large = || {
-        let file = std::fs::File::create(&file).expect("a file");
+        let file = File::create(&file).expect("a file");
         file.set_len((16 << 20) + 1).expect("a hole");
     };
     let mode = |mode: u32| {
@@ -348,7 +357,7 @@ fn a_source_is_shown_only_if_it_is_what_was_compiled_and_nobody_elses_to_write()
         source_client(&folder, &id, &file);
         let (adapter, thread) = in_twice(&folder, json!({"debuginfod": true}));
         is_disassembly(&top(&adapter, thread));
-        go(&folder);
+        let _going = go(&folder);
         let said = loop {
             let said = adapter.wait_for::<OutputEvent>().output;
             if said.contains("gone.c") {

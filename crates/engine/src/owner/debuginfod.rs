@@ -103,22 +103,31 @@ pub(super) struct Debuginfod {
     /// To the thread that asks; `None` where the user does not want it, or it can't be done.
     wanted: Option<Sender<Wanted>>,
     /// What is being asked.
-    child: Arc<Mutex<Option<Child>>>,
+    asking: Arc<Mutex<Asking>>,
+}
+
+/// What is being asked.
+#[derive(Default)]
+struct Asking {
+    /// The client.
+    child: Option<Child>,
+    /// Nobody wants an answer any more.
+    is_over: bool,
 }
 
 impl Debuginfod {
     /// Starts the thread that asks.
     pub(super) fn start(back: Back) -> Debuginfod {
         let (wanted, to_do) = crossbeam_channel::unbounded::<Wanted>();
-        let child: Arc<Mutex<Option<Child>>> = Arc::default();
-        let current = Arc::clone(&child);
+        let asking: Arc<Mutex<Asking>> = Arc::default();
+        let current = Arc::clone(&asking);
         let thread = std::thread::Builder::new().name("debuginfod".into());
         let started = thread.spawn(move || {
             for wanted in to_do {
                 let module = wanted.path.clone();
                 let source = wanted.source.as_ref().map(|(_, source)| source.clone());
                 back.send(move |owner| owner.tell(Event::Fetching { module, source }));
-                let found = find(&wanted.question(), &current, &back);
+                let found = find(&wanted.question(), &current);
                 let module = wanted.path.clone();
                 back.send(move |owner| owner.tell(Event::Fetched { module }));
                 match found {
@@ -140,17 +149,14 @@ impl Debuginfod {
         });
         Debuginfod {
             wanted: started.is_ok().then_some(wanted),
-            child,
+            asking,
         }
     }
 
     /// Ends what is being asked; what is still to be asked is asked then.
     pub(super) fn stop(&self) {
-        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(child) = child.as_mut() {
-            // Whoever waits for it reaps it.
-            let _ = child.kill();
-        }
+        let mut asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        asking.stop();
     }
 
     /// Asks for a module's debug information, if it has none.
@@ -189,18 +195,25 @@ impl Debuginfod {
     }
 }
 
+impl Asking {
+    fn stop(&mut self) {
+        if let Some(child) = self.child.as_mut() {
+            // Whoever waits for it reaps it.
+            let _ = child.kill();
+        }
+    }
+}
+
 impl Drop for Debuginfod {
     fn drop(&mut self) {
-        self.stop();
+        let mut asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        asking.is_over = true;
+        asking.stop();
     }
 }
 
 /// Asks; `None` where no server has it.
-fn find(
-    question: &[OsString],
-    current: &Mutex<Option<Child>>,
-    back: &Back,
-) -> std::io::Result<Option<PathBuf>> {
+fn find(question: &[OsString], current: &Mutex<Asking>) -> std::io::Result<Option<PathBuf>> {
     let lock = || current.lock().unwrap_or_else(PoisonError::into_inner);
     let mut child = Command::new(CLIENT)
         .args(question)
@@ -209,17 +222,19 @@ fn find(
         .stderr(Stdio::null())
         .spawn()?;
     let output = child.stdout.take();
-    let mut kept = lock();
-    if back.is_over() {
+    let mut asking = lock();
+    // The session may have ended between two questions.
+    if asking.is_over {
         let _ = child.kill();
     }
-    *kept = Some(child);
-    drop(kept);
+    asking.child = Some(child);
+    drop(asking);
     let mut text = Vec::new();
     if let Some(output) = output {
         output.take(LONGEST_NAME).read_to_end(&mut text)?;
     }
-    let status = lock().take().map(|mut child| child.wait()).transpose()?;
+    let status = lock().child.take();
+    let status = status.map(|mut child| child.wait()).transpose()?;
     let path = text.trim_ascii_end();
     let found = status.is_some_and(|status| status.success()) && !path.is_empty();
     Ok(found.then(|| Path::new(std::ffi::OsStr::from_bytes(path)).to_owned()))
