@@ -550,6 +550,7 @@ impl Adapter {
                     debuggee.goes_on_with(process);
                 }
             }
+            Event::LeaksNotLookedFor => say(outbox, to_dap::LEAKS),
             Event::Executed => {
                 self.kept.end(REPLACED);
                 if let Some(debuggee) = &self.debuggee {

@@ -31,6 +31,7 @@ const CPP_CATCH: &str = "cpp_catch";
 const CPP_UNCAUGHT: &str = "cpp_uncaught";
 const RUST_PANIC: &str = "rust_panic";
 const RUST_UNCAUGHT: &str = "rust_uncaught";
+const SANITIZERS: &str = "sanitizers";
 const FAULTS: &str = "faults";
 const SIGNALS: &str = "signals";
 
@@ -38,6 +39,9 @@ const SIGNALS: &str = "signals";
 const TYPES: &str = "std::out_of_range, my::*, !my::Retry; bases count";
 /// What a condition of a Rust filter is.
 const PANICS: &str = "index out of bounds, src/parse.rs, !unwrap";
+
+/// What a condition of the filter of sanitizers is.
+const REPORTS: &str = "heap-use-after-free, data race, !UndefinedBehaviorSanitizer";
 
 /// The filters, in the order in which they are shown.
 pub const FILTERS: &[Filter] = &[
@@ -75,6 +79,13 @@ pub const FILTERS: &[Filter] = &[
         description: "Stops at a panic that nothing of the program catches: it ends the thread.",
         default: false,
         condition: Some(PANICS),
+    },
+    Filter {
+        id: SANITIZERS,
+        label: "Sanitizers: reports",
+        description: "Stops where AddressSanitizer, ThreadSanitizer, UndefinedBehaviorSanitizer or their like report an error, behind the report.",
+        default: true,
+        condition: Some(REPORTS),
     },
     Filter {
         id: FAULTS,
@@ -174,6 +185,12 @@ impl Exceptions {
             rust_panic: rust(patterns(RUST_PANIC), &[Always]),
             // What the standard library catches at the end of a thread, the user's code hasn't caught.
             rust_uncaught: rust(patterns(RUST_UNCAUGHT), &[Unhandled, UserUnhandled]),
+            // No program handles them.
+            sanitizers: with(
+                patterns(SANITIZERS),
+                Category::Sanitizers,
+                &[Always, Unhandled, UserUnhandled],
+            ),
         }
     }
 

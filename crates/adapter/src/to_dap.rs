@@ -403,6 +403,7 @@ pub fn stopped(stop: &Stop, first: bool, hit: Hit) -> StoppedEventBody {
                 ExceptionKind::Uncaught => "Stopped at a throw that nothing catches",
                 ExceptionKind::Catch => "Stopped at a catch",
                 ExceptionKind::Panic => "Stopped at a panic",
+                ExceptionKind::Report => "Stopped at a sanitizer's report",
             },
             Some(description.clone()),
         ),
@@ -426,6 +427,10 @@ pub fn stopped(stop: &Stop, first: bool, hit: Hit) -> StoppedEventBody {
     }
     body
 }
+
+/// What is said where leaks are not looked for.
+pub const LEAKS: &str = "LeakSanitizer can't look for leaks while the program is debugged, so it was kept from trying; run the program without debugging \
+     (`noDebug`) to have leaks reported";
 
 /// An access to watched data, with what it was and is.
 fn data_accessed(stop: &Stop, hits: &[DataHit], first: bool, ids: Vec<i64>) -> StoppedEventBody {

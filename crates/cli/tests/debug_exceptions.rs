@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::process::Command;
 use support::{batch, write};
 
 const THROWS: &str = r#"#include <stdexcept>
@@ -162,4 +163,39 @@ fn signals_are_handled_as_told() {
         "{run:#?}"
     );
     assert_eq!(run.code, Some(12), "only SIGUSR2 came: {run:#?}");
+}
+
+#[test]
+fn a_sanitizers_report_is_told_where_the_error_is_and_its_whole_text_by_why() {
+    let source = write(
+        "sanitized.c",
+        "#include <stdlib.h>\n#include <string.h>\nint main(int argc, char **argv) {\n    char *text = malloc(4);\n    text[argc + 3] = 0;\n    return 0;\n}\n",
+    );
+    let program = source.with_extension("");
+    let mut gcc = Command::new("gcc");
+    gcc.args(["-g", "-fsanitize=address", "-o"]);
+    let compiled = gcc.arg(&program).arg(&source).status();
+    assert!(compiled.is_ok_and(|status| status.success()));
+    let run = batch(
+        program.to_str().expect("plain path"),
+        &["run", "catch", "why", "c"],
+    );
+    let mut lines = run.stdout.lines();
+    let stop = lines.find(|line| line.starts_with("stopped at a sanitizer's report, thread "));
+    assert!(stop.is_some(), "{run:#?}");
+    let told = lines.next().unwrap_or_default();
+    assert!(
+        told.starts_with("AddressSanitizer: heap-buffer-overflow on address 0x"),
+        "{run:#?}"
+    );
+    for part in [
+        "\nWRITE of size 1 at 0x",
+        "→    5      text[argc + 3] = 0;",
+        "sanitizers: on (Sanitizers: reports)\nfaults: on",
+        "SUMMARY: AddressSanitizer: heap-buffer-overflow ",
+        "allocated by thread T0 here:",
+    ] {
+        assert!(run.stdout.contains(part), "{part}: {run:#?}");
+    }
+    assert_eq!(run.code, Some(1), "{run:#?}");
 }

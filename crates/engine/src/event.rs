@@ -101,6 +101,8 @@ pub enum Event {
     /// The session is about this child of the program from now on ([`FollowForks::Child`](crate::forks::FollowForks::Child)); the
     /// program itself was let go. Its threads are told of as ended.
     Followed(ProcessInfo),
+    /// A sanitizer's runtime was about to look for leaks, which it can't in a program that is traced: it was kept from trying. Told once.
+    LeaksNotLookedFor,
     /// The program called exec: modules and breakpoints have been resolved anew.
     Executed,
     /// The program ended. The last event.
@@ -225,6 +227,8 @@ pub enum ExceptionKind {
     Catch,
     /// A Rust panic.
     Panic,
+    /// A sanitizer's report.
+    Report,
 }
 
 /// Why a thread stopped.

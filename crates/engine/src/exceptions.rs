@@ -7,6 +7,7 @@ mod interpret;
 pub(crate) mod panicked;
 pub(crate) mod pattern;
 pub(crate) mod rust;
+pub(crate) mod sanitizer;
 pub(crate) mod thrown;
 
 pub use pattern::{Choice, Patterns};
@@ -29,6 +30,8 @@ pub struct ExceptionFilters {
     pub rust_panic: Option<Patterns>,
     /// Rust: panics that only the standard library catches, at the end of the program or a thread.
     pub rust_uncaught: Option<Patterns>,
+    /// Reports of sanitizers' runtimes. Patterns are of the report's kind, its text and the sanitizer's name.
+    pub sanitizers: Option<Patterns>,
 }
 
 /// When a stop like this happens.
@@ -68,15 +71,15 @@ pub struct TraceFrame {
 /// An exception, a panic or a signal that a thread has stopped for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Exception {
-    /// What it is: `SIGSEGV`, a C++ type's full name, `panic`.
+    /// What it is: `SIGSEGV`, a C++ type's full name, `panic`, `heap-use-after-free`.
     pub id: String,
     /// A sentence for people.
     pub description: String,
     /// When it stops.
     pub mode: BreakMode,
-    /// What it says itself: `what()`, the panic's message; the facts of a signal.
+    /// What it says itself: `what()`, the panic's message; the facts of a signal; a sanitizer's whole report.
     pub message: Option<String>,
-    /// The type's full name.
+    /// The type's full name, or the sanitizer's.
     pub type_name: Option<String>,
     /// The thread's stack. Walked when it is asked for.
     pub stack_trace: Option<StackTrace>,

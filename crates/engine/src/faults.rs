@@ -3,6 +3,7 @@
 //! Pure: what the kernel said, the thread's registers, the faulting instruction and the process's mappings come as
 //! arguments. The kernel doesn't say what was tried; the instruction does.
 
+use crate::exceptions::sanitizer::trapped_check;
 use crate::signals;
 use iced_x86::{
     Code, Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
@@ -100,6 +101,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) abort_message: Option<String>,
     /// The name of the process that sent it.
     pub(crate) sender: Option<String>,
+    /// What the debug information says that the trap instruction is for.
+    pub(crate) trap_message: Option<String>,
 }
 
 /// The `si_code` of a signal that the kernel sends for a reason of its own.
@@ -461,7 +464,12 @@ fn division(scene: &Scene<'_>) -> &'static str {
 
 fn illegal(scene: &Scene<'_>) -> String {
     let address = scene.info.address;
-    match instruction(scene).map(|i| i.code()) {
+    let instruction = instruction(scene);
+    let check = || instruction.and_then(check_of_trap);
+    if let Some(why) = scene.trap_message.clone().or_else(check) {
+        return format!("{why} (a trap instruction at {address:#x})");
+    }
+    match instruction.map(|i| i.code()) {
         Some(Code::Ud2) => format!(
             "the instruction `ud2` at {address:#x}, which compilers put where a program must not come (`__builtin_trap`, unreachable code)"
         ),
@@ -472,6 +480,15 @@ fn illegal(scene: &Scene<'_>) -> String {
             format!("no instruction at {address:#x}: {}", bytes.join(" "))
         }
     }
+}
+
+/// What clang says by its trap instruction, `ud1 eax, [eax + number]`.
+fn check_of_trap(instruction: Instruction) -> Option<String> {
+    let is_trap = instruction.code() == Code::Ud1_r32_rm32
+        && instruction.op1_kind() == OpKind::Memory
+        && instruction.memory_base() == Register::EAX;
+    let number = u8::try_from(instruction.memory_displacement64()).ok()?;
+    is_trap.then(|| trapped_check(number))?
 }
 
 /// The facts of `siginfo_t`, for who wants to know exactly.

@@ -66,6 +66,7 @@ impl Case {
             mappings: &self.mappings,
             abort_message: None,
             sender: None,
+            trap_message: None,
         };
         (fault_address(&scene), describe(&scene))
     }
@@ -219,6 +220,11 @@ fn an_illegal_instruction_is_told_apart_from_a_deliberate_one() {
     assert!(
         deliberate.starts_with("SIGILL: the instruction `ud2` at 0x401000"),
         "{deliberate}"
+    );
+    // `ud1 eax, [eax + 20]`
+    assert_eq!(
+        case(libc::SIGILL, 2, PC, &[0x67, 0x0f, 0xb9, 0x40, 20]).text(),
+        "SIGILL: a check of UndefinedBehaviorSanitizer has failed: shift out of bounds (a trap instruction at 0x401000)"
     );
     assert_eq!(
         case(libc::SIGILL, 2, PC, &[0x06, 0x06, 0x06, 0x06]).text(),

@@ -17,7 +17,8 @@ fn all() -> ExceptionFilters {
         cpp_user_unhandled: None,
         cpp_uncaught: every.clone(),
         rust_panic: every.clone(),
-        rust_uncaught: every,
+        rust_uncaught: every.clone(),
+        sanitizers: every,
     }
 }
 

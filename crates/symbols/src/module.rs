@@ -326,6 +326,12 @@ impl Module {
         })
     }
 
+    /// Whether a name is among those that the dynamic linker goes by, defined here or not, or the end of one. That is told without looking
+    /// at the symbols, and there are few of them in a program.
+    pub fn has_dynamic_name(&self, name: &str) -> bool {
+        self.decoded(|decoded| decoded.symbols().has_dynamic_name(name.as_bytes()))
+    }
+
     /// The name of the section that holds `address`, such as `.plt`.
     pub fn section_at(&self, address: FileAddress) -> Option<&str> {
         self.elf()

@@ -111,6 +111,8 @@ pub fn is_library_source(file: &Path) -> bool {
         || text.starts_with("/usr/lib/")
         || text.contains("/lib/rustlib/src/rust/library/")
         || text.contains("/sysdeps/")
+        || text.contains("/libsanitizer/")
+        || text.contains("/compiler-rt/lib/")
 }
 
 /// As [`is_library_source`], and those of packages that cargo has fetched (`~/.cargo/registry`, `~/.cargo/git`): whether

@@ -217,6 +217,17 @@ impl<'a> SymbolTable<'a> {
         found.iter().map(|entry| entry.to_function()).collect()
     }
 
+    /// Whether the names of the dynamic symbols have this one among them, or at the end of one.
+    pub fn has_dynamic_name(&self, name: &[u8]) -> bool {
+        let ended = [name, b"\0"].concat();
+        let finder = memchr::memmem::Finder::new(&ended);
+        let mut has = false;
+        self.each_table(|_, section, strings| {
+            has |= section.kind == elf::SHT_DYNSYM.0 && finder.find(strings).is_some();
+        });
+        has
+    }
+
     pub fn named(&self, name: &str) -> Option<Symbol> {
         let index = *self.names().get(name.as_bytes())?;
         Some(self.sorted().get(index as usize)?.to_symbol())

@@ -1,5 +1,5 @@
 //! `exceptionOptions`: when to stop on some exceptions of a tree, which is given by a path. The path's first step is a category, the steps
-//! behind it name exceptions of that: types of C++, texts of panics, signals. Of several options about an exception the last one counts.
+//! behind it name exceptions of that: types of C++, texts of panics, kinds of sanitizers' reports, signals. Of several options about an exception the last one counts.
 
 use dapple_dap::types::{ExceptionBreakMode, ExceptionOptions, ExceptionPathSegment};
 use dapple_engine::exceptions::{Choice, Patterns};
@@ -15,14 +15,17 @@ pub enum Category {
     Cpp,
     /// Panics of Rust, by what they say and where they are.
     Rust,
+    /// Reports of sanitizers, by their kinds and texts.
+    Sanitizers,
     /// Signals, by their names.
     Signals,
 }
 
 impl Category {
-    const ALL: [(Category, &'static str); 3] = [
+    const ALL: [(Category, &'static str); 4] = [
         (Category::Cpp, "C++"),
         (Category::Rust, "Rust"),
+        (Category::Sanitizers, "Sanitizers"),
         (Category::Signals, "Signals"),
     ];
 
@@ -195,13 +198,13 @@ mod tests {
             shown.collect::<Vec<_>>()
         };
         let none = Vec::<String>::new;
-        assert_eq!(of(&[]).len(), 3);
+        assert_eq!(of(&[]).len(), 4);
         assert_eq!(
             of(&[(&["c++ Exceptions"], false)]),
             [(Category::Cpp, none(), false)]
         );
         assert_eq!(
-            of(&[(&["Signals", "Rust"], true)]),
+            of(&[(&["Signals", "Rust", "sanitizers"], true)]),
             [(Category::Cpp, none(), false)]
         );
         let names = vec!["std::a".to_owned(), "std::b".to_owned()];

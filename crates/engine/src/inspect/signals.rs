@@ -3,7 +3,7 @@
 use super::Inspect;
 use crate::exceptions::cpp::Space;
 use crate::exceptions::thrown::Thrown;
-use crate::exceptions::{BreakMode, Exception, given_up, panicked};
+use crate::exceptions::{BreakMode, Exception, given_up, panicked, sanitizer};
 use crate::faults::{self, Scene, SignalInfo};
 use crate::frame::PhysicalFrame;
 use crate::signals;
@@ -72,6 +72,9 @@ pub(crate) fn explain(
         mappings: &mappings,
         abort_message,
         sender,
+        trap_message: (info.number == libc::SIGILL && info.code > 0)
+            .then(|| trap_message_at(threads, Address(info.address)))
+            .flatten(),
     };
     let fault = faults::fault_address(&scene).map(Address);
     Explained {
@@ -79,6 +82,14 @@ pub(crate) fn explain(
         description: faults::describe(&scene),
         abort,
     }
+}
+
+/// What the debug information says that an instruction traps for.
+fn trap_message_at(threads: &dyn Inspect, at: Address) -> Option<String> {
+    let module = threads.modules().at(at)?;
+    let inlined = module.module.inlined_at(module.to_file(at));
+    let mut messages = inlined.iter().rev();
+    messages.find_map(|call| sanitizer::trap_message(&call.name))
 }
 
 /// What is known of why the program aborts: the message that the C library has for who finds the body (`__abort_msg`: failed

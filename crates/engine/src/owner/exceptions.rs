@@ -4,6 +4,9 @@
 //! again, `__cxa_begin_catch`. Rust: `rust_panic`, which is there for debuggers, and before it `rust_begin_unwind`, which
 //! alone knows the place. Each in whatever module has it, so statically linked runtimes are like others. What nothing catches is
 //! met where the runtime gives up ([`super::uncaught`]), so that programs may throw as often as they like.
+//! What sanitizers report, and what they can't do in a program that is traced, is in [`sanitizers`].
+
+mod sanitizers;
 
 use super::{Owner, uncaught};
 use crate::breakpoints::site::Reason;
@@ -12,8 +15,10 @@ use crate::event::{ExceptionKind, StopReason};
 use crate::exceptions::cpp::{Object, Space};
 use crate::exceptions::handlers::{self, Fate};
 use crate::exceptions::pattern::{means_text, means_type};
+use crate::exceptions::sanitizer::Writing;
 use crate::exceptions::thrown::Thrown;
-use crate::exceptions::{BreakMode, Exception, ExceptionFilters, Patterns, panicked, rust};
+use crate::exceptions::{BreakMode, Exception, ExceptionFilters, Patterns};
+use crate::exceptions::{panicked, rust};
 use crate::frame::Frame;
 use crate::frame::PhysicalFrame;
 use crate::inspect::Inspect;
@@ -47,6 +52,12 @@ enum Hook {
     PanicBegins,
     /// `rust_panic(payload)`.
     Panic,
+    /// `__sanitizer_on_print(text)`.
+    SanitizerWrites,
+    /// `__ubsan_on_report()`, before its line.
+    CheckFailed,
+    /// What looks for leaks.
+    LeakCheck,
 }
 
 /// Where the hooks are, and who wants them.
@@ -58,6 +69,10 @@ pub(super) struct Exceptions {
     armed: FxHashMap<Address, Hook>,
     /// By thread: the exception that nothing catches and that was told of.
     told: FxHashMap<ThreadId, Option<Object>>,
+    /// The report that a sanitizer's runtime writes: one thread does at a time.
+    writing: Writing,
+    /// That leaks aren't looked for was told.
+    told_of_leaks: bool,
 }
 
 impl Exceptions {
@@ -72,6 +87,9 @@ impl Exceptions {
             Hook::PanicBegins | Hook::Panic => {
                 filters.rust_panic.is_some() || filters.rust_uncaught.is_some()
             }
+            Hook::SanitizerWrites | Hook::CheckFailed => filters.sanitizers.is_some(),
+            // The program would end with an error otherwise.
+            Hook::LeakCheck => true,
         }
     }
 
@@ -88,10 +106,6 @@ impl Exceptions {
     fn is_hook(&self, hook: Hook, at: Address) -> bool {
         let mut hooks = self.known.values().flatten();
         hooks.any(|known| *known == (hook, at))
-    }
-
-    fn wants_any(&self) -> bool {
-        self.filters != ExceptionFilters::default()
     }
 }
 
@@ -121,13 +135,15 @@ fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook, Address)> 
     let file = module.module.path().file_name().unwrap_or_default();
     let is_unwinder = file.to_string_lossy().starts_with("libgcc_s.")
         || file.to_string_lossy().starts_with("libunwind.");
-    let (cpp, rust) = (has("__cxa_throw"), has("rust_begin_unwind"));
+    // A sanitizer's runtime has a `__cxa_throw` of its own, which goes on to the real one.
+    let (cpp, rust) = (has("__cxa_begin_catch"), has("rust_begin_unwind"));
     let mut hooks = Vec::new();
     for (hook, part, end) in NAMES {
         let searched = match hook {
             Hook::Rethrow => cpp || is_unwinder,
             Hook::Throw | Hook::RethrowPointer | Hook::Catch | Hook::GivesUp => cpp,
             Hook::PanicBegins | Hook::Panic => rust,
+            _ => false,
         };
         if !searched {
             continue;
@@ -159,6 +175,7 @@ fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook, Address)> 
             (hook, at.unwrap_or(start))
         }));
     }
+    hooks.extend(sanitizers::hooks_of(module, memory));
     hooks
 }
 
@@ -201,19 +218,17 @@ impl Owner {
         let there: FxHashSet<u64> = modules.iter().map(|module| module.id).collect();
         exceptions.known.retain(|id, _| there.contains(id));
         let mut wanted = FxHashMap::default();
-        if exceptions.wants_any() {
-            for module in &modules {
-                let hooks = exceptions.known.entry(module.id);
-                let hooks = hooks
-                    .or_insert_with(|| hooks_of(module, &self.memory))
-                    .clone();
-                wanted.extend(
-                    hooks
-                        .into_iter()
-                        .filter(|(hook, _)| exceptions.wants(*hook))
-                        .map(|(hook, at)| (at, hook)),
-                );
-            }
+        for module in &modules {
+            let hooks = exceptions.known.entry(module.id);
+            let hooks = hooks
+                .or_insert_with(|| hooks_of(module, &self.memory))
+                .clone();
+            wanted.extend(
+                hooks
+                    .into_iter()
+                    .filter(|(hook, _)| exceptions.wants(*hook))
+                    .map(|(hook, at)| (at, hook)),
+            );
         }
         for at in exceptions
             .armed
@@ -268,6 +283,15 @@ impl Owner {
                 return None;
             }
             Hook::Panic => self.panicked(thread, argument(RDI)?, argument(RSI)?)?,
+            Hook::SanitizerWrites => self.sanitizer_writes(thread, argument(RDI)?)?,
+            Hook::CheckFailed => {
+                self.exceptions.writing.check_failed();
+                return None;
+            }
+            Hook::LeakCheck => {
+                self.leave_out_leak_check(thread);
+                return None;
+            }
         };
         let description = exception.description.clone();
         self.control(thread).exception = Some(Arc::new(exception));

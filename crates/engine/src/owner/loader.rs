@@ -22,6 +22,7 @@ impl Owner {
     /// Finds the modules that exec has mapped.
     pub(super) fn load_program(&mut self, program: &Path) {
         self.loader = Loader::default();
+        self.forget_runtimes();
         let vector = process::auxiliary_vector(self.process).unwrap_or_default();
         let mut interpreter = None;
         match Module::open(program) {

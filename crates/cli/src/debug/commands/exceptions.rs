@@ -22,6 +22,7 @@ pub static COMMANDS: &[Command] = &[
             "cpp_uncaught",
             "rust_panic",
             "rust_uncaught",
+            "sanitizers",
             "faults",
             "signals",
             "off",

@@ -1,0 +1,179 @@
+//! Sanitizers' runtimes: their reports, and the search for leaks that they can't make in a program that is traced.
+//!
+//! The places are functions that are there for others to take the place of, so no call of them is inlined, be the runtime a
+//! library of its own or part of the program. A thread stops as the summary of its report has been written, the last that is about the error.
+//!
+//! LeakSanitizer stops the program's threads by ptrace itself, which only one process at a time may, and ends the program with
+//! an error where it can't. So the thread that is about to look for leaks is sent back at once.
+
+use super::super::Owner;
+use super::Hook;
+use crate::event::ExceptionKind;
+use crate::exceptions::pattern::means_text;
+use crate::exceptions::sanitizer::{Report, Writing};
+use crate::exceptions::{BreakMode, Exception};
+use crate::frame::PhysicalFrame;
+use crate::memory::Memory;
+use crate::modules::LoadedModule;
+use crate::signals::When;
+use crate::{Address, Event, ThreadId};
+use dapple_symbols::module::Symbol;
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
+
+/// How much is read of one piece of a report.
+const LONGEST_PIECE: usize = 1 << 14;
+/// How many of the runtime's frames there may be between who writes and who has erred.
+const MOST_FRAMES: usize = 24;
+/// How much code the function has at most that calls what looks for leaks, in bytes.
+const CALLER: usize = 64;
+/// DWARF's number of the register that has a function's result.
+const RAX: u16 = 0;
+
+/// Where a module's runtime of a sanitizer can be met, if it has one.
+pub(super) fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook, Address)> {
+    const PRINTS: &str = "__sanitizer_on_print";
+    const NAMES: [(Hook, &str); 4] = [
+        (Hook::CheckFailed, "__ubsan_on_report"),
+        (Hook::LeakCheck, "_ZN6__lsan11DoLeakCheckEv"),
+        (Hook::LeakCheck, "_ZN6__lsan26DoRecoverableLeakCheckVoidEv"),
+        (Hook::LeakCheck, "__lsan_do_recoverable_leak_check"),
+    ];
+    // The name is exported, so that a function of the program's can take the place of the runtime's.
+    if !module.module.has_dynamic_name(PRINTS) {
+        return Vec::new();
+    }
+    let named = |name: &str| -> Vec<Symbol> {
+        let mut symbols = module.module.functions_with(name);
+        symbols.retain(|symbol| symbol.name.split('@').next() == Some(name));
+        symbols
+    };
+    let prints = named(PRINTS);
+    if prints.is_empty() {
+        return Vec::new();
+    }
+    let place = |symbol: &Symbol| module.to_process(symbol.address);
+    let mut hooks: Vec<(Hook, Address)> = prints
+        .iter()
+        .map(|symbol| (Hook::SanitizerWrites, place(symbol)))
+        .collect();
+    for (hook, name) in NAMES {
+        hooks.extend(named(name).iter().map(|symbol| (hook, place(symbol))));
+    }
+    let calls = named("__lsan_do_leak_check");
+    let looks = calls
+        .iter()
+        .filter_map(|symbol| goes_to(place(symbol), symbol.size, memory));
+    hooks.extend(looks.map(|at| (Hook::LeakCheck, at)));
+    hooks
+}
+
+/// Where a short function goes on to, by a call or a jump out of it: the name of that needn't be known.
+fn goes_to(start: Address, size: u64, memory: &dyn Memory) -> Option<Address> {
+    let mut code = [0; CALLER];
+    let length = memory.read_some(start, &mut code);
+    let size = usize::try_from(size).ok()?.min(length);
+    let decoder = Decoder::with_ip(64, &code[..size], start.0, DecoderOptions::NONE);
+    let inside = start.0..start.0 + size as u64;
+    let leads_out = |instruction: &Instruction| {
+        let goes = matches!(
+            instruction.flow_control(),
+            FlowControl::Call | FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch
+        );
+        let target = instruction.near_branch_target();
+        (goes && target != 0 && !inside.contains(&target)).then_some(Address(target))
+    };
+    let instructions = decoder.into_iter();
+    instructions
+        .filter_map(|instruction| leads_out(&instruction))
+        .last()
+}
+
+impl Owner {
+    /// A runtime has written a piece.
+    pub(super) fn sanitizer_writes(
+        &mut self,
+        thread: ThreadId,
+        text: Address,
+    ) -> Option<(ExceptionKind, Exception)> {
+        let mut piece = vec![0; LONGEST_PIECE];
+        let length = self.memory.read_some(text, &mut piece);
+        piece.truncate(length);
+        let end = piece.iter().position(|byte| *byte == 0).unwrap_or(length);
+        let piece = String::from_utf8_lossy(&piece[..end]).into_owned();
+        let mut writing = std::mem::take(&mut self.exceptions.writing);
+        let report = writing.add(&piece, || {
+            let names = self.runtime_functions(thread);
+            names
+                .into_iter()
+                .find(|name| name.starts_with("__ubsan_handle_"))
+        });
+        self.exceptions.writing = writing;
+        self.reported(thread, report?)
+    }
+
+    /// The names of the functions in which a thread is, from the innermost out.
+    fn runtime_functions(&mut self, thread: ThreadId) -> Vec<String> {
+        let frames = self.physical_frames(thread, MOST_FRAMES);
+        frames.iter().filter_map(PhysicalFrame::symbol).collect()
+    }
+
+    /// A report is complete: what the thread stops for, if it does.
+    fn reported(&mut self, thread: ThreadId, report: Report) -> Option<(ExceptionKind, Exception)> {
+        // The thread has stopped for the signal itself.
+        let of_signal = report.signal();
+        if of_signal.is_some_and(|signal| self.signals.of(signal).stop == When::Always) {
+            return None;
+        }
+        let filter = self.exceptions.filters.sanitizers.clone()?;
+        let texts = [&report.sanitizer, &report.kind, &report.text];
+        let means = filter.mean(|pattern| texts.iter().any(|text| means_text(pattern, text)));
+        let mut note = String::new();
+        if !means || !self.holds(thread, Some(&filter), &mut note) {
+            return None;
+        }
+        let mode = match self.ends_the_program(thread, &report) {
+            true => BreakMode::Unhandled,
+            false => BreakMode::Always,
+        };
+        let mut exception = report.exception(mode);
+        exception.description.push_str(&note);
+        Some((ExceptionKind::Report, exception))
+    }
+
+    /// Whether the runtime ends the program behind a report, as far as its functions' names say.
+    fn ends_the_program(&mut self, thread: ThreadId, report: &Report) -> bool {
+        let names = self.runtime_functions(thread);
+        let has = |end: &str| names.iter().any(|name| name.ends_with(end));
+        match report.sanitizer.as_str() {
+            "UndefinedBehaviorSanitizer" => has("_abort"),
+            "ThreadSanitizer" => false,
+            "MemorySanitizer" => has("_noreturn"),
+            _ => !has("_noabort"),
+        }
+    }
+
+    /// A thread is about to look for leaks: it is sent back.
+    pub(super) fn leave_out_leak_check(&mut self, thread: ThreadId) {
+        let Some(mut registers) = self.registers(thread) else {
+            return;
+        };
+        let sp = registers.sp();
+        let Ok(back) = self.memory.read_u64(Address(sp)) else {
+            return;
+        };
+        registers.set_pc(Address(back));
+        registers.set_sp(sp.wrapping_add(8));
+        // No leaks were found, says the one that has a result.
+        registers.set(RAX, 0);
+        self.set_registers(thread, registers);
+        if !std::mem::replace(&mut self.exceptions.told_of_leaks, true) {
+            self.tell(Event::LeaksNotLookedFor);
+        }
+    }
+
+    /// Another program begins, of which nothing is known yet.
+    pub(in crate::owner) fn forget_runtimes(&mut self) {
+        self.exceptions.told_of_leaks = false;
+        self.exceptions.writing = Writing::default();
+    }
+}
