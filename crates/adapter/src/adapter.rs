@@ -10,6 +10,7 @@ use crate::fetched::Fetched;
 use crate::gathering::Gathering;
 use crate::handlers::NO_DEBUG;
 use crate::handlers::building::Building;
+use crate::handlers::exceptions;
 use crate::handlers::forks::Forks;
 use crate::kept::{self, KeptReferences};
 use crate::later::Later;
@@ -550,6 +551,7 @@ impl Adapter {
                     debuggee.goes_on_with(process);
                 }
             }
+            Event::RuntimesKnown(runtimes) => exceptions::tell_filters(self, runtimes, outbox),
             Event::LeaksNotLookedFor => say(outbox, to_dap::LEAKS),
             Event::Executed => {
                 self.kept.end(REPLACED);

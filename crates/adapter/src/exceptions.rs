@@ -7,7 +7,7 @@ mod options;
 pub mod stack_trace;
 
 use dapple_dap::types::{ExceptionBreakMode, ExceptionOptions};
-use dapple_engine::exceptions::{ExceptionFilters, Patterns};
+use dapple_engine::exceptions::{ExceptionFilters, Patterns, Runtimes};
 use dapple_engine::signals::SignalTable;
 use options::{Category, Rule};
 
@@ -120,6 +120,8 @@ pub struct Exceptions {
     rules: Vec<Rule>,
     /// What the launch says of signals.
     launch: SignalTable,
+    /// What the program has, once that is known.
+    runtimes: Option<Runtimes>,
 }
 
 impl Default for Exceptions {
@@ -134,6 +136,7 @@ impl Default for Exceptions {
                 .collect(),
             rules: Vec::new(),
             launch: SignalTable::default(),
+            runtimes: None,
         }
     }
 }
@@ -144,7 +147,22 @@ impl Exceptions {
         self.launch = table;
     }
 
-    /// Replaces what is switched on. For each filter and then each option a sentence where it can't be; those have no effect.
+    /// Notes what the program has; whether other filters are offered now than before.
+    pub fn set_runtimes(&mut self, runtimes: Runtimes) -> bool {
+        let before: Vec<&str> = self.offered().map(|filter| filter.id).collect();
+        self.runtimes = Some(runtimes);
+        !self.offered().map(|filter| filter.id).eq(before)
+    }
+
+    /// The filters that can mean anything in the program, as far as it is known.
+    pub fn offered(&self) -> impl Iterator<Item = &'static Filter> {
+        let runtimes = self.runtimes;
+        FILTERS
+            .iter()
+            .filter(move |filter| runtimes.is_none_or(|runtimes| has(runtimes, filter.id)))
+    }
+
+    /// Replaces what is switched on; a filter that isn't offered, and that nothing is said of, stays as it is. For each filter and then each option a sentence where it can't be; those have no effect.
     pub fn replace(
         &mut self,
         wanted: Vec<Wanted>,
@@ -152,10 +170,13 @@ impl Exceptions {
     ) -> Vec<Result<(), String>> {
         let mut checked: Vec<Result<(), String>> = wanted.iter().map(check).collect();
         let good = wanted.into_iter().zip(&checked);
-        self.wanted = good
-            .filter(|(_, checked)| checked.is_ok())
-            .map(|(wanted, _)| wanted)
-            .collect();
+        let good = good.filter(|(_, checked)| checked.is_ok());
+        let mut now: Vec<Wanted> = good.map(|(wanted, _)| wanted).collect();
+        let mut unsaid = std::mem::take(&mut self.wanted);
+        let is_offered = |id: &str| self.offered().any(|filter| filter.id == id);
+        unsaid.retain(|old| !is_offered(&old.id) && !now.iter().any(|new| new.id == old.id));
+        now.extend(unsaid);
+        self.wanted = now;
         self.rules.clear();
         for option in options {
             checked.push(options::read(option).map(|rules| self.rules.extend(rules)));
@@ -206,6 +227,16 @@ impl Exceptions {
         }
         options::change_signals(&mut table, &self.rules);
         table
+    }
+}
+
+/// Whether a filter can mean anything in a program with these runtimes.
+fn has(runtimes: Runtimes, id: &str) -> bool {
+    match id {
+        CPP_THROW | CPP_CATCH | CPP_UNCAUGHT => runtimes.cpp,
+        RUST_PANIC | RUST_UNCAUGHT => runtimes.rust,
+        SANITIZERS => runtimes.sanitizers,
+        _ => true,
     }
 }
 
@@ -268,6 +299,24 @@ mod tests {
         assert_eq!(exceptions.signals(), SignalTable::default());
         exceptions.replace(Vec::new(), &[]);
         assert_eq!(exceptions.signals().of(SIGSEGV).stop, When::Fatal);
+    }
+
+    #[test]
+    fn what_is_not_offered_stays_as_it_is_until_something_is_said_of_it() {
+        let mut exceptions = Exceptions::default();
+        let cpp = Runtimes {
+            cpp: true,
+            ..Runtimes::default()
+        };
+        assert!(exceptions.set_runtimes(cpp));
+        assert!(!exceptions.set_runtimes(cpp), "nothing has changed");
+        exceptions.replace(Vec::new(), &[]);
+        assert_eq!(exceptions.filters().cpp_uncaught, None);
+        assert!(exceptions.filters().rust_panic.is_some());
+        let answers = exceptions.replace(vec![wanted("rust_panic", Some("overflow"))], &[]);
+        assert_eq!(answers, [Ok(())]);
+        let overflow = Patterns::parse("overflow").expect("valid");
+        assert_eq!(exceptions.filters().rust_panic, Some(overflow));
     }
 
     #[test]

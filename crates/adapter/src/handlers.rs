@@ -9,7 +9,7 @@ mod completions;
 mod data_breakpoints;
 mod disassembly;
 mod end;
-mod exceptions;
+pub mod exceptions;
 pub mod forks;
 mod frame_names;
 mod input;

@@ -178,7 +178,7 @@ fn a_sanitizers_report_is_told_where_the_error_is_and_its_whole_text_by_why() {
     assert!(compiled.is_ok_and(|status| status.success()));
     let run = batch(
         program.to_str().expect("plain path"),
-        &["run", "catch", "why", "c"],
+        &["run", "catch", "catch rust_panic off", "why", "c"],
     );
     let mut lines = run.stdout.lines();
     let stop = lines.find(|line| line.starts_with("stopped at a sanitizer's report, thread "));
@@ -192,10 +192,12 @@ fn a_sanitizers_report_is_told_where_the_error_is_and_its_whole_text_by_why() {
         "\nWRITE of size 1 at 0x",
         "→    5      text[argc + 3] = 0;",
         "sanitizers: on (Sanitizers: reports)\nfaults: on",
+        "rust_panic: off (Rust: panic); the program has nothing for it so far\n",
         "SUMMARY: AddressSanitizer: heap-buffer-overflow ",
         "allocated by thread T0 here:",
     ] {
         assert!(run.stdout.contains(part), "{part}: {run:#?}");
     }
+    assert!(!run.stdout.contains("rust_uncaught"), "{run:#?}");
     assert_eq!(run.code, Some(1), "{run:#?}");
 }

@@ -1,5 +1,6 @@
 //! What the engine tells without being asked.
 
+use crate::exceptions::Runtimes;
 use crate::modules::ModuleInfo;
 use crate::session::kept::KeptValue;
 use crate::session::watching::{DataBreakpointState, DataHit};
@@ -101,6 +102,8 @@ pub enum Event {
     /// The session is about this child of the program from now on ([`FollowForks::Child`](crate::forks::FollowForks::Child)); the
     /// program itself was let go. Its threads are told of as ended.
     Followed(ProcessInfo),
+    /// Which runtimes of languages the program has: once the libraries are known that it begins with, and when more come.
+    RuntimesKnown(Runtimes),
     /// A sanitizer's runtime was about to look for leaks, which it can't in a program that is traced: it was kept from trying. Told once.
     LeaksNotLookedFor,
     /// The program called exec: modules and breakpoints have been resolved anew.

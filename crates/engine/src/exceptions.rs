@@ -34,6 +34,17 @@ pub struct ExceptionFilters {
     pub sanitizers: Option<Patterns>,
 }
 
+/// What a program has that exceptions come from, so that [`ExceptionFilters`] can mean anything there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Runtimes {
+    /// What throws in C++.
+    pub cpp: bool,
+    /// Rust's panics.
+    pub rust: bool,
+    /// A sanitizer's runtime.
+    pub sanitizers: bool,
+}
+
 /// When a stop like this happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BreakMode {

@@ -1,18 +1,33 @@
 //! Exceptions and signals: choosing which stop, and saying what a stop was about.
 
 use crate::adapter::Adapter;
-use crate::exceptions::{FILTERS, Wanted, stack_trace};
+use crate::exceptions::{FILTERS, Filter, Wanted, stack_trace};
 use crate::{from_dap, to_dap};
-use dapple_dap::server::{Context, Failure};
+use dapple_dap::server::{Context, Failure, Outbox};
 use dapple_dap::types::{
-    Breakpoint, BreakpointReason, ExceptionBreakpointsFilter, ExceptionInfoArguments,
-    ExceptionInfoResponse, SetExceptionBreakpointsArguments, SetExceptionBreakpointsResponse,
+    Breakpoint, BreakpointReason, Capabilities, CapabilitiesEvent, CapabilitiesEventBody,
+    ExceptionBreakpointsFilter, ExceptionInfoArguments, ExceptionInfoResponse,
+    SetExceptionBreakpointsArguments, SetExceptionBreakpointsResponse,
 };
 use dapple_engine::Error;
+use dapple_engine::exceptions::Runtimes;
 
-/// The filters that are offered.
+/// The filters that are offered before there is a program.
 pub fn filters() -> Vec<ExceptionBreakpointsFilter> {
-    let filters = FILTERS.iter().map(|filter| {
+    shown(FILTERS.iter())
+}
+
+/// The program has these runtimes: the client gets a list of the filters that can mean anything there, where it has another one.
+pub fn tell_filters(adapter: &mut Adapter, runtimes: Runtimes, outbox: &Outbox) {
+    if adapter.exceptions.set_runtimes(runtimes) {
+        let filters = shown(adapter.exceptions.offered());
+        let changed = Capabilities::new().with_exception_breakpoint_filters(filters);
+        outbox.event::<CapabilitiesEvent>(CapabilitiesEventBody::new(changed));
+    }
+}
+
+fn shown(filters: impl Iterator<Item = &'static Filter>) -> Vec<ExceptionBreakpointsFilter> {
+    let filters = filters.map(|filter| {
         let shown = ExceptionBreakpointsFilter::new(filter.id, filter.label)
             .with_description(filter.description)
             .with_default(filter.default);

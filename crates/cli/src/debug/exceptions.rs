@@ -19,6 +19,8 @@ pub struct Exceptions {
     choices: Vec<Choice>,
     /// Signals with what becomes of them, as `handle` was told.
     signals: Vec<(String, String)>,
+    /// All filters that were ever offered: a program's languages may come with its libraries, and what is said of them holds then.
+    known: Vec<ExceptionBreakpointsFilter>,
 }
 
 impl Exceptions {
@@ -86,9 +88,28 @@ impl Exceptions {
         (true, Some(all.join(", ")))
     }
 
-    /// What to tell an adapter with these capabilities: the filters that are on, each with its condition.
-    pub fn to_tell(&self, capabilities: &Capabilities) -> Vec<ExceptionFilterOptions> {
-        let filters = capabilities.exception_breakpoint_filters.iter().flatten();
+    /// Takes note of what an adapter offers.
+    pub fn note_offered(&mut self, capabilities: &Capabilities) {
+        for filter in capabilities.exception_breakpoint_filters.iter().flatten() {
+            match self
+                .known
+                .iter_mut()
+                .find(|known| known.filter == filter.filter)
+            {
+                Some(known) => *known = filter.clone(),
+                None => self.known.push(filter.clone()),
+            }
+        }
+    }
+
+    /// All filters that were ever offered.
+    pub fn known(&self) -> &[ExceptionBreakpointsFilter] {
+        &self.known
+    }
+
+    /// What to tell the adapter: the filters that are on, each with its condition, also those that the program has nothing for so far.
+    pub fn to_tell(&self) -> Vec<ExceptionFilterOptions> {
+        let filters = self.known.iter();
         let on = filters.filter_map(|filter| {
             let (on, condition) = self.state_of(filter);
             let mut option = ExceptionFilterOptions::new(filter.filter.clone());
@@ -111,8 +132,9 @@ mod tests {
         Capabilities::new().with_exception_breakpoint_filters(filters)
     }
 
-    fn told(exceptions: &Exceptions) -> Vec<(String, Option<String>)> {
-        let told = exceptions.to_tell(&capabilities()).into_iter();
+    fn told(exceptions: &mut Exceptions) -> Vec<(String, Option<String>)> {
+        exceptions.note_offered(&capabilities());
+        let told = exceptions.to_tell().into_iter();
         told.map(|option| (option.filter_id, option.condition))
             .collect()
     }
@@ -120,14 +142,26 @@ mod tests {
     #[test]
     fn the_defaults_hold_until_something_else_is_said() {
         let mut exceptions = Exceptions::default();
-        assert_eq!(told(&exceptions), [("uncaught".to_owned(), None)]);
+        assert_eq!(told(&mut exceptions), [("uncaught".to_owned(), None)]);
         exceptions.choose("uncaught", false, None);
-        assert_eq!(told(&exceptions), []);
+        assert_eq!(told(&mut exceptions), []);
         exceptions.choose("uncaught", true, Some("std::*".to_owned()));
         assert_eq!(
-            told(&exceptions),
+            told(&mut exceptions),
             [("uncaught".to_owned(), Some("std::*".to_owned()))]
         );
+    }
+
+    #[test]
+    fn what_is_no_longer_offered_is_told_all_the_same() {
+        let mut exceptions = Exceptions::default();
+        exceptions.note_offered(&capabilities());
+        exceptions.choose("uncaught", true, Some("std::*".to_owned()));
+        let fewer = Capabilities::new().with_exception_breakpoint_filters(Vec::new());
+        exceptions.note_offered(&fewer);
+        let told = exceptions.to_tell();
+        assert_eq!(told.len(), 1);
+        assert_eq!(told[0].condition.as_deref(), Some("std::*"));
     }
 
     #[test]
@@ -139,7 +173,7 @@ mod tests {
         exceptions.handle("SIGUSR1", &["pass"]);
         let condition = "SIGUSR1:nostop:print:pass, SIGCHLD:nopass";
         assert_eq!(
-            told(&exceptions),
+            told(&mut exceptions),
             [(SIGNALS.to_owned(), Some(condition.to_owned()))]
         );
     }

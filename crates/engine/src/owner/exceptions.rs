@@ -17,7 +17,7 @@ use crate::exceptions::handlers::{self, Fate};
 use crate::exceptions::pattern::{means_text, means_type};
 use crate::exceptions::sanitizer::Writing;
 use crate::exceptions::thrown::Thrown;
-use crate::exceptions::{BreakMode, Exception, ExceptionFilters, Patterns};
+use crate::exceptions::{BreakMode, Exception, ExceptionFilters, Patterns, Runtimes};
 use crate::exceptions::{panicked, rust};
 use crate::frame::Frame;
 use crate::frame::PhysicalFrame;
@@ -73,6 +73,8 @@ pub(super) struct Exceptions {
     writing: Writing,
     /// That leaks aren't looked for was told.
     told_of_leaks: bool,
+    /// What was told of the program's runtimes, once it was.
+    runtimes: Option<Runtimes>,
 }
 
 impl Exceptions {

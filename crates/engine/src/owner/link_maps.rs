@@ -69,6 +69,11 @@ impl Loader {
         }
     }
 
+    /// Whether there are any, or will be.
+    pub fn has_lists(&self) -> bool {
+        self.list.is_some()
+    }
+
     /// Reads what is new; `None` where there is no list, or one is being changed: it will be told again.
     pub fn look(&mut self, memory: &impl Memory) -> Option<Lists> {
         let lists = lists(self.list?, memory)?;

@@ -44,6 +44,10 @@ impl Owner {
             self.add_vdso(base);
         }
         self.arm();
+        // Else its libraries are yet to come.
+        if !self.loader.has_lists() {
+            self.tell_runtimes();
+        }
     }
 
     fn add_interpreter(&mut self, module: Module, base: u64) {
@@ -107,6 +111,7 @@ impl Owner {
             None => return,
         }
         self.arm();
+        self.tell_runtimes();
         self.find_watched_statics();
         self.stacks.clear();
     }

@@ -54,9 +54,11 @@ pub static COMMANDS: &[Command] = &[
     },
 ];
 
-fn filters(session: &Session) -> anyhow::Result<Vec<ExceptionBreakpointsFilter>> {
-    let filters = session.link()?.capabilities().exception_breakpoint_filters;
-    match filters {
+/// What is offered for the program as it is now.
+fn filters(session: &mut Session) -> anyhow::Result<Vec<ExceptionBreakpointsFilter>> {
+    let capabilities = session.link()?.capabilities();
+    session.exceptions.note_offered(&capabilities);
+    match capabilities.exception_breakpoint_filters {
         Some(filters) if !filters.is_empty() => Ok(filters),
         _ => bail!("this adapter can't stop at exceptions"),
     }
@@ -75,14 +77,16 @@ fn catch(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         .split_once(char::is_whitespace)
         .unwrap_or((argument, ""));
     let rest = rest.trim();
+    // What the program has nothing for so far may come with a library.
+    let known = session.exceptions.known().to_vec();
     // `throw` is cpp_throw, and `uncaught` that of each language.
     let end = format!("_{name}");
-    let mut meant: Vec<_> = filters.iter().filter(|f| f.filter == name).collect();
+    let mut meant: Vec<_> = known.iter().filter(|f| f.filter == name).collect();
     if meant.is_empty() {
-        meant.extend(filters.iter().filter(|f| f.filter.ends_with(&end)));
+        meant.extend(known.iter().filter(|f| f.filter.ends_with(&end)));
     }
     if meant.is_empty() {
-        let known: Vec<&str> = filters.iter().map(|f| f.filter.as_str()).collect();
+        let known: Vec<&str> = known.iter().map(|f| f.filter.as_str()).collect();
         bail!(
             "there is nothing to catch called `{name}`; there are {}",
             known.join(", ")
@@ -110,7 +114,13 @@ fn catch(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         return Err(error);
     }
     for filter in meant {
-        let line = line(session, filter);
+        let mut line = line(session, filter);
+        if !filters
+            .iter()
+            .any(|offered| offered.filter == filter.filter)
+        {
+            line.push_str("; the program has nothing for it so far");
+        }
         session.screen.say(&line);
     }
     Ok(Flow::Go)

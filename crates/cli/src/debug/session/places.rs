@@ -86,7 +86,8 @@ impl Session {
         if filters.is_none_or(Vec::is_empty) {
             return Ok(());
         }
-        let options = self.exceptions.to_tell(&capabilities);
+        self.exceptions.note_offered(&capabilities);
+        let options = self.exceptions.to_tell();
         let arguments = match capabilities.supports_exception_filter_options {
             Some(true) => {
                 SetExceptionBreakpointsArguments::new(Vec::new()).with_filter_options(options)

@@ -171,8 +171,26 @@ impl Owner {
         }
     }
 
+    /// Tells which runtimes there are, where there are more than was told. What is gone again may come back.
+    pub(in crate::owner) fn tell_runtimes(&mut self) {
+        let hooks = self.exceptions.known.values().flatten();
+        let mut now = self.exceptions.runtimes.unwrap_or_default();
+        for (hook, _) in hooks {
+            match hook {
+                Hook::Catch => now.cpp = true,
+                Hook::Panic => now.rust = true,
+                Hook::SanitizerWrites => now.sanitizers = true,
+                _ => {}
+            }
+        }
+        if self.exceptions.runtimes.replace(now) != Some(now) {
+            self.tell(Event::RuntimesKnown(now));
+        }
+    }
+
     /// Another program begins, of which nothing is known yet.
     pub(in crate::owner) fn forget_runtimes(&mut self) {
+        self.exceptions.runtimes = None;
         self.exceptions.told_of_leaks = false;
         self.exceptions.writing = Writing::default();
     }
