@@ -40,7 +40,8 @@ pub(super) struct Calling {
     end: Option<End>,
     /// Children of it that have a copy of the memory. They would return from the function, too, to nowhere.
     children: Vec<ThreadId>,
-    /// What the first of them is told as: the end of a sentence about the function.
+    /// What the first of them is described as: the end of a sentence about the function. The function is not stopped for it: within
+    /// fork(3) it holds the locks of the C library, and in its own code perhaps some of the program's.
     copied: Option<String>,
 }
 
@@ -48,6 +49,8 @@ pub(super) struct Calling {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum End {
     Returned,
+    /// It has returned, and has made a copy of the process: the end of a sentence about the function.
+    Copied(String),
     /// It can't go on: the end of a sentence about the function.
     Failed(String),
     /// The thread runs another program.
@@ -129,7 +132,7 @@ impl Owner {
         let value = (end == End::Returned).then(|| self.value_of(thread, call, laid.kept));
         match end {
             End::Executed | End::ThreadEnded => {}
-            End::Returned => self.restore(thread, saved, back, false),
+            End::Returned | End::Copied(_) => self.restore(thread, saved, back, false),
             End::Failed(_) => self.restore(thread, saved, back, true),
         }
         self.end_call();
@@ -138,6 +141,9 @@ impl Owner {
             (End::Returned, Some(value)) => value,
             (End::Failed(why), _) => Err(Error::Expression(format!(
                 "`{name}` {why}; the call was given up, and all is as before but for what it has written to memory"
+            ))),
+            (End::Copied(how), _) => Err(Error::Expression(format!(
+                "`{name}` {how}; the copy was killed, and all is as before but for what the function has written to memory"
             ))),
             (End::Executed, _) => {
                 let address = self.registers(thread).map(|r| r.pc()).unwrap_or_default();
@@ -290,8 +296,7 @@ impl Owner {
             return Ok(End::ThreadEnded);
         };
         Ok(match (call.end.take(), call.copied.take()) {
-            // It was quicker than whoever gave it up.
-            (Some(End::Returned), Some(copied)) => End::Failed(copied),
+            (Some(End::Returned), Some(copied)) => End::Copied(copied),
             (end, _) => end.unwrap_or(End::ThreadEnded),
         })
     }

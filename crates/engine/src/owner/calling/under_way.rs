@@ -77,8 +77,6 @@ impl Owner {
                     });
                 } else if cancelled() {
                     self.give_up(|_| "was cancelled".to_owned());
-                } else if let Some(copied) = self.call.as_ref().and_then(|c| c.copied.clone()) {
-                    self.give_up(|_| copied);
                 }
             }
             if !self.attend() {
