@@ -27,8 +27,12 @@ impl Runner<'_> {
         if !arrow || self.calls.is_none() || self.frame.language != Language::Cpp {
             return Ok(value);
         }
+        // Asked first: to look for what it leads to is to read it.
+        if self.is_pointer(&value) {
+            return Ok(value);
+        }
         match self.receiver(&value, false) {
-            Some(object) if !self.is_pointer(&value) && self.has_users_method(&object, ARROW) => {
+            Some(object) if self.has_users_method(&object, ARROW) => {
                 let call = Expression {
                     at: base.end,
                     end: name_at,
