@@ -77,6 +77,28 @@ pub enum TypedInto {
     Terminal,
 }
 
+/// What is kept of a frame that the client knows by a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShownFrame {
+    /// Which one it is.
+    pub id: FrameId,
+    /// Something says where in a source it is.
+    pub has_source: bool,
+}
+
+// A stack may have 300,000 frames, and the answer to what lets the program run on waits until all are forgotten.
+const _: () = assert!(!std::mem::needs_drop::<ShownFrame>());
+
+impl ShownFrame {
+    /// What is kept of `frame`.
+    pub fn of(frame: &Frame) -> ShownFrame {
+        ShownFrame {
+            id: frame.id,
+            has_source: frame.position.is_some(),
+        }
+    }
+}
+
 /// A group of variables in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScopeKind {
@@ -200,7 +222,7 @@ pub struct Adapter {
     pub gotos: References<Address>,
     /// Calls that a thread's line makes, from where it stands.
     pub callees: References<(ThreadId, Callee)>,
-    pub frames: References<Frame>,
+    pub frames: References<ShownFrame>,
     pub references: References<Reference>,
     /// What stays good when the program runs on.
     pub kept: KeptReferences,

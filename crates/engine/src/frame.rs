@@ -3,6 +3,7 @@
 //! Responsible for names, positions and numbering; [`crate::unwind`] finds the physical frames. What a program counter
 //! stands for is worked out once a stop, so a recursion ten thousand deep costs a few look-ups.
 
+use crate::dropping::DroppedBeside;
 use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
 use crate::pages::Pages;
@@ -132,7 +133,7 @@ pub struct StackCache {
     stop: u64,
     registers: Registers,
     vectors: Option<Arc<[u128; 16]>>,
-    physical: Vec<Arc<PhysicalFrame>>,
+    physical: DroppedBeside<Arc<PhysicalFrame>>,
     /// The index of each physical frame's first logical one.
     starts: Vec<usize>,
     /// How many logical frames were found so far.
@@ -162,7 +163,7 @@ impl StackCache {
             stop,
             registers,
             vectors: None,
-            physical: Vec::new(),
+            physical: DroppedBeside::default(),
             starts: Vec::new(),
             count: 0,
             complete: false,

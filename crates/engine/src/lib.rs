@@ -10,6 +10,7 @@ mod breakpoints;
 pub mod calls;
 pub mod command;
 pub mod disassembly;
+mod dropping;
 pub mod error;
 pub mod eval;
 pub mod event;

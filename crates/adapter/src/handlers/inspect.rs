@@ -1,7 +1,7 @@
 //! Looking at the program: threads, stacks, variables, expressions, modules.
 
 use super::{frame_names, input, kept, presentation, registers, sources};
-use crate::adapter::{Adapter, Location, Reference, ScopeKind};
+use crate::adapter::{Adapter, Location, Reference, ScopeKind, ShownFrame};
 use crate::{clients, from_dap, to_dap};
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure, byte_of_column};
@@ -87,7 +87,7 @@ pub fn stack_trace(
         if let Some(format) = format {
             shown.name = frame_names::written(adapter, &frame, shown.name, format)?;
         }
-        shown.id = adapter.frames.insert(frame)?;
+        shown.id = adapter.frames.insert(ShownFrame::of(&frame))?;
         frames.push(shown);
     }
     let total = to_dap::saturated(total.try_into().unwrap_or(u64::MAX));
@@ -108,7 +108,7 @@ pub fn scopes(
     let has_source = adapter
         .frames
         .get(arguments.frame_id)
-        .is_ok_and(|frame| frame.position.is_some());
+        .is_ok_and(|frame| frame.has_source);
     if in_one && (has_source || !returned.is_empty()) {
         scopes.push(scope(adapter, "Locals", frame, ScopeKind::All)?);
     } else if !returned.is_empty() {

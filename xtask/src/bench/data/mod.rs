@@ -68,7 +68,7 @@ const fn milliseconds(
     }
 }
 
-const MEASURES: [Measure; 14] = [
+const MEASURES: [Measure; 15] = [
     milliseconds("locals, C++", |one, programs| one.locals(&programs.cpp)),
     milliseconds("locals, Rust", |one, programs| one.locals(&programs.rust)),
     milliseconds("array, first 100", |one, programs| {
@@ -110,6 +110,9 @@ const MEASURES: [Measure; 14] = [
             one.stack(&programs.deep, None)
         })
     },
+    milliseconds("step from there, first 20", |one, programs| {
+        one.step_from_deep(&programs.deep)
+    }),
 ];
 
 const EVALUATIONS: Measure = Measure {
@@ -276,6 +279,20 @@ impl Contender {
             Ok(())
         };
         self.looks(&debuggee.with(DEPTH), |_| Ok(()), look, check)
+    }
+
+    /// A step from a stop where the whole stack was asked for, and the first frames of the next.
+    fn step_from_deep(&self, debuggee: &Debuggee) -> anyhow::Result<f64> {
+        let look = |session: &mut dyn Look, _| {
+            session.next()?;
+            session.frames(Some(20))
+        };
+        let check = |_: &mut dyn Look, count| {
+            ensure!(count >= 20, "{count} frames came");
+            Ok(())
+        };
+        let all = |session: &mut dyn Look| session.frames(None);
+        self.looks(&debuggee.with(DEPTH), all, look, check)
     }
 
     fn evaluations(&self, debuggee: &Debuggee) -> anyhow::Result<f64> {
