@@ -3,6 +3,7 @@
 //! The work is done on a thread of its own, of lower priority. Which moment it begins at is for the session to say.
 
 use crate::Event;
+use crate::inflating::Inflating;
 use dapple_symbols::Module;
 use dapple_symbols::indexing::{IndexCache, IndexState};
 use std::sync::Arc;
@@ -28,6 +29,7 @@ pub(crate) struct Indexing {
     cache: Option<Arc<IndexCache>>,
     /// Modules that are worth an index and have none.
     waiting: Vec<Arc<Module>>,
+    pub(crate) inflating: Inflating,
 }
 
 impl Indexing {
@@ -35,6 +37,7 @@ impl Indexing {
         Indexing {
             cache,
             waiting: Vec::new(),
+            inflating: Inflating::default(),
         }
     }
 

@@ -20,6 +20,7 @@ pub mod forks;
 pub mod frame;
 mod heap;
 mod indexing;
+mod inflating;
 mod inspect;
 pub mod launch;
 pub mod launcher;

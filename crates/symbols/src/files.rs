@@ -13,15 +13,18 @@ use object::elf;
 use object::read::{CompressedData, CompressionFormat};
 use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// One file with its headers read.
 pub(crate) struct ElfFile {
     pub bytes: Bytes,
     pub elf: Elf,
-    /// By section index: the inflated bytes of compressed ones, once they were asked for.
-    inflated: Vec<OnceLock<Vec<u8>>>,
+    /// By section index: the inflated bytes of compressed ones, once they were asked for, or why they can't be had. Who asks while
+    /// another thread inflates them waits for that.
+    inflated: Vec<OnceLock<Result<Vec<u8>, String>>>,
+    /// How many of the compressed sections, largest first, [`ElfFile::inflate`] has begun with.
+    begun: AtomicUsize,
     /// The bytes of sections that share a name, one behind the other, once they were asked for.
     joined: boxcar::Vec<(&'static str, Vec<u8>)>,
 }
@@ -33,6 +36,7 @@ impl ElfFile {
             bytes,
             elf,
             inflated,
+            begun: AtomicUsize::new(0),
             joined: boxcar::Vec::new(),
         }
     }
@@ -135,18 +139,61 @@ impl ElfFile {
             0 => Compressed::with_old_header,
             _ => Compressed::with_header,
         };
-        if let Some(done) = self.inflated[index].get() {
-            return Ok(done);
-        }
-        let inflated = format(raw)
-            .and_then(Compressed::inflate)
-            .map_err(|reason| Error::Malformed {
+        let inflated =
+            self.inflated[index].get_or_init(|| format(raw).and_then(Compressed::inflate));
+        match inflated {
+            Ok(data) => Ok(data),
+            Err(reason) => Err(Error::Malformed {
                 path: self.elf.path.clone(),
                 section: name,
                 offset: 0,
-                reason,
-            })?;
-        Ok(self.inflated[index].get_or_init(|| inflated))
+                reason: reason.clone(),
+            }),
+        }
+    }
+
+    /// The compressed sections with debug information by their indexes, largest first, with their headers.
+    fn compressed(&self) -> Vec<(usize, Compressed<'_>)> {
+        let sections = self.elf.sections.iter().enumerate();
+        let header = |(index, section): (usize, &Section)| {
+            let raw = self.bytes.get(section.file.clone())?;
+            let is_old = section.name.starts_with(OLD_PREFIX);
+            let is_new = section.flags & elf::SHF_COMPRESSED.0 != 0;
+            let header = match (is_new, is_old) {
+                (true, _) if section.name.starts_with(".debug_") => Compressed::with_header(raw),
+                (false, true) => Compressed::with_old_header(raw),
+                _ => return None,
+            };
+            Some((index, header.ok()?))
+        };
+        let mut found: Vec<_> = sections.filter_map(header).collect();
+        found.sort_by_key(|(_, header)| std::cmp::Reverse(header.size));
+        found
+    }
+
+    /// The size that compressed sections with debug information say they have inflated, in bytes.
+    pub fn compressed_size(&self) -> u64 {
+        let sizes = self.compressed().into_iter().map(|(_, header)| header.size);
+        sizes.fold(0, u64::saturating_add)
+    }
+
+    /// Inflates the compressed sections that nobody has asked for, each on one of the threads that call this. How many bytes this one
+    /// has inflated.
+    pub fn inflate(&self) -> u64 {
+        let mut inflated = 0;
+        for (place, (index, header)) in self.compressed().into_iter().enumerate() {
+            let next =
+                self.begun
+                    .compare_exchange(place, place + 1, Ordering::Relaxed, Ordering::Relaxed);
+            if next.is_ok() {
+                self.inflated[index].get_or_init(|| {
+                    let data = header.inflate();
+                    inflated += data.as_ref().map_or(0, |data| data.len() as u64);
+                    data
+                });
+            }
+        }
+        inflated
     }
 }
 

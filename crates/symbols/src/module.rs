@@ -252,6 +252,17 @@ impl Module {
         self.files().debug.is_some()
     }
 
+    /// How many bytes its compressed debug sections say they have inflated; 0 where none is compressed.
+    pub fn compressed_size(&self) -> u64 {
+        self.files().with_dwarf().compressed_size()
+    }
+
+    /// Inflates the compressed debug sections that nobody has needed so far. Several threads may call this, and share them; whoever needs
+    /// one meanwhile waits for it. How many bytes this call has inflated.
+    pub fn inflate(&self) -> u64 {
+        self.files().with_dwarf().inflate()
+    }
+
     /// The entry point (`e_entry`).
     pub fn entry(&self) -> FileAddress {
         FileAddress(self.elf().entry)

@@ -26,6 +26,36 @@ fn every_compression_shows_the_same() {
 }
 
 #[test]
+fn what_is_inflated_in_advance_is_inflated_once() {
+    let workshop = sources("compressed-once");
+    for form in ["zlib", "zlib-gnu", "zstd"] {
+        let option = format!("--compress-debug-sections={form}");
+        build(&workshop, "left", &[]);
+        assert_eq!(both(&workshop, "left").0.open().compressed_size(), 0);
+        workshop.run("objcopy", &[&option, "left"]);
+        let (main, _) = both(&workshop, "left");
+        let module = main.open();
+        let size = module.compressed_size();
+        assert!(size > 0, "{form}");
+        let ready = std::sync::Barrier::new(3);
+        let inflated: u64 = std::thread::scope(|scope| {
+            let inflates = || {
+                ready.wait();
+                module.inflate()
+            };
+            let threads = [(); 3].map(|()| scope.spawn(inflates));
+            threads.map(|thread| thread.join().unwrap()).iter().sum()
+        });
+        assert_eq!(inflated, size, "{form}");
+        assert!(!main.addresses(&module, "loop").is_empty(), "{form}");
+        // What a question has inflated before isn't any more.
+        let module = main.open();
+        module.function_at(module.entry());
+        assert_eq!(module.inflate(), 0, "{form}");
+    }
+}
+
+#[test]
 fn compressed_split_units_show_the_same() {
     let workshop = sources("compressed-split");
     build(&workshop, "plain", &["-gdwarf-4"]);

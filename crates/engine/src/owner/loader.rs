@@ -93,6 +93,9 @@ impl Owner {
             self.memory.add_cave(loaded.to_process(end));
         }
         self.indexing.module_loaded(&loaded.module);
+        if link_map.is_some() {
+            self.indexing.inflating.start(&loaded.module);
+        }
         self.debuginfod.module_loaded(&loaded);
         self.breakpoints.module_loaded(&loaded);
         self.modules.push(Arc::clone(&loaded));

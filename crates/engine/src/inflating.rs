@@ -1,0 +1,59 @@
+//! Debug information that distributions keep compressed, inflated beside the session as a library is loaded: the first stack of each
+//! program has frames of the C library, and would wait for all of it.
+
+use dapple_symbols::Module;
+use std::sync::Arc;
+
+/// How much is inflated that perhaps nobody needs, of one module and of all, in bytes.
+const MOST_OF_ONE: u64 = 16 << 20;
+const MOST: u64 = 32 << 20;
+/// The largest section is more than half of it all.
+const THREADS: usize = 2;
+
+/// How much was inflated so.
+#[derive(Debug, Default)]
+pub(crate) struct Inflating {
+    so_far: u64,
+}
+
+impl Inflating {
+    /// Begins with a module that was just loaded.
+    pub(crate) fn start(&mut self, module: &Arc<Module>) {
+        let size = module.compressed_size();
+        if !self.takes(size) {
+            return;
+        }
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        for _ in 0..processors.min(THREADS) {
+            let module = Arc::clone(module);
+            let thread = std::thread::Builder::new().name("inflating".into());
+            // With the usual priority: on a busy machine a stack would wait for a thread that others keep from running.
+            let started = thread.spawn(move || module.inflate());
+            if let Err(error) = started {
+                tracing::debug!(%error, "what is compressed is inflated when it is needed");
+            }
+        }
+    }
+
+    /// Whether a module that has so much is one of those.
+    fn takes(&mut self, size: u64) -> bool {
+        let takes = (1..=MOST_OF_ONE).contains(&size) && self.so_far + size <= MOST;
+        self.so_far += if takes { size } else { 0 };
+        takes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Inflating, MOST, MOST_OF_ONE};
+
+    #[test]
+    fn no_more_is_inflated_in_advance_than_a_bound() {
+        let mut inflating = Inflating::default();
+        let sizes = [0, u64::MAX, MOST_OF_ONE + 1];
+        assert!(sizes.into_iter().all(|size| !inflating.takes(size)));
+        let taken = (0..1000).filter(|_| inflating.takes(MOST_OF_ONE / 3));
+        assert!(taken.count() as u64 * (MOST_OF_ONE / 3) <= MOST);
+        assert!(inflating.takes(1));
+    }
+}
