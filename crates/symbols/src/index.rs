@@ -3,6 +3,7 @@
 
 use crate::dwarf::{DEPTH_LIMIT, Dwarf, Reader, Unit};
 use crate::enclosing::{OpenScopes, Scopes};
+use crate::function_lines::FunctionLines;
 use crate::functions::Function;
 use gimli::{Attribute, DwAt, constants as dw};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -32,6 +33,8 @@ pub(crate) struct Index<'a> {
     function_items: OnceLock<FxHashSet<usize>>,
     /// Statics by the entries, unit and offset, that declare them in a class.
     defined_statics: OnceLock<FxHashMap<(u32, usize), usize>>,
+    /// See [`Dwarf::written_in`].
+    pub function_lines: OnceLock<FunctionLines>,
 }
 
 /// A function with code.

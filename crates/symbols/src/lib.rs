@@ -23,6 +23,7 @@ mod enclosing;
 mod entries;
 mod error;
 mod files;
+mod function_lines;
 pub mod functions;
 mod hoisted_constants;
 mod index;

@@ -258,20 +258,23 @@ impl<'a> Dwarf<'a> {
     }
 
     /// Whether the function that a candidate is written in begins at or before `line` in the same file. The address
-    /// may be in several, inlined into each other; rows without code of their own stand at another's.
+    /// may be in several, inlined into each other, or in none of that line: rows without code of their own stand at another's.
     fn declared_by(&self, candidate: &Candidate<'_, 'a>, line: u32) -> bool {
-        let unit = candidate.named.unit;
-        let Some(around) = self.around(candidate) else {
-            return false;
-        };
-        let functions = std::iter::once(around.function).chain(around.inlined());
+        let (unit, file) = (candidate.named.unit, &candidate.named.path);
+        let around = self.around(candidate);
+        let functions = around
+            .iter()
+            .flat_map(|around| std::iter::once(around.function).chain(around.inlined()));
         let declared = functions.filter_map(|offset| {
             let declaration = self.declaration(&self.chain(unit, UnitOffset(offset)))?;
-            let here =
-                declaration.file == candidate.named.path && declaration.line <= candidate.line;
+            let here = declaration.file == *file && declaration.line <= candidate.line;
             here.then_some(declaration.line)
         });
-        declared.max().is_some_and(|declared| declared <= line)
+        let written = self.written_in(unit, file, candidate.line);
+        declared
+            .chain(written)
+            .max()
+            .is_some_and(|declared| declared <= line)
     }
 
     /// A line's code is often in several runs (the parts of a `for` statement), but a breakpoint should stop once on

@@ -636,12 +636,17 @@ impl Breakpoint {
         let Spec::Line { line, .. } = self.spec else {
             return None;
         };
-        let first = self.locations().into_iter().next();
-        let first = first.filter(|first| first.line != line)?;
-        Some(format!(
-            "no code on line {line}; moved to line {}, the next one with code in the same function",
-            first.stop_line
-        ))
+        let first = self.locations().into_iter().next()?;
+        let stop = first.stop_line;
+        match first.line == line {
+            false => Some(format!(
+                "no code on line {line}; moved to line {stop}, the next one with code in the same function"
+            )),
+            true if stop != line => Some(format!(
+                "a function begins on line {line}; moved to line {stop}, where its arguments are in place"
+            )),
+            true => None,
+        }
     }
 
     fn unresolved(&self) -> Resolution {

@@ -1,0 +1,149 @@
+//! Breakpoints on every line of optimised programs, judged by the line table as another program reads it: a line with a
+//! statement keeps its breakpoint; any other moves to the next that has code, and says so.
+
+mod support;
+
+use dapple_dap::types::*;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+use support::{Fixture, Session};
+
+const PROGRAMS: [&str; 13] = [
+    "callers.c",
+    "conditions.c",
+    "faults.c",
+    "gaps.c",
+    "optimised.c",
+    "step.c",
+    "tour.c",
+    "values.c",
+    "assigned.cpp",
+    "members.cpp",
+    "step.cpp",
+    "throws.cpp",
+    "values.cpp",
+];
+
+/// The program by each compiler that is here, at each level.
+fn built(name: &str) -> Vec<(String, Fixture)> {
+    let compilers = match name.ends_with(".c") {
+        true => ["gcc", "clang-22"],
+        false => ["g++", "clang++-22"],
+    };
+    let runs = |name: &&str| Command::new(name).arg("--version").output().is_ok();
+    let here = compilers.into_iter().filter(runs);
+    here.flat_map(|compiler| {
+        ["-O2", "-O3"].map(|level| {
+            let fixture = Fixture::by(compiler, name, &["-g", level, "-pthread"]);
+            (format!("{name} by {compiler} {level}"), fixture)
+        })
+    })
+    .collect()
+}
+
+/// The lines of the source that have a statement, as binutils reads the line table.
+fn statements(fixture: &Fixture) -> BTreeSet<i64> {
+    let mut command = Command::new("objdump");
+    command.args(["--dwarf=decodedline"]).arg(&fixture.binary);
+    let output = command.output().expect("objdump comes with gcc");
+    let source = fixture.source.file_name().unwrap_or_default();
+    // Long paths are shown by their ends.
+    let source = source.to_string_lossy();
+    let row = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (file, line) = (words.first()?, words.get(1)?);
+        let is_statement = words.last() == Some(&"x");
+        (file.ends_with(&*source) && is_statement).then(|| line.parse().ok())?
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines()
+        .filter_map(row)
+        .filter(|line| *line > 0)
+        .collect()
+}
+
+/// How often each kind of answer came.
+#[derive(Debug, Default)]
+struct Counts {
+    exact: usize,
+    opening: usize,
+    moved: usize,
+    unverified: usize,
+}
+
+#[test]
+fn each_line_keeps_its_breakpoint_or_says_where_it_has_gone() {
+    let mut wrong = Vec::new();
+    let mut counts = Counts::default();
+    for (what, fixture) in PROGRAMS.into_iter().flat_map(built) {
+        let found = judged(&fixture, &mut counts);
+        wrong.extend(found.into_iter().map(|it| format!("{what}: {it}")));
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong, {counts:?}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    let each = [
+        counts.exact,
+        counts.opening,
+        counts.moved,
+        counts.unverified,
+    ];
+    assert!(each.iter().all(|count| *count > 40), "{counts:?}");
+}
+
+/// What is wrong with the answers for a program's lines.
+fn judged(fixture: &Fixture, counts: &mut Counts) -> Vec<String> {
+    let statements = statements(fixture);
+    assert!(!statements.is_empty(), "{}", fixture.binary.display());
+    let session = Session::new();
+    session.launch(fixture, json!({}));
+    let text = std::fs::read_to_string(&fixture.source).expect("the source");
+    let lines: Vec<i64> = (1..=text.lines().count() as i64).collect();
+    let set = session.set_lines(&fixture.path(), &lines);
+    session.disconnect();
+    let answers: BTreeMap<i64, &Breakpoint> = lines.iter().copied().zip(&set).collect();
+    let wrong = answers.iter().filter_map(|(line, answer)| {
+        let next = statements.range(line + 1..).next();
+        let next = next.and_then(|next| answers.get(next)?.line);
+        let has_own = statements.contains(line);
+        let reason = judge(*line, answer, has_own, next, counts)?;
+        Some(format!("line {line} {reason}: {answer:?}"))
+    });
+    wrong.collect()
+}
+
+/// What is wrong with a line's answer. `next` is where a breakpoint on the next line with a statement stops.
+fn judge(
+    line: i64,
+    answer: &Breakpoint,
+    has_own: bool,
+    next: Option<i64>,
+    counts: &mut Counts,
+) -> Option<&'static str> {
+    let message = answer.message.as_deref().unwrap_or_default();
+    let at = answer.line.unwrap_or_default();
+    let (opens, moves) = (
+        format!("a function begins on line {line}; moved to line {at},"),
+        format!("no code on line {line}; moved to line {at},"),
+    );
+    match (answer.verified, at == line) {
+        (true, true) if message.is_empty() => counts.exact += 1,
+        (true, true) => return Some("has a message, and stays"),
+        (true, false) if at < line => return Some("is told to be before it"),
+        (true, false) if message.starts_with(&opens) => counts.opening += 1,
+        (true, false) if !message.starts_with(&moves) => return Some("moves without a word"),
+        (true, false) if has_own => return Some("has a statement, and moves"),
+        (true, false) if next.is_some_and(|next| at > next) => {
+            return Some("moves past a line with a statement");
+        }
+        (true, false) => counts.moved += 1,
+        (false, _) if has_own => return Some("has a statement, and no breakpoint"),
+        (false, _) if !message.contains("no code on line") => return Some("has no reason"),
+        (false, _) => counts.unverified += 1,
+    }
+    None
+}
