@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 use support::{Fixture, Session};
 
-const PROGRAMS: [&str; 13] = [
+const PROGRAMS: [&str; 14] = [
     "callers.c",
     "conditions.c",
     "faults.c",
@@ -18,6 +18,7 @@ const PROGRAMS: [&str; 13] = [
     "step.c",
     "tour.c",
     "values.c",
+    "visits.c",
     "assigned.cpp",
     "members.cpp",
     "step.cpp",
@@ -146,4 +147,22 @@ fn judge(
         (false, _) => counts.unverified += 1,
     }
     None
+}
+
+#[test]
+fn each_visit_of_a_line_with_several_statements_is_one_stop() {
+    for (what, fixture) in built("visits.c") {
+        let session = Session::started(&fixture, json!({}), &["extra"]);
+        let mut stops = 0;
+        while session.ends_or_stops() {
+            let event = session.wait_for::<StoppedEvent>();
+            let thread = event.thread_id.expect("a thread");
+            let top = session.stack(thread).remove(0);
+            assert_eq!(top.line, fixture.line("extra"), "{what}");
+            stops += 1;
+            session.resume(thread);
+        }
+        assert_eq!(stops, 12, "{what}");
+        session.disconnect();
+    }
 }

@@ -13,9 +13,16 @@ use std::ops::Range;
 const LARGEST: u64 = 1 << 18;
 
 impl Dwarf<'_> {
-    /// Those of the places in a function's code that are come to before any other of them; none where the function can't
-    /// be followed.
-    pub(crate) fn first_reached(&self, ranges: &[Range<u64>], places: &[u64]) -> Vec<u64> {
+    /// Those of the places in a function's code where a visit of their line begins: they are come to before any other of
+    /// them. `others` are the addresses whose instruction is of another line. A place among them that isn't the lowest is left out if
+    /// a visit that has begun elsewhere comes to it: what optimisers merge behind branches keeps one branch's lines. The lowest
+    /// place is one, too, if it isn't known how control comes there. None where the function can't be followed.
+    pub(crate) fn first_reached(
+        &self,
+        ranges: &[Range<u64>],
+        places: &[u64],
+        others: &FxHashSet<u64>,
+    ) -> Vec<u64> {
         let size = ranges
             .iter()
             .map(|range| range.end.saturating_sub(range.start));
@@ -28,26 +35,71 @@ impl Dwarf<'_> {
                 .map(|range| (range.start, self.code(range)))
                 .collect(),
             places,
+            others,
+            until: Until::Place,
+            is_indirect: false,
             reached: Vec::new(),
             seen: FxHashSet::default(),
-            queue: vec![first.start],
+            queue: Vec::new(),
         };
-        while let Some(at) = walk.queue.pop() {
-            walk.follow(at);
+        let first = walk.run(&[first.start], Until::Place);
+        let is_followed = !walk.is_indirect;
+        let mut begin = first.clone();
+        if first.len() > 1 && first.iter().any(|place| others.contains(place)) {
+            let with_code = |place: &&u64| !others.contains(place);
+            let visits: Vec<u64> = first.iter().filter(with_code).copied().collect();
+            let continued = walk.run(&visits, Until::OtherLine);
+            let is_lowest = |place: &u64| places.iter().min() == Some(place);
+            begin.retain(|place| {
+                is_lowest(place) || !others.contains(place) || !continued.contains(place)
+            });
         }
-        walk.reached
+        if let Some(lowest) = places.iter().min().filter(|place| !first.contains(place))
+            && !(is_followed && walk.run(&first, Until::End).contains(lowest))
+        {
+            begin.push(*lowest);
+        }
+        begin
     }
+}
+
+/// Where a walk along a function's code ends, besides the ways out of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// At the first of the places.
+    Place,
+    /// At the first statement of another line.
+    OtherLine,
+    End,
 }
 
 struct Walk<'w> {
     code: Vec<(u64, &'w [u8])>,
     places: &'w [u64],
+    others: &'w FxHashSet<u64>,
+    until: Until,
+    /// There are jumps whose targets the code doesn't tell.
+    is_indirect: bool,
     reached: Vec<u64>,
     seen: FxHashSet<u64>,
     queue: Vec<u64>,
 }
 
 impl<'w> Walk<'w> {
+    /// The places that are come to from an address.
+    fn run(&mut self, from: &[u64], until: Until) -> Vec<u64> {
+        self.seen.clear();
+        self.until = until;
+        self.queue.extend(from);
+        while let Some(at) = self.queue.pop() {
+            self.follow(at);
+        }
+        let mut reached = std::mem::take(&mut self.reached);
+        reached.sort_unstable();
+        reached.dedup();
+        reached
+    }
+
     /// Follows the code from `at` until it goes elsewhere, or comes to one of the places.
     fn follow(&mut self, at: u64) {
         let pieces = self.code.iter();
@@ -66,8 +118,16 @@ impl<'w> Walk<'w> {
             if instruction.is_invalid() || !self.seen.insert(here) {
                 return;
             }
-            if self.places.contains(&here) {
+            let is_place = self.places.contains(&here);
+            if is_place {
                 self.reached.push(here);
+            }
+            let ends = match self.until {
+                Until::Place => is_place,
+                Until::OtherLine => self.others.contains(&here),
+                Until::End => false,
+            };
+            if ends {
                 return;
             }
             match instruction.flow_control() {
@@ -77,6 +137,10 @@ impl<'w> Walk<'w> {
                 }
                 FlowControl::UnconditionalBranch => {
                     self.queue.push(instruction.near_branch_target());
+                    return;
+                }
+                FlowControl::IndirectBranch => {
+                    self.is_indirect = true;
                     return;
                 }
                 _ => return,

@@ -13,7 +13,7 @@ use crate::paths::{common_suffix, normalise};
 use crate::roots::NumberedFile;
 use crate::{FileAddress, Module, stray_rows};
 use gimli::{UnitOffset, constants as dw};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -307,8 +307,11 @@ impl<'a> Dwarf<'a> {
                     is_copy(lowest, candidate, lines)
                         && !self.is_continued_at(lowest, candidate, lines)
                 };
-                let is_entered = || entered.contains(&candidate.address);
-                if std::ptr::eq(candidate, lowest) || is_entered() || is_copy() {
+                let is_entered = match entered.is_empty() || candidate.row().is_none() {
+                    true => std::ptr::eq(candidate, lowest),
+                    false => entered.contains(&candidate.address),
+                };
+                if is_entered || is_copy() {
                     found.push(self.location(candidate, &instance));
                 }
             }
@@ -343,19 +346,34 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// Which of several statements an optimised function may come to first; the others are only come to by way of those.
+    /// At which of several statements of a line in an optimised function a visit of the line begins.
     fn entered(&self, instance: &Instance, candidates: &[Candidate<'_, 'a>]) -> Vec<u64> {
-        let Instance::Code { function, .. } = instance else {
+        let (&Instance::Code { function, .. }, Some(of)) = (instance, candidates.first()) else {
             return Vec::new();
         };
+        let unit = of.named.unit;
         let rows = candidates.iter().filter(|one| one.row().is_some());
         let places: Vec<u64> = rows.map(|one| one.address).collect();
-        let unit = candidates.first().map(|one| one.named.unit);
-        let unit = unit.filter(|unit| places.len() > 1 && unit.optimised() == Some(true));
-        let function = unit.and_then(|unit| self.index(unit).function_with_offset(*function));
-        function.map_or_else(Vec::new, |function| {
-            self.first_reached(&function.ranges, &places)
-        })
+        if places.len() < 2 || unit.optimised() != Some(true) {
+            return Vec::new();
+        }
+        let Some(function) = self.index(unit).function_with_offset(function) else {
+            return Vec::new();
+        };
+        let lines = self.lines(unit);
+        let mut others = FxHashSet::default();
+        let rows = function.ranges.iter().flat_map(|range| {
+            let sequence = lines.sequence_at(range.start);
+            sequence.map_or(&[][..], |sequence| lines.rows_in(sequence, range.clone()))
+        });
+        // Of several at an address the last has the instruction.
+        for row in rows.filter(|row| row.is_stmt && row.line != 0) {
+            match row.line == of.line && of.named.numbers.contains(&row.file) {
+                true => others.remove(&row.address),
+                false => others.insert(row.address),
+            };
+        }
+        self.first_reached(&function.ranges, &places, &others)
     }
 
     /// Whether the line's code before `run` ends in a jump there, or to code of no line right before it: what lies between is another line's, such
