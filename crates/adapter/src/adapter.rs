@@ -18,6 +18,7 @@ use crate::loaded_sources::LoadedSources;
 use crate::main_loop::ServeOptions;
 use crate::main_stop::MainStop;
 use crate::output::TextStream;
+use crate::shown_frame::ShownFrame;
 use crate::shutdown::Shutdown;
 use crate::source_map::SourceMap;
 use crate::styling;
@@ -32,7 +33,7 @@ use dapple_dap::types::{
     ThreadEvent, ThreadEventBody, ThreadEventReason,
 };
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
-use dapple_engine::frame::{Frame, FrameId};
+use dapple_engine::frame::FrameId;
 use dapple_engine::modules::ModuleInfo;
 use dapple_engine::session::declarations::VariableList;
 use dapple_engine::session::stepping::{Callee, SkipList};
@@ -75,28 +76,6 @@ pub enum TypedInto {
     Pipe,
     /// A terminal of its own.
     Terminal,
-}
-
-/// What is kept of a frame that the client knows by a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ShownFrame {
-    /// Which one it is.
-    pub id: FrameId,
-    /// Something says where in a source it is.
-    pub has_source: bool,
-}
-
-// A stack may have 300,000 frames, and the answer to what lets the program run on waits until all are forgotten.
-const _: () = assert!(!std::mem::needs_drop::<ShownFrame>());
-
-impl ShownFrame {
-    /// What is kept of `frame`.
-    pub fn of(frame: &Frame) -> ShownFrame {
-        ShownFrame {
-            id: frame.id,
-            has_source: frame.position.is_some(),
-        }
-    }
 }
 
 /// A group of variables in a frame.

@@ -28,6 +28,7 @@ mod logged;
 mod main_loop;
 mod main_stop;
 mod output;
+mod shown_frame;
 mod shutdown;
 mod source_map;
 pub mod styling;

@@ -1,7 +1,8 @@
 //! Looking at the program: threads, stacks, variables, expressions, modules.
 
 use super::{frame_names, input, kept, presentation, registers, sources};
-use crate::adapter::{Adapter, Location, Reference, ScopeKind, ShownFrame};
+use crate::adapter::{Adapter, Location, Reference, ScopeKind};
+use crate::shown_frame::ShownFrame;
 use crate::{clients, from_dap, to_dap};
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure, byte_of_column};
