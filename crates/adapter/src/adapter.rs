@@ -189,6 +189,8 @@ pub struct Adapter {
     pub show_disassembly: ShowDisassembly,
     /// The threads whose innermost frame the client was told to be in a disassembly, at this stop.
     pub in_disassembly: BTreeSet<ThreadId>,
+    /// The threads that have stopped at a sanitizer's report: the user looks at an outer frame, and steps there.
+    pub reporting: BTreeSet<ThreadId>,
     pub no_debug: bool,
     pub leave: Leave,
     pub breakpoints: Breakpoints<Source>,
@@ -254,6 +256,7 @@ impl Adapter {
             separate_scopes: false,
             show_disassembly: ShowDisassembly::default(),
             in_disassembly: BTreeSet::new(),
+            reporting: BTreeSet::new(),
             calls: CallSettings::default(),
             no_debug: false,
             leave: Leave::Kill,
@@ -382,6 +385,7 @@ impl Adapter {
         self.gotos.clear_generation();
         self.callees.clear_generation();
         self.in_disassembly.clear();
+        self.reporting.clear();
         self.references.clear_generation();
         self.locations.clear_generation();
         self.variables.clear();
@@ -589,6 +593,8 @@ impl Adapter {
         self.stopped_thread = Some(first.thread);
         let arrived = stops.iter().filter(|stop| stop.reason.is_arrival());
         self.arrived = arrived.map(|stop| stop.thread).collect();
+        let reporting = stops.iter().filter(|stop| stop.reason.is_report());
+        self.reporting = reporting.map(|stop| stop.thread).collect();
         for (index, stop) in stops.into_iter().enumerate() {
             let mut ids = stop.reason.breakpoints().to_vec();
             if let StopReason::Data(hits) = &stop.reason {

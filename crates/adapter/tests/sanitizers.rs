@@ -179,6 +179,32 @@ fn checks_of_undefined_behaviour_stop_each_time_and_the_program_goes_on() {
 }
 
 #[test]
+fn steps_from_a_report_begin_in_the_users_frame() {
+    for (compiler, fixture) in builds("undefined", &[]) {
+        let session = launched(&fixture, json!({"args": ["undefined"]}));
+        let stop = reported(&session, &fixture);
+        session.ok::<NextRequest>(NextArguments::new(stop.thread));
+        let next = session.stopped(StoppedEventReason::Step).top;
+        assert_eq!(file_of(&next), Some(fixture.path()), "{compiler}: {next:?}");
+        // clang has no row for the end of a function that returns there.
+        let line = match compiler.starts_with("clang") {
+            true => fixture.line("calls"),
+            false => fixture.line("overflow") + 1,
+        };
+        assert_eq!(next.line, line, "{compiler}");
+        session.resume(stop.thread);
+        let stop = reported(&session, &fixture);
+        session.ok::<StepOutRequest>(StepOutArguments::new(stop.thread));
+        let out = session.stopped(StoppedEventReason::Step).top;
+        assert_eq!(out.name, "main", "{compiler}");
+        assert_eq!(session.evaluate(&out, "argc"), "2", "{compiler}");
+        session.resume(stop.thread);
+        assert_eq!(session.exit_code(), 2, "{compiler}");
+        session.disconnect();
+    }
+}
+
+#[test]
 fn a_check_that_ends_the_program_is_told_once_and_ends_it() {
     for (compiler, fixture) in builds("undefined", &["-fno-sanitize-recover=all"]) {
         let session = launched(&fixture, json!({"args": ["undefined"]}));

@@ -186,6 +186,12 @@ impl StopReason {
             | StopReason::Data(_) => true,
         }
     }
+
+    /// Whether it is a sanitizer's report.
+    pub fn is_report(&self) -> bool {
+        let report = ExceptionKind::Report;
+        matches!(self, StopReason::Exception { kind, .. } if *kind == report)
+    }
 }
 
 /// An output stream of the program.

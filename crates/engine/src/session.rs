@@ -175,6 +175,13 @@ pub enum StepKind {
     OverInstruction,
 }
 
+impl StepKind {
+    /// Whether it goes by lines of the source, and not by instructions.
+    pub(crate) fn is_by_line(self) -> bool {
+        matches!(self, StepKind::Over | StepKind::Into | StepKind::Out)
+    }
+}
+
 /// What a step over or into goes to the next of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StepUnit {

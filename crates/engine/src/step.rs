@@ -187,6 +187,14 @@ impl Step {
         (step, action)
     }
 
+    /// Starts a step out to the nearest caller that is the user's, whatever is in between.
+    pub fn out_to_users(cx: &Context<'_>, pace: Pace) -> (Step, Action) {
+        let mut step = Step::standing(StepKind::Out, cx, 0, pace);
+        step.any_source = false;
+        let action = step.leave(cx);
+        (step, action)
+    }
+
     /// A step that has done nothing yet.
     fn standing(kind: StepKind, cx: &Context<'_>, before: usize, pace: Pace) -> Step {
         let mut step = Step {
@@ -220,7 +228,7 @@ impl Step {
     }
 
     fn is_by_instruction(&self) -> bool {
-        matches!(self.kind, StepKind::Instruction | StepKind::OverInstruction)
+        !self.kind.is_by_line()
     }
 
     /// Executes one instruction, with all that it calls.

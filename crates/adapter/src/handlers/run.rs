@@ -51,7 +51,7 @@ fn granularity<'a>(
     thread: i64,
     asked: Option<&'a SteppingGranularity>,
 ) -> Option<&'a SteppingGranularity> {
-    let mut shown = adapter.in_disassembly.iter();
+    let mut shown = adapter.in_disassembly.difference(&adapter.reporting);
     let is_shown = asked.is_none() && shown.any(|shown| i64::from(shown.0) == thread);
     is_shown
         .then_some(&SteppingGranularity::Instruction)

@@ -105,6 +105,11 @@ impl Exceptions {
         self.is_hook(Hook::GivesUp, at)
     }
 
+    /// Whether a sanitizer's runtime writes its reports at a place.
+    pub(super) fn reports_at(&self, at: Address) -> bool {
+        self.is_hook(Hook::SanitizerWrites, at)
+    }
+
     fn is_hook(&self, hook: Hook, at: Address) -> bool {
         let mut hooks = self.known.values().flatten();
         hooks.any(|known| *known == (hook, at))

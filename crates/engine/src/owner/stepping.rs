@@ -50,6 +50,8 @@ pub(super) struct Stepping {
     emulated: u32,
     /// How often the thread was stopped in an activation inside the call that is stepped over.
     pub(super) inside: u32,
+    /// The step that was asked for, while the thread leaves the runtime that it has reported from.
+    then: Option<(StepKind, StepOptions)>,
 }
 
 /// Where a frame takes the exception that is on its way, or a jump goes.
@@ -131,8 +133,13 @@ impl Owner {
             }]);
             return Ok(());
         }
-        let (step, doing) = Step::begin(kind, &context, before, options);
         let from = registers.pc();
+        // Who sees a sanitizer's report looks at the frame with the error, and steps from there.
+        let leaves = self.exceptions.reports_at(from) && kind.is_by_line();
+        let leaving = leaves.then(|| Step::out_to_users(&context, options.pace));
+        let leaving = leaving.filter(|(_, doing)| *doing != Action::Run);
+        let then = leaving.is_some().then_some((kind, options));
+        let (step, doing) = leaving.unwrap_or_else(|| Step::begin(kind, &context, before, options));
         self.step = Some(Stepping {
             thread,
             step,
@@ -145,6 +152,7 @@ impl Owner {
             arrived: false,
             emulated: 0,
             inside: 0,
+            then,
         });
         if options.alone {
             return self.resume_only(thread);
@@ -254,12 +262,30 @@ impl Owner {
                 self.watch_landings();
                 self.run_on(thread, How::Continue);
             }
-            Action::Finished => self.report(thread, StopReason::Step),
+            Action::Finished => match stepping.then.take() {
+                Some((kind, options)) => self.begin_behind_report(thread, kind, options),
+                None => self.report(thread, StopReason::Step),
+            },
             Action::Run => {
                 self.end_step();
                 self.run_on(thread, How::Continue);
             }
         }
+    }
+
+    /// The thread is back in the user's code from a runtime that has reported: the step that was asked for begins there.
+    fn begin_behind_report(&mut self, thread: ThreadId, kind: StepKind, options: StepOptions) {
+        let Some(registers) = self.registers(thread) else {
+            return;
+        };
+        self.returned = None;
+        let (step, doing) = Step::begin(kind, &self.context(registers), 0, options);
+        if let Some(stepping) = &mut self.step {
+            stepping.step = step;
+            stepping.doing = doing;
+            stepping.from = registers.pc();
+        }
+        self.release_stepping(thread);
     }
 
     /// The stepping thread has executed its instruction, or has come to the step's site.

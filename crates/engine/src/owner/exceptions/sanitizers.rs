@@ -73,7 +73,7 @@ fn goes_to(start: Address, size: u64, memory: &dyn Memory) -> Option<Address> {
     let length = memory.read_some(start, &mut code);
     let size = usize::try_from(size).ok()?.min(length);
     let decoder = Decoder::with_ip(64, &code[..size], start.0, DecoderOptions::NONE);
-    let inside = start.0..start.0 + size as u64;
+    let inside = start.0..start.0.saturating_add(size as u64);
     let leads_out = |instruction: &Instruction| {
         let goes = matches!(
             instruction.flow_control(),
