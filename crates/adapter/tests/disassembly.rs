@@ -224,8 +224,8 @@ fn what_cannot_be_listed_is_refused_with_a_reason() {
 
 #[test]
 fn code_is_listed_while_the_program_runs() {
-    let fixture = Fixture::new("busy.c");
-    let session = Session::started(&fixture, json!({}), &[]);
+    let fixture = Fixture::new("flood.c");
+    let session = Session::started(&fixture, json!({"args": ["count"]}), &[]);
     let wanted = vec![FunctionBreakpoint::new("main")];
     let arguments = SetFunctionBreakpointsArguments::new(wanted);
     let set = session.ok::<SetFunctionBreakpointsRequest>(arguments);

@@ -335,8 +335,8 @@ fn what_is_no_place_in_memory_is_refused_with_a_reason() {
 
 #[test]
 fn memory_is_read_while_the_program_runs_and_written_when_it_is_stopped() {
-    let fixture = Fixture::new("busy.c");
-    let session = Session::started(&fixture, json!({}), &[]);
+    let fixture = Fixture::new("flood.c");
+    let session = Session::started(&fixture, json!({"args": ["count"]}), &[]);
     let modules = session
         .ok::<ModulesRequest>(ModulesArguments::new())
         .modules;
