@@ -77,8 +77,8 @@ fn a_function_is_looked_up_in_the_source_where_the_adapter_takes_no_names() {
     }
     let run = Run::of(command.arg("fixtures/tour.c"));
     assert!(
-        run.stdout.contains("breakpoint 1 at fixtures/tour.c:20\n")
-            && run.stdout.contains("mean at fixtures/tour.c:20"),
+        run.stdout.contains("breakpoint 1 at fixtures/tour.c:20 (a function begins on line 19; moved to line 20, where its arguments are in place)\n")
+            && run.stdout.contains("\nmean at fixtures/tour.c:20"),
         "{run:#?}"
     );
     run.assert_fails(
