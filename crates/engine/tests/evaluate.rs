@@ -215,6 +215,12 @@ fn rust_cells_and_locks_are_seen_through() {
                 "mutex[0]",
                 "error: `mutex` has no elements, it is a `Mutex<i32>`",
             ),
+            ("*mutex.lock().unwrap()", "10"),
+            // The program would panic there.
+            (
+                "*poisoned.lock().unwrap()",
+                "error: column 11: functions can't be called here, and what `lock()` would say of `poisoned`, an `Arc<Mutex<i32>>`, is not known",
+            ),
         ],
     );
     check(

@@ -29,6 +29,7 @@ mod times;
 mod trees;
 
 pub(crate) use captures::closure_name;
+pub(crate) use cells::is_poisoned;
 pub(crate) use objects::{concrete_type, function_item};
 pub(crate) use owners::{counts, extras, is_hidden_in_summaries, is_seen_through};
 pub(crate) use sequences::is_readable;

@@ -4,7 +4,7 @@
 use super::rust_methods::looked_up_in;
 use super::{Fault, MAX_STEPS, Runner};
 use crate::eval::ir::{Expression, Kind};
-use crate::values::rust::counts;
+use crate::values::rust::{counts, is_poisoned};
 use crate::values::view::{LONG, View};
 use crate::values::{Number, Value, names};
 use dapple_symbols::functions::Language;
@@ -101,10 +101,12 @@ impl Runner<'_> {
                 && let Some((given, field)) =
                     guarded_by(names::path_name(&resolved.type_.name), method)
             {
+                // It gives an error, of which `unwrap` panics.
+                let gives_error = gives == Guarded::Choice && is_poisoned(self.reader, &value);
                 let cell = self
                     .reader
                     .field(&value, field)
-                    .filter(|_| given == gives)?;
+                    .filter(|_| given == gives && !gives_error)?;
                 return match self.reader.view(&cell, LONG) {
                     View::Alias(held) => Some(held),
                     _ => None,

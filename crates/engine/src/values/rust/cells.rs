@@ -185,6 +185,14 @@ fn number(reader: &Reader<'_>, value: &Value) -> Result<u64, Flaw> {
     Ok(contents::extract_bits(&bytes, 0, 64) as u64)
 }
 
+/// Whether a thread has panicked while it had the lock.
+pub(crate) fn is_poisoned(reader: &Reader<'_>, lock: &Value) -> bool {
+    let failed = reader
+        .field(lock, "poison")
+        .and_then(|poison| reader.find(&poison, "failed"));
+    failed.is_some_and(|failed| matches!(number(reader, &failed), Ok(1)))
+}
+
 /// The state of a cell or lock, where it isn't the usual one.
 pub(super) fn note(reader: &Reader<'_>, value: &Value, path: &str) -> Option<String> {
     let number = |name: &str| number(reader, &reader.find(value, name)?).ok();
