@@ -636,16 +636,20 @@ impl Breakpoint {
         let Spec::Line { line, .. } = self.spec else {
             return None;
         };
-        let first = self.locations().into_iter().next()?;
+        let locations = self.locations();
+        let first = locations.first()?;
+        // A lambda's line is also where that is made.
+        if locations.iter().any(|location| location.stop_line == line) {
+            return None;
+        }
         let stop = first.stop_line;
         match first.line == line {
             false => Some(format!(
                 "no code on line {line}; moved to line {stop}, the next one with code in the same function"
             )),
-            true if stop != line => Some(format!(
+            true => Some(format!(
                 "a function begins on line {line}; moved to line {stop}, where its arguments are in place"
             )),
-            true => None,
         }
     }
 
