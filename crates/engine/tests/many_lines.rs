@@ -22,7 +22,7 @@ fn program(name: &str, functions: u32) -> Fixture {
     inline(name, &text, &[])
 }
 
-/// The shortest time in which these lines got their breakpoints, and how many are at their own line.
+/// The shortest time in which these lines got their breakpoints, and how many are at their own line without a word.
 fn time(fixture: &Fixture, lines: Range<u32>) -> (Duration, usize) {
     let debuggee = fixture.launch();
     let set = |lines: Range<u32>| {
@@ -53,9 +53,10 @@ fn time(fixture: &Fixture, lines: Range<u32>) -> (Duration, usize) {
 #[test]
 fn a_line_of_a_long_file_takes_no_longer_than_one_of_a_short_file() {
     let (short, long) = (program("short.c", 20), program("long.c", 1000));
+    // The headers of twenty functions say where they are put.
     let (few, exact) = time(&short, 2..202);
-    assert_eq!(exact, 200);
+    assert_eq!(exact, 180);
     let (many, exact) = time(&long, 2..202);
-    assert_eq!(exact, 200);
+    assert_eq!(exact, 180);
     assert!(many < few * 8, "{many:?} against {few:?} for 200 lines");
 }
