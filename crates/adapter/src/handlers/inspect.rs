@@ -65,25 +65,28 @@ pub fn stack_trace(
     let sets_aside = format.is_none_or(|format| format.include_all != Some(true));
     let mut frames = Vec::with_capacity(stack.frames.len());
     let source_map = Arc::clone(&adapter.source_map);
-    // Most frames are in a few files.
-    let mut located: HashMap<PathBuf, (PathBuf, bool)> = HashMap::new();
+    // Most frames are in a few files, and many in that of the one before.
+    let mut located: HashMap<Arc<Path>, (PathBuf, bool)> = HashMap::new();
+    let mut last: Option<(Arc<Path>, (PathBuf, bool))> = None;
     for frame in stack.frames {
         let (breakpoints, fetched) = (&adapter.breakpoints, &adapter.fetched);
-        let locate = |file: &Path| match located.get(file) {
-            Some(known) => known.clone(),
-            None => {
+        let file = frame.position.as_ref().map(|at| &at.file);
+        if let Some(file) = file.filter(|file| !is_last(&last, file)) {
+            let locate = || {
                 let mut found = source_map.locate(file);
                 // The client may be on another machine than the program.
                 found.1 |= breakpoints.has_named(&found.0) && !fetched.has(file);
-                located.insert(file.to_owned(), found.clone());
                 found
-            }
-        };
+            };
+            let found = located.entry(Arc::clone(file)).or_insert_with(locate);
+            last = Some((Arc::clone(file), found.clone()));
+        }
+        let found = last.as_ref().filter(|_| file.is_some());
+        let locate = |_: &Path| found.map(|(_, found)| found.clone()).unwrap_or_default();
         let arrived = frame.id.index == 0 && adapter.arrived.contains(&frame.id.thread);
         let aside = sets_aside && frame.in_library() && !arrived;
         let mut shown = to_dap::frame(&frame, 0, aside, locate, context.conventions());
-        let position = frame.position.as_ref();
-        let is_here = position.and_then(|at| Some(located.get(&*at.file)?.1));
+        let is_here = found.map(|(_, (_, is_here))| *is_here);
         adapter.open_frame(&frame, is_here, &mut shown, context)?;
         if let Some(format) = format {
             shown.name = frame_names::written(adapter, &frame, shown.name, format)?;
@@ -93,6 +96,12 @@ pub fn stack_trace(
     }
     let total = to_dap::saturated(total.try_into().unwrap_or(u64::MAX));
     Ok(StackTraceResponse::new(frames).with_total_frames(total))
+}
+
+/// Whether it is the file that was looked for last.
+fn is_last(last: &Option<(Arc<Path>, (PathBuf, bool))>, file: &Arc<Path>) -> bool {
+    last.as_ref()
+        .is_some_and(|(last, _)| Arc::ptr_eq(last, file))
 }
 
 /// The groups of variables a frame has.
