@@ -2,9 +2,9 @@
 
 mod support;
 
-use dapple_dap::client::ClientError;
 use dapple_dap::types::*;
 use serde_json::json;
+use support::setting::evaluated;
 use support::{Fixture, Session};
 
 /// Asks all of them in hovers, where nothing is run, and in watches.
@@ -24,13 +24,7 @@ fn check_in(contexts: &[EvaluateArgumentsContext], expected: &[(&str, &str)]) {
     let stop = session.stopped_at(&fixture, "held", StoppedEventReason::Breakpoint);
     for context in contexts {
         for (expression, value) in expected {
-            let arguments = EvaluateArguments::new(*expression).with_frame_id(stop.top.id);
-            let answer =
-                match session.request::<EvaluateRequest>(arguments.with_context(context.clone())) {
-                    Ok(answer) => answer.result,
-                    Err(ClientError::Failed(failure)) => format!("error: {failure}"),
-                    Err(error) => panic!("{error}"),
-                };
+            let answer = evaluated(&session, &stop.top, expression, context.clone());
             assert_eq!(answer, *value, "{expression}");
         }
     }
