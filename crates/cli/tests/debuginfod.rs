@@ -47,12 +47,17 @@ fn stripped(name: &str) -> (PathBuf, String) {
         &["--only-keep-debug", "program", "program.debug"],
     );
     run(&folder, "objcopy", &["--strip-all", "program"]);
-    let notes = run(&folder, "readelf", &["-n", "program"]);
+    let id = build_id(&folder);
+    (folder, id)
+}
+
+/// The build id of the program in a folder.
+fn build_id(folder: &Path) -> String {
+    let notes = run(folder, "readelf", &["-n", "program"]);
     let id = notes
         .lines()
         .find_map(|line| line.trim().strip_prefix("Build ID: "));
-    let id = id.expect("a build id").to_owned();
-    (folder, id)
+    id.expect("a build id").to_owned()
 }
 
 /// Puts a client in the folder that gives out `file` for the build id, and nothing for others.
@@ -216,11 +221,7 @@ fn without_source(name: &str) -> (PathBuf, String) {
     let arguments = [&flags[..], &["program"]].concat();
     run(&folder, "clang-22", &arguments);
     std::fs::remove_file(folder.join("gone.c")).expect("it was there");
-    let notes = run(&folder, "readelf", &["-n", "program"]);
-    let id = notes
-        .lines()
-        .find_map(|line| line.trim().strip_prefix("Build ID: "));
-    let id = id.expect("a build id").to_owned();
+    let id = build_id(&folder);
     (folder, id)
 }
 
