@@ -66,9 +66,7 @@ fn a_line_without_code_moves_to_the_next_of_its_function_and_says_so() {
         assert!(set[0].verified && set[0].line == Some(to), "{:?}", set[0]);
         assert_eq!(
             message(&set[0]),
-            format!(
-                "no code on line {from}; moved to line {to}, the next one with code in the same function"
-            )
+            format!("no code on line {from}; moved to line {to}, the next one with code")
         );
         assert!(
             !set[1].verified && set[1].line == Some(lines[1]),
@@ -116,4 +114,35 @@ fn a_place_is_offered_on_each_line_where_a_breakpoint_stays() {
         assert_eq!(stays, offered.contains(line), "line {line}: {breakpoint:?}");
     }
     session.disconnect();
+}
+
+#[test]
+fn a_line_without_code_moves_into_the_function_that_begins_before_the_rest_of_its_own() {
+    let flags = ["-O0", "-O2"];
+    let compilers = ["g++", "clang++-22"];
+    let built = compilers.iter().flat_map(|compiler| {
+        flags.map(|level| Fixture::by(compiler, "inner_functions.cpp", &["-g", level]))
+    });
+    for fixture in built {
+        let session = Session::new();
+        session.launch(&fixture, json!({}));
+        // Up to the line where the next statement ends, or the one that has a function's arguments in place.
+        let into = [
+            ("in a class", "added"),
+            ("further in a class", "twice"),
+            ("in the function", "argument"),
+            ("in a statement", "lambda"),
+            ("behind", "return"),
+        ];
+        let lines = into.map(|(from, _)| fixture.line(from));
+        let set = session.set_lines(&fixture.path(), &lines);
+        for (one, (from, to)) in set.iter().zip(into) {
+            let here = one.line.expect("a line");
+            let wanted = fixture.line(from) + 1..=fixture.line(to);
+            assert!(one.verified && wanted.contains(&here), "{from}: {one:?}");
+            let moved = format!("moved to line {here}, the next one with code");
+            assert!(message(one).ends_with(&moved), "{from}: {one:?}");
+        }
+        session.disconnect();
+    }
 }

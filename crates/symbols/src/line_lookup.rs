@@ -60,6 +60,18 @@ const FILES_KEPT: usize = 64;
 /// How many lines further down code is looked for where a line has none: what is behind them is in other functions.
 const SLIDE_LIMIT: u32 = 1000;
 
+/// Where a function begins that has code behind a line.
+#[derive(Clone, Copy)]
+enum Place {
+    /// At the line or before it: the line is inside.
+    Around,
+    /// So it is by the functions of the unit, and the debug information of the code says nothing: a constructor's initialisers
+    /// are written in its class, and others of the class may be in other units.
+    AroundPerhaps,
+    /// Behind the line.
+    Behind,
+}
+
 impl<'a> Dwarf<'a> {
     /// The units whose line table names `file` best: the whole path, or the longest common end.
     fn units_naming(&self, file: &Path) -> Vec<NamedBy<'_, 'a>> {
@@ -192,14 +204,29 @@ impl<'a> Dwarf<'a> {
         for candidate in later_rows.chain(later_calls) {
             later.entry(candidate.line).or_default().push(candidate);
         }
+        let mut inside = Vec::new();
         for candidates in later.into_values() {
-            let same_function = candidates
-                .into_iter()
-                .filter(|candidate| self.declared_by(candidate, line))
-                .collect();
-            let found = self.one_per_instance(self.best(same_function));
+            let mut by_place: [Vec<Candidate>; 3] = Default::default();
+            for candidate in candidates {
+                if let Some(place) = self.place_of(&candidate, line) {
+                    by_place[place as usize].push(candidate);
+                }
+            }
+            let [own, guessed, behind] = by_place;
+            let here = match inside.is_empty() {
+                true => own.into_iter().chain(guessed).collect(),
+                false => own,
+            };
+            let found = self.one_per_instance(self.best(here));
             if !found.is_empty() {
-                return LineLookup::Found(found);
+                // Functions don't overlap: what begins between two lines of one is inside of it, as a lambda is, or a local class's.
+                return LineLookup::Found(match inside.is_empty() {
+                    true => found,
+                    false => inside,
+                });
+            }
+            if inside.is_empty() && !behind.is_empty() {
+                inside = self.one_per_instance(self.best(behind));
             }
         }
         LineLookup::NoCode { before, after }
@@ -257,9 +284,9 @@ impl<'a> Dwarf<'a> {
         all
     }
 
-    /// Whether the function that a candidate is written in begins at or before `line` in the same file. The address
+    /// Where the function that a candidate is written in begins, as `line` sees it; unknown of code that no function of the file has. The address
     /// may be in several, inlined into each other, or in none of that line: rows without code of their own stand at another's.
-    fn declared_by(&self, candidate: &Candidate<'_, 'a>, line: u32) -> bool {
+    fn place_of(&self, candidate: &Candidate<'_, 'a>, line: u32) -> Option<Place> {
         let (unit, file) = (candidate.named.unit, &candidate.named.path);
         let around = self.around(candidate);
         let functions = around
@@ -270,11 +297,13 @@ impl<'a> Dwarf<'a> {
             let here = declaration.file == *file && declaration.line <= candidate.line;
             here.then_some(declaration.line)
         });
-        let written = self.written_in(unit, file, candidate.line);
-        declared
-            .chain(written)
-            .max()
-            .is_some_and(|declared| declared <= line)
+        let declared = declared.max();
+        let begins = self.written_in(unit, file, candidate.line).max(declared)?;
+        Some(match (begins <= line, declared) {
+            (true, Some(_)) => Place::Around,
+            (true, None) => Place::AroundPerhaps,
+            (false, _) => Place::Behind,
+        })
     }
 
     /// A line's code is often in several runs (the parts of a `for` statement), but a breakpoint should stop once on

@@ -643,14 +643,15 @@ impl Breakpoint {
             return None;
         }
         let stop = first.stop_line;
-        match first.line == line {
-            false => Some(format!(
-                "no code on line {line}; moved to line {stop}, the next one with code in the same function"
-            )),
-            true => Some(format!(
-                "a function begins on line {line}; moved to line {stop}, where its arguments are in place"
-            )),
-        }
+        let (what, why) = match first.line == line {
+            true => ("a function begins", "where its arguments are in place"),
+            // It begins behind the line, and what gives members their values stands before.
+            false if stop < line => ("no code", "where the next function has its arguments"),
+            false => ("no code", "the next one with code"),
+        };
+        Some(format!(
+            "{what} on line {line}; moved to line {stop}, {why}"
+        ))
     }
 
     fn unresolved(&self) -> Resolution {
