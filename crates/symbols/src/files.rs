@@ -220,7 +220,7 @@ pub(crate) struct Files {
 #[derive(Default)]
 struct Changes {
     seen: AtomicBool,
-    /// In milliseconds of a clock that never goes back; 0 for never.
+    /// In nanoseconds of a clock that never goes back; 0 for never.
     looked: AtomicU64,
     /// As [`bus_errors::replaced_so_far`] was then.
     replaced: AtomicU32,
@@ -256,14 +256,14 @@ impl Changes {
 /// More than the companions of any module have.
 const MOST_UNITS_OF_COMPANIONS: usize = 1 << 22;
 
-/// How long a look at the disk is good for, in milliseconds. It takes a microsecond a file, and whoever steps asks
+/// How long a look at the disk is good for, in nanoseconds. It takes a microsecond a file, and whoever steps asks
 /// thousands of times a second; a rebuild takes longer than that.
-const LOOK_EACH: u64 = 20;
+const LOOK_EACH: u64 = 20_000_000;
 
-/// Milliseconds since some time in the past, a few of them coarse.
+/// Nanoseconds since some time in the past, in steps of some milliseconds.
 fn coarse_now() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicCoarse);
-    now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// Problems met, each once.

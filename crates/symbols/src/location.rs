@@ -7,6 +7,7 @@ use crate::dwarf::{Dwarf, Reader, Unit};
 use crate::entries::Entry;
 use crate::functions::FunctionId;
 use crate::scopes::Variable;
+use crate::thread_statics::is_thread_local;
 use crate::{FileAddress, Module};
 use gimli::{
     AttributeValue, Encoding, EvaluationResult, Expression, Format, UnitOffset, Value, ValueType,
@@ -178,12 +179,8 @@ impl<'a> Evaluator<'_, 'a> {
             evaluation.set_initial_value(initial);
         }
         // Compilers before DWARF 3 wrote offsets among thread-locals as addresses.
-        let thread_local = expression.0.slice().last().is_some_and(|&last| {
-            matches!(
-                dw::DwOp(last),
-                dw::DW_OP_form_tls_address | dw::DW_OP_GNU_push_tls_address
-            )
-        });
+        let last = expression.0.slice().last();
+        let thread_local = last.is_some_and(|&last| is_thread_local(dw::DwOp(last)));
         let mut state = evaluation.evaluate().map_err(broken)?;
         loop {
             if state != EvaluationResult::Complete {

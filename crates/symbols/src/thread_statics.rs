@@ -22,6 +22,14 @@ pub(crate) fn written_name(name: &str) -> Option<&str> {
     is_one.then_some(name)
 }
 
+/// Whether an operation makes an address of an offset in the thread's storage.
+pub(crate) fn is_thread_local(operation: dw::DwOp) -> bool {
+    matches!(
+        operation,
+        dw::DW_OP_form_tls_address | dw::DW_OP_GNU_push_tls_address
+    )
+}
+
 impl<'a> Dwarf<'a> {
     /// Whether a variable is at the beginning of the thread's storage by its location, and by the symbol table isn't there.
     pub(crate) fn is_dropped_thread_local(
@@ -30,6 +38,11 @@ impl<'a> Dwarf<'a> {
         unit: &Unit<'a>,
         expression: Expression<Reader<'a>>,
     ) -> bool {
+        // Most variables are elsewhere, and each is asked about whenever it is looked at.
+        let last = expression.0.slice().last();
+        if !last.is_some_and(|&last| is_thread_local(dw::DwOp(last))) {
+            return false;
+        }
         let mut operations = expression.operations(unit.dw().encoding());
         let is_zero = matches!(
             operations.next(),

@@ -189,6 +189,13 @@ impl Reader<'_> {
         let module = &value.module.module;
         let id = value.type_id?;
         let outer = module.type_of(id).ok()?;
+        if !matches!(outer.kind, TypeKind::Alias(..)) {
+            let alias = Arc::clone(&outer.name);
+            return Some(Resolved {
+                type_: outer,
+                alias,
+            });
+        }
         let type_ = module.strip_aliases(id).ok()??;
         let mut alias = Arc::clone(&outer.name);
         let mut next = outer;
