@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { equal, match } from 'node:assert/strict';
+import { until } from './until.mjs';
 
 /** `prepare` makes the folder in the one that it is given; `steps` are the checks in a window on it. */
 export const others = [
@@ -50,6 +51,37 @@ export const others = [
                 await debugging.terminal();
                 const lines = await debugging.inTerminal(/^the sum is 10$/);
                 return lines.find((one) => one.startsWith('the sum'));
+            }],
+        ],
+    },
+    {
+        prepare(work) {
+            const folder = join(work, 'orders');
+            mkdirSync(folder);
+            const lines = ['#include <stdexcept>', '#include <string>', '', 'static int price(const std::string &name) {', '    throw std::out_of_range("no price of " + name);', '}'];
+            writeFileSync(join(folder, 'orders.cpp'), [...lines, '', 'int main() {', '    return price("tea");', '}', ''].join('\n'));
+            return folder;
+        },
+        steps: ({ workbench, debugging }) => [
+            ['exception that nothing catches', async () => {
+                await workbench.openFile('orders.cpp');
+                await debugging.press('F5');
+                const said = await debugging.exception();
+                match(said, /std::out_of_range/);
+                match(said, /no price of tea/);
+                const marked = await workbench.stoppedAt(5);
+                return `line ${marked}: ${said}`;
+            }],
+            ['the C++ program ends by its exception', async () => {
+                await workbench.focusEditor();
+                await debugging.press('F5');
+                const said = await until('the signal', () => debugging.exception(), (shown) => /SIGABRT/.test(shown));
+                match(said, /orders\.cpp:5/);
+                await workbench.focusEditor();
+                await debugging.press('F5');
+                await debugging.ended();
+                const lines = await debugging.printed(/killed by SIGABRT/);
+                return lines.find((one) => /SIGABRT/.test(one));
             }],
         ],
     },

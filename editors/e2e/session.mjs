@@ -56,7 +56,7 @@ function steps({ page, workbench, debugging, server, path, picture }) {
             await answer('Ada');
             await workbench.stoppedAt(at.price);
             const lines = await debugging.terminalLines();
-            match(lines[0], / sh \/\S+\/run$/);
+            match(lines[0], / sh \/\S+\/till$/);
             return lines.join(' / ');
         }],
         ['line marked', async () => {
@@ -104,7 +104,7 @@ function steps({ page, workbench, debugging, server, path, picture }) {
             await debugging.press('Shift+F11');
             await workbench.stoppedAt(at.price);
             await until('main', top('till::main', at.price));
-            return `price_of() = ${await debugging.value('till::price_of()', (value) => value === '500')}`;
+            return `price_of() = ${await debugging.value('returned by till::price_of()', (value) => value === '500')}`;
         }],
         ['step over', async () => {
             await debugging.press('F10');

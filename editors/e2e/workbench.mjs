@@ -170,7 +170,10 @@ export class Workbench {
         return until(`a value for ${word}`, async () => {
             // The line may move while the editor scrolls to it, so that the word is not where it was seen.
             const at = await this.wordAt(line, word);
-            await this.page.mouse.move(at.x, at.y + 60);
+            // From the margin, where nothing has a value: what was shown before is gone by then.
+            const margin = await this.page.locator('.editor-instance .margin').first().boundingBox();
+            await this.page.mouse.move(margin.x + 2, at.y);
+            await hover.waitFor({ state: 'hidden', timeout: 2000 });
             await this.page.mouse.move(at.x, at.y, { steps: 4 });
             await hover.waitFor({ timeout: 2000 });
             return text(await hover.innerText());

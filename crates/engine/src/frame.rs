@@ -3,7 +3,6 @@
 //! Responsible for names, positions and numbering; [`crate::unwind`] finds the physical frames. What a program counter
 //! stands for is worked out once a stop, so a recursion ten thousand deep costs a few look-ups.
 
-use crate::dropping::DroppedBeside;
 use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
 use crate::pages::Pages;
@@ -13,7 +12,7 @@ pub use dapple_symbols::functions::Language;
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::module::{DebugInfo, demangle};
 use rustc_hash::FxHashMap;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 /// A frame on the machine's stack.
@@ -48,6 +47,32 @@ impl PhysicalFrame {
     }
 }
 
+/// A physical frame that is held together with those that were found with it: of a long stack, each on its own would be a
+/// call of the allocator, and another when the program runs on.
+#[derive(Debug, Clone)]
+pub struct HeldFrame {
+    found: Arc<Vec<PhysicalFrame>>,
+    index: usize,
+}
+
+impl From<PhysicalFrame> for HeldFrame {
+    fn from(frame: PhysicalFrame) -> HeldFrame {
+        HeldFrame {
+            found: Arc::new(vec![frame]),
+            index: 0,
+        }
+    }
+}
+
+impl Deref for HeldFrame {
+    type Target = PhysicalFrame;
+
+    fn deref(&self) -> &PhysicalFrame {
+        // Nobody makes one without its frame.
+        &self.found[self.index]
+    }
+}
+
 /// What is in registers that callees needn't save, and haven't: theirs by now, or still the caller's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsaved {
@@ -74,7 +99,7 @@ pub struct Frame {
     /// Identifies it.
     pub id: FrameId,
     /// The machine's frame.
-    pub physical: Arc<PhysicalFrame>,
+    pub physical: HeldFrame,
     /// 0: the function itself; n: the n-th inlined call from outside.
     pub inline_depth: usize,
     /// The function's name for people; `None` when nothing is known.
@@ -111,6 +136,9 @@ pub struct Stack {
 /// Frames that are found by reading what each needs.
 const FEW: usize = 4;
 
+/// How many frames are held together.
+const HELD_TOGETHER: usize = 64;
+
 /// What is shown for a frame that the kernel made to run a signal handler.
 const SIGNAL_FRAME: &str = "<signal handler called>";
 
@@ -133,7 +161,7 @@ pub struct StackCache {
     stop: u64,
     registers: Registers,
     vectors: Option<Arc<[u128; 16]>>,
-    physical: DroppedBeside<Arc<PhysicalFrame>>,
+    physical: Vec<HeldFrame>,
     /// The index of each physical frame's first logical one.
     starts: Vec<usize>,
     /// How many logical frames were found so far.
@@ -163,7 +191,7 @@ impl StackCache {
             stop,
             registers,
             vectors: None,
-            physical: DroppedBeside::default(),
+            physical: Vec::new(),
             starts: Vec::new(),
             count: 0,
             complete: false,
@@ -217,7 +245,7 @@ impl StackCache {
     }
 
     /// The machine's frames from the innermost on, as far as they were found.
-    pub(crate) fn physical(&self) -> &[Arc<PhysicalFrame>] {
+    pub(crate) fn physical(&self) -> &[HeldFrame] {
         &self.physical
     }
 
@@ -227,7 +255,7 @@ impl StackCache {
         level: usize,
         modules: &Modules,
         memory: &dyn Memory,
-    ) -> Option<Arc<PhysicalFrame>> {
+    ) -> Option<HeldFrame> {
         while !self.complete && self.physical.len() <= level {
             self.reach(modules, memory, self.count + 1);
         }
@@ -244,8 +272,12 @@ impl StackCache {
     }
 
     fn walk(&mut self, modules: &Modules, memory: &dyn Memory, count: usize) {
+        let missing = count.saturating_sub(self.count);
+        let none = || Vec::with_capacity(missing.min(HELD_TOGETHER));
+        let mut found = none();
         while !self.complete && self.count < count {
-            let next = match self.physical.last() {
+            let last = found.last().or(self.physical.last().map(|last| &**last));
+            let next = match last {
                 None => Some(PhysicalFrame {
                     vectors: self.vectors.clone(),
                     ..unwind::innermost(self.registers, modules, memory)
@@ -254,16 +286,30 @@ impl StackCache {
             };
             let Some(next) = next else {
                 self.complete = true;
-                return;
+                break;
             };
             let described = self
                 .descriptions
                 .entry(next.lookup)
                 .or_insert_with(|| describe(&next));
             self.starts.push(self.count);
-            self.count += described.len() - hidden(self.physical.len(), self.not_begun, described);
-            self.physical.push(Arc::new(next));
+            let level = self.starts.len() - 1;
+            self.count += described.len() - hidden(level, self.not_begun, described);
+            found.push(next);
+            if found.len() == HELD_TOGETHER {
+                self.hold(std::mem::replace(&mut found, none()));
+            }
         }
+        self.hold(found);
+    }
+
+    fn hold(&mut self, found: Vec<PhysicalFrame>) {
+        let found = Arc::new(found);
+        self.physical
+            .extend((0..found.len()).map(|index| HeldFrame {
+                found: Arc::clone(&found),
+                index,
+            }));
     }
 
     fn logical(&self, index: usize) -> Option<Frame> {
@@ -286,7 +332,7 @@ impl StackCache {
                 thread: self.thread,
                 index,
             },
-            physical: Arc::clone(physical),
+            physical: physical.clone(),
             inline_depth: description.inline_depth,
             function: description.function,
             position: description.position,

@@ -10,7 +10,6 @@ mod breakpoints;
 pub mod calls;
 pub mod command;
 pub mod disassembly;
-mod dropping;
 pub mod error;
 pub mod eval;
 pub mod event;

@@ -9,12 +9,11 @@
 mod support;
 
 use dapple_engine::event::StopReason;
-use dapple_engine::frame::PhysicalFrame;
+use dapple_engine::frame::{HeldFrame, PhysicalFrame};
 use dapple_engine::registers::{NAMES, Registers};
 use dapple_engine::session::StepKind;
 use dapple_engine::{Address, ThreadId};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 use support::{Debuggee, Outcome, inline};
 
 /// What a function leaves as it found it, and where it returns to (System V ABI for x86-64, §3.2.1): rbx, rbp, rsp,
@@ -82,9 +81,9 @@ impl<'a, 'f> Trace<'a, 'f> {
     }
 
     /// The innermost frame and its callers.
-    fn frames(&self) -> Vec<Arc<PhysicalFrame>> {
+    fn frames(&self) -> Vec<HeldFrame> {
         let stack = self.debuggee.session().stack(self.thread, 0..24).unwrap();
-        let mut frames: Vec<Arc<PhysicalFrame>> = Vec::new();
+        let mut frames: Vec<HeldFrame> = Vec::new();
         for frame in stack.frames {
             if frames
                 .last()
@@ -142,7 +141,7 @@ impl<'a, 'f> Trace<'a, 'f> {
         }
     }
 
-    fn predict(&mut self, frames: &[Arc<PhysicalFrame>]) {
+    fn predict(&mut self, frames: &[HeldFrame]) {
         self.instructions += 1;
         let lowest = frames[0].registers.get(7).unwrap();
         let mut last = 0;

@@ -4,7 +4,7 @@
 //! wasn't, is kept ([`Outside`]).
 
 use super::{Assignment, Fault, Parsed, Statement, run};
-use crate::frame::{Frame, FrameId, PhysicalFrame};
+use crate::frame::{Frame, FrameId, HeldFrame, PhysicalFrame};
 use crate::modules::LoadedModule;
 use crate::registers::Registers;
 use crate::values::{Number, Reader, Value};
@@ -82,7 +82,7 @@ pub(crate) fn nowhere(module: &Arc<LoadedModule>) -> Frame {
             thread: ThreadId(0),
             index: 0,
         },
-        physical: Arc::new(PhysicalFrame {
+        physical: HeldFrame::from(PhysicalFrame {
             level: 0,
             pc: Address(0),
             lookup: Address(0),

@@ -9,7 +9,7 @@
 //! line is, where it is another.
 
 use super::{Inspect, Shown, render};
-use crate::frame::{Frame, FrameId, PhysicalFrame, callers};
+use crate::frame::{Frame, FrameId, HeldFrame, PhysicalFrame, callers};
 use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::pages::Pages;
@@ -300,7 +300,7 @@ pub(crate) trait Keeping: Inspect {
         None
     }
 
-    fn physical_frame(&mut self, thread: ThreadId, level: usize) -> Option<Arc<PhysicalFrame>> {
+    fn physical_frame(&mut self, thread: ThreadId, level: usize) -> Option<HeldFrame> {
         let stacks = self.stacks();
         let stack = stacks.followed.get_mut(&thread)?;
         stack.physical_at(level, stacks.modules, stacks.memory)

@@ -9,7 +9,7 @@ use crate::breakpoints::options::Rules;
 use crate::breakpoints::watch::{SLOTS, Slot, Table, pieces};
 use crate::eval;
 use crate::event::Event;
-use crate::frame::{Frame, FrameId, PhysicalFrame};
+use crate::frame::{Frame, FrameId, HeldFrame, PhysicalFrame};
 use crate::inspect::Inspect;
 use crate::memory::Memory;
 use crate::modules::LoadedModule;
@@ -629,7 +629,7 @@ fn no_frame(module: &Option<Arc<LoadedModule>>, language: Language) -> Frame {
             thread: ThreadId(0),
             index: 0,
         },
-        physical: Arc::new(PhysicalFrame {
+        physical: HeldFrame::from(PhysicalFrame {
             level: 0,
             pc: nowhere,
             lookup: nowhere,

@@ -2,9 +2,8 @@
 
 use super::{Contents, Reader};
 use crate::Address;
-use crate::frame::PhysicalFrame;
+use crate::frame::{HeldFrame, PhysicalFrame};
 use dapple_symbols::location::{Piece, Place, Unavailable};
-use std::sync::Arc;
 
 /// The most bytes one value is read for; larger ones are read in parts.
 const MAX_BYTES: usize = 1 << 20;
@@ -12,11 +11,7 @@ const MAX_BYTES: usize = 1 << 20;
 impl Contents {
     /// What [`dapple_symbols::Module::locate`] found of a value of `size` bytes, where that is known. A single place in memory that
     /// has all of it is just that.
-    pub fn of_pieces(
-        pieces: Vec<Piece>,
-        size: Option<u64>,
-        frame: &Arc<PhysicalFrame>,
-    ) -> Contents {
+    pub fn of_pieces(pieces: Vec<Piece>, size: Option<u64>, frame: &HeldFrame) -> Contents {
         let has_all = |piece: &Piece| match (piece.bits, size) {
             (Some(bits), Some(size)) => bits >= size.saturating_mul(8),
             _ => true,
@@ -35,7 +30,7 @@ impl Contents {
                 // Nothing there at all: one reason says it.
                 match reasons.collect::<Option<Vec<_>>>() {
                     Some(reasons) => Contents::Unavailable(reasons[0].clone()),
-                    None => Contents::Pieces(pieces.into(), Arc::clone(frame)),
+                    None => Contents::Pieces(pieces.into(), frame.clone()),
                 }
             }
         }
@@ -297,7 +292,7 @@ mod tests {
             bits,
             place: Place::Memory(0x100),
         };
-        let frame = Arc::new(PhysicalFrame {
+        let frame = HeldFrame::from(PhysicalFrame {
             level: 0,
             pc: Address(0),
             lookup: Address(0),

@@ -6,7 +6,7 @@
 
 use crate::Address;
 use crate::exceptions::thrown::Thrown;
-use crate::frame::{Frame, PhysicalFrame};
+use crate::frame::{Frame, HeldFrame};
 use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
 use crate::natvis::Wanted;
@@ -148,7 +148,7 @@ pub enum Contents {
     /// In memory.
     Memory(Address),
     /// In pieces: registers of a frame, memory, constants.
-    Pieces(Arc<[Piece]>, Arc<PhysicalFrame>),
+    Pieces(Arc<[Piece]>, HeldFrame),
     /// Computed: its bytes.
     Bytes(Arc<[u8]>),
     /// Computed by an expression, of a type that the module may lack.
