@@ -80,6 +80,7 @@ export const others = [
                 await workbench.focusEditor();
                 await debugging.press('F5');
                 await debugging.ended();
+                await debugging.console();
                 const lines = await debugging.printed(/killed by SIGABRT/);
                 return lines.find((one) => /SIGABRT/.test(one));
             }],
