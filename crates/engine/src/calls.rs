@@ -30,6 +30,9 @@ pub struct CallOptions {
     pub cancelled: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
 }
 
+/// How much of a stack texts and results may take that calls of one stop leave there, in bytes.
+pub(crate) const MOST_LEFT: u64 = 1 << 20;
+
 impl Default for CallOptions {
     fn default() -> CallOptions {
         CallOptions {

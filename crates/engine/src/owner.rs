@@ -213,8 +213,8 @@ struct Control {
     watched: u32,
     /// Where the panic that is under way has happened.
     panic_place: Option<String>,
-    /// The breakpoints at its place whose conditions have to call functions.
-    asks: Vec<i64>,
+    /// What functions have to be called for before it goes on.
+    asks: Vec<asking::Ask>,
     pace: Pace,
 }
 

@@ -8,7 +8,6 @@ use crate::eval::Parsed;
 use crate::eval::calls::Calls;
 use crate::eval::quick::Quick;
 use crate::frame::{Frame, StackCache};
-use crate::inspect::kept::KeptValue;
 use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::registers::{Live, Registers};
@@ -84,8 +83,6 @@ pub(crate) fn language_at(modules: &Modules, address: Address) -> Language {
 #[derive(Debug, Clone)]
 pub(crate) struct Expression {
     text: Arc<str>,
-    /// It may call functions of the program.
-    may_call: bool,
     ready: FxHashMap<Address, Result<Ready, Error>>,
 }
 
@@ -100,14 +97,8 @@ struct Ready {
 impl Expression {
     /// Nothing is made of it yet.
     pub(crate) fn new(text: &str) -> Expression {
-        Expression::condition(text, false)
-    }
-
-    /// As [`Expression::new`], of a condition.
-    pub(crate) fn condition(text: &str, may_call: bool) -> Expression {
         Expression {
             text: text.trim().into(),
-            may_call,
             ready: FxHashMap::default(),
         }
     }
@@ -121,14 +112,7 @@ impl Expression {
     /// # Errors
     /// What is wrong with it, and where in its text.
     pub(crate) fn check(&self, language: Language) -> Result<(), Error> {
-        self.parsed(language).map(|_| ())
-    }
-
-    fn parsed(&self, language: Language) -> Result<Parsed, Error> {
-        match self.may_call {
-            true => Parsed::calling(&self.text, language),
-            false => Parsed::new(&self.text, language),
-        }
+        Parsed::calling(&self.text, language).map(|_| ())
     }
 
     /// Forgets what was made of it: modules have come or gone.
@@ -138,7 +122,8 @@ impl Expression {
 
     fn ready(&mut self, here: &Here<'_>) -> Result<&Ready, Error> {
         if !self.ready.contains_key(&here.address()) {
-            let ready = self.parsed(here.language()).map(|parsed| {
+            let parsed = Parsed::calling(&self.text, here.language());
+            let ready = parsed.map(|parsed| {
                 let quick = Quick::new(&parsed, here.modules, here.address(), here.inline_depth());
                 Ready { parsed, quick }
             });
@@ -155,10 +140,10 @@ impl Expression {
         if let Some(number) = self.quick_number(here) {
             return Ok(Some(number.is_true()));
         }
-        let calls = self.may_call.then(Calls::default);
+        let calls = Calls::default();
         let ready = self.ready(here)?;
-        let number = (ready.parsed).number_with(here.frame()?, &here.reader(), calls.as_ref());
-        match calls.and_then(|calls| calls.wanted()) {
+        let number = (ready.parsed).number_with(here.frame()?, &here.reader(), Some(&calls));
+        match calls.wanted() {
             Some(_) => Ok(None),
             None => Ok(Some(number?.is_true())),
         }
@@ -170,33 +155,28 @@ impl Expression {
         quick.number(&here.registers, here.memory)
     }
 
-    /// Its value as text, and the value where it has children.
-    ///
-    /// # Errors
-    /// Why there is none.
-    pub(crate) fn shown(&mut self, here: &Here<'_>) -> Result<(String, Option<KeptValue>), Error> {
-        let ready = self.ready(here)?;
-        let quick = ready.quick.as_ref();
-        if let Some(text) = quick.and_then(|quick| quick.text(&here.registers, here.memory)) {
-            return Ok((text, None));
-        }
-        let (frame, reader) = (here.frame()?, here.reader());
-        let named = ready.parsed.value(frame, &reader)?;
-        let rendered = reader.render(&named.value);
-        let text = rendered.text.clone();
-        let named = NamedValue {
-            name: self.text.to_string(),
-            ..named
-        };
-        Ok((text, KeptValue::logged(named, rendered, frame, &reader)))
+    /// Its value as text, where that is plain enough.
+    pub(crate) fn quick_text(&mut self, here: &Here<'_>) -> Option<String> {
+        let quick = self.ready(here).ok()?.quick.as_ref()?;
+        quick.text(&here.registers, here.memory)
     }
 
-    /// Its value.
+    /// Its value as `show` writes it; `None`: a function of the program has to be called for that.
     ///
     /// # Errors
     /// Why there is none.
-    pub(crate) fn value(&mut self, here: &Here<'_>) -> Result<NamedValue, Error> {
+    pub(crate) fn shown<T>(
+        &mut self,
+        here: &Here<'_>,
+        show: impl FnOnce(NamedValue, &Frame, &Reader<'_>) -> T,
+    ) -> Result<Option<T>, Error> {
+        let calls = Calls::default();
         let ready = self.ready(here)?;
-        ready.parsed.value(here.frame()?, &here.reader())
+        let (frame, reader) = (here.frame()?, here.reader());
+        let named = ready.parsed.value_with(frame, &reader, Some(&calls));
+        match calls.wanted() {
+            Some(_) => Ok(None),
+            None => Ok(Some(show(named?, frame, &reader))),
+        }
     }
 }

@@ -3,9 +3,11 @@
 //! `{expression}` is shown as it is where variables are; `{expression:x}` in another format ([`Format`]). `{{` and `}}` are
 //! braces. What can't be evaluated shows its reason in angle brackets, and the program goes on.
 
+use crate::Error;
 use crate::breakpoints::condition::{Expression, Here};
+use crate::frame::Frame;
 use crate::inspect::kept::KeptValue;
-use crate::values::{Contents, Number, Reader, Value, number_of};
+use crate::values::{Contents, NamedValue, Number, Reader, Value, number_of};
 use dapple_symbols::functions::Language;
 
 /// A message, read.
@@ -28,7 +30,7 @@ enum Part {
 /// How a value is shown, as C's and Rust's formats have it: `#` for a prefix, `0` and a width, `.` and a number of
 /// decimals, and a letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Format {
+pub(crate) struct Format {
     prefix: bool,
     zeros: bool,
     width: usize,
@@ -144,8 +146,8 @@ impl LogMessage {
             .for_each(|(expression, _)| expression.forget());
     }
 
-    /// The message for a stopped thread.
-    pub(crate) fn message(&mut self, here: &Here<'_>) -> Message {
+    /// The message for a stopped thread; `None`: a function of the program has to be called for it.
+    pub(crate) fn message(&mut self, here: &Here<'_>) -> Option<Message> {
         let mut message = Message::default();
         for part in &mut self.parts {
             match part {
@@ -153,25 +155,74 @@ impl LogMessage {
                 Part::Value {
                     expression, format, ..
                 } => {
-                    let shown = match format {
-                        None => expression.shown(here).map(|(text, value)| {
-                            message.values.extend(value);
-                            text
-                        }),
-                        Some(format) => match expression.quick_number(here) {
-                            Some(number) if format.is_of_numbers() => Ok(format.of(number)),
-                            _ => expression
-                                .value(here)
-                                .map(|named| format.apply(&named.value, &here.reader())),
-                        },
+                    let quick = match format {
+                        None => expression.quick_text(here),
+                        Some(format) if format.is_of_numbers() => {
+                            expression.quick_number(here).map(|it| format.of(it))
+                        }
+                        Some(_) => None,
                     };
-                    let text = shown.unwrap_or_else(|error| format!("<{error}>"));
-                    message.text.push_str(&text);
+                    match quick {
+                        Some(text) => message.text.push_str(&text),
+                        None => {
+                            let show = |named, frame: &Frame, reader: &Reader<'_>| {
+                                shown(named, *format, frame, reader)
+                            };
+                            message.add(expression.shown(here, show).transpose()?);
+                        }
+                    }
                 }
+            }
+        }
+        Some(message)
+    }
+
+    /// The message with what `show` makes of each expression, and of its format.
+    pub(crate) fn message_by(
+        &self,
+        mut show: impl FnMut(&str, Option<Format>) -> Result<Shown, Error>,
+    ) -> Message {
+        let mut message = Message::default();
+        for part in &self.parts {
+            match part {
+                Part::Text(plain) => message.text.push_str(plain),
+                Part::Value {
+                    expression, format, ..
+                } => message.add(show(expression.text(), *format)),
             }
         }
         message
     }
+}
+
+impl Message {
+    fn add(&mut self, shown: Result<Shown, Error>) {
+        match shown {
+            Ok((text, value)) => {
+                self.text.push_str(&text);
+                self.values.extend(value);
+            }
+            Err(error) => self.text.push_str(&format!("<{error}>")),
+        }
+    }
+}
+
+/// A value as a message has it, and the value itself where it has children.
+pub(crate) type Shown = (String, Option<KeptValue>);
+
+/// A value as a message has it.
+pub(crate) fn shown(
+    named: NamedValue,
+    format: Option<Format>,
+    frame: &Frame,
+    reader: &Reader<'_>,
+) -> Shown {
+    if let Some(format) = format {
+        return (format.apply(&named.value, reader), None);
+    }
+    let rendered = reader.render(&named.value);
+    let text = rendered.text.clone();
+    (text, KeptValue::logged(named, rendered, frame, reader))
 }
 
 /// What stands behind a backslash in a message; anything else stays as it is written.

@@ -86,7 +86,7 @@ struct Breakpoint {
 }
 
 /// A place of a breakpoint, as threads that come there are shown.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Place {
     /// How many inlined calls that begin there are still to begin: see [`Model::calls_begun`].
     pub(crate) not_begun: usize,
@@ -336,16 +336,11 @@ impl Model {
         (act, Some(place))
     }
 
-    /// What a condition that calls functions needs to be decided.
-    pub(crate) fn calling(&mut self, id: i64, address: Address) -> Option<Calling> {
+    /// A breakpoint for which functions are called, and its place.
+    pub(crate) fn calling(&mut self, id: i64, address: Address) -> Option<(&mut Rules, Place)> {
         let breakpoint = self.list.iter_mut().find(|b| b.id == id)?;
         let place = breakpoint.places.get(&address).cloned();
-        Some(Calling {
-            condition: breakpoint.rules.asked().condition.clone()?,
-            not_begun: place.as_ref().map_or(0, |place| place.not_begun),
-            position: place.and_then(|place| place.position),
-            first: breakpoint.rules.calls(),
-        })
+        Some((&mut breakpoint.rules, place.unwrap_or_default()))
     }
 
     /// How many of the inlined calls at `address` a thread that was stopped there by these breakpoints is still to begin:
@@ -396,23 +391,12 @@ impl Model {
     }
 }
 
-/// A condition that calls functions of the program, at a place.
-#[derive(Debug)]
-pub(crate) struct Calling {
-    pub condition: String,
-    /// How many inlined calls a thread is before that has come there.
-    pub not_begun: usize,
-    pub position: Option<SourcePosition>,
-    /// It is the first time.
-    pub first: bool,
-}
-
 impl Breakpoint {
     fn new(id: i64, spec: Spec, options: BreakpointOptions, modules: &Modules) -> Breakpoint {
         let mut breakpoint = Breakpoint {
             id,
             spec,
-            rules: Rules::new(options, true),
+            rules: Rules::new(options),
             answers: Vec::new(),
             contents: Contents::default(),
             places: FxHashMap::default(),

@@ -38,10 +38,8 @@ pub(crate) struct Rules {
     checked: FxHashSet<Address>,
     /// How many hits have counted.
     count: u64,
-    /// The condition may call functions of the program.
-    may_call: bool,
-    /// It has.
-    has_called: bool,
+    /// It was said that they call functions of the program.
+    calls_told: bool,
 }
 
 /// What is to be done on a hit.
@@ -56,10 +54,12 @@ pub(crate) enum Act {
     Undecided(String),
     /// The condition has to call a function: it is decided when all have stopped.
     Call,
+    /// It goes on, and the message has to call a function: it is written when all have stopped.
+    LogCalling,
 }
 
 impl Rules {
-    pub(crate) fn new(asked: BreakpointOptions, may_call: bool) -> Rules {
+    pub(crate) fn new(asked: BreakpointOptions) -> Rules {
         let given = |text: &Option<String>| {
             let text = text.as_deref()?;
             (!text.trim().is_empty()).then(|| text.to_owned())
@@ -72,14 +72,13 @@ impl Rules {
         });
         let log = asked.log.as_deref().filter(|text| !text.is_empty());
         let log = log.and_then(|text| LogMessage::parse(text).map_err(&mut keep).ok());
-        let condition = given(&asked.condition).map(|text| Expression::condition(&text, may_call));
+        let condition = given(&asked.condition).map(|text| Expression::new(&text));
         Rules {
             asked,
             condition,
             hits,
             log,
             problem,
-            may_call,
             ..Rules::default()
         }
     }
@@ -97,7 +96,7 @@ impl Rules {
         let count = if alike { self.count } else { 0 };
         *self = Rules {
             count,
-            ..Rules::new(asked, self.may_call)
+            ..Rules::new(asked)
         };
     }
 
@@ -135,9 +134,13 @@ impl Rules {
         }
     }
 
-    /// Notes that the condition calls a function; whether it is the first time.
+    /// Notes that a function is called for them; whether it is the first time.
     pub(crate) fn calls(&mut self) -> bool {
-        !std::mem::replace(&mut self.has_called, true)
+        !std::mem::replace(&mut self.calls_told, true)
+    }
+
+    pub(crate) fn log(&self) -> Option<&LogMessage> {
+        self.log.as_ref()
     }
 
     /// Why the breakpoint can't be.
@@ -173,26 +176,29 @@ impl Rules {
     /// What is to be done with a thread that has come to the breakpoint. `holds` says of the condition what was found out
     /// otherwise.
     pub(crate) fn decide(&mut self, here: &Here<'_>, holds: Option<Result<bool, Error>>) -> Act {
-        if let Some(condition) = &mut self.condition {
-            let holds = match holds {
-                Some(holds) => holds.map(Some),
-                None => condition.holds(here),
-            };
-            match holds {
-                Ok(Some(true)) => {}
-                Ok(Some(false)) => return Act::GoOn,
-                Ok(None) => return Act::Call,
-                Err(error) => {
-                    let text = condition.text();
-                    return Act::Undecided(format!(
-                        "the breakpoint's condition `{text}` can't be evaluated: {error}"
-                    ));
-                }
-            }
-        }
-        match (self.count_hit(), &mut self.log) {
-            (Act::Stop, Some(log)) => Act::Log(log.message(here)),
+        let holds = match (holds, &mut self.condition) {
+            (Some(holds), _) => holds.map(Some),
+            (None, Some(condition)) => condition.holds(here),
+            (None, None) => Ok(Some(true)),
+        };
+        match (self.decided(holds), &mut self.log) {
+            (Act::Stop, Some(log)) => log.message(here).map_or(Act::LogCalling, Act::Log),
             (act, _) => act,
+        }
+    }
+
+    /// What is to be done, but for the message, where the condition holds or doesn't; `None`: a function has to be called for that.
+    pub(crate) fn decided(&mut self, holds: Result<Option<bool>, Error>) -> Act {
+        match holds {
+            Ok(Some(true)) => self.count_hit(),
+            Ok(Some(false)) => Act::GoOn,
+            Ok(None) => Act::Call,
+            Err(error) => {
+                let text = self.condition.as_ref().map_or("", Expression::text);
+                Act::Undecided(format!(
+                    "the breakpoint's condition `{text}` can't be evaluated: {error}"
+                ))
+            }
         }
     }
 }

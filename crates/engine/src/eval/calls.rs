@@ -51,6 +51,11 @@ impl Calls {
         }
     }
 
+    /// Whether something has to be dropped at the end of the expression.
+    pub(crate) fn has_temporaries(&self) -> bool {
+        !self.temporaries.borrow().is_empty()
+    }
+
     /// What has to be dropped at the end of the expression, in that order (Rust reference, "Destructors").
     pub(crate) fn take_temporaries(&self) -> Vec<Value> {
         let mut temporaries = self.temporaries.take();

@@ -1,33 +1,67 @@
-//! Conditions that call functions of the program.
+//! Functions of the program that breakpoints call: in conditions and in log messages.
 //!
-//! A thread that comes to a breakpoint is decided on while the others run, unless its condition gets to a call: then all are
-//! stopped for it, as they are where a user calls a function, the condition is decided with what the call gives back, and
+//! A thread that comes to a breakpoint is decided on while the others run, unless an expression gets to a call: then all are
+//! stopped for it, as they are where a user calls a function, the expression is evaluated with what the call gives back, and
 //! unless the breakpoint then stops the thread, all go on as if nothing had been. A step goes on, too.
 
 use super::Owner;
+use crate::breakpoints::log::{self, Format, Message, Shown};
+use crate::breakpoints::model::Place;
+use crate::breakpoints::options::Act;
 use crate::breakpoints::site::Reason;
-use crate::calls::CallOptions;
+use crate::calls::{CallOptions, MOST_LEFT};
 use crate::eval::Parsed;
 use crate::eval::calls::Calls;
 use crate::event::{Logged, Stop, StopReason};
-use crate::frame::FrameId;
+use crate::frame::{Frame, FrameId};
 use crate::inspect::Inspect;
+use crate::session::SourcePosition;
+use crate::session::watching::DataHit;
+use crate::values::{Reader, Value};
 use crate::{Address, Error, Event, ThreadId};
 
-/// Threads of which it is to be decided whether they stop, once all have.
+/// Why an expression of a breakpoint gets no call that it wants.
+pub(super) const WITHIN_CALL: &str = "it calls a function, in a function that is called";
+
+/// Threads for which functions are to be called, once all have stopped.
 #[derive(Debug, Default)]
 pub(super) struct Asking(Vec<(ThreadId, Address)>);
 
+/// What a function has to be called for.
+#[derive(Debug)]
+pub(super) enum Ask {
+    /// Whether a breakpoint's condition holds.
+    Condition(i64),
+    /// What a breakpoint's message says.
+    Message(i64),
+    /// Whether the condition of a breakpoint on data holds: what the stop says of the access, if there is one.
+    Access(Box<DataHit>),
+}
+
+/// What has come of the asks of one thread.
+#[derive(Debug, Default)]
+struct Answers {
+    /// The breakpoints that stop it, and what there is to say of that.
+    stopping: Vec<i64>,
+    why: Option<String>,
+    accesses: Vec<DataHit>,
+}
+
 impl Owner {
-    /// Whether a thread's stop at a place is still to be decided; then it is, when all have stopped.
+    /// Whether functions are to be called for a thread's stop at a place; then they are, when all have stopped.
     pub(super) fn asks(&mut self, thread: ThreadId, at: Address) -> bool {
-        let asks = !self.control(thread).asks.is_empty();
+        let asks = &self.control(thread).asks;
+        let asks_of_place = asks.iter().any(|ask| !matches!(ask, Ask::Access(_)));
+        let asks = !asks.is_empty();
         if asks && !self.asking.0.contains(&(thread, at)) {
             self.asking.0.push((thread, at));
             let site = self.memory.site(at);
             let its_site = site.is_some_and(|it| it.has(Reason::Step) || it.has(Reason::Hook));
             if let Some(step) = self.step.as_mut().filter(|step| step.thread == thread) {
-                step.was_asked(at, its_site);
+                match asks_of_place {
+                    true => step.was_asked(at, its_site),
+                    false => step.was_asked_of_access(),
+                }
             }
         }
         asks
@@ -36,51 +70,136 @@ impl Owner {
     /// All have stopped: decides on those that have waited for that.
     pub(super) fn decide_asked(&mut self) {
         for (thread, at) in std::mem::take(&mut self.asking.0) {
-            let ids = std::mem::take(&mut self.control(thread).asks);
+            let mut asks = std::mem::take(&mut self.control(thread).asks);
             if !self.stops.is_live(thread) {
                 continue;
             }
-            let mut stopping = Vec::new();
-            let mut why = None;
-            for id in ids {
+            let mut answers = Answers::default();
+            while !asks.is_empty() {
                 let is_there = self.registers(thread).is_some_and(|it| it.pc() == at);
                 if self.over || !is_there {
                     return;
                 }
-                let Some(calling) = self.breakpoints.calling(id, at) else {
-                    continue;
-                };
-                if calling.first {
-                    let condition = calling.condition.trim();
-                    self.tell(Event::Logged(Logged {
-                        breakpoint: id,
-                        thread,
-                        position: calling.position.clone(),
-                        text: format!(
-                            "the condition `{condition}` calls a function of the program: all threads are stopped for that, each time"
-                        ),
-                        values: Vec::new(),
-                    }));
+                match asks.remove(0) {
+                    Ask::Condition(id) => self.decide_condition(thread, at, id, &mut answers),
+                    Ask::Message(id) => self.write_message(thread, at, id),
+                    Ask::Access(hit) => self.decide_access(thread, *hit, &mut answers),
                 }
-                let holds = self.holds_calling(thread, &calling.condition, calling.not_begun);
-                let decided = match self.registers(thread) {
-                    Some(registers) => self.act(thread, registers, id, at, Some(holds)),
-                    None => return,
-                };
-                self.acted(id, thread, decided, &mut stopping, &mut why);
+                // A condition that holds may want a message.
+                asks.append(&mut self.control(thread).asks);
             }
-            self.breakpoints.spend(&stopping);
-            if !stopping.is_empty() {
-                self.report_asked(thread, at, stopping, why);
-            }
+            self.left_on_stack.remove(&thread);
+            self.breakpoints.spend(&answers.stopping);
+            self.report_asked(thread, at, answers);
         }
     }
 
-    fn report_asked(&mut self, thread: ThreadId, at: Address, ids: Vec<i64>, why: Option<String>) {
+    fn decide_condition(&mut self, thread: ThreadId, at: Address, id: i64, answers: &mut Answers) {
+        let Some((rules, place)) = self.breakpoints.calling(id, at) else {
+            return;
+        };
+        let condition = rules.asked().condition.clone().unwrap_or_default();
+        if rules.calls() {
+            let what = format!("condition `{}`", condition.trim());
+            self.tell_that_calls(thread, id, place.position.clone(), &what);
+        }
+        let holds = self.holds_calling(thread, &condition, place.not_begun);
+        if let Some(registers) = self.registers(thread) {
+            let decided = self.act(thread, registers, id, at, Some(holds));
+            self.acted(id, thread, decided, &mut answers.stopping, &mut answers.why);
+        }
+    }
+
+    fn decide_access(&mut self, thread: ThreadId, mut hit: DataHit, answers: &mut Answers) {
+        let id = hit.breakpoint;
+        let watches = &mut self.watches.list;
+        let Some(watch) = watches.iter_mut().find(|watch| watch.id == id) else {
+            return;
+        };
+        let condition = watch.rules.asked().condition.clone().unwrap_or_default();
+        if watch.rules.calls() {
+            let what = format!("condition `{}`", condition.trim());
+            self.tell_that_calls(thread, id, hit.position.clone(), &what);
+        }
+        let holds = self.holds_calling(thread, &condition, 0);
+        let watches = &mut self.watches.list;
+        let Some(watch) = watches.iter_mut().find(|watch| watch.id == id) else {
+            return;
+        };
+        hit.undecided = match watch.rules.decided(holds.map(Some)) {
+            Act::Stop => None,
+            Act::Undecided(why) => Some(why),
+            Act::GoOn | Act::Log(_) | Act::Call | Act::LogCalling => return,
+        };
+        answers.accesses.push(hit);
+    }
+
+    /// Writes a breakpoint's message, calling what its expressions call.
+    fn write_message(&mut self, thread: ThreadId, at: Address, id: i64) {
+        let Some((
+            rules,
+            Place {
+                not_begun,
+                position,
+            },
+        )) = self.breakpoints.calling(id, at)
+        else {
+            return;
+        };
+        let Some(message) = rules.log().cloned() else {
+            return;
+        };
+        let mut first = rules.calls();
+        let Message { text, values } = message.message_by(|text, format| {
+            let calls = Calls::default();
+            let shown = self.shown_calling(thread, text, format, not_begun, &calls);
+            if calls.were_made() && std::mem::take(&mut first) {
+                let what = format!("log message's `{text}`");
+                self.tell_that_calls(thread, id, position.clone(), &what);
+            }
+            shown
+        });
+        self.tell(Event::Logged(Logged {
+            breakpoint: id,
+            thread,
+            position,
+            text,
+            values,
+        }));
+    }
+
+    fn tell_that_calls(
+        &self,
+        thread: ThreadId,
+        breakpoint: i64,
+        position: Option<SourcePosition>,
+        what: &str,
+    ) {
+        let text = format!(
+            "the {what} calls a function of the program: all threads are stopped for that, each time"
+        );
+        self.tell(Event::Logged(Logged {
+            breakpoint,
+            thread,
+            position,
+            text,
+            values: Vec::new(),
+        }));
+    }
+
+    fn report_asked(&mut self, thread: ThreadId, at: Address, answers: Answers) {
+        let Answers {
+            stopping,
+            why,
+            accesses,
+        } = answers;
         let mut reports = self.reports.iter_mut();
-        let reason = match reports.find(|report| report.thread == thread) {
-            Some(report) => return report.reason.add_breakpoints(ids),
-            None => reason_of(ids, why),
+        let reported = reports.find(|report| report.thread == thread);
+        let reason = match reported.map(|report| &mut report.reason) {
+            Some(StopReason::Data(hits)) => return hits.extend(accesses),
+            Some(reason) => return reason.add_breakpoints(stopping),
+            None if accesses.is_empty() => reason_of(stopping, why),
+            None => Some(StopReason::Data(accesses)),
         };
         self.reports.extend(reason.map(|reason| Stop {
             thread,
@@ -96,23 +215,61 @@ impl Owner {
         condition: &str,
         not_begun: usize,
     ) -> Result<bool, Error> {
+        let calls = Calls::default();
+        let number = self.evaluate_asked(
+            thread,
+            condition,
+            not_begun,
+            &calls,
+            |parsed, frame, reader| parsed.number_with(frame, reader, Some(&calls)),
+        );
+        Ok(number?.is_true())
+    }
+
+    /// What a message shows of an expression, by calling what that calls.
+    fn shown_calling(
+        &mut self,
+        thread: ThreadId,
+        text: &str,
+        format: Option<Format>,
+        not_begun: usize,
+        calls: &Calls,
+    ) -> Result<Shown, Error> {
+        let show = |parsed: &Parsed, frame: &Frame, reader: &Reader<'_>| {
+            let named = parsed.value_with(frame, reader, Some(calls))?;
+            let stays = calls.were_made() && !outlives_calls(&named.value, calls, frame);
+            let (text, value) = log::shown(named, format, frame, reader);
+            Ok((text, value.filter(|_| !stays)))
+        };
+        self.evaluate_asked(thread, text, not_begun, calls, show)
+    }
+
+    /// What `take` makes of an expression in the innermost frame of a stopped thread, once the calls were made that it wants.
+    fn evaluate_asked<T>(
+        &mut self,
+        thread: ThreadId,
+        text: &str,
+        not_begun: usize,
+        calls: &Calls,
+        take: impl Fn(&Parsed, &Frame, &Reader<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         // A thread that steps isn't, while it runs for a call; who may run is the same afterwards.
         let step = self.step.take();
         let runners = self.stops.runners();
         let before = self.before_calls.insert(thread, not_begun);
         self.stacks.remove(&thread);
-        let (options, calls) = (CallOptions::default(), Calls::default());
+        let options = CallOptions::default();
         let frame = FrameId {
             stop: self.stop_number,
             thread,
             index: 0,
         };
-        let found = self.with_calls(Some(frame), &options, &calls, |owner, frame| {
-            let parsed = Parsed::calling(condition, frame.language)?;
+        let found = self.with_calls(Some(frame), &options, calls, |owner, frame| {
+            let parsed = Parsed::calling(text, frame.language)?;
             let reader = owner.reader_for(frame.id.thread);
-            parsed.number_with(frame, &reader, Some(&calls))
+            take(&parsed, frame, &reader)
         });
-        let dropped = self.drop_temporaries(thread, &calls, None, &options);
+        let dropped = self.drop_temporaries(thread, calls, None, &options);
         match before {
             Some(before) => self.before_calls.insert(thread, before),
             None => self.before_calls.remove(&thread),
@@ -121,8 +278,17 @@ impl Owner {
         self.stops.set_runners(runners);
         self.step = step;
         dropped?;
-        Ok(found?.0.is_true())
+        Ok(found?.0)
     }
+}
+
+/// Whether a value can be opened after the calls that it was made with: nothing of it is dropped with their results, or is where
+/// they have left those on the stack.
+fn outlives_calls(value: &Value, calls: &Calls, frame: &Frame) -> bool {
+    let top = frame.physical.registers.sp().unwrap_or_default().0;
+    let left = top.saturating_sub(2 * MOST_LEFT)..top;
+    let at = value.contents.address();
+    !calls.has_temporaries() && at.is_none_or(|at| !left.contains(&at.0))
 }
 
 /// Why a thread stops at breakpoints; `None`: none of them wants it to.

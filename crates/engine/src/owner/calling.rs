@@ -11,7 +11,7 @@ mod under_way;
 use super::Owner;
 use crate::breakpoints::displaced::decode;
 use crate::breakpoints::site::Reason;
-use crate::calls::{Call, CallOptions, CallThreads, Laid, Returned};
+use crate::calls::{Call, CallOptions, CallThreads, Laid, MOST_LEFT, Returned};
 use crate::event::{Stop, StopReason};
 use crate::inspect::Inspect;
 use crate::modules::LoadedModule;
@@ -25,8 +25,6 @@ use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
 use std::sync::Arc;
 
-/// How much of a stack texts and results may take that calls of one stop leave there, in bytes.
-const MOST_LEFT: u64 = 1 << 20;
 /// How many stops a thread may make on its way to where it can be given its signal back.
 const MOST_STOPS: usize = 16;
 

@@ -1,7 +1,7 @@
 //! Whether the breakpoints at a place stop the thread that has come there. No other thread is stopped for that.
 
 use super::Owner;
-use super::asking::reason_of;
+use super::asking::{Ask, WITHIN_CALL, reason_of};
 use crate::breakpoints::condition::Here;
 use crate::breakpoints::log::Message;
 use crate::breakpoints::model::Place;
@@ -67,7 +67,8 @@ impl Owner {
         }
         // Unanswered: it has died, which is told next.
         let kernels = self.registers(thread)?;
-        self.control(thread).asks.clear();
+        let asks = &mut self.control(thread).asks;
+        asks.retain(|ask| matches!(ask, Ask::Access(_)));
         let mut stopping = Vec::new();
         let mut why: Option<String> = None;
         for &id in users {
@@ -133,11 +134,17 @@ impl Owner {
             }
             Act::Call if self.call.is_some() => {
                 stopping.push(id);
-                why.get_or_insert(
-                    "its condition calls a function, in a function that is called".to_owned(),
-                );
+                why.get_or_insert(format!("its condition can't be evaluated: {WITHIN_CALL}"));
             }
-            Act::Call => self.control(thread).asks.push(id),
+            Act::Call => self.control(thread).asks.push(Ask::Condition(id)),
+            Act::LogCalling if self.call.is_some() => self.tell(Event::Logged(Logged {
+                breakpoint: id,
+                thread,
+                position: place.and_then(|place| place.position),
+                text: format!("the log message can't be written: {WITHIN_CALL}"),
+                values: Vec::new(),
+            })),
+            Act::LogCalling => self.control(thread).asks.push(Ask::Message(id)),
         }
     }
 }

@@ -82,6 +82,11 @@ impl Stepping {
         }
     }
 
+    /// As [`Stepping::was_asked`], of what it has done to watched data: breakpoints at its place are still to be asked.
+    pub(super) fn was_asked_of_access(&mut self) {
+        self.arrived |= self.doing == Action::SingleStep;
+    }
+
     /// Where an exception or a jump is to go on.
     pub(super) fn landing(&self) -> Option<Address> {
         self.taken.map(|taken| taken.to)

@@ -3,6 +3,7 @@
 //! The processor traps after the instruction. What an access has done shows in the value: that is kept from one access to the next.
 
 use super::Owner;
+use super::asking::{Ask, WITHIN_CALL};
 use super::deciding::Stopped;
 use super::frame_ends::data_gone;
 use super::watching::bytes_of;
@@ -127,10 +128,15 @@ impl Owner {
         let position = self
             .registers(thread)
             .and_then(|r| self.statement_before(r.pc()));
-        let hit = |(index, old, undecided): Hit| {
+        let hit = |(index, old, act): Hit| {
             let watch = &self.watches.list[index];
             let target = watch.found.as_ref()?;
-            Some(DataHit {
+            let asks = act == Act::Call;
+            let undecided = match act {
+                Act::Undecided(why) => Some(why),
+                _ => None,
+            };
+            let hit = DataHit {
                 breakpoint: watch.id,
                 name: target.name.clone(),
                 access: watch.wanted.access,
@@ -138,12 +144,21 @@ impl Owner {
                 new: self.shown(target, &watch.last),
                 undecided,
                 position: position.clone(),
-            })
+            };
+            Some((hit, asks))
         };
-        Some(StopReason::Data(hits.into_iter().filter_map(hit).collect()))
+        let hits: Vec<(DataHit, bool)> = hits.into_iter().filter_map(hit).collect();
+        let (asking, due): (Vec<_>, Vec<_>) = hits.into_iter().partition(|(_, asks)| *asks);
+        let asking = asking.into_iter();
+        let asks = asking.map(|(hit, _)| Ask::Access(Box::new(hit)));
+        self.control(thread).asks.extend(asks);
+        Some(match due.is_empty() {
+            true => StopReason::undecided_yet(),
+            false => StopReason::Data(due.into_iter().map(|(hit, _)| hit).collect()),
+        })
     }
 
-    /// Those of the accesses that the breakpoints' conditions and counts let stop.
+    /// Those of the accesses that the breakpoints' conditions and counts let stop, as far as that is known.
     fn due_accesses(&mut self, thread: ThreadId, hits: Vec<(usize, Vec<u8>)>) -> Vec<Hit> {
         let watches = &self.watches.list;
         let simple = hits
@@ -176,9 +191,12 @@ impl Owner {
                 false => rules.decide(&here, None),
             };
             match act {
-                Act::Stop => due.push((index, old, None)),
-                Act::Undecided(why) => due.push((index, old, Some(why))),
-                Act::GoOn | Act::Log(_) | Act::Call => {}
+                Act::GoOn | Act::Log(_) | Act::LogCalling => {}
+                Act::Call if self.call.is_some() => {
+                    let why = format!("its condition can't be evaluated: {WITHIN_CALL}");
+                    due.push((index, old, Act::Undecided(why)));
+                }
+                Act::Stop | Act::Undecided(_) | Act::Call => due.push((index, old, act)),
             }
         }
         due
@@ -208,8 +226,8 @@ impl Owner {
     }
 }
 
-/// A watch by its index, its bytes before, and why its condition can't be evaluated.
-type Hit = (usize, Vec<u8>, Option<String>);
+/// A watch by its index, its bytes before, and what is to be done: to stop, knowing why or not, or to call a function first.
+type Hit = (usize, Vec<u8>, Act);
 
 /// Bytes as a number where they have a number's size, else one by one.
 fn in_hexadecimal(bytes: &[u8]) -> String {

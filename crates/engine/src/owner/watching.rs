@@ -339,7 +339,7 @@ impl Owner {
             id: self.breakpoints.new_id(),
             found: None,
             refused: None,
-            rules: Rules::new(wanted.options.clone(), false),
+            rules: Rules::new(wanted.options.clone()),
             slots: Vec::new(),
             last: Vec::new(),
             wanted,
