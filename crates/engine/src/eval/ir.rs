@@ -122,6 +122,19 @@ pub(super) struct Part {
 }
 
 impl Expression {
+    /// What a method that is answered without the program is asked of, its name, and its arguments; `None`: it is something else.
+    pub fn as_method(&self) -> Option<(&Expression, &str, &[Expression])> {
+        match &self.kind {
+            Kind::Method {
+                base,
+                name,
+                arguments,
+                ..
+            } => Some((base, name, arguments)),
+            _ => None,
+        }
+    }
+
     /// Whether a function is called in it. What is only measured calls none.
     pub fn calls(&self) -> bool {
         let any = |parts: &[&Option<Box<Expression>>]| {

@@ -64,29 +64,15 @@ pub(in crate::eval) fn is_count(callee: &Expression, arguments: usize) -> bool {
 impl Runner<'_> {
     /// What `cell.borrow()` and `mutex.lock().unwrap()` lead to; `None`: the expression is something else.
     pub(super) fn guarded(&self, expression: &Expression) -> Option<Value> {
-        let Kind::Method {
-            base,
-            name,
-            arguments,
-            ..
-        } = &expression.kind
-        else {
-            return None;
-        };
         if self.frame.language != Language::Rust {
             return None;
         }
-        match (name.as_str(), &arguments[..]) {
-            ("unwrap", []) | ("expect", [_]) => match &base.kind {
-                Kind::Method {
-                    base,
-                    name,
-                    arguments,
-                    ..
-                } if arguments.is_empty() => self.held_by(base, name, Guarded::Choice),
+        match expression.as_method()? {
+            (base, "unwrap", []) | (base, "expect", [_]) => match base.as_method()? {
+                (holder, name, []) => self.held_by(holder, name, Guarded::Choice),
                 _ => None,
             },
-            (_, []) => self.held_by(base, name, Guarded::Guard),
+            (holder, name, []) => self.held_by(holder, name, Guarded::Guard),
             _ => None,
         }
     }
@@ -126,35 +112,22 @@ impl Runner<'_> {
 
     /// Whether an expression gives a reference, in Rust, for which what that leads to stands here: `*v.last().unwrap()` is the element.
     pub(super) fn stands_for_target(&self, expression: &Expression) -> bool {
-        let Kind::Method {
-            base,
-            name,
-            arguments,
-            ..
-        } = &expression.kind
-        else {
-            return false;
-        };
         if self.frame.language != Language::Rust {
             return false;
         }
-        let is_taken_out = matches!(
-            (name.as_str(), arguments.len()),
-            ("unwrap", 0) | ("expect", 1)
-        );
-        let is_reference = match &base.kind {
-            Kind::Method { name, .. } => !matches!(name.as_str(), "copied" | "cloned"),
-            _ => false,
+        let choice = match expression.as_method() {
+            Some((base, "unwrap", []) | (base, "expect", [_])) => Some(base),
+            Some(_) => None,
+            None => return false,
         };
-        let is_referred = matches!(
-            &base.kind,
-            Kind::Method { name, arguments, .. } if arguments.is_empty() && matches!(name.as_str(), "as_ref" | "as_mut")
-        );
-        let is_element = || {
-            let container = looked_up_in(base).filter(|_| is_reference);
-            container.is_some_and(|container| self.element_type(container).is_some())
-        };
-        is_taken_out && (is_referred || is_element()) || self.guarded(expression).is_some()
+        let leads_to_target = choice.is_some_and(|choice| match choice.as_method() {
+            Some((_, "as_ref" | "as_mut", [])) => true,
+            Some((_, "copied" | "cloned", _)) | None => false,
+            Some(_) => {
+                looked_up_in(choice).is_some_and(|container| self.element_type(container).is_some())
+            }
+        });
+        leads_to_target || self.guarded(expression).is_some()
     }
 
     /// What `load(…)` of an atomic number says; `None`: it is something else.

@@ -14,16 +14,8 @@ use dapple_symbols::types::{Type, TypeKind};
 
 /// The container in which an expression looks something up.
 pub(super) fn looked_up_in(expression: &Expression) -> Option<&Expression> {
-    let Kind::Method {
-        base,
-        name,
-        arguments,
-        ..
-    } = &expression.kind
-    else {
-        return None;
-    };
-    match (name.as_str(), arguments.len()) {
+    let (base, name, arguments) = expression.as_method()?;
+    match (name, arguments.len()) {
         ("get", 1) | ("first" | "last" | "front" | "back", 0) => Some(base),
         ("copied" | "cloned", 0) => looked_up_in(base),
         _ => None,
