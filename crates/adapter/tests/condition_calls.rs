@@ -98,6 +98,16 @@ fn a_condition_that_calls_decides_in_each_language() {
 }
 
 #[test]
+fn what_calls_leave_on_the_stack_does_not_add_up_from_hit_to_hit() {
+    let rust = Fixture::new("condition_calls.rs");
+    let condition = "item.packed().label == \"item 5 (5 kg)\"";
+    assert_eq!(
+        values(&rust, at(&rust, "loop", condition), "item.weight"),
+        ["5"]
+    );
+}
+
+#[test]
 fn that_it_is_slow_is_said_once() {
     let fixture = Fixture::new("condition_calls.c");
     let (session, _) = started(&fixture, vec![at(&fixture, "call", "odd(i) > 1")]);
