@@ -13,7 +13,7 @@ fn check(session: &Session, frame: &StackFrame, of: &Variable, depth: usize) -> 
     }
     let mut checked = 0;
     for child in session.variables(of.variables_reference) {
-        if child.name.starts_with("_vptr") {
+        if child.name.starts_with("_vptr") || child.name == "[raw]" {
             continue;
         }
         let name = child.evaluate_name.clone();
@@ -62,5 +62,51 @@ fn each_part_of_an_object_has_an_expression_that_gives_it() {
     let arguments = SetExpressionArguments::new(name, "4").with_frame_id(stop.top.id);
     session.ok::<SetExpressionRequest>(arguments);
     assert_eq!(session.evaluate(&stop.top, "circle.radius"), "4");
+    session.disconnect();
+}
+
+#[test]
+fn what_is_in_a_namespace_without_a_name_has_an_expression_that_gives_it() {
+    let fixture = Fixture::new("unnamed_namespaces.cpp");
+    let session = Session::started(&fixture, json!({}), &["end"]);
+    let stop = session.stopped_at(&fixture, "end", StoppedEventReason::Breakpoint);
+    for (name, least) in [("posix", 4), ("empty", 4), ("wrapped", 6), ("owned", 4)] {
+        let variable = session.variable(&stop.top, "Locals", name);
+        let checked = check(&session, &stop.top, &variable, 4);
+        assert!(checked >= least, "only {checked} parts of {name}");
+    }
+    for (name, value, set) in [
+        ("library::(anonymous namespace)::opened", "5", "50"),
+        ("(anonymous namespace)::closed", "4", "40"),
+    ] {
+        let variable = session.variable(&stop.top, "Statics", name);
+        let expression = variable.evaluate_name.expect("an expression");
+        assert_eq!(session.evaluate(&stop.top, &expression), value);
+        let arguments = SetExpressionArguments::new(&expression, set).with_frame_id(stop.top.id);
+        session.ok::<SetExpressionRequest>(arguments);
+        assert_eq!(session.evaluate(&stop.top, &expression), set);
+    }
+    for (expression, value) in [
+        (
+            "((library::(anonymous namespace)::Posix *)posix)->files + 1",
+            "8",
+        ),
+        ("sizeof(library::(anonymous namespace)::Posix)", "16"),
+        ("*&::(anonymous namespace)::closed", "40"),
+        (
+            "dynamic_cast<library::(anonymous namespace)::Wrapped<library::(anonymous namespace)::Posix> *>(wrapped)->inner.files",
+            "7",
+        ),
+        (
+            "library::(anonymous namespace)::Posix",
+            "struct library::(anonymous namespace)::Posix : Environment {int files;} (16 bytes)",
+        ),
+    ] {
+        assert_eq!(
+            session.evaluate(&stop.top, expression),
+            value,
+            "{expression}"
+        );
+    }
     session.disconnect();
 }

@@ -35,6 +35,7 @@ mod under;
 pub(crate) use article::a_type;
 pub(crate) use completion::complete;
 pub use completion::{Completion, CompletionKind, Completions};
+pub(crate) use lex::ANONYMOUS_NAMESPACE;
 pub(crate) use suggest::nearest;
 pub use under::expression_at;
 

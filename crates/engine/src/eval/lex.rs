@@ -33,6 +33,9 @@ pub(super) enum TokenKind {
     End,
 }
 
+/// A namespace without a name, as it stands in the names of what is in it.
+pub(crate) const ANONYMOUS_NAMESPACE: &str = "(anonymous namespace)";
+
 /// The longest expression, in bytes.
 const MAX_TEXT: usize = 4096;
 
@@ -94,7 +97,10 @@ pub(super) fn tokens(text: &str, language: Language) -> Result<Vec<Token>, Fault
                 kind => kind,
             };
             (kind, prefix + length)
-        } else if is_name_start(first) || rest.starts_with("::") {
+        } else if is_name_start(first)
+            || rest.starts_with("::")
+            || (language == Language::Cpp && rest.starts_with(ANONYMOUS_NAMESPACE))
+        {
             name(rest)
         } else if first == '$' {
             let length = 1 + rest[1..]
@@ -190,7 +196,10 @@ fn name(rest: &str) -> (TokenKind, usize) {
     }
     loop {
         let tail = &rest[length..];
-        let part = tail.find(|c| !is_name_part(c)).unwrap_or(tail.len());
+        let part = match tail.starts_with(ANONYMOUS_NAMESPACE) {
+            true => ANONYMOUS_NAMESPACE.len(),
+            false => tail.find(|c| !is_name_part(c)).unwrap_or(tail.len()),
+        };
         path.push_str(&tail[..part]);
         length += part;
         // Generic arguments, `size_of::<T>`.
@@ -202,7 +211,7 @@ fn name(rest: &str) -> (TokenKind, usize) {
         let Some(tail) = rest[length..].strip_prefix("::") else {
             break;
         };
-        if !tail.starts_with(is_name_start) {
+        if !tail.starts_with(is_name_start) && !tail.starts_with(ANONYMOUS_NAMESPACE) {
             break;
         }
         path.push_str("::");

@@ -4,6 +4,7 @@ use super::entries::{Entries, Entry};
 use super::render::ALIASES;
 use super::view::{ALL, Field, Limit, Record, View};
 use super::{Contents, NamedValue, Reader, Value, cpp, names, rust};
+use crate::eval::ANONYMOUS_NAMESPACE;
 use crate::natvis::{Elements, Parts, Presented};
 use dapple_symbols::functions::Language;
 use std::ops::Range;
@@ -291,7 +292,10 @@ fn field_child(
 
 /// A base of an object, or `[Derived]`, the whole that it is a base of, as a cast.
 fn part_of_object(expression: &str, field: &Field, access: &str) -> Option<String> {
-    let is_class = |name: &str| !name.is_empty() && !name.contains(['{', '(', '['].as_slice());
+    let is_class = |name: &str| {
+        let name = name.replace(ANONYMOUS_NAMESPACE, "unnamed");
+        !name.is_empty() && !name.contains(['{', '(', '['].as_slice())
+    };
     let whole = field
         .name
         .strip_prefix('[')
@@ -343,7 +347,10 @@ fn operand(expression: &str) -> String {
     let is_plain = |c: char| {
         c.is_alphanumeric() || matches!(c, '_' | '.' | ':' | '[' | ']' | '(' | ')' | '$' | '#')
     };
-    let is_simple = expression.replace("->", ".").chars().all(is_plain)
+    let plain = expression
+        .replace("->", ".")
+        .replace(ANONYMOUS_NAMESPACE, "unnamed");
+    let is_simple = plain.chars().all(is_plain)
         || (expression.starts_with('(')
             && expression.ends_with(')')
             && expression.matches('(').count() == 1);

@@ -28,7 +28,8 @@ pub(in super::super) fn described(
 ) -> Option<String> {
     let name = name.trim();
     // A call that has failed stays that.
-    if name.contains(NO_NAME.as_slice()) {
+    let plain = name.replace(lex::ANONYMOUS_NAMESPACE, "");
+    if plain.contains(NO_NAME.as_slice()) {
         return None;
     }
     let runner = runner(name, frame, reader, None).ok()?;
