@@ -9,13 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 use support::{Fixture, Session};
 
-const PROGRAMS: [&str; 14] = [
+const PROGRAMS: [&str; 15] = [
     "callers.c",
     "conditions.c",
     "faults.c",
     "gaps.c",
     "optimised.c",
     "step.c",
+    "switched.c",
     "tour.c",
     "values.c",
     "visits.c",
@@ -149,20 +150,42 @@ fn judge(
     None
 }
 
+/// How often each of the marked lines is stopped at, in a run of the program.
+fn stops(fixture: &Fixture, what: &str, marks: &[&str]) -> Vec<usize> {
+    let lines: Vec<i64> = marks.iter().map(|mark| fixture.line(mark)).collect();
+    let session = Session::started(fixture, json!({}), marks);
+    let mut counts = vec![0; marks.len()];
+    while session.ends_or_stops() {
+        let event = session.wait_for::<StoppedEvent>();
+        let thread = event.thread_id.expect("a thread");
+        let top = session.stack(thread).remove(0);
+        let at = lines.iter().position(|line| *line == top.line);
+        let at = at.unwrap_or_else(|| panic!("{what}: at line {}", top.line));
+        counts[at] += 1;
+        session.resume(thread);
+    }
+    session.disconnect();
+    counts
+}
+
 #[test]
 fn each_visit_of_a_line_with_several_statements_is_one_stop() {
     for (what, fixture) in built("visits.c") {
-        let session = Session::started(&fixture, json!({}), &["extra"]);
-        let mut stops = 0;
-        while session.ends_or_stops() {
-            let event = session.wait_for::<StoppedEvent>();
-            let thread = event.thread_id.expect("a thread");
-            let top = session.stack(thread).remove(0);
-            assert_eq!(top.line, fixture.line("extra"), "{what}");
-            stops += 1;
-            session.resume(thread);
-        }
-        assert_eq!(stops, 12, "{what}");
-        session.disconnect();
+        assert_eq!(
+            stops(&fixture, &what, &["extra", "behind"]),
+            [12, 24],
+            "{what}"
+        );
+    }
+}
+
+#[test]
+fn each_visit_of_a_line_in_or_behind_a_switch_is_one_stop() {
+    for (what, fixture) in built("switched.c") {
+        assert_eq!(
+            stops(&fixture, &what, &["inside", "behind"]),
+            [3, 24],
+            "{what}"
+        );
     }
 }

@@ -29,6 +29,7 @@ mod hoisted_constants;
 mod index;
 pub mod indexing;
 pub mod indirect;
+mod jump_tables;
 mod let_chains;
 mod line_candidates;
 mod line_entries;

@@ -5,6 +5,7 @@
 //! function is followed from its beginning, along its jumps, up to the first code of the line on each way.
 
 use crate::dwarf::Dwarf;
+use crate::jump_tables::Targets;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
@@ -12,7 +13,7 @@ use std::ops::Range;
 /// Larger functions keep one place for a line, in bytes.
 const LARGEST: u64 = 1 << 18;
 
-impl Dwarf<'_> {
+impl<'a> Dwarf<'a> {
     /// Those of the places in a function's code where a visit of their line begins: they are come to before any other of
     /// them. `others` are the addresses whose instruction is of another line. A place among them that isn't the lowest is left out if
     /// a visit that has begun elsewhere comes to it: what optimisers merge behind branches keeps one branch's lines. The lowest
@@ -30,6 +31,8 @@ impl Dwarf<'_> {
             return Vec::new();
         };
         let mut walk = Walk {
+            dwarf: self,
+            jumps: None,
             code: ranges
                 .iter()
                 .map(|range| (range.start, self.code(range)))
@@ -73,7 +76,10 @@ enum Until {
     End,
 }
 
-struct Walk<'w> {
+struct Walk<'w, 'a> {
+    dwarf: &'w Dwarf<'a>,
+    /// Where jumps by tables lead, once one was met.
+    jumps: Option<Targets>,
     code: Vec<(u64, &'w [u8])>,
     places: &'w [u64],
     others: &'w FxHashSet<u64>,
@@ -85,7 +91,7 @@ struct Walk<'w> {
     queue: Vec<u64>,
 }
 
-impl<'w> Walk<'w> {
+impl Walk<'_, '_> {
     /// The places that are come to from an address.
     fn run(&mut self, from: &[u64], until: Until) -> Vec<u64> {
         self.seen.clear();
@@ -140,11 +146,21 @@ impl<'w> Walk<'w> {
                     return;
                 }
                 FlowControl::IndirectBranch => {
-                    self.is_indirect = true;
+                    self.follow_indirect(here);
                     return;
                 }
                 _ => return,
             }
+        }
+    }
+
+    /// Goes on where the jump at `at` leads by its table.
+    fn follow_indirect(&mut self, at: u64) {
+        let (dwarf, code) = (self.dwarf, &self.code);
+        let jumps = self.jumps.get_or_insert_with(|| dwarf.jump_targets(code));
+        match jumps.get(&at) {
+            Some(targets) => self.queue.extend(targets),
+            None => self.is_indirect = true,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Only line-program headers are read to find the units that name a file, by comparing raw base names before
 //! any path is built; then only those units' line programs run.
 
-use crate::dwarf::Dwarf;
+use crate::dwarf::{Dwarf, Unit};
 use crate::files::Files;
 use crate::functions::Language;
 use crate::indexing::is_large;
@@ -375,6 +375,15 @@ impl<'a> Dwarf<'a> {
         }
     }
 
+    /// Whether a function is known to be optimised. Clang's producer doesn't name the switches; but clang describes all calls of
+    /// a function only where it optimises.
+    fn is_optimised(&self, unit: &Unit<'a>, function: usize) -> bool {
+        let describes = |name| self.chain(unit, UnitOffset(function)).flag(name);
+        unit.optimised().unwrap_or_else(|| {
+            describes(dw::DW_AT_call_all_calls) || describes(dw::DW_AT_GNU_all_call_sites)
+        })
+    }
+
     /// At which of several statements of a line in an optimised function a visit of the line begins.
     fn entered(&self, instance: &Instance, candidates: &[Candidate<'_, 'a>]) -> Vec<u64> {
         let (&Instance::Code { function, .. }, Some(of)) = (instance, candidates.first()) else {
@@ -383,7 +392,7 @@ impl<'a> Dwarf<'a> {
         let unit = of.named.unit;
         let rows = candidates.iter().filter(|one| one.row().is_some());
         let places: Vec<u64> = rows.map(|one| one.address).collect();
-        if places.len() < 2 || unit.optimised() != Some(true) {
+        if places.len() < 2 || !self.is_optimised(unit, function) {
             return Vec::new();
         }
         let Some(function) = self.index(unit).function_with_offset(function) else {

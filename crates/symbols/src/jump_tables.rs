@@ -1,0 +1,245 @@
+//! Where the jumps of a `switch` lead: compilers write them as tables of code addresses, or of distances from the table.
+//!
+//! The tables are read from the file. Nothing says how long they are, so a table ends where the next one begins, at the
+//! bound that the code compares with, or at what leads to no instruction of the function.
+
+use crate::dwarf::Dwarf;
+use iced_x86::{
+    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess,
+    OpKind, Register,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::Bound::{Excluded, Unbounded};
+use std::ops::Range;
+
+/// More entries are not read of one table.
+const LONGEST: usize = 1024;
+/// Nor are more tables looked at for one jump, whose register may have been given that many addresses.
+const TABLES: usize = 256;
+/// Nor more entries of all tables of a function.
+const MOST: usize = 1 << 14;
+/// How many instructions before a jump are looked at for what it jumps by.
+const LOOKED_AT: usize = 16;
+
+/// The places that each jump by a table leads to, by the jump's address. Jumps that aren't understood have none.
+pub(crate) type Targets = FxHashMap<u64, Vec<u64>>;
+
+/// What a jump takes from its table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Entries {
+    Addresses,
+    /// 32 bits, from the table's beginning.
+    Distances,
+}
+
+enum Table {
+    At(u64),
+    /// Its address is in a register.
+    In(Register),
+}
+
+struct Jump {
+    at: u64,
+    table: Table,
+    entries: Entries,
+    /// How many entries there are, where the code compares with that.
+    bound: Option<usize>,
+}
+
+/// A function's code, looked through from its beginning to its end.
+#[derive(Default)]
+struct Sweep {
+    instructions: FxHashSet<u64>,
+    /// The addresses outside the code that are put into registers.
+    loaded: Vec<(Register, u64)>,
+    jumps: Vec<Jump>,
+}
+
+impl Dwarf<'_> {
+    /// The targets of all jumps by tables in a function, whose `code` comes in pieces with their addresses.
+    pub(crate) fn jump_targets(&self, code: &[(u64, &[u8])]) -> Targets {
+        let mut sweep = Sweep::default();
+        for (start, code) in code {
+            sweep.look_through(*start, code);
+        }
+        let starts: BTreeSet<u64> = sweep.loaded.iter().map(|(_, address)| *address).collect();
+        let mut targets = Targets::default();
+        let mut left = MOST;
+        for jump in &sweep.jumps {
+            let tables: BTreeSet<u64> = match jump.table {
+                Table::At(address) => BTreeSet::from([address]),
+                Table::In(register) => {
+                    let loaded = sweep.loaded.iter().filter(|(by, _)| *by == register);
+                    loaded.map(|(_, address)| *address).take(TABLES).collect()
+                }
+            };
+            let mut found = Vec::new();
+            for table in tables {
+                let next = starts.range((Excluded(table), Unbounded)).next();
+                let end = next.map_or(u64::MAX, |next| *next);
+                let targets = self.entries(jump, table..end, &sweep.instructions, left);
+                left = left.saturating_sub(targets.len().max(1));
+                found.extend(targets);
+            }
+            found.sort_unstable();
+            found.dedup();
+            if !found.is_empty() {
+                targets.insert(jump.at, found);
+            }
+        }
+        targets
+    }
+
+    /// Where the entries of a table lead, up to the first that leads nowhere.
+    fn entries(
+        &self,
+        jump: &Jump,
+        table: Range<u64>,
+        instructions: &FxHashSet<u64>,
+        most: usize,
+    ) -> Vec<u64> {
+        let size: usize = match jump.entries {
+            Entries::Addresses => 8,
+            Entries::Distances => 4,
+        };
+        let room = usize::try_from((table.end - table.start) / size as u64).unwrap_or(usize::MAX);
+        let count = jump.bound.unwrap_or(LONGEST).min(LONGEST);
+        let count = count.min(room).min(most);
+        let main = &self.files.main;
+        let bytes = main
+            .elf
+            .bytes_at(&main.bytes, table.start, count.saturating_mul(size));
+        let entries = bytes.chunks_exact(size).map(|entry| {
+            let low = |at: usize| entry.get(at).copied().unwrap_or(0);
+            match jump.entries {
+                Entries::Addresses => u64::from_le_bytes(std::array::from_fn(low)),
+                Entries::Distances => {
+                    let distance = i32::from_le_bytes(std::array::from_fn(low));
+                    table.start.wrapping_add_signed(i64::from(distance))
+                }
+            }
+        });
+        entries
+            .take_while(|target| instructions.contains(target))
+            .collect()
+    }
+}
+
+impl Sweep {
+    fn look_through(&mut self, start: u64, code: &[u8]) {
+        let end = start.saturating_add(code.len() as u64);
+        let mut decoder = Decoder::with_ip(64, code, start, DecoderOptions::NONE);
+        let mut before = VecDeque::with_capacity(LOOKED_AT);
+        while decoder.can_decode() {
+            let instruction = decoder.decode();
+            if instruction.is_invalid() {
+                continue;
+            }
+            self.instructions.insert(instruction.ip());
+            if let Some((register, address)) = loaded(&instruction)
+                && !(start..end).contains(&address)
+            {
+                self.loaded.push((register, address));
+            }
+            if instruction.flow_control() == FlowControl::IndirectBranch {
+                self.jumps
+                    .extend(jump(&instruction, before.make_contiguous()));
+            }
+            if before.len() == LOOKED_AT {
+                before.pop_front();
+            }
+            before.push_back(instruction);
+        }
+    }
+}
+
+/// The register that an instruction puts an address of the file into, and the address.
+fn loaded(instruction: &Instruction) -> Option<(Register, u64)> {
+    let address = match instruction.mnemonic() {
+        Mnemonic::Lea if instruction.is_ip_rel_memory_operand() => {
+            instruction.ip_rel_memory_address()
+        }
+        Mnemonic::Mov if instruction.op0_kind() == OpKind::Register => match instruction.op1_kind()
+        {
+            OpKind::Immediate32 | OpKind::Immediate32to64 | OpKind::Immediate64 => {
+                instruction.immediate(1)
+            }
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some((instruction.op0_register().full_register(), address))
+}
+
+/// What a jump goes by, if that is a table.
+fn jump(instruction: &Instruction, before: &[Instruction]) -> Option<Jump> {
+    let (from, behind) = match instruction.op0_kind() {
+        OpKind::Memory => (instruction, before),
+        OpKind::Register => {
+            let target = instruction.op0_register().full_register();
+            let by = reads_table(target, before)?;
+            (before.get(by)?, before.get(..by)?)
+        }
+        _ => return None,
+    };
+    let entries = match from.memory_index_scale() {
+        _ if from.memory_index() == Register::None => return None,
+        8 => Entries::Addresses,
+        4 if from.mnemonic() == Mnemonic::Movsxd => Entries::Distances,
+        _ => return None,
+    };
+    let table = match (from.memory_base(), from.memory_displacement64()) {
+        (Register::None, address) => Table::At(address),
+        (register, 0) => Table::In(register.full_register()),
+        _ => return None,
+    };
+    Some(Jump {
+        at: instruction.ip(),
+        table,
+        entries,
+        bound: bound(from.memory_index().full_register(), behind),
+    })
+}
+
+/// Which of the instructions before a jump reads the table whose entry is in the jump's register, by itself or added to another.
+fn reads_table(target: Register, before: &[Instruction]) -> Option<usize> {
+    let mut wanted = vec![target];
+    for (at, instruction) in before.iter().enumerate().rev() {
+        let written = instruction.op0_register().full_register();
+        if instruction.op_count() < 2 || !writes_first(instruction) || !wanted.contains(&written) {
+            continue;
+        }
+        match (instruction.mnemonic(), instruction.op1_kind()) {
+            (Mnemonic::Add, OpKind::Register) => {
+                wanted.push(instruction.op1_register().full_register());
+            }
+            (Mnemonic::Mov | Mnemonic::Movsxd, OpKind::Memory) => return Some(at),
+            _ => return None,
+        }
+    }
+    None
+}
+
+fn writes_first(instruction: &Instruction) -> bool {
+    let mut factory = InstructionInfoFactory::new();
+    let access = factory.info(instruction).op0_access();
+    instruction.op0_kind() == OpKind::Register
+        && matches!(access, OpAccess::Write | OpAccess::ReadWrite)
+}
+
+/// How many entries a table has, where the code right before goes elsewhere for larger numbers.
+fn bound(index: Register, before: &[Instruction]) -> Option<usize> {
+    let compared = |pair: &[Instruction]| match pair {
+        [compare, jump]
+            if compare.mnemonic() == Mnemonic::Cmp && jump.mnemonic() == Mnemonic::Ja =>
+        {
+            let by_number = !matches!(compare.op1_kind(), OpKind::Register | OpKind::Memory);
+            let this = compare.op0_register().full_register() == index;
+            (by_number && this).then(|| usize::try_from(compare.immediate(1)).ok())?
+        }
+        _ => None,
+    };
+    let last = before.windows(2).rev().find_map(compared)?;
+    last.checked_add(1)
+}
