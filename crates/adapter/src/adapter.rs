@@ -181,6 +181,8 @@ pub struct Adapter {
     pub visualizers: Vec<PathBuf>,
     /// A plain pointer shows its address, and not what it points to.
     pub addresses_only: bool,
+    /// The client is the terminal.
+    pub for_terminal: bool,
     /// How functions are called for expressions.
     pub calls: CallSettings,
     /// Arguments, locals and what was returned are a scope each.
@@ -253,6 +255,7 @@ impl Adapter {
             source_map: Arc::default(),
             visualizers: Vec::new(),
             addresses_only: false,
+            for_terminal: false,
             separate_scopes: false,
             show_disassembly: ShowDisassembly::default(),
             in_disassembly: BTreeSet::new(),
@@ -621,12 +624,29 @@ impl Adapter {
         }
     }
 
-    /// The source that a breakpoint is in, by the debug information.
-    pub fn source_at(&self, state: &BreakpointState, client: &ClientConventions) -> Option<Source> {
-        let Resolution::Resolved { position, .. } = &state.resolution else {
-            return None;
+    /// A breakpoint that is told with the source that it is in, by the debug information.
+    pub fn located(
+        &mut self,
+        state: &BreakpointState,
+        id: i64,
+        client: &ClientConventions,
+    ) -> Breakpoint {
+        let Resolution::Resolved {
+            position: Some(at),
+            addresses,
+            ..
+        } = &state.resolution
+        else {
+            return to_dap::breakpoint(state, id, None, client);
         };
-        Some(self.source_map.source(&position.as_ref()?.file, client))
+        let (source, line) = self.told_source(at, addresses.first().copied(), client);
+        let is_listing = source.source_reference.is_some();
+        let mut shown = to_dap::breakpoint(state, id, Some(source), client);
+        if is_listing {
+            shown.line = Some(client.line_to_client(line));
+            shown.column = None;
+        }
+        shown
     }
 
     /// Tells that a breakpoint has moved, been found or lost.
@@ -652,14 +672,13 @@ impl Adapter {
 
     /// A breakpoint on a function or an instruction, where it is: on a line of disassembly if it was asked for there, or in its source.
     pub fn placed(
-        &self,
+        &mut self,
         state: &BreakpointState,
         id: i64,
         client: &ClientConventions,
     ) -> Breakpoint {
         let Some((reference, line)) = self.breakpoints.listed_at(id) else {
-            let source = self.source_at(state, client);
-            return to_dap::breakpoint(state, id, source, client);
+            return self.located(state, id, client);
         };
         let source = self.disassembled.source(reference);
         let mut shown = to_dap::breakpoint(state, id, source, client);

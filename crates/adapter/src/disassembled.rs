@@ -7,10 +7,11 @@ use crate::adapter::Adapter;
 use crate::arguments::string;
 use crate::clients;
 use crate::to_dap;
-use dapple_dap::server::{Context, Exhausted, Failure, References};
+use dapple_dap::server::{ClientConventions, Context, Exhausted, Failure, References};
 use dapple_dap::types::{Source, SourcePresentationHint, StackFrame};
 use dapple_engine::disassembly::{Instruction, Names, Window};
 use dapple_engine::frame::Frame;
+use dapple_engine::session::SourcePosition;
 use dapple_engine::{Address, Error, Session};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -203,8 +204,18 @@ impl Adapter {
     /// The session has used up its numbers.
     pub fn disassembled(&mut self, frame: &Frame) -> Result<Option<(Source, i64)>, Failure> {
         let byte = frame.physical.lookup;
+        Ok(self.disassembled_at(byte, |_| frame.function.clone())?)
+    }
+
+    /// As [`Adapter::disassembled`], of the code that a byte is in; `name` says what that is called.
+    fn disassembled_at(
+        &mut self,
+        byte: Address,
+        name: impl FnOnce(&Session) -> Option<String>,
+    ) -> Result<Option<(Source, i64)>, Exhausted> {
         if self.disassembled.find(byte).is_none() {
-            let name = frame.function.clone().unwrap_or_else(|| byte.to_string());
+            let name = self.debuggee.as_ref().and_then(name);
+            let name = name.unwrap_or_else(|| byte.to_string());
             let listed = match &self.debuggee {
                 Some(debuggee) => list(debuggee, byte),
                 None => Ok(Vec::new()),
@@ -220,6 +231,37 @@ impl Adapter {
             let source = self.disassembled.source(id)?;
             Some((source, to_dap::saturated(line as u64)))
         }))
+    }
+
+    /// A source that is told of something else than a frame, and its line (from 1). Where its file isn't here, that is the disassembly of
+    /// the `code` that it is said of; else it has a name and says where it is from.
+    pub fn told_source(
+        &mut self,
+        at: &SourcePosition,
+        code: Option<Address>,
+        client: &ClientConventions,
+    ) -> (Source, i64) {
+        let (here, exists) = self.source_map.locate(&at.file);
+        let mut source = to_dap::source(&here, exists, client);
+        let line = i64::from(at.line);
+        // The terminal shows where code is from, be it here or not. What the client has named it has.
+        if exists || self.for_terminal || self.breakpoints.has_named(&here) {
+            return (source, line);
+        }
+        source.path = None;
+        source.origin = Some(format!("{}:{}", at.file.display(), at.line));
+        let wants_code = self.show_disassembly != ShowDisassembly::Never;
+        let Some(code) = code.filter(|_| wants_code) else {
+            return (source, line);
+        };
+        match self.disassembled_at(code, |debuggee| symbol_at(debuggee, code)) {
+            Ok(Some((mut listing, line))) => {
+                listing.origin = source.origin;
+                (listing, line)
+            }
+            // No code, or no number for it.
+            Ok(None) | Err(_) => (source, line),
+        }
     }
 
     /// The text of a source.
@@ -243,6 +285,20 @@ impl Adapter {
         }
         Ok(text(&instructions))
     }
+}
+
+/// The name of the function that a byte of code is in, by the symbols.
+fn symbol_at(debuggee: &Session, byte: Address) -> Option<String> {
+    let only = Window {
+        address: byte,
+        first: 0,
+        count: 1,
+        names: Names::Symbols,
+    };
+    let found = debuggee.disassemble(only).ok()?;
+    let symbol = found.first()?.symbol.as_deref()?;
+    let name = symbol.rsplit_once('+').map_or(symbol, |(name, _)| name);
+    Some(name.to_owned())
 }
 
 /// The instructions of the code that a byte is in.

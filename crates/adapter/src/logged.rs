@@ -69,9 +69,9 @@ impl Adapter {
             if let Some(position) = run.first().and_then(|logged| logged.position.as_ref()) {
                 let file = &position.file;
                 let known = self.breakpoints.source(&self.source_map.here(file));
-                let named = || self.source_map.source(file, client);
+                let source = known.unwrap_or_else(|| self.told_source(position, None, client).0);
                 body = body
-                    .with_source(known.unwrap_or_else(named))
+                    .with_source(source)
                     .with_line(client.line_to_client(i64::from(position.line)));
                 if position.column > 0 {
                     let column = client.column_to_client(i64::from(position.column));

@@ -29,7 +29,9 @@ use dapple_engine::modules::{DebugInfo, ModuleInfo};
 use dapple_engine::registers::shown::ShownRegister;
 use dapple_engine::session::stepping::StepTarget;
 use dapple_engine::session::watching::{Access, DataBreakpointState, DataHit, DataRefusal};
-use dapple_engine::session::{Asked, BreakpointState, ProcessInfo, Resolution, Start, ThreadInfo};
+use dapple_engine::session::{
+    Asked, BreakpointState, ProcessInfo, Resolution, SourcePosition, Start, ThreadInfo,
+};
 use dapple_engine::values::{NamedValue, Rendered, VariableKind};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -573,7 +575,7 @@ pub fn saturated(count: u64) -> i64 {
 /// Instructions; each has its line, and of several in the same file the first names that.
 pub fn instructions(
     instructions: &[Instruction],
-    source: impl Fn(&Path) -> Source,
+    mut source: impl FnMut(&SourcePosition) -> Source,
     client: &ClientConventions,
 ) -> Vec<DisassembledInstruction> {
     let mut last = None;
@@ -592,7 +594,7 @@ pub fn instructions(
         let file = instruction.position.as_ref().map(|at| &at.file);
         if let Some(at) = &instruction.position {
             if last != file {
-                shown = shown.with_location(source(&at.file));
+                shown = shown.with_location(source(at));
             }
             shown = shown.with_line(client.line_to_client(i64::from(at.line)));
             if at.column != 0 {

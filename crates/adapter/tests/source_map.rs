@@ -311,6 +311,46 @@ fn a_frame_whose_source_is_nowhere_opens_as_disassembly_and_steps_by_instruction
     session.disconnect();
 }
 
+#[test]
+fn nothing_else_is_told_with_a_path_that_leads_nowhere_either() {
+    let moved = Moved::new("dead");
+    let session = Session::new();
+    let arguments = json!({"program": text(&moved.program)});
+    session.ok::<LaunchRequest>(dapple_dap::testing::launch_arguments(&arguments));
+    let main = SetFunctionBreakpointsArguments::new(vec![FunctionBreakpoint::new("main")]);
+    let set = session
+        .ok::<SetFunctionBreakpointsRequest>(main)
+        .breakpoints
+        .remove(0);
+    session.configured();
+    let stop = session.stopped(StoppedEventReason::FunctionBreakpoint);
+    let top = session.stack(stop.thread).remove(0);
+    // The breakpoint is in what the frame is shown in.
+    let source = set.source.expect("a source");
+    let frames = top.source.clone().expect("a source");
+    assert_eq!((source.path, &source.origin), (None, &frames.origin));
+    assert_eq!(source.source_reference, frames.source_reference);
+    assert_eq!(set.line, Some(top.line));
+
+    let here = top.instruction_pointer_reference.clone().expect("code");
+    let answer = session.ok::<DisassembleRequest>(DisassembleArguments::new(here, 4));
+    let location = answer.instructions[0].location.clone().expect("a source");
+    assert_eq!((location.path, location.origin), (None, frames.origin));
+
+    let sum = session.variable(&top, "Locals", "sum");
+    let declared = sum.declaration_location_reference.expect("a declaration");
+    let refused = session.refused::<LocationsRequest>(LocationsArguments::new(declared));
+    let file = moved.built.join("main.c");
+    assert_eq!(
+        refused.to_string(),
+        format!(
+            "this is line 6 of {}, which is not on this machine",
+            file.display()
+        )
+    );
+    session.disconnect();
+}
+
 /// The program runs here, and the editor elsewhere, where its folders are.
 #[test]
 fn a_source_in_a_folder_that_only_the_client_has_keeps_its_path() {

@@ -123,13 +123,7 @@ pub fn set_function_breakpoints(
     let mut answers = Vec::with_capacity(states.len());
     for (state, id) in states.iter().zip(&ids) {
         adapter.breakpoints.bind(state.id, *id);
-        let source = adapter.source_at(state, context.conventions());
-        answers.push(to_dap::breakpoint(
-            state,
-            *id,
-            source,
-            context.conventions(),
-        ));
+        answers.push(adapter.located(state, *id, context.conventions()));
     }
     Ok(SetFunctionBreakpointsResponse::new(answers))
 }

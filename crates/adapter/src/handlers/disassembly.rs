@@ -5,8 +5,7 @@ use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{DisassembleArguments, DisassembleResponse};
 use dapple_engine::disassembly::{MOST_INSTRUCTIONS, Names, Window};
-use std::path::Path;
-use std::sync::Arc;
+use dapple_engine::session::SourcePosition;
 
 /// Lists instructions, exactly as many as are asked for, also while the program runs.
 pub fn disassemble(
@@ -42,8 +41,7 @@ pub fn disassemble(
         .disassemble(window)
         .map_err(|error| to_dap::failure(&error))?;
     let client = context.conventions();
-    let source_map = Arc::clone(&adapter.source_map);
-    let source = |file: &Path| source_map.source(file, client);
+    let source = |at: &SourcePosition| adapter.told_source(at, None, client).0;
     Ok(DisassembleResponse::new(to_dap::instructions(
         &instructions,
         source,

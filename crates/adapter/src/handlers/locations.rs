@@ -18,14 +18,15 @@ pub fn locations(
             "there is no location {id} any more; they are good until the program runs on"
         )));
     };
-    let (found, what) = match *location {
+    let (found, what, code) = match *location {
         Location::Declaration { frame, list, index } => {
             let found = debuggee.declaration(frame, list, index);
-            (found, "where this is declared")
+            (found, "where this is declared", None)
         }
         Location::Code(address) => (
             debuggee.code_position(address),
             "what source that code is of",
+            Some(address),
         ),
     };
     let found = found.map_err(|error| to_dap::failure(&error))?;
@@ -33,10 +34,17 @@ pub fn locations(
         return Err(Failure::new(format!("no debug information says {what}")));
     };
     let client = context.conventions();
-    let source = adapter.source_map.source(&at.file, client);
-    let line = client.line_to_client(i64::from(at.line));
-    let response = LocationsResponse::new(source, line);
+    let (source, line) = adapter.told_source(&at, code, client);
+    let is_listing = source.source_reference.is_some();
+    if source.path.is_none() && !is_listing {
+        let (file, line) = (at.file.display(), at.line);
+        return Err(Failure::new(format!(
+            "this is line {line} of {file}, which is not on this machine"
+        )));
+    }
+    let response = LocationsResponse::new(source, client.line_to_client(line));
     Ok(match at.column {
+        _ if is_listing => response,
         0 => response,
         column => response.with_column(client.column_to_client(i64::from(column))),
     })

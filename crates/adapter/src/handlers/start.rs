@@ -3,6 +3,7 @@
 use crate::adapter::{Adapter, Phase, TypedInto, say};
 use crate::arguments::{Common, Console, LaunchArguments};
 use crate::building::Plan;
+use crate::clients;
 use crate::handlers::{building, exceptions, terminal};
 use crate::main_loop::OwnStdin;
 use crate::main_stop::MainStop;
@@ -170,6 +171,8 @@ pub fn take_common(adapter: &mut Adapter, common: Common, outbox: &Outbox) {
     adapter.source_map = Arc::new(common.source_map);
     adapter.visualizers = common.visualizers;
     adapter.addresses_only = common.addresses_only;
+    let client = outbox.client();
+    adapter.for_terminal = client.is_some_and(|client| clients::is_terminal(&client));
     adapter.calls = common.calls;
     adapter.separate_scopes = common.separate_scopes;
     adapter.show_disassembly = common.show_disassembly;
