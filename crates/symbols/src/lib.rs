@@ -21,6 +21,7 @@ mod dwarf;
 mod elf;
 mod enclosing;
 mod entries;
+pub mod enumerations;
 mod error;
 mod files;
 mod function_lines;

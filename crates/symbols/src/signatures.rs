@@ -2,6 +2,7 @@
 
 use crate::dwarf::{Dwarf, Unit};
 use crate::entries::{Chain, Entry, unsigned};
+use crate::enumerations::is_scoped;
 use crate::functions::{FunctionId, SourcePosition};
 use crate::results::FunctionResult;
 use crate::types::TypeId;
@@ -123,10 +124,6 @@ impl<'a> Dwarf<'a> {
         };
         let Some(entry) = self.entry(unit, UnitOffset(class.offset)) else {
             return Vec::new();
-        };
-        let is_scoped = |child: &Entry<'_>| {
-            let scoped = child.attr_value(dw::DW_AT_enum_class);
-            matches!(scoped, Some(AttributeValue::Flag(true)))
         };
         let children = self.children(unit, &entry).into_iter();
         children

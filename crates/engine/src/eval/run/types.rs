@@ -2,9 +2,9 @@
 
 use super::{Fault, MAX_STEPS, Runner, cast};
 use crate::Address;
-use crate::eval::a_type;
 use crate::eval::ir::{Expression, Form, Kind, Scalar, TypeName};
 use crate::eval::suggest::nearest;
+use crate::eval::{ANONYMOUS_NAMESPACE, a_type};
 use crate::modules::LoadedModule;
 use crate::values::view::{LONG, View};
 use crate::values::{Contents, Number, Value, names};
@@ -508,14 +508,16 @@ impl Runner<'_> {
     /// A constant of an enumeration: `Colour::Red`, or in C and C++ the name alone.
     pub(super) fn enumeration_constant(&self, name: &str) -> Option<Value> {
         let (module, id, number, size) = match name.rsplit_once("::") {
-            Some((type_name, last)) => {
-                let (module, id) = self.type_named(type_name)?;
-                let (id, number, size) = match constant_of(&module, id, last) {
-                    Some((number, size)) => (id, number, size),
-                    None => constant_in_class(&module, id, last, 0)?,
-                };
-                (module, id, number, size)
-            }
+            Some((path, last)) => match self.type_named(path) {
+                Some((module, id)) => {
+                    let (id, number, size) = match constant_of(&module, id, last) {
+                        Some((number, size)) => (id, number, size),
+                        None => constant_in_class(&module, id, last, 0)?,
+                    };
+                    (module, id, number, size)
+                }
+                None => return self.constant_in_namespace(path, last),
+            },
             None if self.frame.language == Language::Rust => return None,
             None => {
                 let all = NamePattern::new("*");
@@ -527,13 +529,35 @@ impl Runner<'_> {
                     }
                 };
                 let mut types = types.into_iter().take(MAX_TYPES);
-                let (id, (number, size)) = types.find_map(|found| {
-                    Some((found.id, constant_of(&self.module, found.id, name)?))
-                })?;
+                let found = types
+                    .find_map(|found| Some((found.id, constant_of(&self.module, found.id, name)?)));
+                let Some((id, (number, size))) = found else {
+                    return self.constant_in_namespace("", name);
+                };
                 (Arc::clone(&self.module), id, number, size)
             }
         };
         Some(self.constant(module, (id, number, size)))
+    }
+
+    /// A constant that an enumeration of the frame's unit puts into a namespace, which is looked for from the function's own
+    /// outwards. The path is empty for a name alone.
+    fn constant_in_namespace(&self, path: &str, name: &str) -> Option<Value> {
+        if self.frame.language == Language::Rust {
+            return None;
+        }
+        let lookup = self.module.to_file(self.frame.physical.lookup);
+        let enumerations = self.module.module.free_enumerations_near(lookup);
+        let function = self.frame.function.as_deref().unwrap_or_default();
+        namespaces(function, path)
+            .into_iter()
+            .find_map(|namespace| {
+                let inside = enumerations.iter().filter(|it| it.namespace == namespace);
+                inside.take(MAX_TYPES).find_map(|it| {
+                    let (number, size) = constant_of(&self.module, it.id, name)?;
+                    Some(self.constant(Arc::clone(&self.module), (it.id, number, size)))
+                })
+            })
     }
 
     fn constant(
@@ -595,6 +619,24 @@ impl Runner<'_> {
             (depth < MAX_BASES).then(|| self.static_of(&base, name, depth + 1))?
         })
     }
+}
+
+/// What a namespace's path may mean in a function, innermost first; those without a name are left out.
+fn namespaces(function: &str, path: &str) -> Vec<String> {
+    let parts = |path: &str| -> Vec<String> {
+        let path = path.replace(ANONYMOUS_NAMESPACE, "");
+        let parts = path.split("::").filter(|part| !part.is_empty());
+        parts.map(str::to_owned).collect()
+    };
+    let wanted = parts(path);
+    let mut around = parts(function);
+    around.pop();
+    if path.starts_with("::") {
+        around.clear();
+    }
+    let outwards = (0..=around.len()).rev();
+    let paths = outwards.map(|depth| [&around[..depth], &wanted].concat().join("::"));
+    paths.collect()
 }
 
 /// A name that is no value's may be a type's: `sizeof(node)`.
