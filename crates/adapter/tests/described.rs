@@ -62,6 +62,22 @@ fn cpp_types_and_functions_say_what_they_are() {
 }
 
 #[test]
+fn c_types_say_what_they_are_with_one_keyword() {
+    let slot = "struct Slot {union Held held; enum Level level;} (8 bytes)";
+    let level = "enum Level {Low, High} (4 bytes)";
+    check(
+        "enumerators.c",
+        &[
+            ("Slot", slot),
+            ("struct Slot", slot),
+            ("Held", "union Held {int number; char letter;} (4 bytes)"),
+            ("Level", level),
+            ("enum Level", level),
+        ],
+    );
+}
+
+#[test]
 fn rust_types_and_functions_say_what_they_are() {
     check(
         "formats.rs",

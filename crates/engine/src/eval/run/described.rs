@@ -109,14 +109,18 @@ impl Runner<'_> {
     fn type_described(&self, module: &Arc<LoadedModule>, id: TypeId) -> Option<String> {
         let type_ = module.module.type_of(id).ok()?;
         let name = self.type_in(module, Some(id), type_.language);
+        // C's names of types have their keyword.
+        let mut keywords = KEYWORDS.iter();
+        let bare = keywords.find_map(|word| name.strip_prefix(word));
+        let bare = bare.unwrap_or(&name);
         let text = match &type_.kind {
-            TypeKind::Aggregate(aggregate) => self.aggregate(module, &type_, &name, aggregate),
+            TypeKind::Aggregate(aggregate) => self.aggregate(module, &type_, bare, aggregate),
             TypeKind::Enumeration { values, .. } => {
                 let names = values.iter().map(|(name, _)| name.to_string());
                 let parts = joined(names, ", ");
                 match type_.language {
                     Language::Rust => format!("enum {name} {{ {parts} }}"),
-                    _ => format!("enum {name} {{{parts}}}"),
+                    _ => format!("enum {bare} {{{parts}}}"),
                 }
             }
             TypeKind::Alias(AliasKind::Typedef, target) => {
