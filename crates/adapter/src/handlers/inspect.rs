@@ -17,7 +17,6 @@ use dapple_engine::frame::FrameId;
 use dapple_engine::session::declarations::VariableList;
 use dapple_engine::untraced::Untraced;
 use dapple_engine::values::{Format, NamedValue, RAW, Rendered, VariableKind};
-use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -66,27 +65,29 @@ pub fn stack_trace(
     let mut frames = Vec::with_capacity(stack.frames.len());
     let source_map = Arc::clone(&adapter.source_map);
     // Most frames are in a few files, and many in that of the one before.
-    let mut located: HashMap<Arc<Path>, (PathBuf, bool)> = HashMap::new();
-    let mut last: Option<(Arc<Path>, (PathBuf, bool))> = None;
+    let mut located: Vec<(Arc<Path>, (PathBuf, bool))> = Vec::new();
+    let mut last = 0;
     for frame in stack.frames {
         let (breakpoints, fetched) = (&adapter.breakpoints, &adapter.fetched);
-        let file = frame.position.as_ref().map(|at| &at.file);
-        if let Some(file) = file.filter(|file| !is_last(&last, file)) {
-            let locate = || {
-                let mut found = source_map.locate(file);
-                // The client may be on another machine than the program.
-                found.1 |= breakpoints.has_named(&found.0) && !fetched.has(file);
-                found
-            };
-            let found = located.entry(Arc::clone(file)).or_insert_with(locate);
-            last = Some((Arc::clone(file), found.clone()));
-        }
-        let found = last.as_ref().filter(|_| file.is_some());
-        let locate = |_: &Path| found.map(|(_, found)| found.clone()).unwrap_or_default();
+        let found = frame.position.as_ref().map(|at| {
+            let file = &at.file;
+            let is_it = |(known, _): &(Arc<Path>, _)| Arc::ptr_eq(known, file);
+            if !located.get(last).is_some_and(is_it) {
+                last = located.iter().position(is_it).unwrap_or_else(|| {
+                    let mut found = source_map.locate(file);
+                    // The client may be on another machine than the program.
+                    found.1 |= breakpoints.has_named(&found.0) && !fetched.has(file);
+                    located.push((Arc::clone(file), found));
+                    located.len() - 1
+                });
+            }
+            located[last].1.clone()
+        });
+        let is_here = found.as_ref().map(|(_, is_here)| *is_here);
+        let locate = |_: &Path| found.unwrap_or_default();
         let arrived = frame.id.index == 0 && adapter.arrived.contains(&frame.id.thread);
         let aside = sets_aside && frame.in_library() && !arrived;
         let mut shown = to_dap::frame(&frame, 0, aside, locate, context.conventions());
-        let is_here = found.map(|(_, (_, is_here))| *is_here);
         adapter.open_frame(&frame, is_here, &mut shown, context)?;
         if let Some(format) = format {
             shown.name = frame_names::written(adapter, &frame, shown.name, format)?;
@@ -96,12 +97,6 @@ pub fn stack_trace(
     }
     let total = to_dap::saturated(total.try_into().unwrap_or(u64::MAX));
     Ok(StackTraceResponse::new(frames).with_total_frames(total))
-}
-
-/// Whether it is the file that was looked for last.
-fn is_last(last: &Option<(Arc<Path>, (PathBuf, bool))>, file: &Arc<Path>) -> bool {
-    last.as_ref()
-        .is_some_and(|(last, _)| Arc::ptr_eq(last, file))
 }
 
 /// The groups of variables a frame has.
