@@ -27,7 +27,7 @@ use crossbeam_channel::{Receiver, Sender};
 use dapple_dap::server::{ClientConventions, Exhausted, Failure, Outbox, Progress, References};
 use dapple_dap::transport::Writer;
 use dapple_dap::types::{
-    Breakpoint, BreakpointEvent, BreakpointEventBody, BreakpointEventReason, ExitedEvent,
+    BreakpointEvent, BreakpointEventBody, BreakpointEventReason, ExitedEvent,
     LaunchRequestArguments, ModuleEvent, ModuleEventBody, ModuleEventReason, OutputEvent,
     OutputEventBody, OutputEventCategory, ProcessEvent, Source, StoppedEvent, TerminatedEvent,
     ThreadEvent, ThreadEventBody, ThreadEventReason,
@@ -38,7 +38,7 @@ use dapple_engine::modules::ModuleInfo;
 use dapple_engine::session::declarations::VariableList;
 use dapple_engine::session::stepping::{Callee, SkipList};
 use dapple_engine::session::watching::{DataBreakpointState, DataRefusal};
-use dapple_engine::session::{Asked, BreakpointState, Keep, Leave, Resolution, Waker};
+use dapple_engine::session::{Keep, Leave, Waker};
 use dapple_engine::untraced::Untraced;
 use dapple_engine::values::{NamedValue, Rendered, Value};
 use dapple_engine::{Address, Error, Session, ThreadId};
@@ -622,69 +622,6 @@ impl Adapter {
             };
             outbox.event::<StoppedEvent>(to_dap::stopped(stop, index == 0, hit));
         }
-    }
-
-    /// A breakpoint that is told with the source that it is in, by the debug information.
-    pub fn located(
-        &mut self,
-        state: &BreakpointState,
-        id: i64,
-        client: &ClientConventions,
-    ) -> Breakpoint {
-        let Resolution::Resolved {
-            position: Some(at),
-            addresses,
-            ..
-        } = &state.resolution
-        else {
-            return to_dap::breakpoint(state, id, None, client);
-        };
-        let (source, line) = self.told_source(at, addresses.first().copied(), client);
-        let is_listing = source.source_reference.is_some();
-        let mut shown = to_dap::breakpoint(state, id, Some(source), client);
-        if is_listing {
-            shown.line = Some(client.line_to_client(line));
-            shown.column = None;
-        }
-        shown
-    }
-
-    /// Tells that a breakpoint has moved, been found or lost.
-    pub fn tell_breakpoint(
-        &mut self,
-        state: &BreakpointState,
-        outbox: &Outbox,
-        client: &ClientConventions,
-    ) {
-        let Some(id) = self.breakpoints.known_id(state.id) else {
-            return;
-        };
-        let shown = match &state.asked {
-            Asked::Line { .. } => {
-                let source = self.breakpoints.source_of(id);
-                to_dap::breakpoint(state, id, source, client)
-            }
-            Asked::Function { .. } | Asked::Address(_) => self.placed(state, id, client),
-        };
-        let reason = BreakpointEventReason::Changed;
-        outbox.event::<BreakpointEvent>(BreakpointEventBody::new(reason, shown));
-    }
-
-    /// A breakpoint on a function or an instruction, where it is: on a line of disassembly if it was asked for there, or in its source.
-    pub fn placed(
-        &mut self,
-        state: &BreakpointState,
-        id: i64,
-        client: &ClientConventions,
-    ) -> Breakpoint {
-        let Some((reference, line)) = self.breakpoints.listed_at(id) else {
-            return self.located(state, id, client);
-        };
-        let source = self.disassembled.source(reference);
-        let mut shown = to_dap::breakpoint(state, id, source, client);
-        shown.line = Some(client.line_to_client(i64::from(line)));
-        shown.column = None;
-        shown
     }
 
     /// Tells that watched data has been found, moved or lost.

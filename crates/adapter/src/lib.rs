@@ -33,6 +33,7 @@ mod shutdown;
 mod source_map;
 pub mod styling;
 mod to_dap;
+mod told_breakpoints;
 
 pub use dapple_engine::apart;
 pub use dapple_engine::launch::{IndexCache, ProcessGroup};

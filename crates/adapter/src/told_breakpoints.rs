@@ -1,0 +1,72 @@
+//! Breakpoints as the client is told of them: where they are in sources that can be opened.
+
+use crate::adapter::Adapter;
+use crate::to_dap;
+use dapple_dap::server::{ClientConventions, Outbox};
+use dapple_dap::types::{Breakpoint, BreakpointEvent, BreakpointEventBody, BreakpointEventReason};
+use dapple_engine::session::{Asked, BreakpointState, Resolution};
+
+impl Adapter {
+    /// A breakpoint that is told with the source that it is in, by the debug information.
+    pub fn located(
+        &mut self,
+        state: &BreakpointState,
+        id: i64,
+        client: &ClientConventions,
+    ) -> Breakpoint {
+        let Resolution::Resolved {
+            position: Some(at),
+            addresses,
+            ..
+        } = &state.resolution
+        else {
+            return to_dap::breakpoint(state, id, None, client);
+        };
+        let (source, line) = self.told_source(at, addresses.first().copied(), client);
+        let is_listing = source.source_reference.is_some();
+        let mut shown = to_dap::breakpoint(state, id, Some(source), client);
+        if is_listing {
+            shown.line = Some(client.line_to_client(line));
+            shown.column = None;
+        }
+        shown
+    }
+
+    /// Tells that a breakpoint has moved, been found or lost.
+    pub fn tell_breakpoint(
+        &mut self,
+        state: &BreakpointState,
+        outbox: &Outbox,
+        client: &ClientConventions,
+    ) {
+        let Some(id) = self.breakpoints.known_id(state.id) else {
+            return;
+        };
+        let shown = match &state.asked {
+            Asked::Line { .. } => {
+                let source = self.breakpoints.source_of(id);
+                to_dap::breakpoint(state, id, source, client)
+            }
+            Asked::Function { .. } | Asked::Address(_) => self.placed(state, id, client),
+        };
+        let reason = BreakpointEventReason::Changed;
+        outbox.event::<BreakpointEvent>(BreakpointEventBody::new(reason, shown));
+    }
+
+    /// A breakpoint on a function or an instruction, where it is: on a line of disassembly if it was asked for there, or in its source.
+    pub fn placed(
+        &mut self,
+        state: &BreakpointState,
+        id: i64,
+        client: &ClientConventions,
+    ) -> Breakpoint {
+        let Some((reference, line)) = self.breakpoints.listed_at(id) else {
+            return self.located(state, id, client);
+        };
+        let source = self.disassembled.source(reference);
+        let mut shown = to_dap::breakpoint(state, id, source, client);
+        shown.line = Some(client.line_to_client(i64::from(line)));
+        shown.column = None;
+        shown
+    }
+}
