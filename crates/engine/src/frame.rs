@@ -12,6 +12,7 @@ pub use dapple_symbols::functions::Language;
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::module::{DebugInfo, demangle};
 use rustc_hash::FxHashMap;
+use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
@@ -49,7 +50,7 @@ impl PhysicalFrame {
 
 /// A physical frame that is held together with those that were found with it: of a long stack, each on its own would be a
 /// call of the allocator, and another when the program runs on.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct HeldFrame {
     found: Arc<Vec<PhysicalFrame>>,
     index: usize,
@@ -70,6 +71,12 @@ impl Deref for HeldFrame {
     fn deref(&self) -> &PhysicalFrame {
         // Nobody makes one without its frame.
         &self.found[self.index]
+    }
+}
+
+impl fmt::Debug for HeldFrame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        PhysicalFrame::fmt(self, f)
     }
 }
 
@@ -272,6 +279,9 @@ impl StackCache {
     }
 
     fn walk(&mut self, modules: &Modules, memory: &dyn Memory, count: usize) {
+        if self.complete || self.count >= count {
+            return;
+        }
         let missing = count.saturating_sub(self.count);
         let none = || Vec::with_capacity(missing.min(HELD_TOGETHER));
         let mut found = none();
