@@ -61,7 +61,6 @@ const FILES_KEPT: usize = 64;
 const SLIDE_LIMIT: u32 = 1000;
 
 /// Where a function begins that has code behind a line.
-#[derive(Clone, Copy)]
 enum Place {
     /// At the line or before it: the line is inside.
     Around,
@@ -206,17 +205,15 @@ impl<'a> Dwarf<'a> {
         }
         let mut inside = Vec::new();
         for candidates in later.into_values() {
-            let mut by_place: [Vec<Candidate>; 3] = Default::default();
+            let (mut here, mut behind) = (Vec::new(), Vec::new());
             for candidate in candidates {
-                if let Some(place) = self.place_of(&candidate, line) {
-                    by_place[place as usize].push(candidate);
+                match self.place_of(&candidate, line) {
+                    Some(Place::Around) => here.push(candidate),
+                    Some(Place::AroundPerhaps) if inside.is_empty() => here.push(candidate),
+                    Some(Place::Behind) => behind.push(candidate),
+                    Some(Place::AroundPerhaps) | None => {}
                 }
             }
-            let [own, guessed, behind] = by_place;
-            let here = match inside.is_empty() {
-                true => own.into_iter().chain(guessed).collect(),
-                false => own,
-            };
             let found = self.one_per_instance(self.best(here));
             if !found.is_empty() {
                 // Functions don't overlap: what begins between two lines of one is inside of it, as a lambda is, or a local class's.

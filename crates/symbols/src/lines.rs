@@ -32,7 +32,7 @@ pub struct LineLocation {
     pub address: FileAddress,
     /// The file as the debug information names it.
     pub file: Arc<Path>,
-    /// The line that has code: the wanted one, or the next with code in the same function.
+    /// The line that has code: the wanted one, or the next with code in the same function, or in one inside of that.
     pub line: u32,
     /// The line that a thread is shown on which has stopped there for `line`: a later one where its prologue was skipped, and
     /// that of an inlined call which begins behind it.
