@@ -5,7 +5,6 @@
 
 use crate::adapter::Adapter;
 use crate::arguments::string;
-use crate::clients;
 use crate::to_dap;
 use dapple_dap::server::{ClientConventions, Context, Exhausted, Failure, References};
 use dapple_dap::types::{Source, SourcePresentationHint, StackFrame};
@@ -16,6 +15,7 @@ use dapple_engine::{Address, Error, Session};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 /// Of larger pieces of code, in bytes, and of what isn't known to be one, only what is around the frame's instruction is shown.
 const LARGEST: u64 = 1 << 16;
@@ -147,7 +147,7 @@ impl Adapter {
         context: &Context,
     ) -> Result<(), Failure> {
         // The terminal shows where code is from, be it here or not, and steps by instructions where it is asked to.
-        let is_terminal = clients::is_terminal(context.client());
+        let is_terminal = self.for_terminal;
         let wants_disassembly = match self.show_disassembly {
             _ if is_terminal => is_here.is_none(),
             ShowDisassembly::Never => false,
@@ -233,6 +233,14 @@ impl Adapter {
         }))
     }
 
+    /// Where a source of the debug information is for the client, and whether it can be opened there.
+    pub fn locate(&self, file: &Path) -> (PathBuf, bool) {
+        let (here, exists) = self.source_map.locate(file);
+        // The client may be on another machine than the program. What it has named it has, but for what came from servers.
+        let is_here = exists || self.breakpoints.has_named(&here) && !self.fetched.has(file);
+        (here, is_here)
+    }
+
     /// A source that is told of something else than a frame, and its line (from 1). Where its file isn't here, that is the disassembly of
     /// the `code` that it is said of; else it has a name and says where it is from.
     pub fn told_source(
@@ -241,11 +249,11 @@ impl Adapter {
         code: Option<Address>,
         client: &ClientConventions,
     ) -> (Source, i64) {
-        let (here, exists) = self.source_map.locate(&at.file);
-        let mut source = to_dap::source(&here, exists, client);
+        let (here, is_here) = self.locate(&at.file);
+        let mut source = to_dap::source(&here, is_here, client);
         let line = i64::from(at.line);
-        // The terminal shows where code is from, be it here or not. What the client has named it has.
-        if exists || self.for_terminal || self.breakpoints.has_named(&here) {
+        // The terminal shows where code is from, be it here or not.
+        if is_here || self.for_terminal {
             return (source, line);
         }
         source.path = None;
@@ -297,7 +305,8 @@ fn symbol_at(debuggee: &Session, byte: Address) -> Option<String> {
     };
     let found = debuggee.disassemble(only).ok()?;
     let symbol = found.first()?.symbol.as_deref()?;
-    let name = symbol.rsplit_once('+').map_or(symbol, |(name, _)| name);
+    // Not the sign of an operator's own.
+    let name = symbol.rsplit_once("+0x").map_or(symbol, |(name, _)| name);
     Some(name.to_owned())
 }
 

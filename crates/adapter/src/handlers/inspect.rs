@@ -63,21 +63,16 @@ pub fn stack_trace(
     let format = arguments.format.as_ref();
     let sets_aside = format.is_none_or(|format| format.include_all != Some(true));
     let mut frames = Vec::with_capacity(stack.frames.len());
-    let source_map = Arc::clone(&adapter.source_map);
     // Most frames are in a few files, and many in that of the one before.
     let mut located: Vec<(Arc<Path>, (PathBuf, bool))> = Vec::new();
     let mut last = 0;
     for frame in stack.frames {
-        let (breakpoints, fetched) = (&adapter.breakpoints, &adapter.fetched);
         let found = frame.position.as_ref().map(|at| {
             let file = &at.file;
             let is_it = |(known, _): &(Arc<Path>, _)| Arc::ptr_eq(known, file);
             if !located.get(last).is_some_and(is_it) {
                 last = located.iter().position(is_it).unwrap_or_else(|| {
-                    let mut found = source_map.locate(file);
-                    // The client may be on another machine than the program.
-                    found.1 |= breakpoints.has_named(&found.0) && !fetched.has(file);
-                    located.push((Arc::clone(file), found));
+                    located.push((Arc::clone(file), adapter.locate(file)));
                     located.len() - 1
                 });
             }

@@ -1,7 +1,7 @@
 //! The sources that the loaded modules are made of, and their texts.
 
 use crate::adapter::{Adapter, source_exists};
-use crate::{clients, from_dap, to_dap};
+use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure, Progress, Responder};
 use dapple_dap::types::{
     LoadedSourcesArguments, LoadedSourcesRequest, LoadedSourcesResponse, Source, SourceArguments,
@@ -29,7 +29,7 @@ pub fn loaded_sources(
         Err(failure) => return responder.fail(failure),
     };
     let (outbox, client) = (context.outbox().clone(), *context.conventions());
-    let is_terminal = clients::is_terminal(context.client());
+    let is_terminal = adapter.for_terminal;
     let source_map = Arc::clone(&adapter.source_map);
     let (later, round) = (adapter.later.clone(), adapter.sources.asked());
     let read = move || {
