@@ -98,7 +98,7 @@ impl Backlog {
 }
 
 /// About how long it will be.
-fn size(message: &Outgoing) -> usize {
+pub(super) fn size(message: &Outgoing) -> usize {
     128 + message.payload().map_or(0, |raw| raw.text().len())
 }
 

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rustix::event::{EventfdFlags, eventfd};
 
-use super::backlog::Backlog;
+use super::backlog::{self, Backlog};
 use super::bell::Bell;
 use super::direct::Direct;
 use super::outgoing::Outgoing;
@@ -195,19 +195,59 @@ impl Queue {
         self.drained.notify_all();
     }
 
-    /// Has some of the output follow what is queued, where there is little of that.
-    pub(super) fn follow_up(&self, state: &mut State) {
+    /// Takes what is to be written next: the bytes that are queued and, where they are few, output that follows them. That has its
+    /// numbers and not yet its text, which is long and needn't be made under the lock.
+    pub(super) fn take(&self, state: &mut State, next: &mut Next) {
+        next.bytes.clear();
+        std::mem::swap(&mut next.bytes, &mut state.bytes);
         let was_full = state.is_full();
-        while state.bytes.len() < AHEAD_OF_OUTPUT / 2
+        let mut expected = next.bytes.len();
+        while expected < AHEAD_OF_OUTPUT / 2
             && let Some(message) = state.backlog.pop()
         {
-            let json = state.number(&message);
-            state.frame(&json);
+            expected += backlog::size(&message);
+            state.seq += 1;
+            match &state.tap {
+                None => next.messages.push((state.seq, message)),
+                Some(tap) => {
+                    let json = message.to_json(state.seq);
+                    tap(Direction::Sent, json.as_bytes());
+                    frame(&mut next.bytes, &json);
+                }
+            }
         }
         if was_full && !state.is_full() {
             self.has_room.0.try_send(()).ok();
         }
     }
+}
+
+/// What the writing thread writes next.
+#[derive(Default)]
+pub(super) struct Next {
+    bytes: Vec<u8>,
+    /// What comes behind the bytes.
+    messages: Vec<(i64, Outgoing)>,
+}
+
+impl Next {
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty() && self.messages.is_empty()
+    }
+
+    /// All of it as bytes.
+    pub(super) fn bytes(&mut self) -> &[u8] {
+        for (seq, message) in self.messages.drain(..) {
+            frame(&mut self.bytes, &message.to_json(seq));
+        }
+        &self.bytes
+    }
+}
+
+/// Adds a message with its header.
+fn frame(bytes: &mut Vec<u8>, json: &str) {
+    codec::write_header(bytes, json.len());
+    bytes.extend_from_slice(json.as_bytes());
 }
 
 impl State {
@@ -219,22 +259,6 @@ impl State {
     /// Nothing is left to be written.
     pub(super) fn is_drained(&self) -> bool {
         self.bytes.is_empty() && !self.writing && self.backlog.is_empty()
-    }
-
-    /// Gives a message its number.
-    fn number(&mut self, message: &Outgoing) -> String {
-        self.seq += 1;
-        let json = message.to_json(self.seq);
-        if let Some(tap) = &self.tap {
-            tap(Direction::Sent, json.as_bytes());
-        }
-        json
-    }
-
-    /// Queues a message.
-    fn frame(&mut self, json: &str) {
-        codec::write_header(&mut self.bytes, json.len());
-        self.bytes.extend_from_slice(json.as_bytes());
     }
 
     /// Leaves out output that nobody reads, where that may be.
@@ -467,7 +491,7 @@ impl Writer {
         if !awaited && !state.writing {
             state.taken = Instant::now();
         }
-        state.frame(&json);
+        frame(&mut state.bytes, &json);
         if state.gathering && state.bytes.len() < GATHER_LIMIT {
             return;
         }

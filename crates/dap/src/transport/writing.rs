@@ -12,7 +12,7 @@ use crossbeam_channel::Sender;
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::bell::Bell;
-use super::writer::{Queue, State};
+use super::writer::{Next, Queue, State};
 use super::{Closed, Incoming};
 
 /// Who is told that the peer takes nothing any more, and how that is learned.
@@ -63,11 +63,11 @@ pub(super) fn start(
 
 /// Writes until this end is closed, or the peer's: true.
 fn write_queue(queue: &Queue, mut output: impl Write, watch: &Watch) -> bool {
-    let mut bytes = Vec::new();
+    let mut next = Next::default();
     let mut state = queue.lock();
     loop {
-        queue.follow_up(&mut state);
-        if state.bytes.is_empty() {
+        queue.take(&mut state, &mut next);
+        if next.is_empty() {
             state.writing = false;
             queue.tell_drained(&mut state);
             if state.closed {
@@ -79,11 +79,9 @@ fn write_queue(queue: &Queue, mut output: impl Write, watch: &Watch) -> bool {
             }
             continue;
         }
-        bytes.clear();
-        std::mem::swap(&mut bytes, &mut state.bytes);
         state.writing = true;
         drop(state);
-        let written = output.write_all(&bytes).and_then(|()| output.flush());
+        let written = output.write_all(next.bytes()).and_then(|()| output.flush());
         state = queue.lock();
         queue.tell_drained(&mut state);
         if let Err(error) = written {
