@@ -713,11 +713,6 @@ impl Adapter {
     }
 }
 
-/// Whether a source can be opened where the debugger runs.
-pub fn source_exists(path: &Path) -> bool {
-    path.is_file()
-}
-
 /// Says a sentence of the debugger's own.
 pub fn say(outbox: &Outbox, sentence: &str) {
     let client = outbox.client();

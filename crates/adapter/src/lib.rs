@@ -30,6 +30,7 @@ mod main_stop;
 mod output;
 mod shown_frame;
 mod shutdown;
+mod source_files;
 mod source_map;
 pub mod styling;
 mod to_dap;

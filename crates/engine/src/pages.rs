@@ -13,11 +13,24 @@ const FEW: usize = 64;
 /// Pages read for one walk, half a GiB: some tenths of a second.
 const MOST: u32 = 1 << 17;
 
+type Page = Box<[u8; PAGE as usize]>;
+
+thread_local! {
+    /// Pages of requests that are over: another request follows at once, and reads over what they hold.
+    static SPARE: RefCell<Vec<Page>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A page to read into, with anything in it.
+fn spare() -> Page {
+    let spare = SPARE.with_borrow_mut(Vec::pop);
+    spare.unwrap_or_else(|| Box::new([0; PAGE as usize]))
+}
+
 /// Memory of a debuggee that doesn't run, for one walk or request.
 pub(crate) struct Pages<'a> {
     memory: &'a dyn Memory,
     /// `None`: not all of it can be read.
-    pages: RefCell<FxHashMap<u64, Option<Box<[u8; PAGE as usize]>>>>,
+    pages: RefCell<FxHashMap<u64, Option<Page>>>,
     left: Cell<u32>,
     /// How many are kept at a time.
     kept: usize,
@@ -25,20 +38,20 @@ pub(crate) struct Pages<'a> {
 
 impl<'a> Pages<'a> {
     pub(crate) fn new(memory: &'a dyn Memory) -> Pages<'a> {
-        Pages {
-            memory,
-            pages: RefCell::new(FxHashMap::default()),
-            left: Cell::new(MOST),
-            kept: KEPT,
-        }
+        Pages::with(memory, MOST, KEPT)
     }
 
     /// For all that one request looks at, without a limit: its values lie close together, and each is read in parts.
     pub(crate) fn of_request(memory: &'a dyn Memory) -> Pages<'a> {
+        Pages::with(memory, u32::MAX, FEW)
+    }
+
+    fn with(memory: &'a dyn Memory, left: u32, kept: usize) -> Pages<'a> {
         Pages {
-            left: Cell::new(u32::MAX),
-            kept: FEW,
-            ..Pages::new(memory)
+            memory,
+            pages: RefCell::new(FxHashMap::default()),
+            left: Cell::new(left),
+            kept,
         }
     }
 
@@ -59,7 +72,7 @@ impl<'a> Pages<'a> {
             if pages.len() >= self.kept {
                 pages.clear();
             }
-            let mut bytes = Box::new([0; PAGE as usize]);
+            let mut bytes = spare();
             let read = self.memory.read(start, &mut bytes[..]);
             pages.insert(number, read.is_ok().then_some(bytes));
         }
@@ -72,6 +85,16 @@ impl<'a> Pages<'a> {
             }
             _ => self.memory.read(start.offset(offset as i64), buffer),
         }
+    }
+}
+
+impl Drop for Pages<'_> {
+    fn drop(&mut self) {
+        SPARE.with_borrow_mut(|spare| {
+            let room = FEW.saturating_sub(spare.len());
+            let read = self.pages.get_mut().drain().filter_map(|(_, page)| page);
+            spare.extend(read.take(room));
+        });
     }
 }
 

@@ -1,6 +1,7 @@
 //! The sources that the loaded modules are made of, and their texts.
 
-use crate::adapter::{Adapter, source_exists};
+use crate::adapter::Adapter;
+use crate::source_files::source_exists;
 use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure, Progress, Responder};
 use dapple_dap::types::{
