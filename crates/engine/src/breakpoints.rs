@@ -13,4 +13,3 @@ pub(crate) mod options;
 pub(crate) mod refusal;
 pub(crate) mod site;
 pub(crate) mod temporary;
-pub(crate) mod watch;

@@ -9,8 +9,8 @@ mod tests;
 mod text;
 
 use crate::Address;
-use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
+use dapple_arch::Memory;
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::lines::LineRow;
 use instructions::{Code, Found};

@@ -3,11 +3,11 @@
 //! Responsible for names, positions and numbering; [`crate::unwind`] finds the physical frames. What a program counter
 //! stands for is worked out once a stop, so a recursion ten thousand deep costs a few look-ups.
 
-use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
 use crate::pages::Pages;
-use crate::registers::Registers;
 use crate::{Address, ThreadId, step, unwind};
+use dapple_arch::Memory;
+use dapple_arch::registers::Registers;
 pub use dapple_symbols::functions::Language;
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::module::{DebugInfo, demangle};

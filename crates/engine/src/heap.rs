@@ -13,11 +13,11 @@ mod arenas;
 mod caches;
 
 use crate::Address;
-use crate::memory::Memory;
+use crate::live::Live;
 use crate::modules::Modules;
-use crate::registers::Live;
 use arenas::{Arena, Place};
 use caches::Caches;
+use dapple_arch::Memory;
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
 

@@ -3,7 +3,6 @@
 //! [`Session`] is the whole interface: commands go to the one thread that owns the debuggee, [`Event`]s come back on a
 //! channel. Nothing here knows how a client talks.
 
-mod address;
 pub mod apart;
 pub mod attach;
 mod breakpoints;
@@ -23,7 +22,7 @@ mod inflating;
 mod inspect;
 pub mod launch;
 pub mod launcher;
-pub mod memory;
+mod live;
 pub mod modules;
 mod natvis;
 mod owner;
@@ -32,19 +31,20 @@ pub mod postmortem;
 pub mod private_folder;
 pub mod probe;
 pub mod processes;
-pub mod registers;
 pub mod session;
 pub mod signals;
 mod step;
 mod stops;
 mod target;
+mod thread_id;
 pub mod untraced;
 pub mod unwind;
 pub mod values;
 mod warnings;
 mod written;
 
-pub use address::{Address, ThreadId};
+pub use dapple_arch::{Address, Memory, registers};
 pub use error::Error;
 pub use event::Event;
 pub use session::Session;
+pub use thread_id::ThreadId;

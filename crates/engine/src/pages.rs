@@ -1,7 +1,7 @@
 //! The debuggee's memory as a walk through lists, trees and stacks reads it: by pages, each read once.
 
 use crate::Address;
-use crate::memory::Memory;
+use dapple_arch::Memory;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 

@@ -13,9 +13,8 @@ use crate::frame::StackCache;
 use crate::indexing::{self, Beside, Indexing};
 use crate::inspect::signals::explain;
 use crate::inspect::{Inspect, Stacks};
-use crate::memory::Memory;
+use crate::live::Live;
 use crate::modules::{LoadedModule, Modules, VDSO};
-use crate::registers::Live;
 use crate::session::{ProcessInfo, Start, ThreadInfo};
 use crate::target::core::{CHANGED, CoreFile, CoreThread, MappedFile, MemoryFile, build_id};
 use crate::target::linux::process::{AuxiliaryVector, parse_auxiliary_vector};
@@ -24,6 +23,7 @@ use crate::values::NamedValue;
 use crate::warnings::Told as Warned;
 use crate::{Address, Error, Event, ThreadId};
 use crossbeam_channel::Sender;
+use dapple_arch::Memory;
 use dapple_symbols::Module;
 pub use dapple_symbols::indexing::IndexCache;
 use dapple_symbols::indexing::IndexState;
@@ -509,7 +509,12 @@ impl Live for PostMortem {
         let others = threads.iter().filter(|thread| thread.id.0 != process);
         let pointers = first.chain(others).take(most);
         pointers
-            .filter_map(|thread| thread.registers.to_dwarf().get(crate::registers::FS_BASE))
+            .filter_map(|thread| {
+                thread
+                    .registers
+                    .to_dwarf()
+                    .get(dapple_arch::registers::FS_BASE)
+            })
             .collect()
     }
 }

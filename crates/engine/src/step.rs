@@ -30,14 +30,14 @@ mod targets;
 mod through;
 
 use crate::Address;
-use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
-use crate::registers::Registers;
 use crate::session::stepping::Callee;
 use crate::session::{Pace, StepKind, StepOptions, StepUnit};
 use crate::unwind;
 use code::Instruction;
 pub(crate) use code::is_system_call;
+use dapple_arch::Memory;
+use dapple_arch::registers::Registers;
 use dapple_symbols::functions::{FunctionId, InlinedCall};
 pub(crate) use dapple_symbols::sources::is_library_source;
 use exits::Exits;

@@ -7,10 +7,11 @@
 
 use crate::Address;
 use crate::frame::{PhysicalFrame, Unsaved};
-use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
-use crate::registers::{FS_BASE, Registers};
-use dapple_symbols::cfi::{CfaRule, RBP, RIP, RSP, RegisterRule, UnwindRules};
+use dapple_arch::Memory;
+use dapple_arch::registers::{FS_BASE, Registers};
+use dapple_arch::registers::{RBP, RIP, RSP};
+use dapple_symbols::cfi::{CfaRule, RegisterRule, UnwindRules};
 use dapple_symbols::location::{LocationContext, evaluate_cfi};
 use std::borrow::Cow;
 use std::sync::Arc;

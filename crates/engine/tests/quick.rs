@@ -3,10 +3,10 @@
 
 mod support;
 
+use dapple_engine::Memory;
 use dapple_engine::eval::Parsed;
 use dapple_engine::eval::quick::Quick;
 use dapple_engine::frame::Frame;
-use dapple_engine::memory::Memory;
 use dapple_engine::modules::Modules;
 use dapple_engine::values::{Number, Reader};
 use dapple_engine::{Address, Session};

@@ -3,7 +3,7 @@
 mod support;
 
 use dapple_engine::Address;
-use dapple_engine::memory::Memory;
+use dapple_engine::Memory;
 use dapple_engine::modules::{LoadedModule, Modules};
 use dapple_engine::values::{Contents, NamedValue, Reader, Rendered, Value};
 use dapple_symbols::Module;

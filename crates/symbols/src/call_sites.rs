@@ -1,10 +1,10 @@
 //! What a function was called with: entry values, recovered from the call sites' descriptions (DWARF 5 §2.5.1.7, §3.4).
 
-use crate::cfi::{RBP, RIP, RSP};
 use crate::dwarf::{Reader, Unit};
 use crate::entries::Entry;
 use crate::functions::FunctionId;
 use crate::location::{Evaluator, Surroundings, Unavailable};
+use dapple_arch::registers::{RBP, RIP, RSP};
 use gimli::{
     AttributeValue, Expression, LittleEndian, Operation, UnitOffset, Value, constants as dw,
 };

@@ -12,13 +12,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// DWARF number of the stack pointer on x86-64.
-pub const RSP: u16 = 7;
-/// DWARF number of the frame pointer on x86-64.
-pub const RBP: u16 = 6;
-/// DWARF number of the return address column on x86-64: the caller's instruction pointer.
-pub const RIP: u16 = 16;
-
 /// How to compute the canonical frame address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CfaRule {

@@ -2,8 +2,9 @@
 
 mod support;
 
+use dapple_arch::registers::{RBP, RIP, RSP};
 use dapple_symbols::FileAddress;
-use dapple_symbols::cfi::{CfaRule, RBP, RIP, RSP, RegisterRule};
+use dapple_symbols::cfi::{CfaRule, RegisterRule};
 use support::compile;
 
 const PROGRAM: &str = "int twice(int x) { return 2 * x; }\nint main(void) { return twice(4); }\n";

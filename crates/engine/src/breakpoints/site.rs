@@ -5,15 +5,13 @@
 
 use crate::Address;
 use crate::breakpoints::displaced::{Caves, Copy, decode};
-use crate::memory::Memory;
 use crate::target::linux::guardian::{Guardian, Note};
 use crate::target::linux::memory::ProcessMemory;
+use dapple_arch::Memory;
+use dapple_arch::trap::TRAP;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::Range;
-
-/// `int3`.
-pub(crate) const TRAP: u8 = 0xcc;
 
 /// The longest instruction, in bytes (Intel SDM, volume 2, §2.3.11).
 const LONGEST: u64 = 15;

@@ -6,8 +6,8 @@
 //! most others lead to.
 
 use crate::Address;
-use crate::memory::Memory;
 use crate::modules::Modules;
+use dapple_arch::Memory;
 use iced_x86::{Decoder, DecoderError, DecoderOptions, Instruction};
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -2,8 +2,8 @@
 
 use super::instructions::Found;
 use crate::Address;
-use crate::memory::Memory;
 use crate::modules::Modules;
+use dapple_arch::Memory;
 use dapple_symbols::module::demangle_short;
 use iced_x86::{FlowControl, Formatter, Instruction, IntelFormatter, OpKind};
 use std::fmt::Write;

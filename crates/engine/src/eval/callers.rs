@@ -6,9 +6,9 @@
 use super::Fault;
 use crate::Address;
 use crate::frame::{self, Frame};
-use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::pages::Pages;
+use dapple_arch::Memory;
 use dapple_symbols::names::{NameExpression, NamePattern};
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};

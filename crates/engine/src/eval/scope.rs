@@ -6,9 +6,9 @@
 use super::{Assignment, Fault, Parsed, Statement, run};
 use crate::frame::{Frame, FrameId, HeldFrame, PhysicalFrame};
 use crate::modules::LoadedModule;
-use crate::registers::Registers;
 use crate::values::{Number, Reader, Value};
 use crate::{Address, Error, ThreadId};
+use dapple_arch::registers::Registers;
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::TypeId;
 use rustc_hash::FxHashMap;

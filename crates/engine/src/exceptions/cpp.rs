@@ -7,9 +7,9 @@ use crate::Address;
 use crate::exceptions::interpret;
 use crate::exceptions::thrown::Thrown;
 use crate::exceptions::{BreakMode, Exception};
-use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::values::Number;
+use dapple_arch::Memory;
 use dapple_symbols::lsda::CaughtType;
 use dapple_symbols::module::demangle;
 

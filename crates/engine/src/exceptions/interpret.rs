@@ -4,7 +4,7 @@
 //! nothing: what the function stores is kept aside. Anything it doesn't know ends it without a result, and so does a long way.
 
 use crate::Address;
-use crate::memory::Memory;
+use dapple_arch::Memory;
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use rustc_hash::FxHashMap;
 

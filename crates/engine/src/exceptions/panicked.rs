@@ -10,7 +10,7 @@ use super::thrown::Thrown;
 use super::{BreakMode, Exception};
 use crate::Address;
 use crate::frame::PhysicalFrame;
-use dapple_symbols::cfi::RSP;
+use dapple_arch::registers::RSP;
 use std::path::Path;
 
 /// The function that all panics come to, at the end of a part of its mangled name, which was `rust_panic_with_hook` once.

@@ -4,7 +4,7 @@
 //! with a line and a column, a message is a text. What doesn't look like one is not taken for one.
 
 use crate::Address;
-use crate::memory::Memory;
+use dapple_arch::Memory;
 
 /// The longest message that is read.
 const LONGEST: u64 = 1 << 16;

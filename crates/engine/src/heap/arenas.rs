@@ -2,8 +2,8 @@
 
 use super::{Around, FLAGS, HEADER, Head, PREVIOUS_IN_USE, words};
 use crate::Address;
-use crate::memory::Memory;
 use crate::modules::LoadedModule;
+use dapple_arch::Memory;
 use dapple_symbols::module::ModuleKind;
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@
 
 use super::arenas::link;
 use super::{Around, FLAGS, HEADER, Head, words};
-use crate::memory::Memory;
+use dapple_arch::Memory;
 
 /// Lists, one for each size.
 const LISTS: usize = 64;

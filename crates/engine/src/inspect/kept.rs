@@ -10,11 +10,11 @@
 
 use super::{Inspect, Shown, render};
 use crate::frame::{Frame, FrameId, HeldFrame, PhysicalFrame, callers};
-use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::pages::Pages;
 use crate::values::{Contents, Format, NamedValue, Reader, Rendered, Value};
 use crate::{Address, Error, ThreadId};
+use dapple_arch::Memory;
 use std::ops::Range;
 use std::sync::Arc;
 

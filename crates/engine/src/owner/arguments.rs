@@ -7,10 +7,10 @@
 use super::Owner;
 use crate::frame::Frame;
 use crate::inspect::Inspect;
-use crate::memory::Memory;
 use crate::modules::LoadedModule;
 use crate::values::Contents;
 use crate::{Address, eval};
+use dapple_arch::Memory;
 use dapple_symbols::FileAddress;
 use dapple_symbols::scopes::VariableKind;
 use iced_x86::{

@@ -6,9 +6,6 @@ use crate::eval::calls::Calls;
 use crate::eval::{self, Parsed, Statement};
 use crate::frame::{Frame, FrameId};
 use crate::inspect::Inspect;
-use crate::memory::Memory;
-use crate::registers::extended;
-use crate::registers::named::{FLAGS, RFLAGS, SETTABLE, name_of as register_name};
 use crate::session::assigning::{Changed, Target};
 use crate::target::linux::{process, ptrace};
 use crate::unwind::{Kept, kept};
@@ -16,7 +13,10 @@ use crate::values::extract_bits;
 use crate::values::storing::Change;
 use crate::values::{NamedValue, Rendered};
 use crate::{Address, Error, ThreadId};
-use dapple_symbols::cfi::{RIP, RSP};
+use dapple_arch::Memory;
+use dapple_arch::registers::extended;
+use dapple_arch::registers::named::{FLAGS, RFLAGS, SETTABLE, name_of as register_name};
+use dapple_arch::registers::{RIP, RSP};
 
 /// Where a register's value is.
 enum Home {

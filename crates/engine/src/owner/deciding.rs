@@ -7,7 +7,7 @@ use crate::breakpoints::log::Message;
 use crate::breakpoints::model::Place;
 use crate::breakpoints::options::Act;
 use crate::event::{Logged, StopReason};
-use crate::registers::Live;
+use crate::live::Live;
 use crate::stops::How;
 use crate::target::linux::ptrace::{self, UserRegisters};
 use crate::{Address, Error, Event, ThreadId};

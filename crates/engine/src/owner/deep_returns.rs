@@ -7,9 +7,9 @@
 use super::Owner;
 use super::stepping::Stepping;
 use crate::breakpoints::site::Reason;
-use crate::breakpoints::watch::Slot;
 use crate::target::linux::ptrace::UserRegisters;
 use crate::{Address, ThreadId};
+use dapple_arch::watch_slots::Slot;
 
 /// How often a thread is stopped before the processor watches.
 const FEW: u32 = 16;

@@ -5,7 +5,7 @@
 //! is read.
 
 use crate::Address;
-use crate::memory::Memory;
+use dapple_arch::Memory;
 
 /// More modules than any program has: where a broken list is given up.
 const MOST_MODULES: usize = 10_000;

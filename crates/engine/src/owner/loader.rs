@@ -8,10 +8,10 @@
 use super::Owner;
 use super::link_maps::{LinkMap, Lists, Loader};
 use crate::breakpoints::site::Reason;
-use crate::memory::Memory;
 use crate::modules::{LoadedModule, VDSO};
 use crate::target::linux::process;
 use crate::{Address, Event};
+use dapple_arch::Memory;
 use dapple_symbols::{FileAddress, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::os::unix::ffi::OsStrExt;

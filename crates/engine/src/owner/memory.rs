@@ -7,10 +7,10 @@
 use super::Owner;
 use crate::faults::Mapping;
 use crate::inspect::Inspect;
-use crate::memory::Memory;
 use crate::session::memory::{MemoryWrite, PartialWrite};
 use crate::target::linux::process;
 use crate::{Address, Error};
+use dapple_arch::Memory;
 
 /// Memory is mapped by pages: of one, all can be written or nothing.
 const PAGE: u64 = 4096;

@@ -10,11 +10,11 @@ use super::Owner;
 use crate::event::{Stop, StopReason};
 use crate::frame::{FrameId, PhysicalFrame};
 use crate::inspect::Inspect;
-use crate::registers::{NAMES, Registers};
 use crate::session::moving::GotoTarget;
 use crate::stops::{Mode, What};
 use crate::target::linux::ptrace;
 use crate::{Address, Error, ThreadId, unwind};
+use dapple_arch::registers::{NAMES, Registers};
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::lines::LineLookup;
 use std::path::Path;
@@ -89,7 +89,7 @@ impl Owner {
         }
         let now = registers.to_dwarf();
         let mut then = now;
-        then.set(dapple_symbols::cfi::RIP, Some(target.0));
+        then.set(dapple_arch::registers::RIP, Some(target.0));
         self.same_stack(now, then).map_err(refused)?;
         let expected = match target == registers.pc() {
             true => Vec::new(),
@@ -179,7 +179,7 @@ impl Owner {
         let body = module.to_process(body);
         let now = physical.registers;
         let mut then = now;
-        then.set(dapple_symbols::cfi::RIP, Some(body.0));
+        then.set(dapple_arch::registers::RIP, Some(body.0));
         if let Err(why) = self.same_stack_at(physical, then) {
             return refuse(why.to_owned());
         }
@@ -333,7 +333,7 @@ impl Owner {
 
 /// What a caller finds again.
 fn kept(registers: Registers) -> Vec<Option<u64>> {
-    let sp = [dapple_symbols::cfi::RSP, dapple_symbols::cfi::RIP];
+    let sp = [dapple_arch::registers::RSP, dapple_arch::registers::RIP];
     KEPT.iter()
         .chain(&sp)
         .map(|number| registers.get(*number))

@@ -5,15 +5,15 @@ use crate::exceptions::Exception;
 use crate::faults::Mapping;
 use crate::frame::{Frame, StackCache};
 use crate::inspect::{Inspect, Stacks};
-use crate::memory::Memory;
+use crate::live::Live;
 use crate::modules::Modules;
-use crate::registers::Live;
 use crate::session::ThreadInfo;
 use crate::stops::Mode;
 use crate::target::linux::ptrace::UserRegisters;
 use crate::target::linux::{process, ptrace};
 use crate::values::NamedValue;
 use crate::{Error, ThreadId};
+use dapple_arch::Memory;
 use std::sync::Arc;
 
 impl Owner {
@@ -142,7 +142,7 @@ impl Live for Owner {
         let of = |thread: ThreadId| {
             let known = self.threads.get(&thread)?.registers;
             let registers = known.or_else(|| ptrace::registers(thread).ok())?;
-            registers.to_dwarf().get(crate::registers::FS_BASE)
+            registers.to_dwarf().get(dapple_arch::registers::FS_BASE)
         };
         first.chain(others).take(most).filter_map(of).collect()
     }

@@ -6,8 +6,6 @@ use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
 use crate::frame::FrameId;
 use crate::inspect::Inspect;
-use crate::memory::Memory;
-use crate::registers::FS_BASE;
 use crate::session::stepping::{SkipList, StepTarget};
 use crate::session::{StepKind, StepOptions};
 use crate::step::{self, Action, Context, Landing, Step};
@@ -15,6 +13,8 @@ use crate::stops::{How, Mode};
 use crate::target::linux::process;
 use crate::target::linux::ptrace::UserRegisters;
 use crate::{Address, Error, ThreadId};
+use dapple_arch::Memory;
+use dapple_arch::registers::FS_BASE;
 use rustc_hash::FxHashMap;
 
 /// How many instructions are emulated without looking whether anything else is to be done.

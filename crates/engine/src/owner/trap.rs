@@ -6,10 +6,10 @@ use crate::breakpoints::site::{PatchedMemory, Reason, Site};
 use crate::event::StopReason;
 use crate::exceptions::Exception;
 use crate::faults::SignalInfo;
-use crate::memory::Memory;
 use crate::stops::{How, What};
 use crate::target::linux::ptrace::{self, UserRegisters};
 use crate::{Address, ThreadId};
+use dapple_arch::Memory;
 use std::sync::Arc;
 
 /// `si_code` of an `int3` that was executed.

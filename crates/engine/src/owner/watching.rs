@@ -6,14 +6,11 @@
 
 use super::Owner;
 use crate::breakpoints::options::Rules;
-use crate::breakpoints::watch::{SLOTS, Slot, Table, pieces};
 use crate::eval;
 use crate::event::Event;
 use crate::frame::{Frame, FrameId, HeldFrame, PhysicalFrame};
 use crate::inspect::Inspect;
-use crate::memory::Memory;
 use crate::modules::LoadedModule;
-use crate::registers::Registers;
 use crate::session::watching::{
     Access, DataBreakpoint, DataBreakpointState, DataPlace, DataRefusal, DataTarget, FrameOnStack,
     WatchedData,
@@ -24,6 +21,9 @@ use crate::unwind;
 use crate::values::view::{ALL, View};
 use crate::values::{Contents, NamedValue, Reader, Value};
 use crate::{Address, Error, ThreadId};
+use dapple_arch::Memory;
+use dapple_arch::registers::Registers;
+use dapple_arch::watch_slots::{SLOTS, Slot, Table, pieces};
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::{Place, Unavailable};
 use dapple_symbols::types::{PointerKind, TypeKind};

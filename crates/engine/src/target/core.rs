@@ -11,7 +11,7 @@ pub(crate) mod write;
 
 use crate::Address;
 use crate::faults::Mapping;
-use crate::memory::Memory;
+use dapple_arch::Memory;
 pub(crate) use memory_file::{CHANGED, MemoryFile};
 pub(crate) use notes::{CoreThread, MappedFile, Notes};
 use object::elf::{self, FileHeader64};

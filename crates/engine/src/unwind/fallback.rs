@@ -5,10 +5,10 @@
 
 use crate::Address;
 use crate::frame::PhysicalFrame;
-use crate::memory::Memory;
 use crate::modules::Modules;
-use crate::registers::{FS_BASE, Registers};
-use dapple_symbols::cfi::{RBP, RIP, RSP};
+use dapple_arch::Memory;
+use dapple_arch::registers::{FS_BASE, Registers};
+use dapple_arch::registers::{RBP, RIP, RSP};
 
 /// The largest frame a frame pointer is believed to span, in bytes.
 const MAX_FRAME: u64 = 16 << 20;

@@ -5,8 +5,8 @@
 //! says for libthread_db(3) in a variable of its own. musl says nothing: there only the program's block is known.
 
 use crate::Address;
-use crate::memory::Memory;
 use crate::modules::{LoadedModule, Modules};
+use dapple_arch::Memory;
 
 /// The farthest the program's block is taken to lie below the thread pointer.
 const MAX_DISTANCE: u64 = 1 << 24;

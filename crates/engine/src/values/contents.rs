@@ -296,7 +296,7 @@ mod tests {
             level: 0,
             pc: Address(0),
             lookup: Address(0),
-            registers: crate::registers::Registers::default(),
+            registers: dapple_arch::registers::Registers::default(),
             cfa: None,
             module: None,
             signal_trampoline: false,

@@ -1,7 +1,7 @@
 //! Where walks through containers of nodes have ended, so that the next page doesn't begin at the first node.
 //!
 //! Valid as long as memory is as it was: whoever has let a thread run or has written has changed the stamp
-//! ([`Live::memory_stamp`](crate::registers::Live)).
+//! ([`Live::memory_stamp`](crate::live::Live)).
 
 use super::Reader;
 use std::collections::VecDeque;
@@ -100,10 +100,10 @@ mod tests {
     use super::*;
     use crate::Address;
     use crate::ThreadId;
-    use crate::memory::Memory;
+    use crate::live::Live;
     use crate::modules::Modules;
-    use crate::registers::Live;
     use crate::target::linux::ptrace::UserRegisters;
+    use dapple_arch::Memory;
     use std::cell::Cell;
 
     struct Still(Cell<u64>);

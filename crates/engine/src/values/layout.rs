@@ -2,7 +2,7 @@
 
 use super::view::MAX_NESTING;
 use super::{Bits, Contents, Reader, Value, contents, cpp, rust};
-use crate::memory::Memory;
+use dapple_arch::Memory;
 use dapple_symbols::location::{LocationContext, Unavailable, evaluate_cfi};
 use dapple_symbols::types::{Member, PointerKind, Type, TypeKind};
 use std::cell::Cell;

@@ -7,12 +7,12 @@
 use crate::Address;
 use crate::exceptions::thrown::Thrown;
 use crate::frame::{Frame, HeldFrame};
-use crate::memory::Memory;
+use crate::live::Live;
 use crate::modules::{LoadedModule, Modules};
 use crate::natvis::Wanted;
-use crate::registers::Live;
-use crate::registers::named::name_of as register_name;
 use crate::unwind::FrameContext;
+use dapple_arch::Memory;
+use dapple_arch::registers::named::name_of as register_name;
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::{Piece, Unavailable};
 use dapple_symbols::scopes::Variable;
@@ -56,7 +56,7 @@ pub use formats::Format;
 pub use made::Made;
 pub(crate) use quoting::quote;
 pub use scalars::Number;
-pub(crate) use scalars::{from_extended, number_of, to_extended};
+pub(crate) use scalars::number_of;
 
 /// A value: its type and where it is. Cloneable, reads nothing until asked.
 #[derive(Debug, Clone)]

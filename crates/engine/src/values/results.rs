@@ -4,7 +4,7 @@ use super::passing::{self, Class, Part, Passing};
 use super::{Contents, NamedValue, Value};
 use crate::Address;
 use crate::modules::LoadedModule;
-use crate::registers::Registers;
+use dapple_arch::registers::Registers;
 use dapple_symbols::functions::{Function, Language};
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::TypeId;

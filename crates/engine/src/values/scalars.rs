@@ -2,6 +2,7 @@
 
 use super::names;
 use super::quoting::quote_char;
+use dapple_arch::extended_floats::{from_extended, to_extended};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, Type, TypeId, TypeKind};
 
@@ -165,49 +166,6 @@ impl Number {
     }
 }
 
-/// x87's 80 bits: sign, 15 bits of exponent, 64 of mantissa with its leading one (Intel SDM vol. 1, 4.2.2).
-pub(crate) fn from_extended(bits: u128) -> f64 {
-    let mantissa = bits as u64;
-    let exponent = (bits >> 64) as u16 & 0x7fff;
-    let sign = if bits >> 79 & 1 == 1 { -1.0 } else { 1.0 };
-    if exponent == 0x7fff {
-        let fraction = mantissa << 1;
-        return if fraction == 0 {
-            sign * f64::INFINITY
-        } else {
-            f64::NAN
-        };
-    }
-    let power = i32::from(exponent) - 16383 - 63;
-    // In two steps, so that the power of two itself neither overflows nor vanishes.
-    let half = power / 2;
-    sign * (mantissa as f64) * 2f64.powi(half) * 2f64.powi(power - half)
-}
-
-/// The same in the other direction; exact.
-pub(crate) fn to_extended(value: f64) -> u128 {
-    let sign = u128::from(value.is_sign_negative()) << 79;
-    let rest = if value.is_nan() {
-        0x7fff << 64 | 0xc000 << 48
-    } else if value.is_infinite() {
-        0x7fff << 64 | 0x8000 << 48
-    } else if value == 0.0 {
-        0
-    } else {
-        let bits = value.abs().to_bits();
-        let (exponent, fraction) = ((bits >> 52) as i32, bits & ((1 << 52) - 1));
-        // Small ones have no leading one; their exponent is that of the smallest that have.
-        let (exponent, fraction) = match exponent {
-            0 => (1 - 1023, fraction << 11),
-            _ => (exponent - 1023, fraction << 11 | 1 << 63),
-        };
-        let shift = fraction.leading_zeros();
-        let exponent = exponent + 16383 - shift.cast_signed();
-        u128::from(exponent.cast_unsigned()) << 64 | u128::from(fraction << shift)
-    };
-    sign | rest
-}
-
 /// The text of a base type's bytes, in its language. `alias` is the outermost name the type was given.
 pub(crate) fn text(encoding: Encoding, bytes: &[u8], base: &Type, alias: &str) -> String {
     if encoding == Encoding::ComplexFloat && bytes.len().is_multiple_of(2) {
@@ -359,26 +317,6 @@ mod tests {
         assert_eq!(Number::integer(0x1ff, 1, true).text(), "-1");
         assert_eq!(Number::integer(-1, 16, false).text(), u128::MAX.to_string());
         assert_eq!(Number::integer(-1, 8, false).text(), u64::MAX.to_string());
-    }
-
-    #[test]
-    fn extended_floats_are_read() {
-        // 3.125 and -1 as gcc stores them.
-        assert_eq!(from_extended(0x4000_c800_0000_0000_0000), 3.125);
-        assert_eq!(from_extended(0xbfff_8000_0000_0000_0000), -1.0);
-        assert_eq!(from_extended(0), 0.0);
-        assert!(from_extended(0x7fff_8000_0000_0000_0000).is_infinite());
-    }
-
-    #[test]
-    fn extended_floats_are_written_as_they_are_read() {
-        assert_eq!(to_extended(3.125), 0x4000_c800_0000_0000_0000);
-        let least = f64::from_bits(1);
-        for value in [0.1, -1e300, f64::MIN_POSITIVE, least, f64::INFINITY, -0.0] {
-            let back = from_extended(to_extended(value));
-            assert_eq!(back.to_bits(), value.to_bits(), "{value}");
-        }
-        assert!(from_extended(to_extended(f64::NAN)).is_nan());
     }
 
     #[test]

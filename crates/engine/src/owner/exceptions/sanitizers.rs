@@ -13,10 +13,10 @@ use crate::exceptions::pattern::means_text;
 use crate::exceptions::sanitizer::{Report, Writing};
 use crate::exceptions::{BreakMode, Exception};
 use crate::frame::PhysicalFrame;
-use crate::memory::Memory;
 use crate::modules::LoadedModule;
 use crate::signals::When;
 use crate::{Address, Event, ThreadId};
+use dapple_arch::Memory;
 use dapple_symbols::module::Symbol;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 

@@ -5,9 +5,9 @@ use super::notes::{
     NT_X86_XSTATE,
 };
 use crate::faults::{Mapping, SignalInfo};
-use crate::memory::Memory;
 use crate::target::linux::ptrace::UserRegisters;
 use crate::{Address, ThreadId, signals};
+use dapple_arch::Memory;
 use object::elf;
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};

@@ -2,7 +2,7 @@
 //! process empty ones, and empties them at exec. It does not at detach: whoever leaves has to.
 
 use crate::ThreadId;
-use crate::breakpoints::watch::{SLOTS, Slot};
+use dapple_arch::watch_slots::{SLOTS, Slot};
 use std::io;
 
 /// In the status register: a single step is complete.

@@ -1,8 +1,8 @@
 //! Processes that are there to be traced, and what is tried on them. To be called on a thread that traces nothing else.
 
-use crate::breakpoints::watch::Slot;
 use crate::target::linux::{attach, debug_registers, ptrace, wait};
 use crate::{Error, ThreadId};
+use dapple_arch::watch_slots::Slot;
 use std::io::{self, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -2,9 +2,9 @@
 //! callers treat that as "its exit status is on the way".
 
 use crate::faults::SignalInfo;
-use crate::registers::{FS_BASE, Registers};
 use crate::signals::is_fault;
 use crate::{Address, ThreadId};
+use dapple_arch::registers::{FS_BASE, Registers};
 use iced_x86::Register;
 use std::io;
 use std::mem::MaybeUninit;

@@ -6,10 +6,10 @@
 //! is put back. Then, when no thread is in one, the copies of instructions are taken out.
 
 use super::{COPY, Copied, Kept, MOST_BYTES, MOST_COPIES, Shared};
-use crate::breakpoints::site::TRAP;
 use crate::target::linux::inherited::stand_alone;
 use crate::target::linux::{debug_registers, ptrace, wait};
 use crate::{Address, ThreadId};
+use dapple_arch::trap::TRAP;
 use std::ffi::CStr;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -39,13 +39,3 @@ impl fmt::Display for Address {
         write!(f, "{:#x}", self.0)
     }
 }
-
-/// A thread of the debuggee, by the kernel's id (`gettid(2)`).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ThreadId(pub i32);
-
-impl fmt::Display for ThreadId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}

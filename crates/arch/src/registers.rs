@@ -1,11 +1,10 @@
 //! A thread's or a frame's registers, by their DWARF numbers (System V ABI for x86-64, figure 3.36).
 
-pub(crate) mod extended;
-pub(crate) mod named;
+pub mod extended;
+pub mod named;
 pub mod shown;
 
-use crate::target::linux::ptrace::UserRegisters;
-use crate::{Address, ThreadId};
+use crate::Address;
 
 /// How many registers have a DWARF number we keep: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8–r15, rip.
 pub const COUNT: usize = 17;
@@ -17,6 +16,12 @@ pub struct Registers {
     fs_base: Option<u64>,
 }
 
+/// DWARF number of the stack pointer.
+pub const RSP: u16 = 7;
+/// DWARF number of the frame pointer.
+pub const RBP: u16 = 6;
+/// DWARF number of the return address column: the caller's instruction pointer.
+pub const RIP: u16 = 16;
 /// DWARF number of the base of the `fs` segment: where a thread's own data is found.
 pub const FS_BASE: u16 = 58;
 
@@ -25,20 +30,6 @@ pub const NAMES: [&str; COUNT] = [
     "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13",
     "r14", "r15", "rip",
 ];
-
-/// Gives the registers that frames don't keep. They are asked for where one is named: it takes system calls.
-pub(crate) trait Live {
-    /// A thread's registers as the kernel gives them, and its extended state (XSAVE).
-    fn of(&self, thread: ThreadId) -> Option<(UserRegisters, Vec<u8>)>;
-    /// Another number whenever memory may have changed; `None`: it may change while it is looked at.
-    fn memory_stamp(&self) -> Option<u64> {
-        None
-    }
-    /// The thread pointers (`fs_base`) of the first thread and, up to a number, of the others.
-    fn thread_pointers(&self, _most: usize) -> Vec<u64> {
-        Vec::new()
-    }
-}
 
 impl Registers {
     /// The register's value; `None` when unknown here or no such number.
@@ -61,11 +52,11 @@ impl Registers {
 
     /// The instruction pointer.
     pub fn pc(&self) -> Option<Address> {
-        self.get(dapple_symbols::cfi::RIP).map(Address)
+        self.get(RIP).map(Address)
     }
 
     /// The stack pointer.
     pub fn sp(&self) -> Option<Address> {
-        self.get(dapple_symbols::cfi::RSP).map(Address)
+        self.get(RSP).map(Address)
     }
 }

@@ -1,7 +1,7 @@
 //! The state of a thread's x87, SSE and AVX units, as the kernel gives it: the format of the instruction XSAVE (Intel SDM vol. 1, 13.4).
 
 use super::named::{STACK as X87, UPPER, VECTORS};
-use crate::values::{extract_bits, from_extended};
+use crate::extended_floats::from_extended;
 
 /// Where the parts of that format begin, in bytes.
 const MXCSR: usize = 24;
@@ -19,15 +19,18 @@ const AVX: u64 = 1 << 2;
 
 /// The registers of those units.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Extended {
+pub struct Extended {
     /// The low 16 bytes of the vector registers.
     pub xmm: [u128; 16],
     /// The next 16 bytes; `None`: the processor has none.
     pub upper: Option<[u128; 16]>,
+    /// The control and status of SSE's arithmetic.
     pub mxcsr: u32,
     /// x87's stack from its top; `None`: nothing is in there.
     pub stack: [Option<f64>; 8],
+    /// x87's control word.
     pub control: u16,
+    /// x87's status word.
     pub status: u16,
 }
 
@@ -80,7 +83,7 @@ fn place(number: u16) -> Option<(usize, usize, u64)> {
 }
 
 /// Whether a register is in that format.
-pub(crate) fn has(number: u16) -> bool {
+pub fn has(number: u16) -> bool {
     place(number).is_some()
 }
 
@@ -88,7 +91,7 @@ pub(crate) fn has(number: u16) -> bool {
 ///
 /// # Errors
 /// Why there are none, as the end of a sentence about it.
-pub(crate) fn bits(state: &[u8], number: u16) -> Result<u128, &'static str> {
+pub fn bits(state: &[u8], number: u16) -> Result<u128, &'static str> {
     let missing = "is not among what the system gives of this thread";
     let (at, length, part) = place(number).ok_or(missing)?;
     if word(state, KEPT).ok_or(missing)? & part == 0 {
@@ -106,14 +109,16 @@ pub(crate) fn bits(state: &[u8], number: u16) -> Result<u128, &'static str> {
         }
     }
     let bytes = state.get(at..at + length).ok_or(missing)?;
-    Ok(extract_bits(bytes, 0, 8 * length as u64))
+    let mut wide = [0; 16];
+    wide[..length].copy_from_slice(bytes);
+    Ok(u128::from_le_bytes(wide))
 }
 
 /// Gives a register other bits.
 ///
 /// # Errors
 /// As [`bits`], or it doesn't take these.
-pub(crate) fn set_bits(state: &mut [u8], number: u16, value: u128) -> Result<(), &'static str> {
+pub fn set_bits(state: &mut [u8], number: u16, value: u128) -> Result<(), &'static str> {
     /// The upper half of `mxcsr` has to be zero.
     const MXCSR_BITS: u128 = 0xffff;
     bits(state, number)?;

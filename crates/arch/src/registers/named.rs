@@ -3,18 +3,17 @@
 //! A register is told by DWARF's number (System V ABI for x86-64, figure 3.36). The upper halves of the AVX registers have none there,
 //! so they get some of ours.
 
-use super::{FS_BASE, NAMES};
-use dapple_symbols::cfi::{RBP, RIP, RSP};
+use super::{FS_BASE, NAMES, RBP, RIP, RSP};
 use std::ops::Range;
 
 /// The numbers of the low halves of the vector registers.
-pub(crate) const VECTORS: Range<u16> = 17..33;
+pub const VECTORS: Range<u16> = 17..33;
 /// Those of x87's stack, from its top.
-pub(crate) const STACK: Range<u16> = 33..41;
+pub const STACK: Range<u16> = 33..41;
 /// The flags.
-pub(crate) const RFLAGS: u16 = 49;
+pub const RFLAGS: u16 = 49;
 /// Segment registers by DWARF's number, and the bases of two.
-pub(crate) const SEGMENTS: [(u16, &str); 8] = [
+pub const SEGMENTS: [(u16, &str); 8] = [
     (50, "es"),
     (51, "cs"),
     (52, "ss"),
@@ -25,13 +24,12 @@ pub(crate) const SEGMENTS: [(u16, &str); 8] = [
     (59, "gs_base"),
 ];
 /// The state of SSE's arithmetic, and x87's words.
-pub(crate) const WORDS: [(u16, &str, u64); 3] =
-    [(64, "mxcsr", 32), (65, "fctrl", 16), (66, "fstat", 16)];
+pub const WORDS: [(u16, &str, u64); 3] = [(64, "mxcsr", 32), (65, "fctrl", 16), (66, "fstat", 16)];
 /// Ours: the upper halves of the AVX registers.
-pub(crate) const UPPER: Range<u16> = 0x1000..0x1010;
+pub const UPPER: Range<u16> = 0x1000..0x1010;
 
 /// The flags by bit, with what they say when they are set (Intel SDM vol. 1, 3.4.3).
-pub(crate) const FLAGS: [(u32, &str); 13] = [
+pub const FLAGS: [(u32, &str); 13] = [
     (0, "CF"),
     (2, "PF"),
     (4, "AF"),
@@ -48,7 +46,7 @@ pub(crate) const FLAGS: [(u32, &str); 13] = [
 ];
 
 /// Those that may be set: CF, PF, AF, ZF, SF, DF, OF and AC. The others are the kernel's, or what a debugger steps with.
-pub(crate) const SETTABLE: u64 = 0x4_0cd5;
+pub const SETTABLE: u64 = 0x4_0cd5;
 
 /// The ways that vectors may be divided, with other debuggers' names for them: what a lane holds, and its bytes.
 const LANES: [(&str, Holds, u64, [&str; 2]); 10] = [
@@ -66,9 +64,12 @@ const LANES: [(&str, Holds, u64, [&str; 2]); 10] = [
 
 /// What the bits of a register are to people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Holds {
+pub enum Holds {
+    /// An integer with a sign.
     Signed,
+    /// An integer without a sign.
     Unsigned,
+    /// An address.
     Address,
     /// One bit.
     Flag,
@@ -80,19 +81,20 @@ pub(crate) enum Holds {
 
 /// A register, or a part of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Named {
+pub struct Named {
     /// DWARF's number, or one of [`UPPER`].
     pub number: u16,
     /// The bits in front of the part.
     pub skip: u64,
     /// How many bits it has.
     pub bits: u64,
+    /// What they are to people.
     pub holds: Holds,
 }
 
 impl Named {
     /// The register called `name`, without `$`.
-    pub(crate) fn find(name: &str) -> Option<Named> {
+    pub fn find(name: &str) -> Option<Named> {
         let general = |(number, skip, bits)| {
             let holds = match (number, bits) {
                 (RIP | RSP | RBP, 64) => Holds::Address,
@@ -147,7 +149,7 @@ impl Named {
     ///
     /// # Errors
     /// Why there's none; `None`: the register has no lanes.
-    pub(crate) fn lane(register: &str, kind: &str, index: i128) -> Option<Result<Named, String>> {
+    pub fn lane(register: &str, kind: &str, index: i128) -> Option<Result<Named, String>> {
         let (number, bytes) = vector(register)?;
         let lanes = match lanes(register, kind)? {
             Ok(lanes) => lanes,
@@ -172,7 +174,7 @@ impl Named {
 }
 
 /// What the lanes of a vector register are.
-pub(crate) struct Lanes {
+pub struct Lanes {
     bytes: u64,
     hold: Holds,
     /// A sentence on them.
@@ -180,7 +182,7 @@ pub(crate) struct Lanes {
 }
 
 /// The lanes of a vector register that a word stands for; `None`: the register has none.
-pub(crate) fn lanes(register: &str, kind: &str) -> Option<Result<Lanes, String>> {
+pub fn lanes(register: &str, kind: &str) -> Option<Result<Lanes, String>> {
     let (_, bytes) = vector(register)?;
     let mut known = LANES.iter();
     let found = known.find(|(name, _, _, others)| *name == kind || others.contains(&kind));
@@ -200,13 +202,13 @@ pub(crate) fn lanes(register: &str, kind: &str) -> Option<Result<Lanes, String>>
 }
 
 /// A vector register's number among its like, and its bytes.
-pub(crate) fn vector(register: &str) -> Option<(u16, u64)> {
+pub fn vector(register: &str) -> Option<(u16, u64)> {
     let of = |kind, bytes| Some((numbered(register, kind, 16)?, bytes));
     of("xmm", 16).or_else(|| of("ymm", 32))
 }
 
 /// The names of all that can be spoken of, but for parts of general registers and the names of other debuggers.
-pub(crate) fn names() -> impl Iterator<Item = String> {
+pub fn names() -> impl Iterator<Item = String> {
     let numbered = |kind: &'static str, count: u16| (0..count).map(move |n| format!("{kind}{n}"));
     let named = ["pc", "sp", "fp"].into_iter().chain(NAMES);
     let words = WORDS.iter().map(|(_, name, _)| *name);
@@ -223,12 +225,12 @@ pub(crate) fn names() -> impl Iterator<Item = String> {
 }
 
 /// The names of lanes.
-pub(crate) fn lane_names() -> impl Iterator<Item = &'static str> {
+pub fn lane_names() -> impl Iterator<Item = &'static str> {
     LANES.iter().map(|(name, ..)| *name)
 }
 
 /// The name of a register by its number.
-pub(crate) fn name_of(number: u16) -> String {
+pub fn name_of(number: u16) -> String {
     let of = |range: Range<u16>, kind: &str| {
         let is_one = range.contains(&number);
         is_one.then(|| format!("{kind}{}", number - range.start))

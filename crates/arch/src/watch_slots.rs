@@ -6,21 +6,22 @@
 //! the value tells; else it has to be cut exactly.
 
 /// How many registers for addresses the processor has.
-pub(crate) const SLOTS: usize = 4;
+pub const SLOTS: usize = 4;
 
 /// What one register watches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Slot {
-    pub(crate) address: u64,
+pub struct Slot {
+    /// The first byte.
+    pub address: u64,
     /// 1, 2, 4 or 8; divides the address.
-    pub(crate) length: u64,
+    pub length: u64,
     /// Reads, too.
-    pub(crate) reads: bool,
+    pub reads: bool,
 }
 
 /// The fewest slots that watch the range; with `roomy`, they may watch bytes around it. Ranges of more than `SLOTS` words
 /// give more than can be had, but not many more.
-pub(crate) fn pieces(address: u64, length: u64, reads: bool, roomy: bool) -> Vec<Slot> {
+pub fn pieces(address: u64, length: u64, reads: bool, roomy: bool) -> Vec<Slot> {
     let end = address.saturating_add(length);
     let mut at = address;
     let mut pieces = Vec::new();
@@ -56,25 +57,25 @@ fn enclosing(at: u64, end: u64) -> (u64, u64) {
 
 /// Who uses which register. What stays keeps its register: threads get to know changes one by one.
 #[derive(Debug, Default)]
-pub(crate) struct Table {
+pub struct Table {
     slots: [Option<Slot>; SLOTS],
     version: u32,
 }
 
 impl Table {
     /// What each register watches.
-    pub(crate) fn slots(&self) -> &[Option<Slot>; SLOTS] {
+    pub fn slots(&self) -> &[Option<Slot>; SLOTS] {
         &self.slots
     }
 
     /// Grows with each change; 0: nothing was ever watched.
-    pub(crate) fn version(&self) -> u32 {
+    pub fn version(&self) -> u32 {
         self.version
     }
 
     /// Watches what each of `wanted` needs, in this order; for each whether it has it, or how many registers were free for
     /// it. Equal slots are one.
-    pub(crate) fn assign(&mut self, wanted: &[Vec<Slot>]) -> Vec<Result<(), usize>> {
+    pub fn assign(&mut self, wanted: &[Vec<Slot>]) -> Vec<Result<(), usize>> {
         let before = self.slots;
         let mut given: Vec<Slot> = Vec::new();
         let answers = wanted
@@ -110,7 +111,7 @@ impl Table {
     }
 
     /// Which registers watch any of these, as bits.
-    pub(crate) fn mask(&self, slots: &[Slot]) -> u64 {
+    pub fn mask(&self, slots: &[Slot]) -> u64 {
         let bits = self.slots.iter().enumerate();
         bits.filter(|(_, slot)| slot.is_some_and(|slot| slots.contains(&slot)))
             .fold(0, |mask, (index, _)| mask | 1 << index)

@@ -22,7 +22,8 @@ pub struct ShownRegister {
 }
 
 /// What a thread has besides the registers that frames can be asked for: as it is now, so of its innermost frame.
-pub(crate) struct Rest<'a> {
+pub struct Rest<'a> {
+    /// The flags.
     pub flags: u64,
     /// By name.
     pub segments: [(&'static str, u64); 8],
@@ -55,7 +56,7 @@ const MXCSR: [(u32, &str); 14] = [
 ];
 
 /// The registers of a frame in groups. What only the innermost frame has is `None` for others.
-pub(crate) fn groups(general: &Registers, rest: Option<&Rest<'_>>) -> Vec<ShownRegister> {
+pub fn groups(general: &Registers, rest: Option<&Rest<'_>>) -> Vec<ShownRegister> {
     let mut groups = vec![
         group(
             "General",
