@@ -9,8 +9,8 @@ use crate::Address;
 use crate::frame::{PhysicalFrame, Unsaved};
 use crate::modules::{LoadedModule, Modules};
 use dapple_arch::Memory;
-use dapple_arch::registers::{FS_BASE, Registers};
-use dapple_arch::registers::{RBP, RIP, RSP};
+use dapple_arch::abi::CALLEE_SAVED;
+use dapple_arch::registers::{FS_BASE, RIP, RSP, Registers};
 use dapple_symbols::cfi::{CfaRule, RegisterRule, UnwindRules};
 use dapple_symbols::location::{LocationContext, evaluate_cfi};
 use std::borrow::Cow;
@@ -142,9 +142,8 @@ fn cfa_by_rules(
     cfa.filter(|cfa| *cfa != 0).map(Address)
 }
 
-/// What a function must leave as it found it (System V ABI for x86-64, §3.2.1).
 fn is_callee_saved(register: u16) -> bool {
-    matches!(register, 3 | RBP | 12..=15)
+    CALLEE_SAVED.contains(&register)
 }
 
 /// What a frame leaves in the registers that are nobody's to save. The frames of a deep recursion share it.

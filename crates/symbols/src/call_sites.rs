@@ -4,7 +4,8 @@ use crate::dwarf::{Reader, Unit};
 use crate::entries::Entry;
 use crate::functions::FunctionId;
 use crate::location::{Evaluator, Surroundings, Unavailable};
-use dapple_arch::registers::{RBP, RIP, RSP};
+use dapple_arch::abi::CALLEE_SAVED;
+use dapple_arch::registers::{RIP, RSP};
 use gimli::{
     AttributeValue, Expression, LittleEndian, Operation, UnitOffset, Value, constants as dw,
 };
@@ -49,8 +50,8 @@ impl<'a> Evaluator<'_, 'a> {
     /// What was in a register on entry to the function.
     fn on_entry(&self, around: Surroundings<'_, 'a>, register: u16) -> Result<u64, Unavailable> {
         match register {
-            // Callee-saved: what the caller has now.
-            3 | RBP | 12..=15 => {
+            // The caller has them now.
+            _ if CALLEE_SAVED.contains(&register) => {
                 let caller = self.context.caller().ok_or(Unavailable::OptimizedOut)?;
                 caller
                     .register(register)

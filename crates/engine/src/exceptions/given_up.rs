@@ -8,9 +8,8 @@ use super::handlers::{self, Fate};
 use super::{BreakMode, Exception};
 use crate::frame::PhysicalFrame;
 use crate::{Address, unwind};
+use dapple_arch::abi::CALLEE_SAVED;
 
-/// The registers that functions keep for their callers, by their DWARF numbers: rbx, rbp, r12 to r15.
-const KEPT: [u16; 6] = [3, 6, 12, 13, 14, 15];
 /// How much of a frame is looked through for the exception, in words.
 const MOST_WORDS: u64 = 32;
 
@@ -132,7 +131,7 @@ pub(crate) fn why(
 /// The exception that the runtime's functions are about: in a register that one of them keeps, or in the outermost's frame.
 fn object_in(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Object> {
     let kept = |frame: &PhysicalFrame| {
-        let mut kept = KEPT
+        let mut kept = CALLEE_SAVED
             .iter()
             .filter_map(|number| frame.registers.get(*number));
         kept.find_map(|at| space.of_header(Address(at)))

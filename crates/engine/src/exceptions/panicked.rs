@@ -10,6 +10,7 @@ use super::thrown::Thrown;
 use super::{BreakMode, Exception};
 use crate::Address;
 use crate::frame::PhysicalFrame;
+use dapple_arch::abi::CALLEE_SAVED;
 use dapple_arch::registers::RSP;
 use std::path::Path;
 
@@ -19,10 +20,9 @@ const PANICS: &str = "panic_with_hook";
 const MOST_WORDS: u64 = 128;
 /// How many of its callers have begun the panic.
 const CALLERS: usize = 4;
+
 /// How far the payload is from there, in bytes: its callers have it.
 const FARTHEST: u64 = 1 << 14;
-/// The registers that functions keep for their callers, by their DWARF numbers: rbx, rbp, r12 to r15.
-const KEPT: [u16; 6] = [3, 6, 12, 13, 14, 15];
 
 /// The panic that a program aborts for, if it does.
 pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exception> {
@@ -82,7 +82,7 @@ pub(crate) fn description(message: Option<&str>, place: Option<&str>) -> String 
 
 /// What a function keeps in registers and in its frame.
 fn words_of(frame: &PhysicalFrame, space: Space<'_>) -> Vec<Address> {
-    let kept = KEPT
+    let kept = CALLEE_SAVED
         .iter()
         .filter_map(|number| frame.registers.get(*number));
     let mut words: Vec<Address> = kept.map(Address).collect();

@@ -14,9 +14,8 @@ use crate::values::storing::Change;
 use crate::values::{NamedValue, Rendered};
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
-use dapple_arch::registers::extended;
 use dapple_arch::registers::named::{FLAGS, RFLAGS, SETTABLE, name_of as register_name};
-use dapple_arch::registers::{RIP, RSP};
+use dapple_arch::registers::{RIP, RSP, extended};
 
 /// Where a register's value is.
 enum Home {

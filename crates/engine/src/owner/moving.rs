@@ -14,14 +14,13 @@ use crate::session::moving::GotoTarget;
 use crate::stops::{Mode, What};
 use crate::target::linux::ptrace;
 use crate::{Address, Error, ThreadId, unwind};
+use dapple_arch::abi::CALLEE_SAVED;
 use dapple_arch::registers::{NAMES, Registers};
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::lines::LineLookup;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The registers that a callee leaves alone, by their DWARF numbers: rbx, rbp, r12 to r15.
-const KEPT: [u16; 6] = [3, 6, 12, 13, 14, 15];
 /// How many stops a thread may make on its way out.
 const MOST_STOPS: usize = 64;
 /// `syscall`.
@@ -162,7 +161,10 @@ impl Owner {
         let Some((module, body, entry)) = body else {
             return refuse("it has no debug information".into());
         };
-        if let Some(lost) = KEPT.iter().find(|r| physical.registers.get(**r).is_none()) {
+        if let Some(lost) = CALLEE_SAVED
+            .iter()
+            .find(|r| physical.registers.get(**r).is_none())
+        {
             let lost = NAMES.get(usize::from(*lost)).unwrap_or(&"");
             return refuse(format!("what it had in register {lost} is lost"));
         }
@@ -334,7 +336,8 @@ impl Owner {
 /// What a caller finds again.
 fn kept(registers: Registers) -> Vec<Option<u64>> {
     let sp = [dapple_arch::registers::RSP, dapple_arch::registers::RIP];
-    KEPT.iter()
+    CALLEE_SAVED
+        .iter()
         .chain(&sp)
         .map(|number| registers.get(*number))
         .collect()

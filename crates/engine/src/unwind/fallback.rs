@@ -7,8 +7,7 @@ use crate::Address;
 use crate::frame::PhysicalFrame;
 use crate::modules::Modules;
 use dapple_arch::Memory;
-use dapple_arch::registers::{FS_BASE, Registers};
-use dapple_arch::registers::{RBP, RIP, RSP};
+use dapple_arch::registers::{FS_BASE, RBP, RIP, RSP, Registers};
 
 /// The largest frame a frame pointer is believed to span, in bytes.
 const MAX_FRAME: u64 = 16 << 20;

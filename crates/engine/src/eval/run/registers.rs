@@ -5,9 +5,8 @@ use crate::eval::ir::{Expression, Kind};
 use crate::eval::suggest::nearest;
 use crate::values::{Number, Value};
 use dapple_arch::extended_floats::{from_extended, to_extended};
-use dapple_arch::registers::RIP;
 use dapple_arch::registers::named::{self, Holds, Named, RFLAGS, STACK, VECTORS};
-use dapple_arch::registers::{FS_BASE, extended};
+use dapple_arch::registers::{FS_BASE, RIP, extended};
 
 /// The register called `name`, without `$`.
 fn find(name: &str, at: usize) -> Result<Named, Fault> {
