@@ -29,14 +29,12 @@ mod run;
 mod rust_library;
 pub(crate) mod scope;
 mod shown;
-mod suggest;
 mod under;
 
 pub(crate) use article::a_type;
 pub(crate) use completion::complete;
 pub use completion::{Completion, CompletionKind, Completions};
 pub(crate) use lex::ANONYMOUS_NAMESPACE;
-pub(crate) use suggest::nearest;
 pub use under::expression_at;
 
 /// What asks, behind its `$`, whether a function is among the callers.

@@ -35,6 +35,7 @@ pub mod session;
 pub mod signals;
 mod step;
 mod stops;
+mod suggest;
 mod target;
 mod thread_id;
 pub mod untraced;

@@ -1,8 +1,8 @@
 //! Names: variables, functions, constants, and paths that begin where the frame is; and what may have been meant by one that is none.
 
 use super::{Fault, Runner, convert};
-use crate::eval::suggest::nearest;
 use crate::frame::Frame;
+use crate::suggest::nearest;
 use crate::values::{Number, Value};
 use dapple_symbols::functions::Language;
 use dapple_symbols::names::NamePattern;

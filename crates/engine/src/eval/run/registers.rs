@@ -2,7 +2,7 @@
 
 use super::{Fault, Runner, arithmetic};
 use crate::eval::ir::{Expression, Kind};
-use crate::eval::suggest::nearest;
+use crate::suggest::nearest;
 use crate::values::{Number, Value};
 use dapple_arch::extended_floats::{from_extended, to_extended};
 use dapple_arch::registers::named::{self, Holds, Named, RFLAGS, STACK, VECTORS};

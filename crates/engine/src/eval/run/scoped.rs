@@ -5,7 +5,7 @@ use crate::eval::ir::{Binary, Expression};
 use crate::eval::lex;
 use crate::eval::parse;
 use crate::eval::scope::Scope;
-use crate::eval::suggest::nearest;
+use crate::suggest::nearest;
 use crate::values::{Number, Reader, Value};
 use dapple_symbols::functions::Language;
 use std::sync::Arc;

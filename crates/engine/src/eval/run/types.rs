@@ -3,9 +3,9 @@
 use super::{Fault, MAX_STEPS, Runner, cast};
 use crate::Address;
 use crate::eval::ir::{Expression, Form, Kind, Scalar, TypeName};
-use crate::eval::suggest::nearest;
 use crate::eval::{ANONYMOUS_NAMESPACE, a_type};
 use crate::modules::LoadedModule;
+use crate::suggest::nearest;
 use crate::values::view::{LONG, View};
 use crate::values::{Contents, Number, Value, names};
 use dapple_symbols::functions::Language;

@@ -1,6 +1,6 @@
 //! What may be meant by a path where no file is.
 
-use crate::eval::nearest;
+use crate::suggest::nearest;
 use std::fs;
 use std::path::{Path, PathBuf};
 
