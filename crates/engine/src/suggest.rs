@@ -1,15 +1,27 @@
 //! The name that was meant.
 
+/// Longer names, in bytes, are near to none.
+const LONGEST: usize = 128;
+
 /// The candidate nearest to `name`, when it is near enough to have been meant.
 pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {
+    if name.len() > LONGEST {
+        return None;
+    }
     let allowed = name.chars().count() / 3 + 1;
+    let lower = name.to_lowercase();
     candidates
         .take(2000)
-        .filter(|candidate| candidate.len() <= 128 && !candidate.is_empty() && *candidate != name)
-        .map(|candidate| (distance(name, candidate), candidate))
+        .filter(|candidate| {
+            candidate.len() <= LONGEST && !candidate.is_empty() && *candidate != name
+        })
+        .map(|candidate| {
+            let distance = strsim::osa_distance(&lower, &candidate.to_lowercase());
+            (distance, candidate)
+        })
         .filter(|(distance, candidate)| {
             *distance <= allowed && *distance < candidate.chars().count()
         })
@@ -19,32 +31,6 @@ pub(crate) fn nearest<'a>(
             (*distance, first(candidate) != first(name))
         })
         .map(|(_, candidate)| candidate)
-}
-
-/// How many insertions, deletions, replacements and swaps of neighbours lead from one to the other.
-fn distance(from: &str, to: &str) -> usize {
-    let from: Vec<char> = from
-        .chars()
-        .take(128)
-        .flat_map(char::to_lowercase)
-        .collect();
-    let to: Vec<char> = to.chars().flat_map(char::to_lowercase).collect();
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, b) in to.iter().enumerate() {
-            let replace = last[j] + usize::from(a != b);
-            let mut best = replace.min(last[j + 1] + 1).min(row[j] + 1);
-            let is_swap = i > 0 && j > 0 && from[i - 1] == *b && to[j - 1] == *a;
-            if is_swap {
-                best = best.min(before[j - 1] + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[to.len()]
 }
 
 #[cfg(test)]

@@ -39,25 +39,9 @@ pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|known| {
             (
                 *known,
-                distance(&name.to_lowercase(), &known.to_lowercase()),
+                strsim::levenshtein(&name.to_lowercase(), &known.to_lowercase()),
             )
         })
         .min_by_key(|(_, distance)| *distance)?;
     (distance <= known.len().max(name.len()) / 4).then_some(known)
-}
-
-/// Levenshtein's distance in characters.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

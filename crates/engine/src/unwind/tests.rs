@@ -1,6 +1,7 @@
 //! Literal stacks of code that no module describes.
 
 use super::*;
+use dapple_arch::registers::RBP;
 use std::collections::BTreeMap;
 
 /// Memory as bytes at addresses.

@@ -279,7 +279,7 @@ fn info(session: &mut Session, topic: &str) -> anyhow::Result<Flow> {
         [] => {
             let similar = TOPICS
                 .iter()
-                .map(|known| (super::distance(topic, known), *known))
+                .map(|known| (strsim::levenshtein(topic, known), *known))
                 .min();
             if let Some((distance, known)) = similar
                 && distance <= known.len().div_ceil(3)

@@ -133,6 +133,11 @@ pub fn find(name: &str) -> anyhow::Result<&'static Command> {
 
 /// The command that a misspelt name is most like: of ours, or what a word of another debugger means.
 fn nearest(name: &str) -> Option<String> {
+    /// Longer words, in bytes, are like none.
+    const LONGEST: usize = 64;
+    if name.len() > LONGEST {
+        return None;
+    }
     let names = all()
         .flat_map(|command| command.aliases.iter().copied().chain([command.name]))
         .map(|known| (known, known.to_owned()));
@@ -145,7 +150,7 @@ fn nearest(name: &str) -> Option<String> {
         .chain(others)
         .filter(|(known, _)| known.len() > 2);
     let (distance, known, meant) = known
-        .map(|(known, meant)| (distance(name, known), known, meant))
+        .map(|(known, meant)| (strsim::levenshtein(name, known), known, meant))
         .min_by_key(|(distance, ..)| *distance)?;
     (distance <= known.len().div_ceil(3)).then_some(meant)
 }
@@ -178,21 +183,6 @@ pub fn names_starting_with(start: &str) -> Vec<String> {
         .filter(|name| name.starts_with(start))
         .map(str::to_owned)
         .collect()
-}
-
-/// How many letters have to be put in, taken out or replaced to get from one word to the other (Levenshtein).
-fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().take(64).enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[to.len()]
 }
 
 /// A number that a command needs, or a sentence.
