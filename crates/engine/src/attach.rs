@@ -1,6 +1,6 @@
 //! What to attach to and how.
 
-use crate::forks::FollowForks;
+use crate::target::follow_forks::FollowForks;
 pub use dapple_symbols::indexing::IndexCache;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,9 +1,10 @@
-//! Breakpoints in three layers: what the user asked for ([`model`], and [`function`] for names), the bytes in memory ([`site`]), and how a thread
-//! gets past such a byte without others missing it ([`displaced`]). What a breakpoint does besides stopping is in [`options`].
-//! Data is watched by the processor ([`watch`]).
+//! Breakpoints in three layers: what the user asks for ([`wanted`], kept in [`model`]; [`function`] for names), the bytes in memory ([`site`]), and
+//! how a thread gets past such a byte without others missing it ([`displaced`]). What a breakpoint does besides stopping is in [`options`].
+//! Data ([`data`]) is watched by the processor ([`dapple_arch::watch_slots`]).
 
 pub(crate) mod choice;
 pub(crate) mod condition;
+pub(crate) mod data;
 pub(crate) mod displaced;
 pub(crate) mod function;
 pub(crate) mod hits;
@@ -13,3 +14,4 @@ pub(crate) mod options;
 pub(crate) mod refusal;
 pub(crate) mod site;
 pub(crate) mod temporary;
+pub(crate) mod wanted;

@@ -4,8 +4,9 @@
 //! writes is told as it comes. What leaves the group (setsid(2)), as a compiler cache's server does, is meant to stay.
 
 use crate::ThreadId;
-use crate::event::{ExitStatus, Stream};
+use crate::target::exit_status::ExitStatus;
 use crate::target::linux::untraced::{Guard, before_exec};
+use crate::target::stream::Stream;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{

@@ -1,13 +1,17 @@
 //! What the engine tells without being asked.
 
+use crate::breakpoints::data::{DataBreakpointState, DataHit};
+use crate::breakpoints::wanted::BreakpointState;
 use crate::exceptions::Runtimes;
+use crate::inspect::kept::KeptValue;
 use crate::modules::ModuleInfo;
-use crate::session::kept::KeptValue;
-use crate::session::watching::{DataBreakpointState, DataHit};
-use crate::session::{BreakpointState, ProcessInfo, SourcePosition};
+pub use crate::natvis::problem::PresentationProblem;
+use crate::session::SourcePosition;
+pub use crate::target::exit_status::ExitStatus;
+use crate::target::process_info::ProcessInfo;
+pub use crate::target::stream::Stream;
 pub use crate::written::Written;
 use crate::{Address, ThreadId};
-use std::fmt;
 use std::path::PathBuf;
 
 /// Something happened to the debuggee. Sent in the order in which it happened.
@@ -31,7 +35,7 @@ pub enum Event {
     /// A breakpoint wrote its message; the program went on.
     Logged(Logged),
     /// A breakpoint on data was found, moved or lost outside of a command's own answer. One that is gone
-    /// ([`crate::session::watching::DataRefusal::Gone`]) is forgotten.
+    /// ([`crate::breakpoints::data::DataRefusal::Gone`]) is forgotten.
     DataBreakpointChanged(DataBreakpointState),
     /// The program wrote.
     Output {
@@ -91,7 +95,7 @@ pub enum Event {
         /// The file, which is not the user's to change.
         file: PathBuf,
     },
-    /// The program has a child ([`FollowForks::Both`](crate::forks::FollowForks::Both)), which is held: see
+    /// The program has a child ([`FollowForks::Both`](crate::target::follow_forks::FollowForks::Both)), which is held: see
     /// [`Session::hand_child_over`](crate::Session::hand_child_over).
     Forked {
         /// Its id.
@@ -99,7 +103,7 @@ pub enum Event {
         /// Its name.
         name: String,
     },
-    /// The session is about this child of the program from now on ([`FollowForks::Child`](crate::forks::FollowForks::Child)); the
+    /// The session is about this child of the program from now on ([`FollowForks::Child`](crate::target::follow_forks::FollowForks::Child)); the
     /// program itself was let go. Its threads are told of as ended.
     Followed(ProcessInfo),
     /// Which runtimes of languages the program has: once the libraries are known that it begins with, and when more come.
@@ -110,35 +114,6 @@ pub enum Event {
     Executed,
     /// The program ended. The last event.
     Exited(ExitStatus),
-}
-
-/// What is wrong with the user's own presentation of types. It is shown as a sentence.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum PresentationProblem {
-    /// A whole file.
-    Unreadable {
-        /// As it was given.
-        file: PathBuf,
-        /// Why it can't be read.
-        reason: String,
-    },
-    /// Something in a file: a sentence that names it and the line.
-    Inside(String),
-}
-
-impl fmt::Display for PresentationProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PresentationProblem::Unreadable { file, reason } => {
-                write!(
-                    f,
-                    "cannot read the Natvis file {}: {reason}",
-                    file.display()
-                )
-            }
-            PresentationProblem::Inside(sentence) => f.write_str(sentence),
-        }
-    }
 }
 
 /// A breakpoint's message.
@@ -192,24 +167,6 @@ impl StopReason {
         let report = ExceptionKind::Report;
         matches!(self, StopReason::Exception { kind, .. } if *kind == report)
     }
-}
-
-/// An output stream of the program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stream {
-    /// Standard output.
-    Stdout,
-    /// Standard error.
-    Stderr,
-}
-
-/// How a program ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExitStatus {
-    /// It exited with this code, 0..=255.
-    Code(i32),
-    /// This signal killed it.
-    Signal(i32),
 }
 
 /// A thread's stop.

@@ -5,42 +5,13 @@
 
 use crate::exceptions::sanitizer::trapped_check;
 use crate::signals;
+use crate::target::memory_map::Mapping;
+use crate::target::signal_info::SignalInfo;
 use iced_x86::{
     Code, Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
     Register,
 };
 use std::fmt::Write;
-
-/// What `siginfo_t` says (sigaction(2)). Which of its union's fields mean something depends on the signal and its code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct SignalInfo {
-    /// `si_signo`.
-    pub(crate) number: i32,
-    /// `si_code`: above 0 the kernel's reason, else how a program sent it.
-    pub(crate) code: i32,
-    /// `si_addr`, of meaning for faults only.
-    pub(crate) address: u64,
-    /// `si_pid` of a signal that was sent, and of SIGCHLD.
-    pub(crate) sender: i32,
-    /// `si_status` of SIGCHLD, the low half of `si_value` of a queued one.
-    pub(crate) status: i32,
-    /// `si_syscall` of SIGSYS.
-    pub(crate) system_call: i32,
-}
-
-/// A range of the process's memory, as `/proc/PID/maps` has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mapping {
-    pub(crate) start: u64,
-    pub(crate) end: u64,
-    pub(crate) read: bool,
-    pub(crate) write: bool,
-    pub(crate) execute: bool,
-    /// Where in the file it begins, in bytes.
-    pub(crate) offset: u64,
-    /// The file, `[stack]`, `[heap]` …; empty for anonymous memory.
-    pub(crate) name: String,
-}
 
 impl Mapping {
     fn rights(&self) -> &'static str {

@@ -6,25 +6,13 @@
 //! confirms. If that does not come, the first takes the child back and lets it go.
 
 use crate::private_folder::PrivateFolder;
+pub use crate::target::follow_forks::FollowForks;
 use crate::target::linux::handover::Parked;
 use crate::target::linux::launcher::{self, own_user, peer};
 use std::io::{self, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// Which process a session is about when its program has forked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum FollowForks {
-    /// The one it was about; children run on as if there were no debugger.
-    #[default]
-    Parent,
-    /// The child; the parent is let go. A child that shares its parent's memory (vfork(2), posix_spawn(3)) is followed when it runs
-    /// a program of its own.
-    Child,
-    /// The one it was about; children are held, and told of by [`Event::Forked`](crate::Event::Forked).
-    Both,
-}
 
 /// How often is looked whether somebody has come.
 const TICK: Duration = Duration::from_millis(5);

@@ -3,19 +3,21 @@
 
 pub(crate) mod declarations;
 pub(crate) mod kept;
+pub(crate) mod memory;
 pub(crate) mod signals;
+pub(crate) mod threads;
 
 use crate::disassembly::{self, Instruction, Window};
 use crate::eval::calls::Calls;
 use crate::eval::{Completions, Parsed, Statement};
 use crate::exceptions::{Exception, StackTrace, TraceFrame};
-use crate::faults::Mapping;
 use crate::frame::{Frame, FrameId, Stack, StackCache};
+use crate::inspect::memory::{MOST_MEMORY, MemoryRead};
+use crate::inspect::threads::ThreadInfo;
 use crate::live::Live;
 use crate::modules::{ModuleDetails, ModuleInfo, Modules};
 use crate::pages::Pages;
-use crate::session::ThreadInfo;
-use crate::session::memory::{MOST_MEMORY, MemoryRead};
+use crate::target::memory_map::Mapping;
 use crate::values::{Contents, Format, NamedValue, Reader, Rendered, Value, VariableKind};
 use crate::{Address, Error, ThreadId, eval};
 use dapple_arch::Memory;

@@ -1,8 +1,8 @@
 //! What to start and how.
 
 use crate::Error;
-use crate::forks::FollowForks;
 use crate::launcher::Launcher;
+use crate::target::follow_forks::FollowForks;
 use crate::target::linux::check;
 pub use dapple_symbols::indexing::IndexCache;
 use std::ffi::OsString;

@@ -49,16 +49,17 @@ mod writing_down;
 
 use crate::breakpoints::model::Model;
 use crate::breakpoints::site::{PatchedMemory, Reason};
-use crate::event::{ExitStatus, Stop, StopReason};
+use crate::event::{Stop, StopReason};
 use crate::exceptions::Exception;
 use crate::frame::StackCache;
 use crate::indexing::Indexing;
 use crate::launch::{IndexCache, LaunchOptions};
 use crate::modules::Modules;
-use crate::session::{ProcessInfo, Start};
 use crate::signals::SignalTable;
 use crate::step::Places;
 use crate::stops::{Action, Actions, How, Mode, Stops};
+use crate::target::exit_status::ExitStatus;
+use crate::target::process_info::{ProcessInfo, Start};
 use crate::values::NamedValue;
 
 use crate::target::linux::guardian::Guardian;

@@ -21,14 +21,19 @@ pub mod watching;
 
 use crate::attach::AttachOptions;
 pub use crate::breakpoints::options::BreakpointOptions;
+pub use crate::breakpoints::wanted::{
+    Asked, BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint, Resolution,
+};
 use crate::eval::Completions;
 use crate::frame::{FrameId, Stack};
 use crate::inspect::Inspect;
+pub use crate::inspect::threads::ThreadInfo;
 use crate::launch::LaunchOptions;
 use crate::modules::{ModuleDetails, ModuleInfo};
 use crate::owner::Owner;
-use crate::target::linux::privileges;
+pub use crate::step::options::{Pace, StepKind, StepOptions, StepUnit};
 pub use crate::target::linux::wait::Waker;
+pub use crate::target::process_info::{ProcessInfo, Start};
 use crate::values::{Format, NamedValue, Rendered, Value};
 use crate::{Address, Error, Event, ThreadId};
 use crossbeam_channel::Sender;
@@ -38,7 +43,7 @@ pub use keeper::Keep;
 use keeper::Keeper;
 pub use sources::{SourceFile, SourcesOf};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A debuggee under control. Methods block until the owner thread has answered, which it does at once: resuming
 /// commands return when the debuggee runs, and its stop arrives as an [`Event`].
@@ -47,185 +52,6 @@ use std::path::{Path, PathBuf};
 pub struct Session {
     keeper: Keeper,
     process: ProcessInfo,
-}
-
-/// What the user asked of a source line.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LineBreakpoint {
-    /// 1-based.
-    pub line: u32,
-    /// 1-based, in bytes: of several statements on the line the one that it is in; before the second, or `None`: where the
-    /// line begins.
-    pub column: Option<u32>,
-    /// In copies of the source, too: those that have its base name and its content, by the MD5s of the debug information or
-    /// by the files themselves.
-    pub copies: bool,
-    /// What it does besides stopping.
-    pub options: BreakpointOptions,
-}
-
-/// What the user asked of an instruction.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct InstructionBreakpoint {
-    /// Where it begins.
-    pub address: Address,
-    /// What the breakpoint does besides stopping.
-    pub options: BreakpointOptions,
-}
-
-impl From<Address> for InstructionBreakpoint {
-    fn from(address: Address) -> Self {
-        InstructionBreakpoint {
-            address,
-            options: BreakpointOptions::default(),
-        }
-    }
-}
-
-/// What the user asked of a function.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FunctionBreakpoint {
-    /// The function, or several: see [`dapple_symbols::names::NamePattern`]. All of a name's overloads, instances and
-    /// inlined copies are meant. `*0x401136` is an address. Functions that only a symbol table has are taken where no other is of that name;
-    /// `main` is the program's own, in Rust `CRATE::main`.
-    pub name: String,
-    /// What it does besides stopping.
-    pub options: BreakpointOptions,
-}
-
-/// What has become of a breakpoint.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BreakpointState {
-    /// Stable while the breakpoint is: what is asked for again keeps it when a list is set anew. From 1.
-    pub id: i64,
-    /// What it was asked for on.
-    pub asked: Asked,
-    /// Where it is.
-    pub resolution: Resolution,
-    /// Of a line in a file that no module names: files that may be meant, of the same name in another folder, or of nearly the same
-    /// name. At most a few.
-    pub similar: Vec<PathBuf>,
-}
-
-impl BreakpointState {
-    /// Why it isn't set; `None`: it is.
-    pub fn problem(&self) -> Option<&str> {
-        match &self.resolution {
-            Resolution::Resolved { .. } => None,
-            Resolution::Pending(why) | Resolution::Failed(why) => Some(why),
-        }
-    }
-}
-
-/// What a breakpoint was asked for on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
-    /// A line.
-    Line {
-        /// The file as requested.
-        file: PathBuf,
-        /// The line as requested.
-        line: u32,
-    },
-    /// A function.
-    Function {
-        /// The name as requested.
-        name: String,
-    },
-    /// An address.
-    Address(Address),
-}
-
-/// Where a breakpoint is, or why nowhere.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Resolution {
-    /// Armed at these addresses.
-    Resolved {
-        /// The source at the first location: for a line, the one that has the code, in the file as requested. A
-        /// function may have none.
-        position: Option<SourcePosition>,
-        /// Every location.
-        addresses: Vec<Address>,
-        /// The functions that a name has led to: short names, in C and C++ with their parameters; each once, the first
-        /// few of a module.
-        functions: Vec<String>,
-        /// That it isn't where it was asked for: a line without code has it on the next one of its function. Or that it is not
-        /// in all places where it should be, or that others have functions of the name, too.
-        remark: Option<String>,
-    },
-    /// No module knows the file or the function yet, or there is no memory at the address; one loaded later may. The text says what
-    /// was looked for.
-    Pending(String),
-    /// It can't be: the text says why, and what is near.
-    Failed(String),
-}
-
-/// What a step ends at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StepKind {
-    /// The next line of this frame, or its caller's when it returns.
-    Over,
-    /// The next line, or the first of a function with source that the line calls.
-    Into,
-    /// After this frame has returned, in its caller.
-    Out,
-    /// One machine instruction, into calls.
-    Instruction,
-    /// One machine instruction, over what it calls.
-    OverInstruction,
-}
-
-impl StepKind {
-    /// Whether it goes by lines of the source, and not by instructions.
-    pub(crate) fn is_by_line(self) -> bool {
-        matches!(self, StepKind::Over | StepKind::Into | StepKind::Out)
-    }
-}
-
-/// What a step over or into goes to the next of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum StepUnit {
-    /// The next line.
-    #[default]
-    Line,
-    /// The next statement, on the same line too: told by the columns of the line table, and by what stands between them in the
-    /// source. Without columns, as far as the next line.
-    Statement,
-}
-
-/// How the code of a step is run. It makes no difference to where the step ends, which tests compare.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Pace {
-    /// Up to the next jump at once; from the places where a line that takes long, a loop, may be left.
-    #[default]
-    Usual,
-    /// With a stop at each instruction.
-    EachInstruction,
-    /// Up to the places where the line may be left at once, however short it is.
-    ToExits,
-}
-
-/// How a step is to be made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct StepOptions {
-    /// The other threads are held, as by [`Session::resume_only`].
-    pub alone: bool,
-    /// How the code of a step over, into or out is run.
-    pub pace: Pace,
-    /// How far a step over or into goes.
-    pub unit: StepUnit,
-    /// Of a step into: the one call to go into, whoever's it is, by [`Session::step_targets`]. A step that doesn't come to it
-    /// ends as a step over.
-    pub target: Option<stepping::Callee>,
-}
-
-/// A thread as shown to the user.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ThreadInfo {
-    /// Its id.
-    pub id: ThreadId,
-    /// Its name (`/proc/PID/task/TID/comm`); empty where that isn't known, as of most threads of a core file.
-    pub name: String,
 }
 
 /// How to take leave of the debuggee.
@@ -237,44 +63,6 @@ pub enum Leave {
     Detach,
     /// As that, but stopped by SIGSTOP: it runs on by SIGCONT.
     Suspend,
-}
-
-/// The process, as told at its start.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProcessInfo {
-    /// Its id.
-    pub pid: i32,
-    /// The executable, absolute.
-    pub program: PathBuf,
-    /// How it came under control.
-    pub start: Start,
-    /// It is, or descends from, what a debugger has launched: it is killed when that is.
-    pub of_launched: bool,
-    /// A stop signal held it when it was attached to: it runs on only when it has got SIGCONT, too.
-    pub stopped: bool,
-}
-
-impl ProcessInfo {
-    /// What it runs without that the file of its program gives it, because it is debugged: `of user 0`. (The system gives a program that is traced no
-    /// privileges that its tracer hasn't.)
-    pub fn lost_privileges(&self) -> Option<String> {
-        match self.start {
-            Start::Launched => privileges::lost(ThreadId(self.pid), &self.program),
-            // It had begun before.
-            Start::Attached | Start::PostMortem => None,
-        }
-    }
-}
-
-/// How a process came under control.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Start {
-    /// The debugger has started it.
-    Launched,
-    /// It ran already.
-    Attached,
-    /// It has ended, and left a core file.
-    PostMortem,
 }
 
 impl Session {

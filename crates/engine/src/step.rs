@@ -22,6 +22,7 @@ mod code;
 mod exits;
 mod judging;
 mod leaving;
+pub(crate) mod options;
 mod position;
 mod skip;
 mod source;
@@ -31,8 +32,8 @@ mod through;
 
 use crate::Address;
 use crate::modules::{LoadedModule, Modules};
-use crate::session::stepping::Callee;
-use crate::session::{Pace, StepKind, StepOptions, StepUnit};
+use crate::step::options::Callee;
+use crate::step::options::{Pace, StepKind, StepOptions, StepUnit};
 use crate::unwind;
 use code::Instruction;
 pub(crate) use code::is_system_call;

@@ -20,50 +20,12 @@ mod children;
 mod threads;
 
 use crate::ThreadId;
-use crate::event::ExitStatus;
-use crate::forks::FollowForks;
+use crate::target::exit_status::ExitStatus;
+use crate::target::follow_forks::FollowForks;
+use crate::target::wait_event::{WaitEvent, What};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use threads::{State, Thread, Threads};
-
-/// Something wait4(2) told of a thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct WaitEvent {
-    pub(crate) thread: ThreadId,
-    pub(crate) what: What,
-}
-
-/// What it told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
-    /// It is gone.
-    Exited(ExitStatus),
-    /// It is about to go (PTRACE_EVENT_EXIT).
-    Exiting,
-    /// A signal is about to be delivered, SIGTRAP among them.
-    Signal(i32),
-    /// It obeys an interrupt, or begins (PTRACE_EVENT_STOP with SIGTRAP).
-    Interrupted {
-        /// It has also trapped; that comes as the next signal, before it executes anything.
-        trap_pending: bool,
-    },
-    /// A stop signal has stopped the process (PTRACE_EVENT_STOP with that signal).
-    Group(i32),
-    /// It has begun a thread.
-    NewThread(ThreadId),
-    /// It has begun a process.
-    NewProcess {
-        child: ThreadId,
-        /// The child runs in the same memory until it execs or ends, and its maker waits for that (vfork(2)).
-        shares_memory: bool,
-    },
-    /// The process runs another program; the calling thread, `former`, has taken the process's id.
-    Executed { former: ThreadId },
-    /// It is about to make a system call, which it was to stop for (PTRACE_SYSCALL).
-    Calling,
-    /// A stop of no interest.
-    Other,
-}
 
 /// How a thread runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,15 +5,17 @@
 //! come as [`Event`]s, as a debuggee's do. It is a child of this process, or of the launcher in a client's terminal
 //! ([`crate::launcher`]), and is killed with the debugger, unless it was let go: a guard sees to that here, the launcher there.
 
-use crate::event::ExitStatus;
+use crate::inspect::threads::ThreadInfo;
 use crate::launch::{LaunchOptions, ProcessGroup};
 use crate::launcher::Launcher;
-use crate::session::{Leave, ProcessInfo, Start, ThreadInfo};
+use crate::session::Leave;
+use crate::target::exit_status::ExitStatus;
 use crate::target::linux::input::Input;
 use crate::target::linux::output::Output;
 use crate::target::linux::streams::Streams;
 use crate::target::linux::untraced::{Guard, Handle, before_exec};
 use crate::target::linux::{attach, check, process};
+use crate::target::process_info::{ProcessInfo, Start};
 use crate::{Error, Event, ThreadId};
 use crossbeam_channel::Sender;
 use std::ffi::OsStr;

@@ -12,10 +12,10 @@ use crate::breakpoints::function::{self, Places};
 use crate::breakpoints::options::{Act, BreakpointOptions, Rules};
 use crate::breakpoints::refusal::Refusal;
 use crate::breakpoints::temporary::Temporary;
-use crate::modules::{LoadedModule, Modules};
-use crate::session::{
+use crate::breakpoints::wanted::{
     Asked, BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint, Resolution,
 };
+use crate::modules::{LoadedModule, Modules};
 use crate::{Address, Error};
 use answers::{Answer, Location, Said, ask_copies, ask_function, ask_line};
 use dapple_symbols::functions::SourcePosition;

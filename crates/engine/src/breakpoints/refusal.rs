@@ -1,7 +1,7 @@
 //! Why a byte can't be put somewhere.
 
 use crate::Address;
-use crate::session::Resolution;
+use crate::breakpoints::wanted::Resolution;
 use std::fmt;
 
 /// Why a location could not be armed.

@@ -1,6 +1,6 @@
 //! Which threads a temporary breakpoint stops, and whether it has.
 
-use crate::session::watching::FrameOnStack;
+use crate::breakpoints::data::FrameOnStack;
 use crate::{Address, ThreadId};
 
 /// What makes a breakpoint a temporary one.

@@ -2,7 +2,6 @@
 
 use super::Inspect;
 use crate::frame::FrameId;
-use crate::session::declarations::VariableList;
 use crate::{Address, Error};
 use dapple_symbols::functions::SourcePosition;
 
@@ -44,4 +43,13 @@ pub(crate) fn code_position(threads: &dyn Inspect, address: Address) -> Option<S
         })
     };
     declaration.or_else(row).filter(|at| at.line != 0)
+}
+
+/// A list of a frame's variables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VariableList {
+    /// [`Session::variables`](crate::Session::variables).
+    Visible,
+    /// [`Session::statics`](crate::Session::statics).
+    Statics,
 }

@@ -4,10 +4,11 @@ use super::Inspect;
 use crate::exceptions::cpp::Space;
 use crate::exceptions::thrown::Thrown;
 use crate::exceptions::{BreakMode, Exception, given_up, panicked, sanitizer};
-use crate::faults::{self, Scene, SignalInfo};
+use crate::faults::{self, Scene};
 use crate::frame::PhysicalFrame;
 use crate::signals;
 use crate::target::linux::ptrace::UserRegisters;
+use crate::target::signal_info::SignalInfo;
 use crate::unwind;
 use crate::{Address, ThreadId};
 

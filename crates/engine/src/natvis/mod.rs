@@ -5,8 +5,8 @@
 //! A file comes from anywhere: what is wrong in it is told with its line, and how much its expressions may cost is bounded.
 
 use crate::eval::scope::Outside;
-use crate::event::PresentationProblem;
 use crate::modules::LoadedModule;
+use crate::natvis::problem::PresentationProblem;
 use dapple_symbols::types::TypeId;
 use model::{Place, TypeEntry};
 use present::Candidate;
@@ -26,6 +26,7 @@ mod nodes;
 mod parse;
 mod patterns;
 mod present;
+pub(crate) mod problem;
 
 pub(crate) use evaluate::{Wanted, wanted_view};
 pub(crate) use expand::{Elements, Parts};

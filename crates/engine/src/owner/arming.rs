@@ -8,7 +8,7 @@ use crate::breakpoints::displaced::decode;
 use crate::breakpoints::model::Arm;
 use crate::breakpoints::refusal::Refusal;
 use crate::breakpoints::site::Reason;
-use crate::session::BreakpointState;
+use crate::breakpoints::wanted::BreakpointState;
 use crate::target::linux::process;
 use crate::{Address, Event};
 

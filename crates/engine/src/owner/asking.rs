@@ -5,6 +5,7 @@
 //! unless the breakpoint then stops the thread, all go on as if nothing had been. A step goes on, too.
 
 use super::Owner;
+use crate::breakpoints::data::DataHit;
 use crate::breakpoints::log::{self, Format, Message, Shown};
 use crate::breakpoints::model::Place;
 use crate::breakpoints::options::Act;
@@ -16,7 +17,6 @@ use crate::event::{Logged, Stop, StopReason};
 use crate::frame::{Frame, FrameId};
 use crate::inspect::Inspect;
 use crate::session::SourcePosition;
-use crate::session::watching::DataHit;
 use crate::values::{Reader, Value};
 use crate::{Address, Error, Event, ThreadId};
 

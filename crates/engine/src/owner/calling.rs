@@ -15,9 +15,10 @@ use crate::calls::{Call, CallOptions, CallThreads, Laid, MOST_LEFT, Returned};
 use crate::event::{Stop, StopReason};
 use crate::inspect::Inspect;
 use crate::modules::LoadedModule;
-use crate::stops::{Mode, What};
+use crate::stops::Mode;
 use crate::target::linux::ptrace::{self, UserRegisters, WholeSignal};
 use crate::target::linux::wait;
+use crate::target::wait_event::What;
 use crate::values::results::{self, ResultRegisters};
 use crate::values::{Contents, Number, Value};
 use crate::{Address, Error, ThreadId};
@@ -271,7 +272,8 @@ impl Owner {
             copied: None,
         });
         let follow = self.stops.follow_now();
-        self.stops.follow(crate::forks::FollowForks::Parent);
+        self.stops
+            .follow(crate::target::follow_forks::FollowForks::Parent);
         match options.threads {
             CallThreads::One => {
                 self.stops.hold_all_but(Some(thread));

@@ -1,11 +1,12 @@
 //! What can be asked to be done.
 
 use super::Owner;
-use crate::forks::FollowForks;
-use crate::session::{
-    BreakpointState, FunctionBreakpoint, InstructionBreakpoint, Leave, LineBreakpoint,
+use crate::breakpoints::wanted::{
+    BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint,
 };
+use crate::session::Leave;
 use crate::stops::Mode;
+use crate::target::follow_forks::FollowForks;
 use crate::target::linux::{process, ptrace};
 use crate::{Error, Event, ThreadId};
 use std::path::Path;

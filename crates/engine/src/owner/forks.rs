@@ -2,12 +2,12 @@
 
 use super::{Control, Owner};
 use crate::breakpoints::site::PatchedMemory;
-use crate::event::ExitStatus;
 use crate::forks::HandedOver;
-use crate::session::ProcessInfo;
 use crate::stops::{Memory, Mode, Stops};
+use crate::target::exit_status::ExitStatus;
 use crate::target::linux::memory::ProcessMemory;
 use crate::target::linux::{handover, process, ptrace, wait};
+use crate::target::process_info::ProcessInfo;
 use crate::{Error, Event, ThreadId};
 
 /// Children that are more than let go.

@@ -5,14 +5,14 @@
 //! exception lands and a jump goes have sites, too; a thread with such a frame that comes there gets one at its landing.
 
 use super::Owner;
+use crate::breakpoints::data::{DataTarget, FrameOnStack};
 use crate::breakpoints::site::Reason;
 use crate::event::StopReason;
-use crate::faults::Mapping;
 use crate::frame::FrameId;
 use crate::inspect::Inspect;
-use crate::session::watching::{DataTarget, FrameOnStack};
 use crate::step;
 use crate::target::linux::process;
+use crate::target::memory_map::Mapping;
 use crate::{Address, ThreadId};
 
 /// The DWARF number of the register with a function's second argument (System V ABI for x86-64, §3.2.3).

@@ -5,11 +5,12 @@
 
 use super::Owner;
 use crate::ThreadId;
-use crate::stops::{How, WaitEvent};
+use crate::stops::How;
 use crate::target::linux::guardian::Guardian;
 use crate::target::linux::memory::ProcessMemory;
 use crate::target::linux::ptrace;
 use crate::target::linux::wait::{self, Waited};
+use crate::target::wait_event::WaitEvent;
 use std::io;
 
 /// Somebody who watches over a process; without one a debugger that is killed does harm, but it works.

@@ -3,10 +3,11 @@
 use super::Owner;
 use crate::ThreadId;
 use crate::breakpoints::displaced::decode;
-use crate::session::Start;
 use crate::step::is_system_call;
-use crate::stops::{How, Mode, WaitEvent, What};
+use crate::stops::{How, Mode};
 use crate::target::linux::hold::Run;
+use crate::target::process_info::Start;
+use crate::target::wait_event::{WaitEvent, What};
 
 impl Owner {
     /// A thread has stopped.

@@ -5,10 +5,10 @@
 //! an exception: it is never writable, and whoever writes into it means to change it.
 
 use super::Owner;
-use crate::faults::Mapping;
 use crate::inspect::Inspect;
 use crate::session::memory::{MemoryWrite, PartialWrite};
 use crate::target::linux::process;
+use crate::target::memory_map::Mapping;
 use crate::{Address, Error};
 use dapple_arch::Memory;
 

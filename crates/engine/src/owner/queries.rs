@@ -2,15 +2,15 @@
 
 use super::Owner;
 use crate::exceptions::Exception;
-use crate::faults::Mapping;
 use crate::frame::{Frame, StackCache};
+use crate::inspect::threads::ThreadInfo;
 use crate::inspect::{Inspect, Stacks};
 use crate::live::Live;
 use crate::modules::Modules;
-use crate::session::ThreadInfo;
 use crate::stops::Mode;
 use crate::target::linux::ptrace::UserRegisters;
 use crate::target::linux::{process, ptrace};
+use crate::target::memory_map::Mapping;
 use crate::values::NamedValue;
 use crate::{Error, ThreadId};
 use dapple_arch::Memory;

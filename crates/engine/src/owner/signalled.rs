@@ -3,12 +3,12 @@
 use super::Owner;
 use crate::event::StopReason;
 use crate::exceptions::BreakMode;
-use crate::faults::SignalInfo;
 use crate::frame::PhysicalFrame;
 use crate::inspect::signals::{Explained, explain};
 use crate::signals::{self, SignalTable, When};
 use crate::target::linux::input::Input;
 use crate::target::linux::{process, ptrace};
+use crate::target::signal_info::SignalInfo;
 use crate::unwind;
 use crate::{Event, ThreadId};
 use std::sync::Arc;

@@ -1,11 +1,11 @@
 //! Breakpoints that are there until a thread has stopped at them.
 
 use super::Owner;
+use crate::breakpoints::data::FrameOnStack;
 use crate::breakpoints::temporary::Temporary;
+use crate::breakpoints::wanted::{TemporaryBreakpoint, TemporarySet};
 use crate::frame::FrameId;
 use crate::inspect::Inspect;
-use crate::session::temporary::{TemporaryBreakpoint, TemporarySet};
-use crate::session::watching::FrameOnStack;
 use crate::{Address, Error, Event, ThreadId, unwind};
 
 impl Owner {

@@ -5,16 +5,16 @@
 //! while the process runs, all are stopped for a moment.
 
 use super::Owner;
+use crate::breakpoints::data::{
+    Access, DataBreakpoint, DataBreakpointState, DataPlace, DataRefusal, DataTarget, FrameOnStack,
+    WatchedData,
+};
 use crate::breakpoints::options::Rules;
 use crate::eval;
 use crate::event::Event;
 use crate::frame::{Frame, FrameId, HeldFrame, PhysicalFrame};
 use crate::inspect::Inspect;
 use crate::modules::LoadedModule;
-use crate::session::watching::{
-    Access, DataBreakpoint, DataBreakpointState, DataPlace, DataRefusal, DataTarget, FrameOnStack,
-    WatchedData,
-};
 use crate::stops::Mode;
 use crate::target::linux::debug_registers;
 use crate::unwind;

@@ -3,16 +3,8 @@
 use super::{Session, SourcePosition};
 use crate::frame::FrameId;
 use crate::inspect::declarations;
+pub use crate::inspect::declarations::VariableList;
 use crate::{Address, Error};
-
-/// A list of a frame's variables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum VariableList {
-    /// [`Session::variables`].
-    Visible,
-    /// [`Session::statics`].
-    Statics,
-}
 
 impl Session {
     /// Where a variable of a frame is declared, by its place in its list; `None` where the debug information doesn't say.

@@ -2,18 +2,10 @@
 
 use super::Session;
 use crate::disassembly::{Instruction, Window};
+pub use crate::inspect::memory::{MOST_MEMORY, MemoryRead};
 use crate::owner::Owner;
 use crate::{Address, Error};
 use std::ops::Range;
-
-/// What was read of memory.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MemoryRead {
-    /// What could be read, without a gap.
-    pub bytes: Vec<u8>,
-    /// How many bytes behind those can't be read, until memory begins again or as far as was asked for.
-    pub unreadable: u64,
-}
 
 /// What becomes of a write of which a part can't be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +73,3 @@ impl Session {
         self.look(move |threads| threads.code_around(address))
     }
 }
-
-/// The most memory that is read at once, in bytes.
-pub const MOST_MEMORY: usize = 16 << 20;

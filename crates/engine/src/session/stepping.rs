@@ -1,42 +1,13 @@
 //! Stepping.
 
 pub use crate::step::SkipList;
+pub use crate::step::options::{Callee, StepTarget};
 pub use dapple_symbols::sources::is_library_source;
 
-use super::{Session, SourcePosition, StepKind, StepOptions};
+use super::{Session, StepKind, StepOptions};
 use crate::frame::FrameId;
 use crate::values::{NamedValue, Rendered};
-use crate::{Address, Error, ThreadId};
-
-/// What a line calls, as people see it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StepTarget {
-    /// For [`StepOptions::target`], as long as the thread stands where it was asked.
-    pub into: Callee,
-    /// The function's short name; of a call through a pointer, what is written: `(*pointer)()`.
-    pub name: String,
-    /// Where the call is written.
-    pub position: Option<SourcePosition>,
-    /// Behind the call's closing parenthesis, where the source shows that what is written there is this call.
-    pub end: Option<SourcePosition>,
-}
-
-/// One of the calls of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Callee {
-    /// What this instruction calls, or jumps to in place of a call.
-    Called {
-        /// The instruction.
-        from: Address,
-    },
-    /// A call whose code stands in the caller's.
-    Inlined {
-        /// Where its code begins.
-        start: Address,
-        /// In how many inlined calls it is itself.
-        depth: usize,
-    },
-}
+use crate::{Error, ThreadId};
 
 impl Session {
     /// Steps a thread while the others run. Ends in an [`crate::Event::Stopped`] or [`crate::Event::Exited`].

@@ -10,7 +10,7 @@ use super::judging::Verdict;
 use super::straight::StackChanges;
 use super::{Action, Context, Phase, Step};
 use crate::Address;
-use crate::session::{Pace, StepKind};
+use crate::step::options::{Pace, StepKind};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 use rustc_hash::FxHashMap;
 use std::ops::Range;

@@ -2,7 +2,7 @@
 
 use super::position::Position;
 use super::{Action, Context, Step, source};
-use crate::session::{StepKind, StepUnit};
+use crate::step::options::{StepKind, StepUnit};
 use dapple_symbols::functions::{InlinedCall, SourcePosition};
 use dapple_symbols::lines::LineRow;
 

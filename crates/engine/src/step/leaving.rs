@@ -4,7 +4,7 @@
 use super::position::Position;
 use super::{Action, Call, Context, Phase, Step};
 use crate::frame::PhysicalFrame;
-use crate::session::StepKind;
+use crate::step::options::StepKind;
 use crate::unwind;
 
 /// How many callers are looked at for one with the user's source.

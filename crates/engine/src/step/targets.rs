@@ -7,8 +7,8 @@
 use super::position::Position;
 use super::{Context, Step, code, source};
 use crate::Address;
-use crate::session::stepping::{Callee, StepTarget};
-use crate::session::{Pace, StepKind};
+use crate::step::options::{Callee, StepTarget};
+use crate::step::options::{Pace, StepKind};
 use dapple_symbols::functions::{InlinedCall, SourcePosition};
 use dapple_symbols::module::demangle_short;
 use dapple_symbols::names::{call_label, short_name};

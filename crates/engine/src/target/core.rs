@@ -10,7 +10,7 @@ mod tests;
 pub(crate) mod write;
 
 use crate::Address;
-use crate::faults::Mapping;
+use crate::target::memory_map::Mapping;
 use dapple_arch::Memory;
 pub(crate) use memory_file::{CHANGED, MemoryFile};
 pub(crate) use notes::{CoreThread, MappedFile, Notes};

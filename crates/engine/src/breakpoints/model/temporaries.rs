@@ -3,12 +3,12 @@
 use super::{Breakpoint, Model, Spec, function_spec};
 use crate::Address;
 use crate::ThreadId;
+use crate::breakpoints::data::FrameOnStack;
 use crate::breakpoints::options::BreakpointOptions;
 use crate::breakpoints::temporary::Temporary;
+use crate::breakpoints::wanted::Resolution;
+use crate::breakpoints::wanted::{TemporaryPlace, TemporarySet};
 use crate::modules::Modules;
-use crate::session::Resolution;
-use crate::session::temporary::{TemporaryPlace, TemporarySet};
-use crate::session::watching::FrameOnStack;
 
 impl Model {
     /// Adds a breakpoint that is in none of the lists; its id.

@@ -4,8 +4,9 @@ use super::notes::{
     NT_AUXV, NT_FILE, NT_FPREGSET, NT_PRPSINFO, NT_PRSTATUS, NT_SIGINFO, NT_THREAD_NAME,
     NT_X86_XSTATE,
 };
-use crate::faults::{Mapping, SignalInfo};
 use crate::target::linux::ptrace::UserRegisters;
+use crate::target::memory_map::Mapping;
+use crate::target::signal_info::SignalInfo;
 use crate::{Address, ThreadId, signals};
 use dapple_arch::Memory;
 use object::elf;

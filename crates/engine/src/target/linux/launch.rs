@@ -4,11 +4,11 @@
 //! no PTRACE_TRACEME semantics come in. What goes wrong in the child comes back as a step number and an errno through
 //! a pipe that a successful exec closes.
 
-use crate::event::Stream;
 use crate::launch::{LaunchOptions, ProcessGroup};
 use crate::target::linux::input::Input;
 use crate::target::linux::streams::Streams;
 use crate::target::linux::{attach, check, ptrace, wait};
+use crate::target::stream::Stream;
 use crate::{Error, ThreadId};
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsString};

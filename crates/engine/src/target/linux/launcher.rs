@@ -1,10 +1,10 @@
 //! What a launcher in a terminal needs of the system, and taking it over.
 
-use crate::event::Stream;
 use crate::launch::LaunchOptions;
 use crate::launcher::{Launcher, TRACED};
 use crate::target::linux::launch::Launched;
 use crate::target::linux::{ptrace, wait};
+use crate::target::stream::Stream;
 use crate::{Error, ThreadId};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;

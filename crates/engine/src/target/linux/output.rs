@@ -9,9 +9,9 @@
 //! reader takes ([`UnderWay`]).
 
 use crate::Event;
-use crate::event::Stream;
 use crate::target::linux::untraced::before_exec;
 use crate::target::linux::wait::Waker;
+use crate::target::stream::Stream;
 use crate::written::UnderWay;
 use crossbeam_channel::Sender;
 use std::fs::File;

@@ -1,7 +1,7 @@
 //! What `/proc` says about a process, and signals sent to it.
 
 use crate::ThreadId;
-use crate::faults::Mapping;
+use crate::target::memory_map::Mapping;
 use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::fs::MetadataExt;

@@ -1,8 +1,8 @@
 //! The requests of ptrace(2) the engine uses, each as a function. A thread that has died meanwhile answers `ESRCH`:
 //! callers treat that as "its exit status is on the way".
 
-use crate::faults::SignalInfo;
 use crate::signals::is_fault;
+use crate::target::signal_info::SignalInfo;
 use crate::{Address, ThreadId};
 use dapple_arch::registers::{FS_BASE, Registers};
 use iced_x86::Register;

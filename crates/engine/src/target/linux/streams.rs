@@ -1,9 +1,9 @@
 //! The standard streams of a program to be launched: pipes to the debugger, files, or a terminal of its own.
 
 use crate::Error;
-use crate::event::Stream;
 use crate::launch::{LaunchOption, LaunchOptions, Sink, Stdin};
 use crate::target::linux::input::InputEnd;
+use crate::target::stream::Stream;
 use std::ffi::CStr;
 use std::fs::{File, OpenOptions};
 use std::io;

@@ -14,9 +14,9 @@
 //! for its thread, and the next wait is over before it begins.
 
 use crate::ThreadId;
-use crate::event::ExitStatus;
-use crate::stops::{WaitEvent, What};
+use crate::target::exit_status::ExitStatus;
 use crate::target::linux::ptrace;
+use crate::target::wait_event::{WaitEvent, What};
 use std::cell::Cell;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};

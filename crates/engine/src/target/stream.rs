@@ -1,0 +1,10 @@
+//! The streams that a program writes to.
+
+/// An output stream of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
