@@ -100,7 +100,8 @@ impl<'a> Input<'a> {
             if self.has_come() {
                 return true;
             }
-            std::hint::spin_loop();
+            // The client may have to run on this very processor.
+            std::thread::yield_now();
         }
         false
     }
