@@ -4,6 +4,7 @@
 //! and by the owner thread. All of ptrace must be called from the thread that seized the debuggee.
 
 pub(crate) mod alarm;
+pub(crate) mod allocator;
 pub(crate) mod apart;
 pub(crate) mod attach;
 pub(crate) mod check;
