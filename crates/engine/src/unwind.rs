@@ -9,7 +9,7 @@ use crate::Address;
 use crate::frame::{PhysicalFrame, Unsaved};
 use crate::modules::{LoadedModule, Modules};
 use dapple_arch::Memory;
-use dapple_arch::abi::CALLEE_SAVED;
+use dapple_arch::abi::is_callee_saved;
 use dapple_arch::registers::{FS_BASE, RIP, RSP, Registers};
 use dapple_symbols::cfi::{CfaRule, RegisterRule, UnwindRules};
 use dapple_symbols::location::{LocationContext, evaluate_cfi};
@@ -140,10 +140,6 @@ fn cfa_by_rules(
         }
     };
     cfa.filter(|cfa| *cfa != 0).map(Address)
-}
-
-fn is_callee_saved(register: u16) -> bool {
-    CALLEE_SAVED.contains(&register)
 }
 
 /// What a frame leaves in the registers that are nobody's to save. The frames of a deep recursion share it.

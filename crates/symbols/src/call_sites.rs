@@ -4,7 +4,7 @@ use crate::dwarf::{Reader, Unit};
 use crate::entries::Entry;
 use crate::functions::FunctionId;
 use crate::location::{Evaluator, Surroundings, Unavailable};
-use dapple_arch::abi::CALLEE_SAVED;
+use dapple_arch::abi::is_callee_saved;
 use dapple_arch::registers::{RIP, RSP};
 use gimli::{
     AttributeValue, Expression, LittleEndian, Operation, UnitOffset, Value, constants as dw,
@@ -51,7 +51,7 @@ impl<'a> Evaluator<'_, 'a> {
     fn on_entry(&self, around: Surroundings<'_, 'a>, register: u16) -> Result<u64, Unavailable> {
         match register {
             // The caller has them now.
-            _ if CALLEE_SAVED.contains(&register) => {
+            _ if is_callee_saved(register) => {
                 let caller = self.context.caller().ok_or(Unavailable::OptimizedOut)?;
                 caller
                     .register(register)
