@@ -1,14 +1,14 @@
 //! Whether sources are on this machine.
 //!
-//! A client that steps asks for the stack after each step, and so for the same few files. A look at the disk takes longer than
-//! all else that a frame needs, so it is good for a moment.
+//! A client that steps asks for the stack after each step, and so for the same few files. Each look at the disk is a system call, so
+//! its answer is used again for a moment.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a look is good for: less than an editor needs to save a file and ask again.
+/// How long an answer is used. A file that appears or goes is noticed after that.
 const MOMENT: Duration = Duration::from_millis(10);
 
 /// How many files are remembered at a time.
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn a_file_that_goes_is_missed_after_a_moment() {
         let folder = std::env::temp_dir().join(format!("dapple-sources-{}", std::process::id()));
-        std::fs::create_dir(&folder).unwrap();
+        std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join("main.c");
         let began = Instant::now();
         let mut looks = Looks {
