@@ -1,6 +1,6 @@
 //! The name that was meant.
 
-/// Longer names, in bytes, are near to none.
+/// Longer candidates, in bytes, are left out, and a longer name is compared as far as that, in characters.
 const LONGEST: usize = 128;
 
 /// The candidate nearest to `name`, when it is near enough to have been meant.
@@ -8,11 +8,9 @@ pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    if name.len() > LONGEST {
-        return None;
-    }
     let allowed = name.chars().count() / 3 + 1;
-    let lower = name.to_lowercase();
+    let lower: String = name.chars().take(LONGEST).collect();
+    let lower = lower.to_lowercase();
     candidates
         .take(2000)
         .filter(|candidate| {
