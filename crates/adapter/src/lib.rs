@@ -36,6 +36,7 @@ pub mod styling;
 mod to_dap;
 mod told_breakpoints;
 
+pub use dapple_engine::allocator;
 pub use dapple_engine::apart;
 pub use dapple_engine::launch::{IndexCache, ProcessGroup};
 pub use dapple_engine::launcher;

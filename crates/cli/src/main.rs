@@ -64,7 +64,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    dapple_adapter::apart::keep_freed_memory();
+    dapple_adapter::allocator::keep_freed_memory();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return report_usage(&error),

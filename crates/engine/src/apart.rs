@@ -4,6 +4,5 @@
 //! and whose debugger is killed before it has heard of that dies with it, and nobody can do anything about that. So the process that is known is a
 //! front: it waits, passes signals on, and ends as the one behind it does, which is no child of it, in a group of its own.
 
-pub use crate::target::linux::allocator::keep_freed_memory;
 pub use crate::target::linux::apart::{Apart, Front, go_apart};
 pub use crate::target::linux::guardian::guards_any;

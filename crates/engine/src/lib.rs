@@ -3,6 +3,7 @@
 //! [`Session`] is the whole interface: commands go to the one thread that owns the debuggee, [`Event`]s come back on a
 //! channel. Nothing here knows how a client talks.
 
+pub mod allocator;
 pub mod apart;
 pub mod attach;
 mod breakpoints;
