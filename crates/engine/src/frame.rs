@@ -5,12 +5,13 @@
 
 use crate::modules::{LoadedModule, Modules};
 use crate::pages::Pages;
-use crate::{Address, ThreadId, step, unwind};
+use crate::{Address, ThreadId, unwind};
 use dapple_arch::Memory;
 use dapple_arch::registers::Registers;
 pub use dapple_symbols::functions::Language;
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::module::{DebugInfo, demangle};
+use dapple_symbols::sources::is_library_source;
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -121,13 +122,13 @@ impl Frame {
     /// Whether it is in source of the user's own, which is there.
     pub(crate) fn is_users(&self) -> bool {
         let position = self.position.as_ref();
-        position.is_some_and(|at| !step::is_library_source(&at.file) && at.file.is_file())
+        position.is_some_and(|at| !is_library_source(&at.file) && at.file.is_file())
     }
 
     /// Whether it is in source of a standard library or the system, which may be on this machine.
     pub fn in_library(&self) -> bool {
         let position = self.position.as_ref();
-        position.is_some_and(|at| step::is_library_source(&at.file))
+        position.is_some_and(|at| is_library_source(&at.file))
     }
 }
 

@@ -40,7 +40,6 @@ pub(crate) use code::is_system_call;
 use dapple_arch::Memory;
 use dapple_arch::registers::Registers;
 use dapple_symbols::functions::{FunctionId, InlinedCall};
-pub(crate) use dapple_symbols::sources::is_library_source;
 use exits::Exits;
 pub use position::Places;
 use position::Position;

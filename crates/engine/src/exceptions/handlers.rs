@@ -8,10 +8,10 @@ use crate::Address;
 use crate::exceptions::cpp::{Object, Space};
 use crate::exceptions::rust;
 use crate::frame::PhysicalFrame;
-use crate::step::is_library_source;
 use crate::unwind;
 use dapple_symbols::lsda::{Action, CaughtType, LandingPad, Thrown};
 use dapple_symbols::module::demangle;
+use dapple_symbols::sources::is_library_source;
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 
 /// What becomes of an exception.

@@ -1,6 +1,7 @@
 //! Code that steps don't enter unasked.
 
 use crate::exceptions::pattern::matches;
+use dapple_symbols::sources::is_library_source;
 use std::path::Path;
 
 /// The word for the standard libraries and the system's headers.
@@ -64,7 +65,7 @@ impl SkipList {
 
     /// Whether code of a source file is skipped.
     pub(super) fn has_file(&self, file: &Path) -> bool {
-        if self.std && super::is_library_source(file) {
+        if self.std && is_library_source(file) {
             return true;
         }
         if self.files.is_empty() {
