@@ -41,7 +41,8 @@ impl<R: Read + AsFd> Read for Awake<R> {
                 other => return other,
             }
             if since.get_or_insert_with(Instant::now).elapsed() < AWAKE {
-                std::hint::spin_loop();
+                // The debugger may have to run on this very processor.
+                std::thread::yield_now();
                 continue;
             }
             let patience = Some(&PATIENCE);
