@@ -1,10 +1,8 @@
 //! Breakpoints on addresses: what there is no code at, and what comes and goes.
 
-mod support;
-
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session};
 
 /// Where `jit.c` puts its code.
 const PLACE: &str = "0x10000000";

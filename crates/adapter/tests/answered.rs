@@ -1,13 +1,11 @@
 //! Methods of Rust's library that only compute: answered without running the program, with the value and the type that the compiled
 //! program writes.
 
-mod support;
-
+use crate::support::{Fixture, Session};
 use dapple_dap::client::ClientError;
 use dapple_dap::types::*;
 use serde_json::json;
 use std::process::Command;
-use support::{Fixture, Session};
 
 /// What a hover, which never runs the program, says: the value, and its type.
 fn hovered(session: &Session, frame: i64, expression: &str) -> (String, String) {

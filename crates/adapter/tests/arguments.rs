@@ -1,15 +1,14 @@
 //! What arguments of `launch` and `attach` do that no other file of tests is about, and other debuggers' names for ours.
 
-mod support;
-
+use crate::support;
+use crate::support::fixture::fixtures_folder;
+use crate::support::running::{Running, kill};
+use crate::support::{Fixture, Session, core_of, file, file_of, initialize_arguments, text};
 use dapple_adapter::ServeOptions;
 use dapple_dap::testing::launch_arguments;
 use dapple_dap::types::*;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use support::fixture::fixtures_folder;
-use support::running::{Running, kill};
-use support::{Fixture, Session, core_of, file, file_of, initialize_arguments, text};
 
 fn attach_arguments(value: &Value) -> AttachRequestArguments {
     serde_json::from_value(value.clone()).expect("an object")

@@ -1,12 +1,13 @@
 //! Giving variables other values: each change is seen in what the program writes afterwards, and what is refused leaves it alone.
 
-mod support;
-
+use crate::support;
+use crate::support::fixture::{Linking, Optimization};
+use crate::support::setting::{
+    check, evaluated, goes_on_to_write, set, set_child, set_expression, typed,
+};
+use crate::support::{Fixture, Session, Stopped, named};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::fixture::{Linking, Optimization};
-use support::setting::{check, evaluated, goes_on_to_write, set, set_child, set_expression, typed};
-use support::{Fixture, Session, Stopped, named};
 
 /// Stops in `inner`, with the frame of its caller.
 fn begin(fixture: &Fixture) -> (Session, Stopped, StackFrame) {

@@ -1,11 +1,9 @@
 //! Setting what libraries keep, and every kind of place that a program has: each change is seen in what it writes afterwards.
 
-mod support;
-
+use crate::support::setting::{check, goes_on_to_write, set, set_child, set_expression, typed};
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::setting::{check, goes_on_to_write, set, set_child, set_expression, typed};
-use support::{Fixture, Session, Stopped};
 
 /// Stops in `inner`, with the frame of its caller.
 fn begin(fixture: &Fixture) -> (Session, Stopped, StackFrame) {

@@ -1,10 +1,8 @@
 //! Breakpoints on Rust's asynchronous functions: by name and on their headers, they stop where the body begins.
 
-mod support;
-
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped};
 
 #[track_caller]
 fn set(session: &Session, names: &[&str]) -> Vec<Breakpoint> {

@@ -1,11 +1,9 @@
 //! Breakpoints on asynchronous functions of a library, whose bodies rustc compiles into the program that polls them.
 
-mod support;
-
+use crate::support::Session;
+use crate::support::project::{self, Project, launch};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::Session;
-use support::project::{self, Project, launch};
 
 const LIB: &str = "use std::hint::black_box;
 

@@ -1,14 +1,13 @@
 //! Sessions with a process that runs already: `attach`, and how it is left.
 
-mod support;
-
+use crate::support;
+use crate::support::running::{Running, changed_text, kill, wait_until_stopped};
+use crate::support::{Fixture, Session, is_alive};
 use dapple_adapter::{ServeOptions, serve};
 use dapple_dap::client::Client;
 use dapple_dap::transport::Connection;
 use dapple_dap::types::*;
 use serde_json::{Value, json};
-use support::running::{Running, changed_text, kill, wait_until_stopped};
-use support::{Fixture, Session, is_alive};
 
 fn arguments(value: &Value) -> AttachRequestArguments {
     serde_json::from_value(value.clone()).expect("an object")

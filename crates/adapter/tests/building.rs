@@ -1,7 +1,8 @@
 //! Builds beside the session: commands of the user's, source files, and what becomes of a build that nobody wants any more.
 
-mod support;
-
+use crate::support;
+use crate::support::project::{self, Project, console, launch, refused};
+use crate::support::{PATIENCE, Session, is_alive};
 use dapple_adapter::{ServeOptions, serve};
 use dapple_dap::client::{Client, Pending};
 use dapple_dap::testing::launch_arguments;
@@ -10,8 +11,6 @@ use dapple_dap::types::*;
 use serde_json::json;
 use std::process::Command;
 use std::sync::mpsc;
-use support::project::{self, Project, console, launch, refused};
-use support::{PATIENCE, Session, is_alive};
 
 const APP: &str = "#include <stdio.h>
 int main(int argc, char **argv) {

@@ -1,11 +1,9 @@
 //! Conditions about the callers, `$called_from("NAME")`: in C, C++ and Rust, with what is inlined, deep stacks and mistakes.
 
-mod support;
-
+use crate::support::fixture::{Linking, Optimization};
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::fixture::{Linking, Optimization};
-use support::{Fixture, Session};
 
 const BOTH: [Optimization; 2] = [Optimization::None, Optimization::Full];
 

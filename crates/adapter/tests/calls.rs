@@ -1,13 +1,12 @@
 //! Functions of the program that clients' expressions call.
 
-mod support;
-
+use crate::support;
+use crate::support::running::Running;
+use crate::support::{Fixture, Session, Stopped, initialize_arguments};
 use dapple_dap::client::ClientError;
 use dapple_dap::types::*;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
-use support::running::Running;
-use support::{Fixture, Session, Stopped, initialize_arguments};
 
 fn begin(arguments: Value) -> (Fixture, Session, Stopped) {
     let fixture = Fixture::new("called.c");

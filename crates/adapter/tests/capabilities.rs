@@ -1,13 +1,12 @@
 //! What capabilities promise that no file of its own is about: names of frames in the client's format, when exceptions of a tree stop, columns of
 //! modules, and who has typed what comes without a context.
 
-mod support;
-
+use crate::support;
+use crate::support::fixture::{Linking, Optimization};
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use dapple_dap::{Request, types};
 use serde_json::{Value, json};
-use support::fixture::{Linking, Optimization};
-use support::{Fixture, Session};
 
 /// The names of a stack's frames in a format.
 fn names(session: &Session, thread: i64, format: StackFrameFormat) -> Vec<String> {

@@ -1,13 +1,11 @@
 //! Programs that cargo builds: which one is debugged, what it gets, and what is told where there is none.
 
-mod support;
-
+use crate::support::file_of;
+use crate::support::project::{self, Project, console, launch, refused};
 use dapple_dap::message::Raw;
 use dapple_dap::testing::launch_arguments;
 use dapple_dap::types::*;
 use serde_json::{Value, json};
-use support::file_of;
-use support::project::{self, Project, console, launch, refused};
 
 const MAIN: &str = "fn main() {
     let first = std::env::args().nth(1);

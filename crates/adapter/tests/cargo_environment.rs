@@ -1,13 +1,11 @@
 //! What cargo gives a program when it runs it, and what the program gets here: the same.
 
-mod support;
-
+use crate::support::project::{self, Project, cargo_environment, launch};
 use dapple_dap::types::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
-use support::project::{self, Project, cargo_environment, launch};
 
 /// Writes its arguments, folder and variables, one a line.
 const TELL: &str = "fn tell() {

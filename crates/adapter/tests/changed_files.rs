@@ -1,14 +1,13 @@
 //! Files that are truncated or written to in place while they are debugged, as some rebuilds do: the session goes on with
 //! what it knows, says which file it is, and a restart reads the new one.
 
-mod support;
-
+use crate::support;
+use crate::support::{Fixture, Session, Stopped, core_of, file_of};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use support::{Fixture, Session, Stopped, core_of, file_of};
 
 /// The program says when it is ready to be attached to, and waits for a line before it goes on.
 const SOURCE: &str = r#"

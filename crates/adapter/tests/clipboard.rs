@@ -1,10 +1,8 @@
 //! What is copied: all of a value, as its language would write it.
 
-mod support;
-
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped};
 
 fn evaluated(
     session: &Session,

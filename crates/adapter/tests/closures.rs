@@ -1,11 +1,9 @@
 //! Calls of Rust's closures, in the console and in a watch: the program runs them, with what they have captured.
 
-mod support;
-
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::client::ClientError;
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped};
 
 fn begin(mark: &str) -> (Session, Stopped) {
     let fixture = Fixture::new("closures.rs");

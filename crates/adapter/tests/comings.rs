@@ -1,11 +1,9 @@
 //! What comes and goes while a program runs, as clients are told of it: threads with their names, and modules.
 
-mod support;
-
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::collections::BTreeSet;
-use support::{Fixture, Session};
 
 /// The ids of the threads that are told to have `reason`, as many as there are.
 fn told(session: &Session, reason: &ThreadEventReason, count: usize) -> BTreeSet<i64> {

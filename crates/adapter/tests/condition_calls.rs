@@ -1,10 +1,8 @@
 //! Conditions that call functions of the program: what they decide, and that the program is as if nobody had asked.
 
-mod support;
-
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped};
 
 fn at(fixture: &Fixture, mark: &str, condition: &str) -> SourceBreakpoint {
     SourceBreakpoint::new(fixture.line(mark)).with_condition(condition)

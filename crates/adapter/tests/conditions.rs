@@ -1,10 +1,8 @@
 //! Conditions, hit conditions and log messages of breakpoints on lines and functions, by what they do to the program.
 
-mod support;
-
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped};
 
 /// A breakpoint on a marked line.
 fn at(fixture: &Fixture, name: &str) -> SourceBreakpoint {

@@ -1,13 +1,11 @@
 //! Breakpoints in all copies of a source: the same file under several paths.
 
-mod support;
-
+use crate::support::fixture::fixtures_folder;
+use crate::support::{Session, file_of, text};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::fixture::fixtures_folder;
-use support::{Session, file_of, text};
 
 const MAIN: &str = "int first(int), second(int), other(int);
 int main(void)

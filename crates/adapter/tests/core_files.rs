@@ -1,10 +1,8 @@
 //! Sessions with a core file: all can be looked at, and nothing can be done.
 
-mod support;
-
+use crate::support::{Fixture, Session, core_of, file_of, named};
 use dapple_dap::types::*;
 use serde_json::{Value, json};
-use support::{Fixture, Session, core_of, file_of, named};
 
 fn arguments(value: Value) -> AttachRequestArguments {
     serde_json::from_value(value).expect("an object")

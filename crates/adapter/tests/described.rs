@@ -1,10 +1,8 @@
 //! Names of types and functions tell what they are: typed, watched, and under the pointer.
 
-mod support;
-
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session};
 
 /// What is said of names at a fixture's mark, as typed and under the pointer, and the type that comes with it.
 fn check(name: &str, expected: &[(&str, &str)]) {

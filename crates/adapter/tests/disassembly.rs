@@ -1,12 +1,10 @@
 //! Code as instructions, forwards and backwards from any address.
 
-mod support;
-
+use crate::support::fixture::{Linking, Optimization};
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::process::Command;
-use support::fixture::{Linking, Optimization};
-use support::{Fixture, Session, Stopped};
 
 fn number(reference: &str) -> u64 {
     u64::from_str_radix(reference.trim_start_matches("0x"), 16).expect("an address")

@@ -4,14 +4,12 @@
 //! the value in code marks, or the sentence that refuses it. `DAPPLE_DOCS=write cargo test -p dapple-adapter --test docs`
 //! writes what is answered into the second column.
 
-mod support;
-
+use crate::support::fixture::workspace;
+use crate::support::{Fixture, Session};
 use dapple_dap::client::ClientError;
 use dapple_dap::types::*;
 use serde_json::json;
 use std::path::PathBuf;
-use support::fixture::workspace;
-use support::{Fixture, Session};
 
 /// The comment that says where a table's expressions are evaluated.
 fn place(line: &str) -> Option<(&str, &str)> {

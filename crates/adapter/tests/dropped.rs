@@ -1,10 +1,8 @@
 //! What the linker has dropped: it has no value and no code, whatever the debug information's address for it.
 
-mod support;
-
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped};
 
 /// Checks that what nothing uses is in no list, has a reason where it is asked for, and can't be set; what is used is there.
 fn check(fixture: &Fixture, dropped: &[&str], kept: &str) -> (Session, Stopped) {

@@ -1,10 +1,8 @@
 //! What an object really is can be opened and named: each child of it, and of its bases, has an expression that gives it.
 
-mod support;
-
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session};
 
 /// Every child down to a depth: its expression gives the same value.
 fn check(session: &Session, frame: &StackFrame, of: &Variable, depth: usize) -> usize {

@@ -1,7 +1,7 @@
 //! How sessions end: with the program, with the client, in order or not.
 
-mod support;
-
+use crate::support;
+use crate::support::{Fixture, PATIENCE, Session, Traffic, checked, is_alive};
 use dapple_adapter::{ServeOptions, serve};
 use dapple_dap::client::Client;
 use dapple_dap::testing::{TestClient, launch_arguments};
@@ -11,7 +11,6 @@ use dapple_dap::types::*;
 use serde_json::json;
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
-use support::{Fixture, PATIENCE, Session, Traffic, checked, is_alive};
 
 #[test]
 fn a_disconnect_kills_what_was_launched() {

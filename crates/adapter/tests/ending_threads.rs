@@ -1,10 +1,9 @@
 //! Ending single threads: what becomes of the others, and of signals that were on their way.
 
-mod support;
-
+use crate::support;
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session};
 
 /// Stops at signals of this name.
 fn stop_at(session: &Session, signal: &str) {

@@ -1,10 +1,8 @@
 //! Constants of enumerations are found where the language puts them: by their names alone, or behind a namespace.
 
-mod support;
-
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session};
 
 /// What expressions are at a fixture's mark, typed and watched.
 fn check(name: &str, mark: &str, expected: &[(&str, &str)]) {

@@ -1,11 +1,8 @@
 //! The list in `every_argument.md` is true: each argument of the table is in it, and each test that it names is there. And the documents'
 //! launch configurations are ones.
 
-#[path = "support/json_schema.rs"]
-mod json_schema;
-#[path = "support/listed.rs"]
-mod listed;
-
+use crate::support::json_schema;
+use crate::support::listed;
 use dapple_adapter::arguments::{documented, schema};
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -1,13 +1,11 @@
 //! The list in `every_capability.md` is true: each capability that is offered has tests of its effect, which are there, and no other is said to be offered.
 
-#[path = "support/listed.rs"]
-mod listed;
-
+use crate::support::listed;
+use crate::support::listed::files_of_tests;
 use dapple_adapter::{ServeOptions, serve};
 use dapple_dap::testing::TestClient;
 use dapple_dap::transport::Connection;
 use dapple_dap::types::{DisconnectRequest, InitializeRequest, InitializeRequestArguments};
-use listed::files_of_tests;
 use std::collections::BTreeSet;
 
 /// How a row begins whose capability isn't offered.

@@ -1,16 +1,14 @@
 //! The list in `every_request.md` is true: each request that is answered is in it, and each test that it names is there. Who adds a
 //! request or removes a test is told here.
 
-#[path = "support/listed.rs"]
-mod listed;
-
+use crate::support::listed;
 use dapple_adapter::{ServeOptions, serve};
 use dapple_dap::transport::{Connection, Incoming};
 use dapple_schema::Model;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use listed::{crates, files_of_tests, text_of};
+use crate::support::listed::{crates, files_of_tests, text_of};
 
 /// How long an answer may take before the test gives up.
 const PATIENCE: Duration = Duration::from_secs(60);

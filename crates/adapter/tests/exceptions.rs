@@ -1,11 +1,9 @@
 //! Exceptions and panics in whole sessions: where they stop, what is said of them, and that the program goes on as it would.
 
-mod support;
-
+use crate::support::fixture::{Linking, Optimization};
+use crate::support::{Fixture, Session, Stopped, file_of};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::fixture::{Linking, Optimization};
-use support::{Fixture, Session, Stopped, file_of};
 
 type Filters<'a> = &'a [(&'a str, Option<&'a str>)];
 

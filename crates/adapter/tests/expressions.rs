@@ -1,10 +1,8 @@
 //! Expressions as clients ask for them: in which form numbers are shown, what is meant under the pointer, and what may follow.
 
-mod support;
-
+use crate::support::{Fixture, Session, named};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, named};
 
 #[test]
 fn numbers_are_hexadecimal_where_that_is_asked_for() {

@@ -1,7 +1,8 @@
 //! Programs that fork: children in sessions of their own, the child in place of its parent, and children that are let go.
 
-mod support;
-
+use crate::support;
+use crate::support::running::{Running, changed_text, kill, status};
+use crate::support::{Fixture, PATIENCE, Session, is_alive};
 use crossbeam_channel::{Receiver, unbounded};
 use dapple_adapter::ServeOptions;
 use dapple_dap::message::{Empty, Raw};
@@ -11,8 +12,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::os::unix::net::UnixStream;
-use support::running::{Running, changed_text, kill, status};
-use support::{Fixture, PATIENCE, Session, is_alive};
 
 type Configuration = BTreeMap<String, Raw>;
 

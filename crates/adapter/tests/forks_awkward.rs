@@ -1,7 +1,9 @@
 //! Children that can't be followed, or whose parents are gone: none of them waits for ever.
 
-mod support;
-
+use crate::support;
+use crate::support::fixture::fixtures_folder;
+use crate::support::running::kill;
+use crate::support::{Fixture, PATIENCE, Session, is_alive};
 use crossbeam_channel::{Receiver, unbounded};
 use dapple_adapter::ServeOptions;
 use dapple_dap::message::{Empty, Raw};
@@ -13,9 +15,6 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use support::fixture::fixtures_folder;
-use support::running::kill;
-use support::{Fixture, PATIENCE, Session, is_alive};
 
 type Configuration = BTreeMap<String, Raw>;
 

@@ -1,11 +1,9 @@
 //! Formats behind an expression's comma: what they show, and that those which can't show anything of a value say so.
 
-mod support;
-
+use crate::support::setting::evaluated;
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::setting::evaluated;
-use support::{Fixture, Session};
 
 /// What a fixture's expressions say at its mark.
 fn check(name: &str, expected: &[(&str, &str)]) {

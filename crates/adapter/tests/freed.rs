@@ -1,11 +1,10 @@
 //! Values that lead to memory that was freed say so, and live ones never do.
 
-mod support;
-
+use crate::support;
+use crate::support::fixture::{Linking, Optimization};
+use crate::support::{Fixture, Session, Stopped, named};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::fixture::{Linking, Optimization};
-use support::{Fixture, Session, Stopped, named};
 
 /// The locals that have a value that says `<freed>`.
 #[track_caller]

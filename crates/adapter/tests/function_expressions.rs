@@ -1,12 +1,10 @@
 //! Breakpoints on functions by a regular expression about their full names, in C, C++ and Rust, and in libraries.
 
-mod support;
-
+use crate::support::fixture::fixtures_folder;
+use crate::support::{Fixture, Session, text};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::process::Command;
-use support::fixture::fixtures_folder;
-use support::{Fixture, Session, text};
 
 /// Sets one breakpoint on functions.
 #[track_caller]

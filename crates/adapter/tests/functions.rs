@@ -1,11 +1,9 @@
 //! Breakpoints on functions: by name, in C, C++ and Rust, before there is a program, while it runs, and in libraries.
 
-mod support;
-
+use crate::support::fixture::{Linking, Optimization};
+use crate::support::{Fixture, Session, Stopped, file_of};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::fixture::{Linking, Optimization};
-use support::{Fixture, Session, Stopped, file_of};
 
 /// Replaces the breakpoints on functions.
 #[track_caller]

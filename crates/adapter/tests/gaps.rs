@@ -1,11 +1,9 @@
 //! Breakpoints on lines that have no code of their own: the calls written there, the next line, or a sentence.
 
-mod support;
-
+use crate::support::fixture::{Linking, Optimization};
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::fixture::{Linking, Optimization};
-use support::{Fixture, Session};
 
 fn optimised() -> Fixture {
     Fixture::built("gaps.c", Optimization::Full, Linking::Pie)

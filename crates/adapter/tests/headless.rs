@@ -1,11 +1,9 @@
 //! Programs whose first thread has ended, as `pthread_exit` in `main` does: taken over, stopped, ended.
 
-mod support;
-
+use crate::support::running::{Running, changed_text, kill};
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::running::{Running, changed_text, kill};
-use support::{Fixture, Session};
 
 fn attached(fixture: &Fixture, running: &Running) -> Session {
     let session = Session::new();

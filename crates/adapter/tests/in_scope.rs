@@ -1,13 +1,11 @@
 //! A name without a path means what the frame's language lets it mean there; what else has the name is offered.
 
-mod support;
-
+use crate::support::setting::evaluated;
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::setting::evaluated;
-use support::{Fixture, Session};
 
 /// What names are at a stop, and what is said of those that are nothing there.
 #[track_caller]

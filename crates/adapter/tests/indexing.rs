@@ -1,15 +1,13 @@
 //! Sessions with programs that are worth an index: it is made beside the first, used by the next, and never trusted.
 
-mod support;
-
+use crate::support::fixture::fixtures_folder;
+use crate::support::{Fixture, Session, initialize_arguments};
 use dapple_adapter::{IndexCache, ServeOptions};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use support::fixture::fixtures_folder;
-use support::{Fixture, Session, initialize_arguments};
 
 /// An empty folder for indexes.
 fn folder(name: &str) -> PathBuf {

@@ -1,12 +1,10 @@
 //! Breakpoints on functions that are chosen while the program runs (`STT_GNU_IFUNC`, `R_X86_64_IRELATIVE`): they are where
 //! the program goes, and not in what chooses.
 
-mod support;
-
+use crate::support::fixture::{Linking, Optimization};
+use crate::support::{Fixture, Session, running::Running};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::fixture::{Linking, Optimization};
-use support::{Fixture, Session, running::Running};
 
 /// Replaces the breakpoints on functions.
 #[track_caller]

@@ -1,10 +1,8 @@
 //! Looking at a stopped program: breakpoints' answers, scopes, paging, references, expressions.
 
-mod support;
-
+use crate::support::{Fixture, Session, named};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, named};
 
 #[test]
 fn a_line_without_code_says_why() {

@@ -1,10 +1,8 @@
 //! Values of the debug console's are opened when the program has run on: they show what is there, or say what has become of it.
 
-mod support;
-
+use crate::support::{Fixture, Session, Stopped, named};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped, named};
 
 /// What a client shows in its console for an expression.
 #[track_caller]

@@ -1,11 +1,9 @@
 //! The tours in C, C++ and Rust from the first breakpoint to the exit code, optimized or not, linked in each way.
 
-mod support;
-
+use crate::support::fixture::{Linking, Optimization};
+use crate::support::{Fixture, Session, Stopped, named};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::fixture::{Linking, Optimization};
-use support::{Fixture, Session, Stopped, named};
 
 const C_OUTPUT: &str =
     "Cairo: 31.8, hot\nRome: 20.2, mild\nOslo: 0.5, cold\n3 of 3 towns visited\n";

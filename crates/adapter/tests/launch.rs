@@ -1,12 +1,10 @@
 //! What `launch` takes, seen from the program: its arguments, environment, streams and terminal; and starting it again.
 
-mod support;
-
+use crate::support::{Fixture, Session, file, fixture::fixtures_folder, is_alive};
 use dapple_dap::message::Raw;
 use dapple_dap::testing::launch_arguments;
 use dapple_dap::types::*;
 use serde_json::{Value, json};
-use support::{Fixture, Session, file, fixture::fixtures_folder, is_alive};
 
 /// A session in which `server.c` runs and reads what is typed.
 fn server(arguments: &Value, stops: &[&str]) -> (Fixture, Session) {

@@ -1,12 +1,10 @@
 //! A step out of a closure that a library calls ends in the user's function that called the library, also where the optimiser has put
 //! one into the other.
 
-mod support;
-
+use crate::support::fixture::{Linking, Optimization};
+use crate::support::{Fixture, Session, file_of};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::fixture::{Linking, Optimization};
-use support::{Fixture, Session, file_of};
 
 /// The functions of `leaving_library.rs` in their order, each with a closure that has a mark of the function's name.
 const FUNCTIONS: [&str; 16] = [

@@ -1,10 +1,8 @@
 //! What Rust's let chains bind is there where it has a value, and nowhere else.
 
-mod support;
-
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped};
 
 fn locals(session: &Session, stop: &Stopped) -> Vec<String> {
     let locals = session.scope(&stop.top, "Locals");

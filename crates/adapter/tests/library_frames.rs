@@ -1,10 +1,9 @@
 //! Frames of the standard libraries, whose sources are on many machines: they are there for who wants them, and in nobody's way.
 
-mod support;
-
+use crate::support;
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session};
 
 /// The names of a thread's frames, each with what the client is told about how to show it.
 fn frames(session: &Session, thread: i64) -> Vec<StackFrame> {

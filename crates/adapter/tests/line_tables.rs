@@ -1,13 +1,11 @@
 //! Breakpoints on every line of optimised programs, judged by the line table as another program reads it: a line with a
 //! statement keeps its breakpoint; any other moves to the next that has code, and says so.
 
-mod support;
-
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
-use support::{Fixture, Session};
 
 const PROGRAMS: [&str; 15] = [
     "callers.c",

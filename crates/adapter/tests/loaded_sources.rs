@@ -1,12 +1,10 @@
 //! `loadedSources`, and the events by which a client's list of sources stays true.
 
-mod support;
-
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::process::Command;
-use support::{Fixture, Session};
 
 /// The list that the adapter has.
 #[track_caller]

@@ -1,10 +1,8 @@
 //! Where variables are declared, and where functions' pointers lead.
 
-mod support;
-
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session};
 
 /// The line of a location in the fixture.
 #[track_caller]

@@ -1,12 +1,10 @@
 //! Pointers to members, references to functions and the names of integers in C++, in programs of both compilers.
 
-mod support;
-
+use crate::support::{Fixture, Session};
 use dapple_dap::client::ClientError;
 use dapple_dap::types::*;
 use serde_json::json;
 use std::process::Command;
-use support::{Fixture, Session};
 
 fn answer(session: &Session, frame: i64, expression: &str) -> String {
     let arguments = EvaluateArguments::new(expression).with_frame_id(frame);

@@ -2,14 +2,12 @@
 //!
 //! gdb is asked for the same expressions at the same places, and what it has said is kept, for machines without it. Where another answer is meant, it stands beside the expression, with the reason.
 
-mod support;
-
+use crate::support::setting::evaluated;
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::process::Command;
-use support::setting::evaluated;
-use support::{Fixture, Session};
 
 /// Expressions, and our answer where it isn't gdb's.
 type Table = &'static [(&'static str, Option<&'static str>)];

@@ -1,14 +1,12 @@
 //! Memory, read and written byte by byte.
 
-mod support;
-
+use crate::support::running::Running;
+use crate::support::{Fixture, Session, Stopped, initialize_arguments};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
 use dapple_adapter::ServeOptions;
 use dapple_dap::types::*;
 use serde_json::json;
-use support::running::Running;
-use support::{Fixture, Session, Stopped, initialize_arguments};
 
 const PAGE: i64 = 4096;
 

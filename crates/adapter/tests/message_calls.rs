@@ -1,10 +1,8 @@
 //! Log messages and conditions of breakpoints on data that call functions of the program.
 
-mod support;
-
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped};
 
 fn at(fixture: &Fixture, mark: &str, message: &str) -> SourceBreakpoint {
     SourceBreakpoint::new(fixture.line(mark)).with_log_message(message)

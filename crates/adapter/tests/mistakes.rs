@@ -1,12 +1,11 @@
 //! Mistakes in launch configurations: each is told in a sentence that names what is wrong and, where that can be known, what was meant.
 
-mod support;
-
+use crate::support;
+use crate::support::{Fixture, Session, file, text};
 use dapple_dap::testing::launch_arguments;
 use dapple_dap::types::*;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use support::{Fixture, Session, file, text};
 
 /// What is said to a launch that can't be.
 fn refusal(arguments: &Value) -> String {

@@ -1,10 +1,8 @@
 //! Going to a line, beginning a frame again, ending threads: each by its effect on the program.
 
-mod support;
-
+use crate::support::{Fixture, Session, Stopped, named};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped, named};
 
 fn targets(session: &Session, fixture: &Fixture, name: &str) -> Vec<GotoTarget> {
     let source = Source::new().with_path(fixture.path());

@@ -1,12 +1,11 @@
 //! Going to lines and beginning frames again in C++ and Rust, also optimised: what it does to the program, and the
 //! sentences where it can't be.
 
-mod support;
-
+use crate::support;
+use crate::support::fixture::{Linking, Optimization};
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::fixture::{Linking, Optimization};
-use support::{Fixture, Session, Stopped};
 
 fn stopped_at(fixture: &Fixture, name: &str) -> (Session, Stopped) {
     let session = Session::started(fixture, json!({}), &[name]);

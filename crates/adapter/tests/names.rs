@@ -1,10 +1,8 @@
 //! Breakpoints on functions by the names that people write for them.
 
-mod support;
-
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session};
 
 /// The marks of the lines where the program stops with a breakpoint on the name.
 #[track_caller]

@@ -1,12 +1,10 @@
 //! Which exception filters a client is offered once the program's languages are known.
 
-mod support;
-
+use crate::support::fixture::{Linking, Optimization};
+use crate::support::running::Running;
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::fixture::{Linking, Optimization};
-use support::running::Running;
-use support::{Fixture, Session};
 
 const CPP: [&str; 3] = ["cpp_throw", "cpp_catch", "cpp_uncaught"];
 const RUST: [&str; 2] = ["rust_panic", "rust_uncaught"];

@@ -1,12 +1,10 @@
 //! Breakpoints on every line of optimised programs: what is told of each is where the program is seen to stop.
 
-mod support;
-
+use crate::support::{Fixture, Session, file_of};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::process::Command;
-use support::{Fixture, Session, file_of};
 
 const PROGRAMS: [&str; 10] = [
     "callers.c",

@@ -1,10 +1,8 @@
 //! What the program writes: all of it, in order, in pieces that a client can take.
 
-mod support;
-
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session};
 
 /// As `fixtures/lines.c` has it.
 const LINES: usize = 100_000;

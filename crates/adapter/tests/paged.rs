@@ -1,10 +1,8 @@
 //! Pages far inside containers of nodes: a page that follows another begins where that ended, unless the program has changed since.
 
-mod support;
-
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session};
 
 /// The elements of a container from a position on.
 fn page(session: &Session, frame: &StackFrame, name: &str, start: i64) -> Vec<Variable> {

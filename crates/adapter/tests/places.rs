@@ -1,10 +1,8 @@
 //! Where breakpoints can be: columns, instructions, addresses, libraries that come and go.
 
-mod support;
-
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped};
 
 /// Where breakpoints can be on a marked line.
 #[track_caller]

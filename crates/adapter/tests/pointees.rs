@@ -1,10 +1,8 @@
 //! Behind a plain pointer's address stands what it points to, unless the user wants the address alone.
 
-mod support;
-
+use crate::support::{Fixture, Session, Stopped, named};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped, named};
 
 /// A text with each address written `0x…`, but for short ones.
 fn masked(text: &str) -> String {

@@ -1,12 +1,10 @@
 //! Values of the user's own types, shown as their Natvis file says.
 
-mod support;
-
+use crate::support::fixture::{fixtures_folder, workspace};
+use crate::support::{Fixture, Session, initialize_arguments, text};
 use dapple_adapter::{ReadVisualizersArguments, ReadVisualizersRequest};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::fixture::{fixtures_folder, workspace};
-use support::{Fixture, Session, initialize_arguments, text};
 
 fn natvis() -> String {
     text(&workspace().join("fixtures/shown.natvis"))

@@ -1,10 +1,8 @@
 //! Where functions are entered: with their arguments in place, and at the line that runs first.
 
-mod support;
-
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped};
 
 fn set(session: &Session, names: &[&str]) -> Vec<Breakpoint> {
     let wanted = names.iter().map(|name| FunctionBreakpoint::new(*name));

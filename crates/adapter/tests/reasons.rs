@@ -1,10 +1,8 @@
 //! Reasons for values that can't be shown: short in another value's summary, whole in the value itself.
 
-mod support;
-
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session};
 
 #[test]
 fn a_reason_is_short_in_a_summary_and_whole_in_the_variable_itself() {

@@ -2,11 +2,9 @@
 //!
 //! There are 16 million of them. A stop for each would take minutes.
 
-mod support;
-
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped};
 
 fn programs() -> [Fixture; 2] {
     let by = |flags: &[&str]| Fixture::by("g++", "recursion.cpp", flags);

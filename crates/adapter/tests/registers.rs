@@ -1,10 +1,8 @@
 //! Registers in groups, with what is in their parts.
 
-mod support;
-
+use crate::support::{Fixture, Session, named};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, named};
 
 /// The variable at a path from the scope of registers on: `SSE/xmm3/f32`.
 #[track_caller]

@@ -1,11 +1,9 @@
 //! Breakpoints of code that is loaded twice, elsewhere, or in a new program.
 
-mod support;
-
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::collections::BTreeSet;
-use support::{Fixture, Session};
 
 #[test]
 fn a_library_stops_in_each_namespace_and_where_it_is_loaded_again() {

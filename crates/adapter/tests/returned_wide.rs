@@ -1,13 +1,12 @@
 //! What C++ member functions and conversion operators return, numbers of 128 bits above all, is what the program itself prints of it.
 
-mod support;
-
+use crate::support;
+use crate::support::{Session, fixture};
 use dapple_dap::testing::launch_arguments;
 use dapple_dap::types::*;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{Session, fixture};
 
 /// How the program is made: at two levels of optimisation, and with its types elsewhere in the debug information.
 const WAYS: [(&str, &[&str]); 7] = [

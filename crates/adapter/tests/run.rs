@@ -1,11 +1,9 @@
 //! Running programs: pausing, stepping, threads, recursion, signals, and bad timing.
 
-mod support;
-
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::collections::HashSet;
-use support::{Fixture, Session};
 
 #[test]
 fn a_busy_program_is_paused_and_goes_on() {

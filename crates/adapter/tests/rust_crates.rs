@@ -1,11 +1,9 @@
 //! Types of much used crates, shown as their users think of them. The tests can't depend on those, so that each is here a package of its
 //! name with a type of the same shape.
 
-mod support;
-
+use crate::support::Session;
+use crate::support::project::{self, Project, launch};
 use dapple_dap::types::*;
-use support::Session;
-use support::project::{self, Project, launch};
 
 const SMALLVEC: &str = "use std::mem::MaybeUninit;
 use std::ptr::NonNull;

@@ -1,11 +1,9 @@
 //! Expressions that Rust programs are asked in: look-ups, comparisons, references and methods, by the language's own rules.
 
-mod support;
-
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::client::ClientError;
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped};
 
 fn begin() -> (Session, Stopped) {
     let fixture = Fixture::new("looked_up.rs");

@@ -1,11 +1,9 @@
 //! Methods of Rust's library whose answers are read: of cells and locks, atomic numbers, counted owners, durations, and what look-ups give.
 
-mod support;
-
+use crate::support::setting::evaluated;
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::setting::evaluated;
-use support::{Fixture, Session};
 
 /// Asks all of them in hovers, where nothing is run, and in watches.
 #[track_caller]

@@ -1,11 +1,9 @@
 //! Values of Rust programs whose layout needs care, as clients see them.
 
-mod support;
-
+use crate::support::fixture::{Linking, Optimization};
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::fixture::{Linking, Optimization};
-use support::{Fixture, Session};
 
 #[test]
 fn enums_with_negative_discriminants_show_their_variants() {

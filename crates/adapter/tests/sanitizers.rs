@@ -1,13 +1,11 @@
 //! Programs with sanitizers, by gcc (whose runtimes are libraries) and clang (which links them in): stops at reports, what they say, and how the
 //! program ends behind them.
 
-mod support;
-
+use crate::support::{Fixture, Session, file_of};
 use dapple_dap::types::*;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
-use support::{Fixture, Session, file_of};
 
 /// Compilers with their runtime of a sanitizer; gcc, which has them with it, at least.
 fn builds(sanitizer: &'static str, more: &[&'static str]) -> Vec<(&'static str, Fixture)> {

@@ -1,10 +1,8 @@
 //! Texts of all scripts can be read; what can't be seen is escaped.
 
-mod support;
-
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session};
 
 /// The locals of a fixture at its mark, and that each says the same when it is asked for by name.
 fn check(name: &str, expected: &[(&str, &str)]) {

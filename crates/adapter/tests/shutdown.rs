@@ -1,10 +1,8 @@
 //! How programs are asked to end, and what becomes of those that don't.
 
-mod support;
-
+use crate::support::{Fixture, Session, is_alive};
 use dapple_dap::types::*;
 use serde_json::{Value, json};
-use support::{Fixture, Session, is_alive};
 
 fn started(fixture: &Fixture, arguments: Value, stops: &[&str]) -> Session {
     let session = Session::started(fixture, arguments, stops);

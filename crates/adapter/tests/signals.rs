@@ -1,10 +1,8 @@
 //! Signals and faults in whole sessions: which stop, what is said of them, and what reaches the program.
 
-mod support;
-
+use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session};
 
 fn launched(
     fixture: &Fixture,

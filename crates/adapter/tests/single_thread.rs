@@ -1,10 +1,8 @@
 //! Running one thread while the others are held.
 
-mod support;
-
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped};
 
 /// A session whose workers do `after`, stopped at the first turn, and without breakpoints from then on.
 fn at_a_turn(fixture: &Fixture, after: &str) -> (Session, Stopped, i64) {

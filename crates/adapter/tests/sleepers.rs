@@ -1,10 +1,8 @@
 //! Programs of many threads that sleep: calls, steps and ends among them.
 
-mod support;
-
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped};
 
 /// Enough that waiting for all of them goes another way than waiting for a few.
 const MANY: usize = 500;

@@ -1,13 +1,11 @@
 //! Programs whose sources are elsewhere than where they were compiled.
 
-mod support;
-
+use crate::support::fixture::fixtures_folder;
+use crate::support::{Session, file_of, text};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::fixture::fixtures_folder;
-use support::{Session, file_of, text};
 
 const MAIN: &str = r#"#include <stdio.h>
 #include "part.h"

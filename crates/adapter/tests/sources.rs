@@ -1,10 +1,8 @@
 //! The texts of sources: files, and the disassembly of what has none.
 
-mod support;
-
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped};
 
 fn of_reference(reference: i64) -> SourceArguments {
     let source = Source::new().with_source_reference(reference);

@@ -1,13 +1,12 @@
 //! How sessions begin: the order of requests, what `launch` takes, and what it refuses.
 
-mod support;
-
+use crate::support;
+use crate::support::{Fixture, Session, file, is_alive};
 use dapple_adapter::{OwnStdin, ServeOptions};
 use dapple_dap::server::path_to_uri;
 use dapple_dap::testing::launch_arguments;
 use dapple_dap::types::*;
 use serde_json::{Value, json};
-use support::{Fixture, Session, file, is_alive};
 
 /// `launch` with these arguments must be refused with a sentence that has `part` in it; then the session ends.
 fn is_refused(arguments: Value, part: &str) {

@@ -1,14 +1,12 @@
 //! How programs are started, seen from them: arguments of every kind, where they are in memory, and files that go while
 //! they run.
 
-mod support;
-
+use crate::support::{Fixture, PATIENCE, Session};
 use dapple_adapter::{ServeOptions, serve};
 use dapple_dap::testing::launch_arguments;
 use dapple_dap::transport::{Connection, Incoming};
 use dapple_dap::types::*;
 use serde_json::{Value, json};
-use support::{Fixture, PATIENCE, Session};
 
 fn written(arguments: Value) -> String {
     let session = Session::new();

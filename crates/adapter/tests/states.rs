@@ -1,12 +1,10 @@
 //! Requests that come at a time when they can't be meant: each gets a sentence, and the session goes on as if it had not
 //! come.
 
-mod support;
-
+use crate::support::{Fixture, Session, is_alive};
 use dapple_dap::client::RequestFailure;
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, is_alive};
 
 /// What is said to each request that needs a stopped program, of this thread and this frame.
 fn refusals_to_move_and_look(

@@ -1,11 +1,10 @@
 //! Choosing which call of a line to step into, and which code never.
 
-mod support;
-
+use crate::support;
+use crate::support::{Fixture, Session, Stopped};
 use dapple_adapter::{SetSkipArguments, SetSkipRequest};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped};
 
 fn at(fixture: &Fixture, name: &str) -> (Session, Stopped) {
     let session = Session::started(fixture, json!({}), &[name]);

@@ -1,12 +1,11 @@
 //! Colours for clients that take them, and none for others.
 
-mod support;
-
+use crate::support;
+use crate::support::fixture::workspace;
+use crate::support::{Fixture, Session, Stopped, initialize_arguments, text};
 use dapple_adapter::{ServeOptions, styling};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::fixture::workspace;
-use support::{Fixture, Session, Stopped, initialize_arguments, text};
 
 /// A session that is stopped at `values`; a breakpoint there has written a message before.
 fn stopped(fixture: &Fixture, client: InitializeRequestArguments) -> (Session, Stopped) {

@@ -1,11 +1,10 @@
 //! What functions of Rust programs give back to expressions is dropped, as it would be in the program.
 
-mod support;
-
+use crate::support;
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::client::ClientError;
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped};
 
 fn begin() -> (Fixture, Session, Stopped) {
     let fixture = Fixture::new("temporaries.rs");

@@ -1,11 +1,9 @@
 //! Variables that each thread has for itself: the program's, those of a library that is loaded late, and `errno`.
 
-mod support;
-
+use crate::support::setting::evaluated;
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::setting::evaluated;
-use support::{Fixture, Session, Stopped};
 
 /// What expressions say at a stop.
 fn said(session: &Session, stop: &Stopped, expected: &[(&str, &str)]) {

@@ -1,10 +1,8 @@
 //! What a stop is about as a value: the expression that `exceptionInfo` gives for it is evaluated, in whatever frame.
 
-mod support;
-
+use crate::support::{Fixture, Session, named};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, named};
 
 fn started(fixture: &Fixture, args: &[&str], filters: &[&str]) -> Session {
     let session = Session::new();

@@ -1,12 +1,10 @@
 //! C++ exceptions that nothing catches, with the filters as they are when nobody asks for anything: each way of the
 //! runtime to give up, and what a program's other throws come to.
 
-mod support;
-
+use crate::support::fixture::{Linking, Optimization};
+use crate::support::{Fixture, Session, file_of};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::fixture::{Linking, Optimization};
-use support::{Fixture, Session, file_of};
 
 /// The text of a stop, and the mark of the first line of the program's own on the stack.
 fn stopped(session: &Session, fixture: &Fixture) -> (i64, String, String) {

@@ -1,12 +1,11 @@
 //! Programs that are run without debugging (`noDebug`): nothing traces them, and all that isn't about debugging works as ever.
 
-mod support;
-
+use crate::support;
+use crate::support::{Fixture, Session, is_alive, running};
 use dapple_dap::message::Raw;
 use dapple_dap::testing::launch_arguments;
 use dapple_dap::types::*;
 use serde_json::{Value, json};
-use support::{Fixture, Session, is_alive, running};
 
 /// A session in which `fixture` runs without debugging; its process.
 fn run(fixture: &Fixture, arguments: Value) -> (Session, i64) {

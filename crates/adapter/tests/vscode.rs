@@ -1,11 +1,9 @@
 //! What VS Code gets otherwise than the rest.
 
-mod support;
-
+use crate::support::{Fixture, Session, initialize_arguments, named};
 use dapple_dap::testing::launch_arguments;
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, initialize_arguments, named};
 
 fn vscode() -> Session {
     let client = initialize_arguments().with_client_id("vscode");

@@ -1,10 +1,9 @@
 //! Breakpoints on data: what can be watched, who is stopped, and what the stop says.
 
-mod support;
-
+use crate::support;
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped};
 
 /// What can be watched under `name` in the frame on top.
 fn info(session: &Session, at: &Stopped, name: &str) -> DataBreakpointInfoResponse {

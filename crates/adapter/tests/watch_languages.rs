@@ -1,12 +1,10 @@
 //! Breakpoints on data of C++ and Rust: fields, elements, statics, what is on the heap and behind references; in
 //! optimised programs; and frames that exceptions and panics leave.
 
-mod support;
-
+use crate::support::fixture::{Linking, Optimization};
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::fixture::{Linking, Optimization};
-use support::{Fixture, Session, Stopped};
 
 fn info(session: &Session, at: &StackFrame, name: &str) -> DataBreakpointInfoResponse {
     let arguments = DataBreakpointInfoArguments::new(name).with_frame_id(at.id);

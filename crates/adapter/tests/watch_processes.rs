@@ -1,11 +1,9 @@
 //! Breakpoints on data over what becomes of the program: children that fork, other programs, libraries that come and go,
 //! threads that begin later.
 
-mod support;
-
+use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
-use support::{Fixture, Session, Stopped};
 
 fn watch(session: &Session, handles: &[&str]) -> Vec<Breakpoint> {
     let wanted = handles.iter().map(|id| DataBreakpoint::new(*id)).collect();

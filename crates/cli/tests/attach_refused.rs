@@ -1,15 +1,14 @@
 //! Processes that the system lets nobody debug, or not this user: the sentence says which of the reasons it is, and what
 //! helps.
 
-mod support;
-
+use crate::support;
+use crate::support::Run;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use support::Run;
 
 /// `nobody`, on every system.
 const NOBODY: u32 = 65534;

@@ -1,10 +1,9 @@
 //! Debugging in a root with nothing in it but the debugger, a program and what those are linked with: no device, no source, and at first no `/proc`.
 
-mod support;
-
+use crate::support;
+use crate::support::Run;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::Run;
 
 /// A root of this name, with `dapple` and a program in it.
 fn bare_root(name: &str) -> PathBuf {

@@ -1,12 +1,10 @@
 //! `dapple cache`: what it makes, lists and removes, in a folder of the test's own.
 
-mod support;
-
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::{Run, dapple, scratch};
+use crate::support::{Run, dapple, scratch};
 
 /// A folder with a program in it, and without indexes.
 fn program(name: &str, flags: &[&str]) -> (PathBuf, PathBuf) {

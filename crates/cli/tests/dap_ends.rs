@@ -1,14 +1,13 @@
 //! How `dapple dap` ends, and how it doesn't: by input that can't be read, and by signals.
 
-mod support;
-
+use crate::support;
+use crate::support::raw::Raw;
 use dapple_dap::client::Client;
 use dapple_dap::testing::{TestClient, launch_arguments};
 use dapple_dap::types::*;
 use serde_json::{Value, json};
 use std::io::Read;
 use std::process::Command;
-use support::raw::Raw;
 
 #[test]
 fn input_that_is_no_message_is_skipped_and_told_in_the_console() {

@@ -1,13 +1,12 @@
 //! `dapple debug --attach`.
 
-mod support;
-
+use crate::support;
+use crate::support::Run;
 use dapple_dap::client::Client;
 use dapple_dap::message::Raw;
 use dapple_dap::types::*;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
-use support::Run;
 
 #[test]
 fn a_process_that_is_stopped_survives_a_debugger_that_is_killed() {

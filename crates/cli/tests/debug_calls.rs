@@ -1,12 +1,11 @@
 //! Functions of the program that `p f()` calls, and Ctrl-C meanwhile.
 
-mod support;
-
+use crate::support;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use support::terminal::Terminal;
-use support::{batch, typed};
+use crate::support::terminal::Terminal;
+use crate::support::{batch, typed};
 
 const CTRL_C: &str = "\x03";
 

@@ -1,12 +1,10 @@
 //! `dapple debug --cargo`: what cargo builds, in the terminal.
 
-mod support;
-
+use crate::support::{Run, dapple};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
-use support::{Run, dapple};
 
 /// How long anything may take. Never waited for in a test that passes.
 const PATIENCE: Duration = Duration::from_secs(60);

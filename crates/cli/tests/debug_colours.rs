@@ -1,11 +1,10 @@
 //! Colours of values in `dapple debug`: whether there are any, and that the program can't have its own.
 
-mod support;
-
+use crate::support;
 use std::path::Path;
 
-use support::terminal::Terminal;
-use support::{Run, dapple, scratch};
+use crate::support::terminal::Terminal;
+use crate::support::{Run, dapple, scratch};
 
 /// Runs `dapple debug` on the fixture, with its output in a pipe, up to where its values are set.
 fn run(options: &[&str], commands: &[&str]) -> Run {

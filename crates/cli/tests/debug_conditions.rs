@@ -1,9 +1,7 @@
 //! Conditions, hit counts and log messages in `dapple debug`.
 
-mod support;
-
+use crate::support::batch;
 use expect_test::expect;
-use support::batch;
 
 #[test]
 fn a_breakpoint_is_given_a_condition_hits_and_a_message() {

@@ -1,11 +1,10 @@
 //! `dapple debug --core`.
 
-mod support;
-
+use crate::support;
+use crate::support::Run;
 use dapple_engine::launch::LaunchOptions;
 use dapple_engine::{Event, Session};
 use std::time::Duration;
-use support::Run;
 
 #[test]
 fn a_core_file_is_looked_at_and_nothing_else_can_be_done_with_it() {

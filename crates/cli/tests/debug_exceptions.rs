@@ -1,9 +1,7 @@
 //! Exceptions and signals in whole sessions of `dapple debug --batch`.
 
-mod support;
-
+use crate::support::{batch, write};
 use std::process::Command;
-use support::{batch, write};
 
 const THROWS: &str = r#"#include <stdexcept>
 static void work(int n) {

@@ -1,8 +1,6 @@
 //! Registers, memory and instructions in the terminal.
 
-mod support;
-
-use support::{batch, line, typed, write};
+use crate::support::{batch, line, typed, write};
 
 const PROGRAM: &str = "static char text[16] = \"hello, world\";\nstatic int numbers[4] = {1, -2, 3, 4};\n\nstatic int add(int a, int b)\n{\n    int *p = numbers;\n    int sum = a + b + *p;\n    return sum;\n}\n\nint main(void)\n{\n    return add(1, 2) + text[15];\n}\n";
 

@@ -1,13 +1,11 @@
 //! `dapple debug` with an adapter that can do less than ours.
 
-mod support;
-
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::thread;
 
-use support::{Run, dapple};
+use crate::support::{Run, dapple};
 
 const CAPABILITY: &[u8] = br#""supportsFunctionBreakpoints":true"#;
 /// As long, so that the message's length stays true.

@@ -1,8 +1,6 @@
 //! What `break`, `until` and `finish` take for a place, and what they say of what is none.
 
-mod support;
-
-use support::{Run, root, typed};
+use crate::support::{Run, root, typed};
 
 /// Types the lines behind a stop in `main`; what was said, and what was complained of.
 fn behind_main(program: &str, lines: &[&str]) -> Run {

@@ -1,16 +1,15 @@
 //! `dapple debug --follow-forks both`: a program and its children in one terminal.
 
-mod support;
-
+use crate::support;
+use crate::support::terminal::Terminal;
+use crate::support::{Run, dapple, line};
 use std::path::PathBuf;
-use support::terminal::Terminal;
-use support::{Run, dapple, line};
 
 const CTRL_C: &str = "\x03";
 
 /// Compiles `fixtures/forks.c` for one test.
 fn compile(test: &str) -> PathBuf {
-    let program = support::scratch("forks").join(format!("{test}-{}", std::process::id()));
+    let program = support::scratch("processes").join(format!("{test}-{}", std::process::id()));
     support::compile("forks.c", &program);
     program
 }

@@ -1,11 +1,9 @@
 //! What can't be debugged gets one sentence on stderr and exit code 1.
 
-mod support;
-
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use support::{Run, batch, dapple, scratch, write};
+use crate::support::{Run, batch, dapple, scratch, write};
 
 #[test]
 fn a_program_that_is_not_there() {

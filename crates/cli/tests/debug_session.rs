@@ -1,14 +1,13 @@
 //! Whole sessions of `dapple debug --batch`, as their transcripts show them.
 
-mod support;
-
+use crate::support;
 use std::io::Write;
 use std::process::Stdio;
 
+use crate::support::{Run, batch, dapple, normalised, scratch, write};
 use dapple_dap::lifecycle::Side;
 use dapple_dap::testing::Recording;
 use expect_test::expect;
-use support::{Run, batch, dapple, normalised, scratch, write};
 
 #[test]
 fn the_tour_from_its_start_to_its_exit_code() {

@@ -1,8 +1,6 @@
 //! Steps of every kind, jumps and watched data, as transcripts of `dapple debug --batch` show them.
 
-mod support;
-
-use support::{Run, batch, root};
+use crate::support::{Run, batch, root};
 
 const PROGRAM: &str = "fixtures/stepping/targets.cpp";
 

@@ -1,13 +1,12 @@
 //! `dapple debug` as a person has it: on a terminal, with a prompt, keys and Ctrl-C.
 
-mod support;
-
+use crate::support;
+use crate::support::write;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use support::terminal::Terminal;
-use support::write;
+use crate::support::terminal::Terminal;
 
 const CTRL_C: &str = "\x03";
 const CTRL_D: &str = "\x04";

@@ -1,10 +1,9 @@
 //! Words of other debuggers, misspelt ones, and sources that are elsewhere.
 
-mod support;
-
+use crate::support;
+use crate::support::{Run, batch, dapple, scratch, typed, write};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use support::{Run, batch, dapple, scratch, typed, write};
 
 /// A program with something to look at in `add`.
 const PROGRAM: &str = "static int add(int a, int b)\n{\n    int sum = a + b;\n    return sum;\n}\n\nint main(void)\n{\n    return add(1, 2);\n}\n";

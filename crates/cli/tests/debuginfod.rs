@@ -1,7 +1,6 @@
 //! Debug information from a debuginfod server, as its client hands it over.
 
-mod support;
-
+use crate::support;
 use dapple_dap::client::Client;
 use dapple_dap::testing::{TestClient, launch_arguments};
 use dapple_dap::types::*;
@@ -11,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::{dapple, scratch};
+use crate::support::{dapple, scratch};
 
 const SOURCE: &str = "static int twice(int x) {
     return x + x;

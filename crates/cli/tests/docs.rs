@@ -2,11 +2,9 @@
 //!
 //! `DAPPLE_DOCS=write cargo test -p dapple-cli --test docs` writes what they print into the pages.
 
-mod support;
-
 use std::path::PathBuf;
 
-use support::{Run, dapple, normalised, root, words};
+use crate::support::{Run, dapple, normalised, root, words};
 
 /// All pages.
 fn pages() -> Vec<PathBuf> {

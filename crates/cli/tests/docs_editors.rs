@@ -1,7 +1,6 @@
 //! What users paste from `docs/editors` is what the adapter takes. (Emacs's and Neovim's texts are run: `cargo xtask e2e`.)
 
-mod support;
-
+use crate::support;
 use dapple_adapter::arguments::{self, Start};
 use dapple_dap::message::Raw;
 use serde_json::{Value, json};

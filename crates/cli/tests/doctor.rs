@@ -1,11 +1,10 @@
 //! What `dapple doctor` says where all is well, and where something is missing.
 
-mod support;
-
+use crate::support;
+use crate::support::{Run, dapple, scratch};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{Run, dapple, scratch};
 
 /// A folder that is there and empty.
 fn empty(name: &str) -> PathBuf {

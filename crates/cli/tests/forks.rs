@@ -1,8 +1,7 @@
 //! Children of the program in sessions of their own, in another process of the adapter or the same; and what is left when those
 //! are killed.
 
-mod support;
-
+use crate::support;
 use crossbeam_channel::{Receiver, unbounded};
 use dapple_dap::client::Client;
 use dapple_dap::message::Raw;

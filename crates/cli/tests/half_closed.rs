@@ -1,11 +1,10 @@
 //! A client that goes by halves, and one that doesn't read: neither leaves anything behind, and answers overtake output.
 
-mod support;
-
+use crate::support;
+use crate::support::raw::Raw;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
-use support::raw::Raw;
 
 /// A session with `fixtures/flood.c`, and its process.
 fn start(arguments: &[&str], log_point: bool) -> (Raw, i64) {

@@ -1,7 +1,7 @@
 //! Programs that `dapple dap` starts in a terminal of its client's.
 
-mod support;
-
+use crate::support;
+use crate::support::terminal::Terminal;
 use dapple_dap::client::{Client, ClientError};
 use dapple_dap::message::Empty;
 use dapple_dap::server::Failure;
@@ -12,7 +12,6 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use support::terminal::Terminal;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 

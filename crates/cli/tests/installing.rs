@@ -1,9 +1,7 @@
 //! What an installation consists of besides the binary: completions that the shells take, and manual pages of all commands.
 
-mod support;
-
+use crate::support::{Run, dapple, scratch};
 use std::process::{Command, Stdio};
-use support::{Run, dapple, scratch};
 
 /// The commands that `--help` lists.
 fn commands() -> Vec<String> {

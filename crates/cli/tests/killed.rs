@@ -1,20 +1,13 @@
 //! `dapple dap` is killed while it debugs a process that was there before: that has to go on as if nothing had been.
 
-mod support;
-
-#[path = "../../engine/tests/support/running.rs"]
-#[allow(dead_code, reason = "others use the rest")]
-mod running;
-
-#[path = "../../engine/tests/support/lending.rs"]
-mod lending;
-
+use crate::support;
+use crate::support::lending::{Files, reading_at, reading_child, until};
+use crate::support::running;
+use crate::support::running::{Running, changed_text, kill};
 use dapple_dap::client::Client;
 use dapple_dap::message::Raw;
 use dapple_dap::testing::{TestClient, launch_arguments};
 use dapple_dap::types::*;
-use lending::{Files, reading_at, reading_child, until};
-use running::{Running, changed_text, kill};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,15 +1,10 @@
 //! A program that `dapple dap` has started and leaves behind, running or stopped: it goes on when the adapter has ended.
 
-mod support;
-
-#[path = "../../engine/tests/support/running.rs"]
-#[allow(dead_code, reason = "others use the rest")]
-mod running;
-
+use crate::support;
+use crate::support::running::{changed_text, kill, status, wait_until_stopped};
 use dapple_dap::client::Client;
 use dapple_dap::testing::{TestClient, launch_arguments};
 use dapple_dap::types::*;
-use running::{changed_text, kill, status, wait_until_stopped};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::OnceLock;

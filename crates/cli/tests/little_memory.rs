@@ -1,7 +1,5 @@
 //! Where there is too little memory, the adapter ends, and doesn't keep its client waiting.
 
-mod support;
-
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};

@@ -1,12 +1,11 @@
 //! A client that asks again as soon as it has its answer: it is waited for without going to sleep, and gets what belongs
 //! together at once. Nothing may get lost or be late by that.
 
-mod support;
-
+use crate::support;
+use crate::support::{compile, line, root, scratch};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-use support::{compile, line, root, scratch};
 
 /// A client of one thread, which has nothing to do but to ask.
 struct Client {

@@ -1,8 +1,6 @@
 //! The session that the README shows is the one that its command gives.
 
-mod support;
-
-use support::{Run, dapple, normalised, root, words};
+use crate::support::{Run, dapple, normalised, root, words};
 
 /// The text of the first block fenced as `language`.
 fn block<'t>(text: &'t str, language: &str) -> &'t str {

@@ -1,13 +1,11 @@
 //! `dapple schema`: what it prints, and what it says of files that are no good.
 
-mod support;
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::support::{Run, dapple, scratch};
 use expect_test::{Expect, expect};
-use support::{Run, dapple, scratch};
 
 /// A definition with one request.
 const GREET: &str = r##"{

@@ -1,12 +1,10 @@
 //! `dapple symbols` on programs compiled by gcc, g++ and rustc: what it prints, and what it says of what isn't there.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::support::{Run, dapple, scratch};
 use serde_json::Value;
-use support::{Run, dapple, scratch};
 
 const AREA_C: &str = "struct shape { int side; double scale; };
 static struct shape unit = { 1, 1.0 };

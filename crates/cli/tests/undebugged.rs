@@ -1,8 +1,8 @@
 //! Programs that `dapple dap` runs without debugging: in a terminal of its client's, with the privileges that their files give, and
 //! with an adapter that is killed.
 
-mod support;
-
+use crate::support;
+use crate::support::terminal::Terminal;
 use dapple_dap::client::Client;
 use dapple_dap::message::Raw;
 use dapple_dap::testing::launch_arguments;
@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use support::terminal::Terminal;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 /// `nobody`, on every system.

@@ -1,10 +1,8 @@
 //! Texts of C++ strings that lie in the object or elsewhere, as both libraries keep them and as both compilers describe them.
 
-mod support;
-
+use crate::support::{Fixture, clang, fixture, fixture_by, has_libcxx};
 use dapple_engine::calls::CallOptions;
 use dapple_engine::session::assigning::Target;
-use support::{Fixture, clang, fixture, fixture_by, has_libcxx};
 
 fn check(fixture: &Fixture, capacity: usize) {
     let mut debuggee = fixture.launch();

@@ -1,14 +1,12 @@
 //! Processes that run already: taken over, looked at, let go as they were.
 
-mod support;
-
+use crate::support::running::{Running, changed_text, kill, wait_until_stopped};
+use crate::support::{Debuggee, Fixture, fixture};
 use dapple_engine::attach::AttachOptions;
 use dapple_engine::event::StopReason;
 use dapple_engine::processes::{self, Awaited};
 use dapple_engine::session::Leave;
 use dapple_engine::{Error, Event, Session};
-use support::running::{Running, changed_text, kill, wait_until_stopped};
-use support::{Debuggee, Fixture, fixture};
 
 fn server() -> Fixture {
     fixture("server.c", &[])

@@ -1,7 +1,6 @@
 //! Functions of the program that expressions call.
 
-mod support;
-
+use crate::support::{Debuggee, Fixture, fixture, inline, listing};
 use dapple_engine::calls::{CallOptions, CallThreads};
 use dapple_engine::event::{ExitStatus, StopReason, Stream};
 use dapple_engine::frame::FrameId;
@@ -14,7 +13,6 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use support::{Debuggee, Fixture, fixture, inline, listing};
 
 /// What an expression comes to, or the error.
 fn called(session: &Session, frame: FrameId, expression: &str) -> String {

@@ -1,10 +1,8 @@
 //! Calls of functions that end threads.
 
-mod support;
-
+use crate::support::{inline, listing};
 use dapple_engine::calls::CallOptions;
 use dapple_engine::event::ExitStatus;
-use support::{inline, listing};
 
 const SOURCE: &str = r#"
     #include <pthread.h>

@@ -1,10 +1,8 @@
 //! Programs launched, stopped, run and ended.
 
-mod support;
-
+use crate::support::inline;
 use dapple_engine::Event;
 use dapple_engine::event::{ExitStatus, StopReason};
-use support::inline;
 
 const SMALL: &str = r#"
 int work(int n) { return n * 2; }

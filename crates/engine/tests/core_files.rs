@@ -1,7 +1,7 @@
 //! What a process has left, and what it was while it lived.
 
-mod support;
-
+use crate::support;
+use crate::support::{Fixture, Outcome, fixture, listing};
 use dapple_engine::event::StopReason;
 use dapple_engine::postmortem::CoreOptions;
 use dapple_engine::session::memory::PartialWrite;
@@ -11,7 +11,6 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{Fixture, Outcome, fixture, listing};
 
 /// A folder of the test's own, empty.
 fn folder(name: &str) -> PathBuf {

@@ -1,10 +1,8 @@
 //! What was thrown that a process has ended for: while it lives, and in what it leaves.
 
-mod support;
-
+use crate::support::{Fixture, fixture, listing};
 use dapple_engine::Session;
 use dapple_engine::event::StopReason;
-use support::{Fixture, fixture, listing};
 
 /// Runs to the abort: what it is said to be about, which a core file says, too, with the same values.
 fn abort(fixture: &Fixture, arguments: &[&str]) -> (String, String) {

@@ -1,14 +1,12 @@
 //! Getting past breakpoints, against the processor itself: a program with every kind of instruction does the same with a
 //! breakpoint on each of them as with none, and stops where single steps stop.
 
-mod support;
-
+use crate::support::{Debuggee, Fixture, Outcome, inline};
 use dapple_engine::event::{ExitStatus, StopReason};
 use dapple_engine::session::StepKind;
 use dapple_engine::{Address, ThreadId};
 use iced_x86::{Decoder, DecoderOptions};
 use std::collections::HashMap;
-use support::{Debuggee, Fixture, Outcome, inline};
 
 /// `classes(seed)` runs each kind of instruction and gives a sum of what they left behind.
 const CLASSES: &str = r#"

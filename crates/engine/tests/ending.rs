@@ -1,10 +1,8 @@
 //! Threads that are ended in the middle of what takes the kernel more than one stop to tell of.
 
-mod support;
-
+use crate::support::fixture;
 use dapple_engine::event::ExitStatus;
 use dapple_engine::{Error, Event, ThreadId};
-use support::fixture;
 
 /// Ends one thread after the other that makes threads, or children, all the time.
 fn end_makers(what: &str) {

@@ -1,9 +1,8 @@
 //! Expressions in stopped programs.
 
-mod support;
-
-use support::evaluated::check;
-use support::{Fixture, fixture, inline, listing};
+use crate::support;
+use crate::support::evaluated::check;
+use crate::support::{Fixture, fixture, inline, listing};
 
 #[test]
 fn c_paths_and_arithmetic() {

@@ -1,9 +1,8 @@
 //! What is wrong with an expression is said in a sentence, with the column, and what would be right.
 
-mod support;
-
-use support::evaluated::check;
-use support::inline;
+use crate::support;
+use crate::support::evaluated::check;
+use crate::support::inline;
 
 const C: &str = r#"
 #include <stdio.h>

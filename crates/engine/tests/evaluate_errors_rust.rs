@@ -1,12 +1,11 @@
 //! What is wrong with an expression of Rust's is said in a sentence, with the column, and what would be right.
 
-mod support;
-
-use support::evaluated::check;
-use support::inline;
+use crate::support::evaluated::check;
+use crate::support::inline;
 
 const RUST: &str = r#"
 use std::collections::HashMap;
+
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shape { Empty, Circle(f64), Square { side: u32 } }
 #[derive(Debug)]

@@ -1,10 +1,8 @@
 //! What the languages have besides paths and arithmetic: alignments, ranges, paths from where the frame is, pointers to functions.
 
-mod support;
-
+use crate::support::evaluated::check;
+use crate::support::{Fixture, inline, listing};
 use dapple_engine::calls::CallOptions;
-use support::evaluated::check;
-use support::{Fixture, inline, listing};
 
 /// As [`check`], of what may call functions.
 #[track_caller]
@@ -170,6 +168,7 @@ fn rust() {
         "language.rs",
         r#"
 use std::ops::{Range, RangeInclusive};
+
 static TOTAL: i32 = 7;
 #[derive(Debug)]
 pub struct Pair { left: u8, right: u64 }

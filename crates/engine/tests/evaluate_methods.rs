@@ -1,9 +1,8 @@
 //! Methods of the libraries in expressions, and values that are written part by part.
 
-mod support;
-
-use support::evaluated::check;
-use support::{fixture, inline};
+use crate::support;
+use crate::support::evaluated::check;
+use crate::support::{fixture, inline};
 
 #[test]
 fn rust_methods_that_only_ask_are_answered() {
@@ -13,6 +12,7 @@ fn rust_methods_that_only_ask_are_answered() {
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::rc::Rc;
+
 #[derive(Debug, PartialEq)]
 enum Shape { Empty, Circle { r: f64 }, Line(i32, i32) }
 #[derive(Debug, PartialEq, Clone, Copy)]

@@ -1,13 +1,12 @@
 //! What exceptions cost when nobody asks for them, and what is left of the sites of those that did.
 
-mod support;
-
+use crate::support;
+use crate::support::{Debuggee, fixture};
 use dapple_engine::event::{ExceptionKind, ExitStatus, StopReason};
 use dapple_engine::exceptions::{ExceptionFilters, Patterns};
 use dapple_engine::session::Leave;
 use dapple_engine::{Address, Event};
 use std::os::unix::fs::FileExt;
-use support::{Debuggee, fixture};
 
 fn all() -> ExceptionFilters {
     let every = Some(Patterns::default());

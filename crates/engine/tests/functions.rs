@@ -1,11 +1,9 @@
 //! Breakpoints on functions, where their places change as modules come and go.
 
-mod support;
-
+use crate::support::{Debuggee, inline};
 use dapple_engine::Event;
 use dapple_engine::event::{ExitStatus, StopReason};
 use dapple_engine::session::{BreakpointState, FunctionBreakpoint, Resolution};
-use support::{Debuggee, inline};
 
 fn set(debuggee: &Debuggee<'_>, names: &[&str]) -> Vec<BreakpointState> {
     let wanted = names.iter().map(|name| FunctionBreakpoint {

@@ -1,11 +1,9 @@
 //! Many threads that are to stop while one of them can't: it waits for the others to be attended to.
 
-mod support;
-
+use crate::support::{Debuggee, Outcome, inline};
 use dapple_engine::Event;
 use dapple_engine::event::ExitStatus;
 use std::time::Duration;
-use support::{Debuggee, Outcome, inline};
 
 /// How long the program may be silent.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -1,7 +1,7 @@
 //! Breakpoints that decide for themselves, in several threads at once and between stops: nothing is missed or counted twice.
 
-mod support;
-
+use crate::support;
+use crate::support::{Debuggee, fixture, inline};
 use dapple_engine::event::{ExitStatus, StopReason};
 use dapple_engine::session::StepKind::{Instruction, Into, Out, Over};
 use dapple_engine::session::watching::{Access, DataBreakpoint, WatchedData};
@@ -9,7 +9,6 @@ use dapple_engine::session::{BreakpointOptions, LineBreakpoint, StepKind};
 use dapple_engine::signals::SignalTable;
 use dapple_engine::{Event, ThreadId};
 use dapple_symbols::functions::Language;
-use support::{Debuggee, fixture, inline};
 
 fn options(condition: &str, hits: &str, log: &str) -> BreakpointOptions {
     let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());

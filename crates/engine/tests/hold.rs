@@ -1,13 +1,11 @@
 //! Threads that stop often are held on the tracer's processor in between. The program can't see that, nor can anybody
 //! else once it has been stopped for some milliseconds or runs on.
 
-mod support;
-
+use crate::support::running::{kill, status};
+use crate::support::{Debuggee, Fixture, fixture};
 use dapple_engine::ThreadId;
 use dapple_engine::event::{ExitStatus, StopReason};
 use dapple_engine::session::{BreakpointOptions, Leave, LineBreakpoint, StepKind};
-use support::running::{kill, status};
-use support::{Debuggee, Fixture, fixture};
 
 fn program() -> Fixture {
     fixture("processors.c", &["-pthread"])

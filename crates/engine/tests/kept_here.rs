@@ -1,14 +1,12 @@
 //! A debuggee that is kept by the thread that began the session.
 
-mod support;
-
+use crate::support::inline;
 use crossbeam_channel::{Receiver, unbounded};
 use dapple_engine::event::{ExitStatus, StopReason, Stream};
 use dapple_engine::launch::LaunchOptions;
 use dapple_engine::session::{FunctionBreakpoint, Keep, Leave, Waker};
 use dapple_engine::{Error, Event, Session};
 use std::sync::Arc;
-use support::inline;
 
 const TALKING: &str = r#"
 #include <stdio.h>

@@ -1,7 +1,7 @@
 //! Programs that are left while they do all kinds of things: they go on as if nobody had ever looked.
 
-mod support;
-
+use crate::support::running::{self, changed_text, kill, status};
+use crate::support::{Debuggee, Fixture, fixture};
 use dapple_engine::ThreadId;
 use dapple_engine::attach::AttachOptions;
 use dapple_engine::frame::FrameId;
@@ -16,8 +16,6 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use support::running::{self, changed_text, kill, status};
-use support::{Debuggee, Fixture, fixture};
 
 /// What the program does.
 const DEEDS: [&str; 5] = ["plain", "forks", "vforks", "mayflies", "execs"];

@@ -1,14 +1,12 @@
 //! Programs that are left while a child runs in their memory (vfork), in what was inserted there and is no longer wanted.
 
-mod support;
-
+use crate::support::lending::{Files, reading_at, reading_child, until};
+use crate::support::running::{changed_text, kill, status};
+use crate::support::{Debuggee, Fixture, fixture};
 use dapple_engine::attach::AttachOptions;
 use dapple_engine::launch::LaunchOptions;
 use dapple_engine::session::Leave;
 use std::process::Command;
-use support::lending::{Files, reading_at, reading_child, until};
-use support::running::{changed_text, kill, status};
-use support::{Debuggee, Fixture, fixture};
 
 fn launch<'a>(fixture: &'a Fixture, files: &Files) -> Debuggee<'a> {
     let mut debuggee = fixture.launch_options(LaunchOptions {

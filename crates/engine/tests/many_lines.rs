@@ -1,12 +1,10 @@
 //! Breakpoints on many lines at once.
 
-mod support;
-
+use crate::support::{Fixture, inline};
 use dapple_engine::session::{LineBreakpoint, Resolution};
 use std::fmt::Write;
 use std::ops::Range;
 use std::time::{Duration, Instant};
-use support::{Fixture, inline};
 
 /// A program of functions of ten lines, all of which have code.
 fn program(name: &str, functions: u32) -> Fixture {

@@ -2,13 +2,11 @@
 //!
 //! gcc describes all of them. Clang gives up more: there a value may be missing, with its reason, but not wrong.
 
-mod support;
-
+use crate::support::{Fixture, clang, fixture, fixture_by, listing};
 use dapple_engine::frame::FrameId;
 use dapple_engine::session::LineBreakpoint;
 use dapple_engine::values::Rendered;
 use dapple_engine::{Session, ThreadId};
-use support::{Fixture, clang, fixture, fixture_by, listing};
 
 /// The function that has to be looked at, with its expressions and their values.
 struct Expected {

@@ -1,12 +1,11 @@
 //! Values of the user's own types, as their Natvis files say.
 
-mod support;
-
+use crate::support;
+use crate::support::{Debuggee, Fixture, clang, fixture, fixture_by, listing};
 use dapple_engine::{Event, Session};
 use expect_test::expect_file;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use support::{Debuggee, Fixture, clang, fixture, fixture_by, listing};
 
 /// Anything may take so long; a debugger that wasn't optimised takes longer.
 const PATIENCE: Duration = Duration::from_secs(if cfg!(debug_assertions) { 60 } else { 10 });

@@ -1,8 +1,8 @@
 //! Expressions made ready for one place against the evaluator, which does without: where the quick form has a number or a
 //! text, it is the evaluator's.
 
-mod support;
-
+use crate::support;
+use crate::support::{Fixture, fixture};
 use dapple_engine::Memory;
 use dapple_engine::eval::Parsed;
 use dapple_engine::eval::quick::Quick;
@@ -10,7 +10,6 @@ use dapple_engine::frame::Frame;
 use dapple_engine::modules::Modules;
 use dapple_engine::values::{Number, Reader};
 use dapple_engine::{Address, Session};
-use support::{Fixture, fixture};
 
 /// The debuggee's memory.
 struct Live<'a>(&'a Session);

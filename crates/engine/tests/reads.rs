@@ -1,9 +1,7 @@
 //! How often the program's memory is read for what is shown: each read is a system call.
 
-mod support;
-
+use crate::support::inline;
 use dapple_engine::calls::CallOptions;
-use support::inline;
 
 const NODES: &str = r#"
 struct Node { int key; Node *left; };

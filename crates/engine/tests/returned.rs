@@ -1,10 +1,9 @@
 //! What a function has returned, shown after a step out of it.
 
-mod support;
-
+use crate::support;
+use crate::support::{Debuggee, Fixture, fixture};
 use dapple_engine::event::StopReason;
 use dapple_engine::session::StepKind;
-use support::{Debuggee, Fixture, fixture};
 
 /// Runs to the marked line and steps out; what was returned, as its name and text.
 fn out_of(debuggee: &mut Debuggee<'_>, name: &str) -> Option<(String, String)> {

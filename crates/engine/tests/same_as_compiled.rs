@@ -1,11 +1,9 @@
 //! Expressions give what the compiler makes of them: one program computes hundreds of random ones and writes the results, and the
 //! debugger is asked the same in it.
 
-mod support;
-
+use crate::support::{Fixture, inline, listing};
 use std::fmt::Write;
 use std::process::Command;
-use support::{Fixture, inline, listing};
 
 /// Reproducible random numbers (xorshift64*).
 struct Random(u64);
@@ -547,6 +545,7 @@ fn show<T: Show>(value: impl FnOnce() -> T) {
     }
 }
 use std::mem::size_of;
+
 #[derive(Clone, Copy, PartialEq)] enum Colour { Red, Green = 5, Blue }
 #[derive(Clone, Copy, PartialEq)] struct Point { x: i32, y: i64 }
 struct Fields { f_i8: i8, f_u8: u8, f_i16: i16, f_u16: u16, f_i32: i32, f_u32: u32, f_i64: i64, f_u64: u64, f_i128: i128, f_usize: usize }

@@ -1,9 +1,6 @@
 //! What a line calls, and stepping into one of that.
 
-mod support;
-mod walking;
-
-use walking::table;
+use crate::walking::table;
 
 table! {
     targets_at_o0: "targets.cpp" &["-O0"];

@@ -1,10 +1,8 @@
 //! Steps by line: where each ends, on the repository's debuggees.
 
-mod support;
-
+use crate::support::{Fixture, fixture, inline};
 use dapple_engine::event::ExitStatus;
 use dapple_engine::session::StepKind::{self, Into, Out, Over};
-use support::{Fixture, fixture, inline};
 
 /// Runs to `start`, then takes each step and compares the marker of the line it ends at.
 fn steps(fixture: &Fixture, args: &[&str], start: &str, table: &[(StepKind, &str)]) {

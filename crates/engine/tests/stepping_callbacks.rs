@@ -1,9 +1,7 @@
 //! Steps out of the user's code into the library's that has called it, which is to call it again.
 
-mod support;
-mod walking;
-
-use walking::table;
+use crate::walking;
+use crate::walking::table;
 
 #[test]
 fn callbacks_of_cpp() {

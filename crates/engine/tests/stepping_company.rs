@@ -1,12 +1,10 @@
 //! Steps of one thread while others begin and end threads, fork, spawn, send it signals, and run another program.
 
-mod support;
-
+use crate::support::{Debuggee, Fixture, fixture};
 use dapple_engine::ThreadId;
 use dapple_engine::event::ExitStatus;
 use dapple_engine::session::StepKind::{self, Instruction, Into, Out, Over};
 use dapple_engine::session::{StepOptions, StepUnit};
-use support::{Debuggee, Fixture, fixture};
 
 /// How often each step is taken.
 const ROUNDS: usize = 12;

@@ -1,9 +1,6 @@
 //! Where steps end that the kernel takes part in: handlers, on other stacks too, and beginnings and ends of processes and threads.
 
-mod support;
-mod walking;
-
-use walking::table;
+use crate::walking::table;
 
 table! {
     handlers_at_o0: "kernel.c" &["-O0"];

@@ -1,9 +1,6 @@
 //! Steps to where the line table has code of no line: LLVM's reloads of registers where branches meet behind a call.
 
-mod support;
-mod walking;
-
-use walking::table;
+use crate::walking::table;
 
 table! {
     returns_to_code_of_no_line: "lineless.rs" &["-Copt-level=0"];

@@ -1,13 +1,10 @@
 //! Steps over lines that go round and round: they end where they would with a stop at each instruction, and what they run past
 //! costs nothing.
 
-mod support;
-mod walking;
-
+use crate::support::{Debuggee, Fixture, fixture};
+use crate::walking::table;
 use dapple_engine::ThreadId;
 use dapple_engine::session::StepKind::{Into, Out, Over};
-use support::{Debuggee, Fixture, fixture};
-use walking::table;
 
 table! {
     loops_in_c_at_o0: "loops.c" &["-O0"];

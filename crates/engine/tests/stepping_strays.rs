@@ -1,10 +1,8 @@
 //! Steps through code that the compiler has written down as another line's, and where breakpoints on such lines are.
 
-mod support;
-mod walking;
-
+use crate::walking;
+use crate::walking::table;
 use dapple_engine::session::{LineBreakpoint, Resolution};
-use walking::table;
 
 table! {
     strays_at_o0: "strays.cpp" &["-O0"];

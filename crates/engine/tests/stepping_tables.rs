@@ -1,9 +1,6 @@
 //! Where each step ends, in every build of a program.
 
-mod support;
-mod walking;
-
-use walking::table;
+use crate::walking::table;
 
 table! {
     calls_at_o0: "calls.c" &["-O0"];

@@ -1,13 +1,11 @@
 //! Breakpoints by line, signals, pauses and ends, on the repository's debuggees.
 
-mod support;
-
+use crate::support::{Fixture, Outcome, fixture, inline};
 use dapple_engine::event::{ExitStatus, StopReason};
 use dapple_engine::launch::LaunchOptions;
 use dapple_engine::session::{Leave, LineBreakpoint, Resolution};
 use dapple_engine::{Error, Event, Session};
 use std::collections::HashMap;
-use support::{Fixture, Outcome, fixture, inline};
 
 #[test]
 fn every_thread_hits_a_breakpoint_every_time() {

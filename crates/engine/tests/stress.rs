@@ -4,8 +4,7 @@
 //! What a session does comes from its seed. A session that hangs is told with what it did and what its threads do.
 //! `DAPPLE_STRESS_SESSIONS` is how many there are, `DAPPLE_STRESS_SEED` the first one's seed.
 
-mod support;
-
+use crate::support::{Fixture, fixture};
 use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use dapple_engine::attach::AttachOptions;
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
@@ -23,7 +22,6 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use support::{Fixture, fixture};
 
 /// How many sessions there are, unless it is said.
 const SESSIONS: u64 = 200;

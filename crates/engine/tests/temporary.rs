@@ -1,12 +1,10 @@
 //! Breakpoints that are there until a thread has stopped at them.
 
-mod support;
-
+use crate::support::{Debuggee, Fixture, Outcome, fixture, inline};
 use dapple_engine::event::{ExitStatus, StopReason};
 use dapple_engine::session::BreakpointOptions;
 use dapple_engine::session::temporary::{TemporaryBreakpoint, TemporaryPlace};
 use dapple_engine::{Error, Event};
-use support::{Debuggee, Fixture, Outcome, fixture, inline};
 
 /// The line of a mark.
 fn line(fixture: &Fixture, name: &str) -> TemporaryBreakpoint {

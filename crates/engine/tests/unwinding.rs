@@ -1,13 +1,11 @@
 //! Stacks of stopped programs.
 
-mod support;
-
+use crate::support::{Fixture, fixture, inline, listing};
 use dapple_engine::Session;
 use dapple_engine::ThreadId;
 use dapple_engine::event::StopReason;
 use dapple_engine::frame::Frame;
 use dapple_engine::session::StepKind;
-use support::{Fixture, fixture, inline, listing};
 
 /// The function names of a thread's frames, innermost first, `main` the last. Frames without a name are `?`.
 fn functions(session: &Session, thread: ThreadId) -> Vec<String> {

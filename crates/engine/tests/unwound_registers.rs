@@ -6,15 +6,13 @@
 //! used to find out where a frame ends, so an error can't hide itself: a stack pointer predicted too low is reached too early,
 //! one too high has to be where an outer frame is, whose registers differ.
 
-mod support;
-
+use crate::support::{Debuggee, Outcome, inline};
 use dapple_engine::event::StopReason;
 use dapple_engine::frame::{HeldFrame, PhysicalFrame};
 use dapple_engine::registers::{NAMES, Registers};
 use dapple_engine::session::StepKind;
 use dapple_engine::{Address, ThreadId};
 use std::collections::{BTreeMap, HashMap};
-use support::{Debuggee, Outcome, inline};
 
 /// What a function leaves as it found it, and where it returns to (System V ABI for x86-64, §3.2.1): rbx, rbp, rsp,
 /// r12 to r15, rip.

@@ -1,10 +1,9 @@
 //! Values of stopped programs, as text.
 
-mod support;
-
+use crate::support;
+use crate::support::{Fixture, fixture, listing};
 use dapple_engine::Session;
 use expect_test::{ExpectFile, expect_file};
-use support::{Fixture, fixture, listing};
 
 /// Runs to a marked line and compares the locals there.
 fn check(fixture: &Fixture, stop: &str, depth: usize, expected: ExpectFile) {
@@ -401,6 +400,7 @@ fn rust_values_are_shown_before_they_are_set() {
         r#"
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::mem::MaybeUninit;
+
 #[allow(dead_code)]
 struct All {
     text: String,

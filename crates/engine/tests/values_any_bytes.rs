@@ -1,7 +1,7 @@
 //! Rust's containers over memory that holds anything: each is answered, with little read for it.
 
-mod support;
-
+use crate::support::inline;
+use crate::support::spent::{Longest, timed};
 use dapple_engine::Address;
 use dapple_engine::Memory;
 use dapple_engine::modules::{LoadedModule, Modules};
@@ -13,8 +13,6 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
-use support::inline;
-use support::spent::{Longest, timed};
 
 /// How many patterns each type is shown with, unless `DAPPLE_PATTERNS` says so.
 const PATTERNS: u64 = 400;
@@ -41,6 +39,7 @@ use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::{Duration, Instant, SystemTime};
+
 struct Node { value: i32, next: Option<Box<Node>>, up: Weak<Node>, all: Vec<Rc<RefCell<Node>>> }
 enum Shape { Empty, Circle(f64), Named(String, Option<Box<Shape>>), Many(Vec<Shape>) }
 #[derive(Clone)]

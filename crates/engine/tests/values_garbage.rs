@@ -1,15 +1,13 @@
 //! What is shown of objects before they are made, after they are gone and when something has been written over them: an
 //! answer, soon, whatever the memory holds.
 
-mod support;
-
+use crate::support::spent::{Longest, timed};
+use crate::support::{Fixture, clang, fixture, fixture_by, has_libcxx, listing};
 use dapple_engine::session::memory::PartialWrite;
 use dapple_engine::values::{NamedValue, Rendered};
 use dapple_engine::{Address, Session};
 use std::ops::Range;
 use std::time::Duration;
-use support::spent::{Longest, timed};
-use support::{Fixture, clang, fixture, fixture_by, has_libcxx, listing};
 
 /// How long may be worked on an answer, also by a debugger that wasn't optimised.
 const PATIENCE: Duration = Duration::from_millis(50);

@@ -3,12 +3,10 @@
 //! `values/library/SECTION.txt` is what g++ and libstdc++ give. Where another compiler or library gives something else,
 //! `SECTION.TOOLS.diff` says what.
 
-mod support;
-
+use crate::support::libraries::{CLANG, Sections, Tools};
+use crate::support::{Fixture, clang, fixture, fixture_by, has_libcxx, inline, inline_by, listing};
 use dapple_engine::Session;
 use dapple_engine::values::NamedValue;
-use support::libraries::{CLANG, Sections, Tools};
-use support::{Fixture, clang, fixture, fixture_by, has_libcxx, inline, inline_by, listing};
 
 /// In `library.cpp`.
 const FIRST: Sections<9> = Sections {

@@ -2,13 +2,11 @@
 //!
 //! The same of C++'s library is in `values_library`, of variables that change all the time in `optimised`.
 
-mod support;
-
+use crate::support::optimised::{Held, hold};
+use crate::support::{Fixture, Outcome, clang, fixture, fixture_by, listing};
 use dapple_engine::session::LineBreakpoint;
 use expect_test::expect_file;
 use std::collections::BTreeMap;
-use support::optimised::{Held, hold};
-use support::{Fixture, Outcome, clang, fixture, fixture_by, listing};
 
 /// What is shown at each of the stops that the program comes to; the optimiser may have left no code on some.
 fn shown(fixture: &Fixture, stops: &[&str], depth: usize) -> BTreeMap<String, String> {

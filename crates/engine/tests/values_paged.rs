@@ -1,14 +1,12 @@
 //! Containers of many elements, and pages far inside of them.
 
-mod support;
-
+use crate::support::spent::timed;
+use crate::support::{Debuggee, inline, listing};
 use dapple_engine::Session;
 use dapple_engine::frame::FrameId;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::time::Duration;
-use support::spent::timed;
-use support::{Debuggee, inline, listing};
 
 const MANY: u64 = 100_000;
 
@@ -132,6 +130,7 @@ fn pages_of_long_rust_tables_come_soon_and_are_right() {
         "many.rs",
         r#"
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
 fn main() {
     let mut map = BTreeMap::new();
     let mut set = BTreeSet::new();
@@ -227,6 +226,7 @@ fn damaged_and_huge_rust_containers_are_answered_with_the_reason() {
         r#"
 use std::collections::{BTreeMap, HashMap, LinkedList, VecDeque};
 use std::rc::Rc;
+
 /// The words of a value.
 fn words<T>(value: &T) -> &mut [u64] {
     // SAFETY: what is written there is only looked at from outside.

@@ -1,11 +1,9 @@
 //! Random nested values of Rust: what the program prints of them with `{:?}` is what the debugger shows, by their children and in one line.
 
-mod support;
-
+use crate::support::{inline, listing};
 use dapple_engine::Session;
 use dapple_engine::values::{NamedValue, Rendered};
 use std::fmt::Write;
-use support::{inline, listing};
 
 /// Values in the program.
 const VALUES: usize = 90;

@@ -1,9 +1,7 @@
 //! C's variable-length arrays: their lengths are in the frame.
 
-mod support;
-
+use crate::support::{Fixture, clang, inline, inline_by, listing};
 use dapple_engine::session::LineBreakpoint;
-use support::{Fixture, clang, inline, inline_by, listing};
 
 const SOURCE: &str = r#"
 #include <stdio.h>

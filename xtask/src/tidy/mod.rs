@@ -4,6 +4,7 @@
 //! are in `rules`, those about manifests in `manifest`; the ones about the project as a whole are here.
 
 mod capabilities;
+mod listed_tests;
 mod manifest;
 mod rules;
 mod source;
@@ -88,6 +89,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
         manifest::check(&source.path, &source.text, &mut findings);
     }
     rules::one_waiting_place(&sources, &mut findings);
+    listed_tests::check(&sources, &mut findings);
     capabilities::check(&sources, &Model::protocol()?, &mut findings);
     for finding in &findings {
         println!("{finding}");

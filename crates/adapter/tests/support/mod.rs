@@ -4,10 +4,11 @@
 //! [`Session`] has a verb for what a test does; each waits for the protocol's own answer and fails with a sentence. When a
 //! test fails, the session's messages are printed.
 
-#![allow(dead_code, reason = "each test binary uses its part")]
-
 pub mod fixture;
+pub mod json_schema;
+pub mod listed;
 pub mod project;
+#[allow(dead_code, reason = "the engine's tests use all of it")]
 #[path = "../../../engine/tests/support/running.rs"]
 pub mod running;
 pub mod setting;
@@ -25,6 +26,7 @@ use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::ops::Deref;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -372,8 +374,10 @@ pub fn initialize_arguments() -> InitializeRequestArguments {
 
 /// Runs a program with an argument to its fault, and has it written down.
 pub fn core_of(fixture: &Fixture, argument: &str) -> std::path::PathBuf {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let core = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
-        .join(format!("core-of-{argument}-{}", std::process::id()));
+        .join(format!("core-of-{argument}-{}-{count}", std::process::id()));
     let _ = std::fs::remove_file(&core);
     let options = dapple_engine::launch::LaunchOptions {
         program: fixture.binary.clone(),

@@ -1,7 +1,5 @@
 //! Small projects of files that tests write, for cargo and other builders.
 
-#![allow(dead_code, reason = "each test binary uses its part")]
-
 use super::{Session, initialize_arguments};
 use dapple_adapter::ServeOptions;
 use dapple_dap::testing::launch_arguments;

@@ -1,8 +1,10 @@
 //! Running the real binary: to its end with its output kept, or on a terminal of its own.
 
-#![allow(dead_code, reason = "each test file uses its part")]
-
+#[path = "../../../engine/tests/support/lending.rs"]
+pub mod lending;
 pub mod raw;
+#[path = "../../../engine/tests/support/running.rs"]
+pub mod running;
 pub mod terminal;
 
 use std::path::{Path, PathBuf};

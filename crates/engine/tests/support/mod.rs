@@ -1,7 +1,5 @@
 //! Debuggees compiled with the machine's compilers, once per content, and a session that tests drive by sentences.
 
-#![allow(dead_code, missing_docs)]
-
 pub mod evaluated;
 pub mod lending;
 pub mod libraries;
