@@ -3,6 +3,7 @@
 pub mod extended;
 pub mod named;
 pub mod shown;
+pub mod user;
 
 use crate::Address;
 

@@ -1,7 +1,7 @@
 //! What is known of threads only by asking for it: their registers beyond those that frames keep.
 
 use crate::ThreadId;
-use crate::target::linux::ptrace::UserRegisters;
+use dapple_arch::registers::user::UserRegisters;
 
 /// Gives the registers that frames don't keep. They are asked for where one is named: it takes system calls.
 pub(crate) trait Live {

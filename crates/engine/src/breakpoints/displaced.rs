@@ -15,7 +15,7 @@
 use crate::Address;
 use crate::target::linux::guardian::{COPY, CopyNote, Guardian};
 use crate::target::linux::memory::ProcessMemory;
-use crate::target::linux::ptrace::UserRegisters;
+use dapple_arch::registers::user::UserRegisters;
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, Decoder, DecoderOptions, FlowControl, Instruction,
     InstructionBlock, Mnemonic, OpKind,

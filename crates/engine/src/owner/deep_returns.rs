@@ -7,8 +7,8 @@
 use super::Owner;
 use super::stepping::Stepping;
 use crate::breakpoints::site::Reason;
-use crate::target::linux::ptrace::UserRegisters;
 use crate::{Address, ThreadId};
+use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::watch_slots::Slot;
 
 /// How often a thread is stopped before the processor watches.

@@ -16,6 +16,7 @@ use crate::target::linux::ptrace;
 use crate::target::wait_event::What;
 use crate::{Address, Error, ThreadId, unwind};
 use dapple_arch::abi::CALLEE_SAVED;
+use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::registers::{NAMES, Registers};
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::lines::LineLookup;
@@ -210,7 +211,7 @@ impl Owner {
     }
 
     /// Has a stopped thread be elsewhere, and tells so.
-    fn move_to(&mut self, thread: ThreadId, registers: ptrace::UserRegisters, reason: StopReason) {
+    fn move_to(&mut self, thread: ThreadId, registers: UserRegisters, reason: StopReason) {
         self.place(thread, registers);
         self.current = thread;
         self.tell_stops(vec![Stop {
@@ -221,7 +222,7 @@ impl Owner {
     }
 
     /// Has a stopped thread be elsewhere. What it was about to be sent for where it was is forgotten.
-    pub(super) fn place(&mut self, thread: ThreadId, mut registers: ptrace::UserRegisters) {
+    pub(super) fn place(&mut self, thread: ThreadId, mut registers: UserRegisters) {
         registers.forget_system_call();
         self.set_registers(thread, registers);
         self.frames_ended(thread);

@@ -12,10 +12,10 @@ use crate::step::options::{StepKind, StepOptions};
 use crate::step::{self, Action, Context, Landing, Step};
 use crate::stops::{How, Mode};
 use crate::target::linux::process;
-use crate::target::linux::ptrace::UserRegisters;
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::FS_BASE;
+use dapple_arch::registers::user::UserRegisters;
 use rustc_hash::FxHashMap;
 
 /// How many instructions are emulated without looking whether anything else is to be done.

@@ -16,8 +16,9 @@ use crate::event::StopReason;
 use crate::inspect::Inspect;
 use crate::session::SourcePosition;
 use crate::target::linux::debug_registers::{self, HITS, SINGLE_STEP};
-use crate::target::linux::ptrace::{self, UserRegisters};
+use crate::target::linux::ptrace;
 use crate::values::Contents;
+use dapple_arch::registers::user::UserRegisters;
 use std::cell::OnceCell;
 use std::sync::Arc;
 

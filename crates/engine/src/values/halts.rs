@@ -102,8 +102,8 @@ mod tests {
     use crate::ThreadId;
     use crate::live::Live;
     use crate::modules::Modules;
-    use crate::target::linux::ptrace::UserRegisters;
     use dapple_arch::Memory;
+    use dapple_arch::registers::user::UserRegisters;
     use std::cell::Cell;
 
     struct Still(Cell<u64>);

@@ -10,9 +10,10 @@ use crate::modules::LoadedModule;
 use crate::owner::Owner;
 use crate::stops::Mode;
 use crate::target::linux::alarm::Alarm;
-use crate::target::linux::ptrace::{self, UserRegisters};
+use crate::target::linux::ptrace;
 use crate::target::wait_event::{WaitEvent, What};
 use crate::{Address, ThreadId, signals, unwind};
+use dapple_arch::registers::user::UserRegisters;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

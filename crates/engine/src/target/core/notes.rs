@@ -2,8 +2,8 @@
 //! the structures are the kernel's `<linux/elfcore.h>` and `<linux/elf.h>`).
 
 use crate::ThreadId;
-use crate::target::linux::ptrace::{REGISTER_WORDS, UserRegisters};
 use crate::target::signal_info::SignalInfo;
+use dapple_arch::registers::user::{REGISTER_WORDS, UserRegisters};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;

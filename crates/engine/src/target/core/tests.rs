@@ -3,8 +3,8 @@
 use super::write::{WrittenProcess, WrittenThread};
 use super::*;
 use crate::ThreadId;
-use crate::target::linux::ptrace::{REGISTER_WORDS, UserRegisters};
 use crate::target::signal_info::SignalInfo;
+use dapple_arch::registers::user::{REGISTER_WORDS, UserRegisters};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 

@@ -4,11 +4,11 @@ use super::notes::{
     NT_AUXV, NT_FILE, NT_FPREGSET, NT_PRPSINFO, NT_PRSTATUS, NT_SIGINFO, NT_THREAD_NAME,
     NT_X86_XSTATE,
 };
-use crate::target::linux::ptrace::UserRegisters;
 use crate::target::memory_map::Mapping;
 use crate::target::signal_info::SignalInfo;
 use crate::{Address, ThreadId, signals};
 use dapple_arch::Memory;
+use dapple_arch::registers::user::UserRegisters;
 use object::elf;
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};

@@ -11,9 +11,10 @@
 //! call ends, after [`GAP`]: the child then runs on, with all signals blocked.
 
 use crate::target::linux::memory::ProcessMemory;
-use crate::target::linux::ptrace::{self, REGISTER_WORDS, UserRegisters};
+use crate::target::linux::ptrace;
 use crate::target::linux::{attach, wait};
 use crate::{Address, ThreadId};
+use dapple_arch::registers::user::{REGISTER_WORDS, UserRegisters};
 use std::io;
 
 /// How long a child may be without a tracer, in milliseconds.

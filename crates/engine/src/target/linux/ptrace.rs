@@ -1,11 +1,10 @@
 //! The requests of ptrace(2) the engine uses, each as a function. A thread that has died meanwhile answers `ESRCH`:
 //! callers treat that as "its exit status is on the way".
 
+use crate::ThreadId;
 use crate::signals::is_fault;
 use crate::target::signal_info::SignalInfo;
-use crate::{Address, ThreadId};
-use dapple_arch::registers::{FS_BASE, Registers};
-use iced_x86::Register;
+use dapple_arch::registers::user::{REGISTER_WORDS, UserRegisters};
 use std::io;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,255 +16,6 @@ pub(crate) const OPTIONS: i32 = libc::PTRACE_O_TRACECLONE
     | libc::PTRACE_O_TRACEEXEC
     | libc::PTRACE_O_TRACEEXIT
     | libc::PTRACE_O_TRACESYSGOOD;
-
-/// How many general registers the kernel has of a thread.
-pub(crate) const REGISTER_WORDS: usize = 27;
-
-/// A thread's general registers as the kernel has them.
-#[derive(Clone, Copy)]
-pub(crate) struct UserRegisters(libc::user_regs_struct);
-
-impl std::fmt::Debug for UserRegisters {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "UserRegisters {{ rip: {:#x}, rsp: {:#x} }}",
-            self.0.rip, self.0.rsp
-        )
-    }
-}
-
-impl UserRegisters {
-    /// The instruction pointer.
-    pub(crate) fn pc(&self) -> Address {
-        Address(self.0.rip)
-    }
-
-    /// The stack pointer.
-    pub(crate) fn sp(&self) -> u64 {
-        self.0.rsp
-    }
-
-    /// Moves the thread.
-    pub(crate) fn set_pc(&mut self, pc: Address) {
-        self.0.rip = pc.0;
-    }
-
-    /// Sets the stack pointer.
-    pub(crate) fn set_sp(&mut self, sp: u64) {
-        self.0.rsp = sp;
-    }
-
-    /// Sets `rcx`, which `loop` and `jrcxz` count with.
-    pub(crate) fn set_rcx(&mut self, rcx: u64) {
-        self.0.rcx = rcx;
-    }
-
-    /// The flags.
-    pub(crate) fn flags(&self) -> u64 {
-        self.0.eflags
-    }
-
-    /// Sets the flags.
-    pub(crate) fn set_flags(&mut self, flags: u64) {
-        self.0.eflags = flags;
-    }
-
-    /// The segment registers and bases by name.
-    pub(crate) fn segments(&self) -> [(&'static str, u64); 8] {
-        let r = &self.0;
-        [
-            ("cs", r.cs),
-            ("ss", r.ss),
-            ("ds", r.ds),
-            ("es", r.es),
-            ("fs", r.fs),
-            ("gs", r.gs),
-            ("fs_base", r.fs_base),
-            ("gs_base", r.gs_base),
-        ]
-    }
-
-    /// Has the kernel forget a system call that the thread is in, so that it neither runs it again nor moves the thread.
-    pub(crate) fn forget_system_call(&mut self) {
-        self.0.orig_rax = u64::MAX;
-    }
-
-    /// A system call's number and first argument.
-    pub(crate) fn set_call(&mut self, number: u64, argument: u64) {
-        self.0.rax = number;
-        self.0.rdi = argument;
-    }
-
-    /// Has the thread begin a function, with so many vector registers in use for arguments, in no system call.
-    pub(crate) fn begin_function(
-        &mut self,
-        code: Address,
-        sp: u64,
-        integers: &[u64],
-        vectors: u64,
-    ) {
-        /// The direction flag, which functions are begun without, and the trap flag.
-        const FLAGS: u64 = 1 << 10 | 1 << 8;
-        self.forget_system_call();
-        let r = &mut self.0;
-        r.rip = code.0;
-        r.rsp = sp;
-        r.rax = vectors;
-        r.eflags &= !FLAGS;
-        let places = [
-            &mut r.rdi, &mut r.rsi, &mut r.rdx, &mut r.rcx, &mut r.r8, &mut r.r9,
-        ];
-        for (place, value) in places.into_iter().zip(integers) {
-            *place = *value;
-        }
-    }
-
-    /// Whether the kernel will go on with a system call in a way of its own, which another system call ends.
-    pub(crate) fn goes_on_with_system_call(&self) -> bool {
-        const RESTART_BLOCK: i64 = -516;
-        self.0.orig_rax.cast_signed() >= 0 && self.0.rax.cast_signed() == RESTART_BLOCK
-    }
-
-    /// Has the kernel make the system call anew, where it would go on with it in a way of its own.
-    pub(crate) fn restart_anew(&mut self) {
-        const RESTART: i64 = -514;
-        if self.goes_on_with_system_call() {
-            self.0.rax = RESTART.cast_unsigned();
-        }
-    }
-
-    /// Sets a register that arguments come in, by iced's name.
-    pub(crate) fn set_argument(&mut self, register: Register, value: u64) {
-        let r = &mut self.0;
-        let place = match register {
-            Register::RDI => &mut r.rdi,
-            Register::RSI => &mut r.rsi,
-            Register::RDX => &mut r.rdx,
-            Register::RCX => &mut r.rcx,
-            Register::R8 => &mut r.r8,
-            Register::R9 => &mut r.r9,
-            Register::RAX => &mut r.rax,
-            Register::R10 => &mut r.r10,
-            _ => return,
-        };
-        *place = value;
-    }
-
-    /// Moves the thread to a `syscall` instruction that makes this call.
-    pub(crate) fn set_call_at(&mut self, site: Address, number: i64, arguments: [u64; 3]) {
-        self.forget_system_call();
-        self.0.rip = site.0;
-        self.0.rax = number.cast_unsigned();
-        [self.0.rdi, self.0.rsi, self.0.rdx] = arguments;
-        [self.0.r10, self.0.r8, self.0.r9] = [0; 3];
-    }
-
-    /// Whether the thread is in this system call, or was until it was interrupted.
-    pub(crate) fn is_in_call(&self, number: i64) -> bool {
-        self.0.orig_rax.cast_signed() == number
-    }
-
-    /// What a system call has answered.
-    pub(crate) fn answer(&self) -> i64 {
-        self.0.rax.cast_signed()
-    }
-
-    /// All of them, as the kernel has them.
-    pub(crate) fn to_words(self) -> [u64; REGISTER_WORDS] {
-        // SAFETY: `user_regs_struct` is 27 unsigned longs in C's layout.
-        unsafe { std::mem::transmute(self.0) }
-    }
-
-    /// The same back.
-    pub(crate) fn from_words(words: [u64; REGISTER_WORDS]) -> UserRegisters {
-        // SAFETY: as above; any bit pattern is valid.
-        UserRegisters(unsafe {
-            std::mem::transmute::<[u64; REGISTER_WORDS], libc::user_regs_struct>(words)
-        })
-    }
-
-    /// Takes the instruction and stack pointers and the registers that callees leave alone from a frame.
-    pub(crate) fn set_kept(&mut self, frame: &Registers) {
-        let r = &mut self.0;
-        let places = [
-            (3, &mut r.rbx),
-            (6, &mut r.rbp),
-            (7, &mut r.rsp),
-            (12, &mut r.r12),
-            (13, &mut r.r13),
-            (14, &mut r.r14),
-            (15, &mut r.r15),
-            (16, &mut r.rip),
-        ];
-        for (number, place) in places {
-            if let Some(value) = frame.get(number) {
-                *place = value;
-            }
-        }
-    }
-
-    /// Sets a general register by DWARF's number; false: there is none with that number.
-    pub(crate) fn set(&mut self, number: u16, value: u64) -> bool {
-        let r = &mut self.0;
-        let places = [
-            &mut r.rax, &mut r.rdx, &mut r.rcx, &mut r.rbx, &mut r.rsi, &mut r.rdi, &mut r.rbp,
-            &mut r.rsp, &mut r.r8, &mut r.r9, &mut r.r10, &mut r.r11, &mut r.r12, &mut r.r13,
-            &mut r.r14, &mut r.r15, &mut r.rip,
-        ];
-        let place = places.into_iter().nth(number.into());
-        place.map(|place| *place = value).is_some()
-    }
-
-    /// Whether the kernel will run a system call again when the thread goes on (its result is one of `-ERESTART…`).
-    pub(crate) fn restarts_system_call(&self) -> bool {
-        const RESTARTS: [i64; 4] = [-512, -513, -514, -516];
-        self.0.orig_rax.cast_signed() >= 0 && RESTARTS.contains(&self.0.rax.cast_signed())
-    }
-
-    /// A 64-bit general register or segment base by iced's name; `None` for others.
-    pub(crate) fn get(&self, register: Register) -> Option<u64> {
-        let r = &self.0;
-        Some(match register {
-            Register::RAX => r.rax,
-            Register::RBX => r.rbx,
-            Register::RCX => r.rcx,
-            Register::RDX => r.rdx,
-            Register::RSI => r.rsi,
-            Register::RDI => r.rdi,
-            Register::RBP => r.rbp,
-            Register::RSP => r.rsp,
-            Register::R8 => r.r8,
-            Register::R9 => r.r9,
-            Register::R10 => r.r10,
-            Register::R11 => r.r11,
-            Register::R12 => r.r12,
-            Register::R13 => r.r13,
-            Register::R14 => r.r14,
-            Register::R15 => r.r15,
-            Register::RIP => r.rip,
-            Register::FS => r.fs_base,
-            Register::GS => r.gs_base,
-            Register::CS | Register::DS | Register::ES | Register::SS => 0,
-            _ => return None,
-        })
-    }
-
-    /// The same by DWARF numbers.
-    pub(crate) fn to_dwarf(self) -> Registers {
-        let r = &self.0;
-        let values = [
-            r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8, r.r9, r.r10, r.r11,
-            r.r12, r.r13, r.r14, r.r15, r.rip,
-        ];
-        let mut registers = Registers::default();
-        for (number, value) in (0u16..).zip(values) {
-            registers.set(number, Some(value));
-        }
-        registers.set(FS_BASE, Some(r.fs_base));
-        registers
-    }
-}
 
 /// How C libraries declare a request's number.
 #[cfg(target_env = "gnu")]
@@ -387,14 +137,16 @@ pub(crate) fn detach(thread: ThreadId, signal: i32) -> io::Result<()> {
 
 /// The registers of a stopped thread.
 pub(crate) fn registers(thread: ThreadId) -> io::Result<UserRegisters> {
-    let mut registers = MaybeUninit::<libc::user_regs_struct>::uninit();
-    // SAFETY: the kernel fills the structure, which has the size PTRACE_GETREGS writes.
-    let result = unsafe { libc::ptrace(libc::PTRACE_GETREGS, thread.0, 0, registers.as_mut_ptr()) };
+    const { assert!(size_of::<libc::user_regs_struct>() == size_of::<[u64; REGISTER_WORDS]>()) };
+    let mut words = MaybeUninit::<[u64; REGISTER_WORDS]>::uninit();
+    // SAFETY: the kernel fills a `user_regs_struct`, which is of these words and that size.
+    let result = unsafe { libc::ptrace(libc::PTRACE_GETREGS, thread.0, 0, words.as_mut_ptr()) };
     if result == -1 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: the call succeeded, so all of it is written; any bit pattern is valid.
-    Ok(UserRegisters(unsafe { registers.assume_init() }))
+    let words = unsafe { words.assume_init() };
+    Ok(UserRegisters::from_words(words))
 }
 
 /// The SSE registers' low 16 bytes of a stopped thread, `xmm0` first.
@@ -513,8 +265,9 @@ pub(crate) fn x87_top(thread: ThreadId) -> io::Result<[u8; 10]> {
 
 /// Sets the registers of a stopped thread.
 pub(crate) fn set_registers(thread: ThreadId, registers: &UserRegisters) -> io::Result<()> {
-    // SAFETY: the kernel reads a structure of the size PTRACE_SETREGS expects.
-    let result = unsafe { libc::ptrace(libc::PTRACE_SETREGS, thread.0, 0, &raw const registers.0) };
+    let words = registers.to_words();
+    // SAFETY: the kernel reads a `user_regs_struct`, which is of these words and that size.
+    let result = unsafe { libc::ptrace(libc::PTRACE_SETREGS, thread.0, 0, words.as_ptr()) };
     if result == -1 {
         return Err(io::Error::last_os_error());
     }

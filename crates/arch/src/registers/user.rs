@@ -1,0 +1,313 @@
+//! A thread's registers in the kernel's layout: `struct user_regs_struct` (sys/user.h), which ptrace(2) reads and writes and core files
+//! contain (core(5)).
+
+use super::{FS_BASE, Registers};
+use crate::Address;
+use iced_x86::Register;
+
+/// Where each register is in the kernel's layout, in words.
+mod word {
+    pub(super) const R15: usize = 0;
+    pub(super) const R14: usize = 1;
+    pub(super) const R13: usize = 2;
+    pub(super) const R12: usize = 3;
+    pub(super) const RBP: usize = 4;
+    pub(super) const RBX: usize = 5;
+    pub(super) const R11: usize = 6;
+    pub(super) const R10: usize = 7;
+    pub(super) const R9: usize = 8;
+    pub(super) const R8: usize = 9;
+    pub(super) const RAX: usize = 10;
+    pub(super) const RCX: usize = 11;
+    pub(super) const RDX: usize = 12;
+    pub(super) const RSI: usize = 13;
+    pub(super) const RDI: usize = 14;
+    pub(super) const ORIG_RAX: usize = 15;
+    pub(super) const RIP: usize = 16;
+    pub(super) const CS: usize = 17;
+    pub(super) const EFLAGS: usize = 18;
+    pub(super) const RSP: usize = 19;
+    pub(super) const SS: usize = 20;
+    pub(super) const FS_BASE: usize = 21;
+    pub(super) const GS_BASE: usize = 22;
+    pub(super) const DS: usize = 23;
+    pub(super) const ES: usize = 24;
+    pub(super) const FS: usize = 25;
+    pub(super) const GS: usize = 26;
+}
+
+/// How many words the kernel's `user_regs_struct` has.
+pub const REGISTER_WORDS: usize = 27;
+
+/// A thread's general registers, segment registers and the number of its system call, as the kernel reads and writes them.
+#[derive(Clone, Copy)]
+pub struct UserRegisters([u64; REGISTER_WORDS]);
+
+impl std::fmt::Debug for UserRegisters {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "UserRegisters {{ rip: {:#x}, rsp: {:#x} }}",
+            self.0[word::RIP],
+            self.0[word::RSP]
+        )
+    }
+}
+
+impl UserRegisters {
+    /// The instruction pointer.
+    pub fn pc(&self) -> Address {
+        Address(self.0[word::RIP])
+    }
+
+    /// The stack pointer.
+    pub fn sp(&self) -> u64 {
+        self.0[word::RSP]
+    }
+
+    /// Moves the thread.
+    pub fn set_pc(&mut self, pc: Address) {
+        self.0[word::RIP] = pc.0;
+    }
+
+    /// Sets the stack pointer.
+    pub fn set_sp(&mut self, sp: u64) {
+        self.0[word::RSP] = sp;
+    }
+
+    /// Sets `rcx`, which `loop` and `jrcxz` count with.
+    pub fn set_rcx(&mut self, rcx: u64) {
+        self.0[word::RCX] = rcx;
+    }
+
+    /// The flags.
+    pub fn flags(&self) -> u64 {
+        self.0[word::EFLAGS]
+    }
+
+    /// Sets the flags.
+    pub fn set_flags(&mut self, flags: u64) {
+        self.0[word::EFLAGS] = flags;
+    }
+
+    /// The segment registers and bases by name.
+    pub fn segments(&self) -> [(&'static str, u64); 8] {
+        let r = &self.0;
+        [
+            ("cs", r[word::CS]),
+            ("ss", r[word::SS]),
+            ("ds", r[word::DS]),
+            ("es", r[word::ES]),
+            ("fs", r[word::FS]),
+            ("gs", r[word::GS]),
+            ("fs_base", r[word::FS_BASE]),
+            ("gs_base", r[word::GS_BASE]),
+        ]
+    }
+
+    /// Has the kernel forget a system call that the thread is in, so that it neither runs it again nor moves the thread.
+    pub fn forget_system_call(&mut self) {
+        self.0[word::ORIG_RAX] = u64::MAX;
+    }
+
+    /// A system call's number and first argument.
+    pub fn set_call(&mut self, number: u64, argument: u64) {
+        self.0[word::RAX] = number;
+        self.0[word::RDI] = argument;
+    }
+
+    /// Has the thread begin a function, with so many vector registers in use for arguments, in no system call.
+    pub fn begin_function(&mut self, code: Address, sp: u64, integers: &[u64], vectors: u64) {
+        /// The direction flag, which functions are begun without, and the trap flag.
+        const FLAGS: u64 = 1 << 10 | 1 << 8;
+        self.forget_system_call();
+        let r = &mut self.0;
+        r[word::RIP] = code.0;
+        r[word::RSP] = sp;
+        r[word::RAX] = vectors;
+        r[word::EFLAGS] &= !FLAGS;
+        let places = [
+            word::RDI,
+            word::RSI,
+            word::RDX,
+            word::RCX,
+            word::R8,
+            word::R9,
+        ];
+        for (place, value) in places.into_iter().zip(integers) {
+            r[place] = *value;
+        }
+    }
+
+    /// Whether the kernel will go on with a system call in a way of its own, which another system call ends.
+    pub fn goes_on_with_system_call(&self) -> bool {
+        const RESTART_BLOCK: i64 = -516;
+        self.0[word::ORIG_RAX].cast_signed() >= 0
+            && self.0[word::RAX].cast_signed() == RESTART_BLOCK
+    }
+
+    /// Has the kernel make the system call anew, where it would go on with it in a way of its own.
+    pub fn restart_anew(&mut self) {
+        const RESTART: i64 = -514;
+        if self.goes_on_with_system_call() {
+            self.0[word::RAX] = RESTART.cast_unsigned();
+        }
+    }
+
+    /// Sets a register that arguments come in, by iced's name.
+    pub fn set_argument(&mut self, register: Register, value: u64) {
+        let r = &mut self.0;
+        let place = match register {
+            Register::RDI => word::RDI,
+            Register::RSI => word::RSI,
+            Register::RDX => word::RDX,
+            Register::RCX => word::RCX,
+            Register::R8 => word::R8,
+            Register::R9 => word::R9,
+            Register::RAX => word::RAX,
+            Register::R10 => word::R10,
+            _ => return,
+        };
+        r[place] = value;
+    }
+
+    /// Moves the thread to a `syscall` instruction that makes this call.
+    pub fn set_call_at(&mut self, site: Address, number: i64, arguments: [u64; 3]) {
+        self.forget_system_call();
+        self.0[word::RIP] = site.0;
+        self.0[word::RAX] = number.cast_unsigned();
+        [self.0[word::RDI], self.0[word::RSI], self.0[word::RDX]] = arguments;
+        [self.0[word::R10], self.0[word::R8], self.0[word::R9]] = [0; 3];
+    }
+
+    /// Whether the thread is in this system call, or was until it was interrupted.
+    pub fn is_in_call(&self, number: i64) -> bool {
+        self.0[word::ORIG_RAX].cast_signed() == number
+    }
+
+    /// What a system call has answered.
+    pub fn answer(&self) -> i64 {
+        self.0[word::RAX].cast_signed()
+    }
+
+    /// All registers as the kernel's words.
+    pub fn to_words(self) -> [u64; REGISTER_WORDS] {
+        self.0
+    }
+
+    /// The registers that the kernel has given as these words.
+    pub fn from_words(words: [u64; REGISTER_WORDS]) -> UserRegisters {
+        UserRegisters(words)
+    }
+
+    /// Takes the instruction and stack pointers and the registers that callees leave alone from a frame.
+    pub fn set_kept(&mut self, frame: &Registers) {
+        let r = &mut self.0;
+        let places = [
+            (3, word::RBX),
+            (6, word::RBP),
+            (7, word::RSP),
+            (12, word::R12),
+            (13, word::R13),
+            (14, word::R14),
+            (15, word::R15),
+            (16, word::RIP),
+        ];
+        for (number, place) in places {
+            if let Some(value) = frame.get(number) {
+                r[place] = value;
+            }
+        }
+    }
+
+    /// Sets a general register by DWARF's number; false: there is none with that number.
+    pub fn set(&mut self, number: u16, value: u64) -> bool {
+        let r = &mut self.0;
+        let places = [
+            word::RAX,
+            word::RDX,
+            word::RCX,
+            word::RBX,
+            word::RSI,
+            word::RDI,
+            word::RBP,
+            word::RSP,
+            word::R8,
+            word::R9,
+            word::R10,
+            word::R11,
+            word::R12,
+            word::R13,
+            word::R14,
+            word::R15,
+            word::RIP,
+        ];
+        let place = places.into_iter().nth(number.into());
+        place.map(|place| r[place] = value).is_some()
+    }
+
+    /// Whether the kernel will run a system call again when the thread goes on (its result is one of `-ERESTART…`).
+    pub fn restarts_system_call(&self) -> bool {
+        const RESTARTS: [i64; 4] = [-512, -513, -514, -516];
+        self.0[word::ORIG_RAX].cast_signed() >= 0
+            && RESTARTS.contains(&self.0[word::RAX].cast_signed())
+    }
+
+    /// A 64-bit general register or segment base by iced's name; `None` for others.
+    pub fn get(&self, register: Register) -> Option<u64> {
+        let r = &self.0;
+        Some(match register {
+            Register::RAX => r[word::RAX],
+            Register::RBX => r[word::RBX],
+            Register::RCX => r[word::RCX],
+            Register::RDX => r[word::RDX],
+            Register::RSI => r[word::RSI],
+            Register::RDI => r[word::RDI],
+            Register::RBP => r[word::RBP],
+            Register::RSP => r[word::RSP],
+            Register::R8 => r[word::R8],
+            Register::R9 => r[word::R9],
+            Register::R10 => r[word::R10],
+            Register::R11 => r[word::R11],
+            Register::R12 => r[word::R12],
+            Register::R13 => r[word::R13],
+            Register::R14 => r[word::R14],
+            Register::R15 => r[word::R15],
+            Register::RIP => r[word::RIP],
+            Register::FS => r[word::FS_BASE],
+            Register::GS => r[word::GS_BASE],
+            Register::CS | Register::DS | Register::ES | Register::SS => 0,
+            _ => return None,
+        })
+    }
+
+    /// The same by DWARF numbers.
+    pub fn to_dwarf(self) -> Registers {
+        let r = &self.0;
+        let values = [
+            r[word::RAX],
+            r[word::RDX],
+            r[word::RCX],
+            r[word::RBX],
+            r[word::RSI],
+            r[word::RDI],
+            r[word::RBP],
+            r[word::RSP],
+            r[word::R8],
+            r[word::R9],
+            r[word::R10],
+            r[word::R11],
+            r[word::R12],
+            r[word::R13],
+            r[word::R14],
+            r[word::R15],
+            r[word::RIP],
+        ];
+        let mut registers = Registers::default();
+        for (number, value) in (0u16..).zip(values) {
+            registers.set(number, Some(value));
+        }
+        registers.set(FS_BASE, Some(r[word::FS_BASE]));
+        registers
+    }
+}
