@@ -32,6 +32,7 @@ use dapple_dap::types::{
     OutputEventBody, OutputEventCategory, ProcessEvent, Source, StoppedEvent, TerminatedEvent,
     ThreadEvent, ThreadEventBody, ThreadEventReason,
 };
+use dapple_engine::debug_info::DebugInfoOptions;
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::frame::FrameId;
 use dapple_engine::modules::ModuleInfo;
@@ -194,6 +195,8 @@ pub struct Adapter {
     /// The threads that have stopped at a sanitizer's report: the user looks at an outer frame, and steps there.
     pub reporting: BTreeSet<ThreadId>,
     pub no_debug: bool,
+    /// What the next session's debug information is had by.
+    pub debug_info: DebugInfoOptions,
     pub leave: Leave,
     pub breakpoints: Breakpoints<Source>,
     pub exceptions: Exceptions,
@@ -262,6 +265,7 @@ impl Adapter {
             reporting: BTreeSet::new(),
             calls: CallSettings::default(),
             no_debug: false,
+            debug_info: DebugInfoOptions::default(),
             leave: Leave::Kill,
             breakpoints: Breakpoints::default(),
             exceptions: Exceptions::default(),

@@ -38,7 +38,8 @@ mod told_breakpoints;
 
 pub use dapple_engine::allocator;
 pub use dapple_engine::apart;
-pub use dapple_engine::launch::{IndexCache, ProcessGroup};
+pub use dapple_engine::debug_info::IndexCache;
+pub use dapple_engine::launch::ProcessGroup;
 pub use dapple_engine::launcher;
 pub use dapple_engine::private_folder;
 pub use dapple_engine::probe;

@@ -13,7 +13,8 @@ use crossbeam_channel::{
 };
 use dapple_dap::server::Flow;
 use dapple_dap::transport::{Closed, Connection, Incoming};
-use dapple_engine::launch::{IndexCache, ProcessGroup};
+use dapple_engine::debug_info::IndexCache;
+use dapple_engine::launch::ProcessGroup;
 use dapple_engine::session::Waker;
 use std::convert::Infallible;
 use std::path::PathBuf;

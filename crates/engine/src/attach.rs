@@ -1,9 +1,8 @@
 //! What to attach to and how.
 
+use crate::debug_info::DebugInfoOptions;
 use crate::target::follow_forks::FollowForks;
-pub use dapple_symbols::indexing::IndexCache;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// A process that runs already.
 #[derive(Debug, Clone, Default)]
@@ -14,8 +13,6 @@ pub struct AttachOptions {
     pub follow_forks: FollowForks,
     /// It is a child that another session holds, which waits at this place: [`crate::forks::Meeting::path`].
     pub handed_over: Option<PathBuf>,
-    /// Ask debuginfod servers for the debug information of modules that have none; see debuginfod-find(1) for which.
-    pub debuginfod: bool,
-    /// Where indexes of large modules are kept; `None`: nowhere, and none is made before it is needed.
-    pub index_cache: Option<Arc<IndexCache>>,
+    /// What its modules' debug information is had by.
+    pub debug_info: DebugInfoOptions,
 }

@@ -8,10 +8,12 @@ use crate::modules::ModuleInfo;
 pub use crate::natvis::problem::PresentationProblem;
 use crate::session::SourcePosition;
 pub use crate::target::exit_status::ExitStatus;
+use crate::target::linux::output::Taker;
 use crate::target::process_info::ProcessInfo;
 pub use crate::target::stream::Stream;
 pub use crate::written::Written;
 use crate::{Address, ThreadId};
+use crossbeam_channel::Sender;
 use std::path::PathBuf;
 
 /// Something happened to the debuggee. Sent in the order in which it happened.
@@ -114,6 +116,14 @@ pub enum Event {
     Executed,
     /// The program ended. The last event.
     Exited(ExitStatus),
+}
+
+/// Tells of each piece of output that it takes. Where nobody listens any more it is taken all the same: the program must not block on it.
+pub(crate) fn output_to(events: &Sender<Event>) -> Taker {
+    let events = events.clone();
+    Taker::new(move |stream, bytes| {
+        let _ = events.send(Event::Output { stream, bytes });
+    })
 }
 
 /// A breakpoint's message.

@@ -4,7 +4,6 @@ use crate::Error;
 use crate::launcher::Launcher;
 use crate::target::follow_forks::FollowForks;
 use crate::target::linux::check;
-pub use dapple_symbols::indexing::IndexCache;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
@@ -38,10 +37,6 @@ pub struct LaunchOptions {
     pub randomize: bool,
     /// What becomes of its children.
     pub follow_forks: FollowForks,
-    /// Ask debuginfod servers for the debug information of modules that have none; see debuginfod-find(1) for which.
-    pub debuginfod: bool,
-    /// Where indexes of large modules are kept; `None`: nowhere, and none is made before it is needed.
-    pub index_cache: Option<Arc<IndexCache>>,
 }
 
 impl LaunchOptions {

@@ -9,6 +9,7 @@ pub mod attach;
 mod breakpoints;
 pub mod calls;
 pub mod command;
+pub mod debug_info;
 pub mod disassembly;
 pub mod error;
 pub mod eval;

@@ -49,11 +49,12 @@ mod writing_down;
 
 use crate::breakpoints::model::Model;
 use crate::breakpoints::site::{PatchedMemory, Reason};
-use crate::event::{Stop, StopReason};
+use crate::debug_info::DebugInfoOptions;
+use crate::event::{self, Stop, StopReason};
 use crate::exceptions::Exception;
 use crate::frame::StackCache;
 use crate::indexing::Indexing;
-use crate::launch::{IndexCache, LaunchOptions};
+use crate::launch::LaunchOptions;
 use crate::modules::Modules;
 use crate::signals::SignalTable;
 use crate::step::Places;
@@ -190,8 +191,7 @@ struct Parts {
     memory: ProcessMemory,
     guardian: Option<Guardian>,
     output: Output,
-    debuginfod: bool,
-    index_cache: Option<Arc<IndexCache>>,
+    debug_info: DebugInfoOptions,
 }
 
 /// What is kept for each thread.
@@ -224,6 +224,7 @@ impl Owner {
     /// Starts a program; it is held at its entry when this returns.
     pub(crate) fn launch(
         options: &LaunchOptions,
+        debug_info: DebugInfoOptions,
         events: Sender<Event>,
         desk: Desk,
     ) -> Result<(Owner, ProcessInfo), Error> {
@@ -239,7 +240,8 @@ impl Owner {
         let started = ProcessMemory::open(launched.process)
             .map_err(|e| refuse("its memory can't be read", e))
             .and_then(|memory| {
-                let output = Output::start(launched.output, &events, desk.wakes());
+                let output =
+                    Output::start(launched.output, &event::output_to(&events), desk.wakes());
                 Ok((
                     memory,
                     output.map_err(|e| refuse("its output can't be read", e))?,
@@ -269,8 +271,7 @@ impl Owner {
             memory,
             guardian: None,
             output,
-            debuginfod: options.debuginfod,
-            index_cache: options.index_cache.clone(),
+            debug_info,
         };
         let mut owner = Owner::of(parts, events, desk);
         owner.input = launched.input;
@@ -282,7 +283,7 @@ impl Owner {
 
     fn of(parts: Parts, events: Sender<Event>, desk: Desk) -> Owner {
         let (back, beside) = back::Back::new(desk.orders, Arc::clone(&desk.waker));
-        let debuginfod = match parts.debuginfod {
+        let debuginfod = match parts.debug_info.debuginfod {
             true => debuginfod::Debuginfod::start(back.clone()),
             false => debuginfod::Debuginfod::default(),
         };
@@ -306,7 +307,7 @@ impl Owner {
             last_module: 0,
             told: crate::warnings::Told::default(),
             loader: link_maps::Loader::default(),
-            indexing: Indexing::new(parts.index_cache),
+            indexing: Indexing::new(parts.debug_info.index_cache),
             back,
             debuginfod,
             _beside: beside,

@@ -24,6 +24,7 @@ pub use crate::breakpoints::options::BreakpointOptions;
 pub use crate::breakpoints::wanted::{
     Asked, BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint, Resolution,
 };
+use crate::debug_info::DebugInfoOptions;
 use crate::eval::Completions;
 use crate::frame::{FrameId, Stack};
 use crate::inspect::Inspect;
@@ -72,15 +73,16 @@ impl Session {
     /// # Errors
     /// [`Error::Launch`] with a sentence the user can act on.
     pub fn launch(options: LaunchOptions, events: Sender<Event>) -> Result<Session, Error> {
-        Session::launch_kept(options, events, Keep::Apart)
+        Session::launch_kept(options, DebugInfoOptions::default(), events, Keep::Apart)
     }
 
-    /// As [`Session::launch`], by a thread of the user's choice.
+    /// As [`Session::launch`], with what its modules' debug information is had by, and kept by a thread of the user's choice.
     ///
     /// # Errors
     /// As [`Session::launch`].
     pub fn launch_kept(
         options: LaunchOptions,
+        debug_info: DebugInfoOptions,
         events: Sender<Event>,
         keep: Keep,
     ) -> Result<Session, Error> {
@@ -90,7 +92,7 @@ impl Session {
             reason: "the debugger failed while starting it".into(),
         };
         let (keeper, process) = Keeper::begin(keep, failed, move |desk| {
-            Owner::launch(&options, events, desk)
+            Owner::launch(&options, debug_info, events, desk)
         })?;
         Ok(Session { keeper, process })
     }

@@ -16,7 +16,7 @@ use crate::target::linux::streams::Streams;
 use crate::target::linux::untraced::{Guard, Handle, before_exec};
 use crate::target::linux::{attach, check, process};
 use crate::target::process_info::{ProcessInfo, Start};
-use crate::{Error, Event, ThreadId};
+use crate::{Error, Event, ThreadId, event};
 use crossbeam_channel::Sender;
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
@@ -132,7 +132,8 @@ impl Untraced {
         drop((command, ends.terminal));
         let process = ThreadId(child.id().cast_signed());
         let kept = Handle::of(process).and_then(|handle| Ok((Guard::start(&handle)?, handle)));
-        let kept = kept.and_then(|kept| Ok((kept, Output::start(read, &events, None)?)));
+        let kept = kept
+            .and_then(|kept| Ok((kept, Output::start(read, &event::output_to(&events), None)?)));
         let ((guard, handle), output) = kept.map_err(|e| {
             let _ = child.kill();
             let _ = child.wait();

@@ -2,6 +2,7 @@
 
 use crate::support::inline;
 use crossbeam_channel::{Receiver, unbounded};
+use dapple_engine::debug_info::DebugInfoOptions;
 use dapple_engine::event::{ExitStatus, StopReason, Stream};
 use dapple_engine::launch::LaunchOptions;
 use dapple_engine::session::{FunctionBreakpoint, Keep, Leave, Waker};
@@ -39,7 +40,8 @@ impl Kept {
         };
         let keep = Keep::Here(Arc::clone(&waker));
         Kept {
-            session: Session::launch_kept(options, sender, keep).unwrap(),
+            session: Session::launch_kept(options, DebugInfoOptions::default(), sender, keep)
+                .unwrap(),
             waker,
             events,
             written: Vec::new(),

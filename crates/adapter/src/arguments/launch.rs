@@ -64,7 +64,6 @@ impl LaunchArguments {
             options: LaunchOptions {
                 program: program.unwrap_or_default(),
                 env,
-                debuginfod: common.debuginfod,
                 follow_forks: common.follow_forks,
                 ..given.options
             },

@@ -11,6 +11,7 @@ use dapple_dap::server::{
 };
 use dapple_dap::types::{AttachRequest, AttachRequestArguments, TerminatedEvent};
 use dapple_engine::attach::AttachOptions;
+use dapple_engine::debug_info::DebugInfoOptions;
 use dapple_engine::postmortem::CoreOptions;
 use dapple_engine::processes::{self, Awaited, RunningProcess};
 use dapple_engine::{Error, Session, session};
@@ -38,8 +39,10 @@ pub fn attach(
         process: 0,
         follow_forks: attach.common.follow_forks,
         handed_over: attach.handed_over,
-        debuginfod: attach.common.debuginfod,
-        index_cache: adapter.options.index_cache.clone(),
+        debug_info: DebugInfoOptions {
+            debuginfod: attach.common.debuginfod,
+            index_cache: adapter.options.index_cache.clone(),
+        },
     };
     adapter.follow_forks(options.follow_forks, &arguments.other, context);
     take_common(adapter, attach.common, outbox);
@@ -63,9 +66,9 @@ pub fn attach(
             let core = CoreOptions {
                 core,
                 program,
-                index_cache: options.index_cache,
+                index_cache: options.debug_info.index_cache,
             };
-            if options.debuginfod {
+            if options.debug_info.debuginfod {
                 say(
                     outbox,
                     "warning: debuginfod servers are not asked for what a core file's modules lack",

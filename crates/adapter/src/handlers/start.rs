@@ -15,6 +15,7 @@ use dapple_dap::types::{
     ProcessEvent, TerminatedEvent,
 };
 use dapple_engine::Session;
+use dapple_engine::debug_info::DebugInfoOptions;
 use dapple_engine::forks::FollowForks;
 use dapple_engine::launch::{LaunchOptions, Stdin};
 use dapple_engine::untraced::Untraced;
@@ -130,7 +131,10 @@ fn prepare(
         ));
     }
     options.process_group = adapter.options.process_group;
-    options.index_cache = adapter.options.index_cache.clone();
+    adapter.debug_info = DebugInfoOptions {
+        debuginfod: launch.common.debuginfod,
+        index_cache: adapter.options.index_cache.clone(),
+    };
     adapter.no_debug = arguments.no_debug.unwrap_or(false);
     if adapter.no_debug {
         options.follow_forks = FollowForks::Parent;
@@ -206,8 +210,9 @@ pub fn run(
         return adapter.start_when_ready(outbox);
     }
     let _progress = loading(&options.program, outbox);
-    let debuggee = Session::launch_kept(options, events, adapter.keep())
-        .map_err(|error| to_dap::failure(&error))?;
+    let debuggee =
+        Session::launch_kept(options, adapter.debug_info.clone(), events, adapter.keep())
+            .map_err(|error| to_dap::failure(&error))?;
     begin(adapter, debuggee, outbox, client)
 }
 

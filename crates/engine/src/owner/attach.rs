@@ -2,7 +2,7 @@
 
 use super::{Control, Desk, FIRST_STOP, Owner, Parts, guarded};
 use crate::attach::AttachOptions;
-use crate::event::StopReason;
+use crate::event::{self, StopReason};
 use crate::forks::Arrival;
 use crate::stops::{Mode, Stops};
 use crate::target::linux::memory::ProcessMemory;
@@ -55,7 +55,7 @@ impl Owner {
             true => None,
             false => guarded::guardian_of(process, &memory),
         };
-        let output = Output::start(Vec::new(), &events, None)
+        let output = Output::start(Vec::new(), &event::output_to(&events), None)
             .map_err(|e| refuse(format!("the debugger has no pipe: {e}")))?;
         let mut stops = Stops::stopping(process, &threads);
         stops.follow(options.follow_forks);
@@ -67,8 +67,7 @@ impl Owner {
             memory,
             guardian,
             output,
-            debuginfod: options.debuginfod,
-            index_cache: options.index_cache.clone(),
+            debug_info: options.debug_info.clone(),
         };
         let mut owner = Owner::of(parts, events, desk);
         owner.current = threads.first().copied().unwrap_or(process);

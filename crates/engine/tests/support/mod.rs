@@ -10,6 +10,7 @@ pub mod spent;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use dapple_engine::attach::AttachOptions;
+use dapple_engine::debug_info::DebugInfoOptions;
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::launch::LaunchOptions;
 use dapple_engine::session::{BreakpointState, Keep, LineBreakpoint, Resolution, StepKind};
@@ -216,7 +217,9 @@ impl Fixture {
             ..LaunchOptions::default()
         };
         let keep = Keep::Here(Arc::default());
-        self.debuggee(|events| Session::launch_kept(options, events, keep))
+        self.debuggee(|events| {
+            Session::launch_kept(options, DebugInfoOptions::default(), events, keep)
+        })
     }
 
     pub fn launch_options(&self, options: LaunchOptions) -> Debuggee<'_> {

@@ -8,12 +8,10 @@
 //! looks a few hundred times a second only, at whatever has gathered in the pipe by then. And it reads no faster than its
 //! reader takes ([`UnderWay`]).
 
-use crate::Event;
 use crate::target::linux::untraced::before_exec;
 use crate::target::linux::wait::Waker;
 use crate::target::stream::Stream;
-use crate::written::UnderWay;
-use crossbeam_channel::Sender;
+use crate::written::{UnderWay, Written};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
@@ -41,6 +39,23 @@ const FLOOD: u32 = 32;
 /// How long a flood gathers, in milliseconds.
 const GATHER: i32 = 4;
 
+/// Takes each piece of output, in order for each stream.
+#[derive(Clone)]
+pub(crate) struct Taker(Arc<dyn Fn(Stream, Written) + Send + Sync>);
+
+impl Taker {
+    /// One that calls a function.
+    pub(crate) fn new(take: impl Fn(Stream, Written) + Send + Sync + 'static) -> Taker {
+        Taker(Arc::new(take))
+    }
+}
+
+impl std::fmt::Debug for Taker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Taker")
+    }
+}
+
 /// The pipes of a program.
 #[derive(Debug)]
 pub(crate) struct Output {
@@ -51,10 +66,10 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Starts to read the given pipes. Where the events' receiver waits for something else, `wakes` tells it that there is one.
+    /// Starts to read the given pipes. `take` gets what comes, on a thread of each pipe; `wakes` is woken behind it.
     pub(crate) fn start(
         read_ends: Vec<(Stream, OwnedFd)>,
-        events: &Sender<Event>,
+        take: &Taker,
         wakes: Option<&Arc<Waker>>,
     ) -> io::Result<Output> {
         let (hung_up, hang_up) = io::pipe()?;
@@ -67,7 +82,7 @@ impl Output {
                 read_end,
                 Arc::clone(&hung_up),
                 Arc::clone(&under_way),
-                events.clone(),
+                take.clone(),
                 wakes.cloned(),
             )?);
         }
@@ -129,7 +144,7 @@ struct Pipe {
     /// Reading goes on when it is closed.
     discards: AtomicBool,
     under_way: Arc<UnderWay>,
-    events: Sender<Event>,
+    take: Taker,
     wakes: Option<Arc<Waker>>,
 }
 
@@ -164,7 +179,7 @@ impl Pipe {
         read_end: OwnedFd,
         hung_up: Arc<OwnedFd>,
         under_way: Arc<UnderWay>,
-        events: Sender<Event>,
+        take: Taker,
         wakes: Option<Arc<Waker>>,
     ) -> io::Result<Arc<Pipe>> {
         // SAFETY: sets a flag of a descriptor that we own.
@@ -183,7 +198,7 @@ impl Pipe {
             closed: AtomicBool::new(false),
             discards: AtomicBool::new(false),
             under_way,
-            events,
+            take,
             wakes,
         });
         let reader = Arc::clone(&pipe);
@@ -249,11 +264,7 @@ impl Pipe {
             total += piece.len();
             if !piece.is_empty() {
                 let bytes = self.under_way.send(piece);
-                // Nobody listens any more: the pipe is still emptied, the program must not block on it.
-                let _ = self.events.send(Event::Output {
-                    stream: self.stream,
-                    bytes,
-                });
+                (self.take.0)(self.stream, bytes);
             }
             match end {
                 Filled::More => {}
