@@ -1,7 +1,7 @@
 //! What to attach to and how.
 
 use crate::debug_info::DebugInfoOptions;
-use crate::target::follow_forks::FollowForks;
+use dapple_target::follow_forks::FollowForks;
 use std::path::PathBuf;
 
 /// A process that runs already.

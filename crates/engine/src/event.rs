@@ -7,13 +7,13 @@ use crate::inspect::kept::KeptValue;
 use crate::modules::ModuleInfo;
 pub use crate::natvis::problem::PresentationProblem;
 use crate::session::SourcePosition;
-pub use crate::target::exit_status::ExitStatus;
-use crate::target::linux::output::Taker;
-use crate::target::process_info::ProcessInfo;
-pub use crate::target::stream::Stream;
-pub use crate::written::Written;
 use crate::{Address, ThreadId};
 use crossbeam_channel::Sender;
+pub use dapple_target::exit_status::ExitStatus;
+use dapple_target::linux::output::Taker;
+use dapple_target::process_info::ProcessInfo;
+pub use dapple_target::stream::Stream;
+pub use dapple_target::written::Written;
 use std::path::PathBuf;
 
 /// Something happened to the debuggee. Sent in the order in which it happened.
@@ -97,7 +97,7 @@ pub enum Event {
         /// The file, which is not the user's to change.
         file: PathBuf,
     },
-    /// The program has a child ([`FollowForks::Both`](crate::target::follow_forks::FollowForks::Both)), which is held: see
+    /// The program has a child ([`FollowForks::Both`](dapple_target::follow_forks::FollowForks::Both)), which is held: see
     /// [`Session::hand_child_over`](crate::Session::hand_child_over).
     Forked {
         /// Its id.
@@ -105,7 +105,7 @@ pub enum Event {
         /// Its name.
         name: String,
     },
-    /// The session is about this child of the program from now on ([`FollowForks::Child`](crate::target::follow_forks::FollowForks::Child)); the
+    /// The session is about this child of the program from now on ([`FollowForks::Child`](dapple_target::follow_forks::FollowForks::Child)); the
     /// program itself was let go. Its threads are told of as ended.
     Followed(ProcessInfo),
     /// Which runtimes of languages the program has: once the libraries are known that it begins with, and when more come.

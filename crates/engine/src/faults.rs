@@ -4,36 +4,36 @@
 //! arguments. The kernel doesn't say what was tried; the instruction does.
 
 use crate::exceptions::sanitizer::trapped_check;
-use crate::signals;
-use crate::target::memory_map::Mapping;
-use crate::target::signal_info::SignalInfo;
+use dapple_target::memory_map::Mapping;
+use dapple_target::signal_info::SignalInfo;
+use dapple_target::signals;
 use iced_x86::{
     Code, Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
     Register,
 };
 use std::fmt::Write;
 
-impl Mapping {
-    fn rights(&self) -> &'static str {
-        match (self.read, self.write, self.execute) {
-            (false, false, false) => "nothing is permitted",
-            (true, false, false) => "it may only be read",
-            (true, true, false) => "it may be read and written, not executed",
-            (true, false, true) => "it may be read and executed, not written",
-            (true, true, true) => "all is permitted",
-            (false, true, false) => "it may only be written",
-            (false, false, true) => "it may only be executed",
-            (false, true, true) => "it may not be read",
-        }
+/// What may be done there.
+fn rights(mapping: &Mapping) -> &'static str {
+    match (mapping.read, mapping.write, mapping.execute) {
+        (false, false, false) => "nothing is permitted",
+        (true, false, false) => "it may only be read",
+        (true, true, false) => "it may be read and written, not executed",
+        (true, false, true) => "it may be read and executed, not written",
+        (true, true, true) => "all is permitted",
+        (false, true, false) => "it may only be written",
+        (false, false, true) => "it may only be executed",
+        (false, true, true) => "it may not be read",
     }
+}
 
-    fn shown(&self) -> &str {
-        match self.name.as_str() {
-            "" => "anonymous memory",
-            "[heap]" => "the heap",
-            "[stack]" => "the stack",
-            name => name,
-        }
+/// What people call it.
+fn shown(mapping: &Mapping) -> &str {
+    match mapping.name.as_str() {
+        "" => "anonymous memory",
+        "[heap]" => "the heap",
+        "[stack]" => "the stack",
+        name => name,
     }
 }
 
@@ -247,13 +247,13 @@ fn segmentation(scene: &Scene<'_>) -> String {
         }
         (SEGV_BNDERR, _) => format!("{to} address {address:#x}, which is out of bounds"),
         (SEGV_ACCERR, Some(m)) => {
-            format!("{to} address {address:#x} in {}: {}", m.shown(), m.rights())
+            format!("{to} address {address:#x} in {}: {}", shown(m), rights(m))
         }
         (SEGV_MAPERR, _) => {
             let mut text = format!("{to} address {address:#x}, where nothing is mapped");
             if let Some((distance, m)) = just_before(scene, address) {
                 // Writing to a string does not fail.
-                let _ = write!(text, ", {distance} bytes behind {}", m.shown());
+                let _ = write!(text, ", {distance} bytes behind {}", shown(m));
             }
             text
         }

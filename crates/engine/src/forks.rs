@@ -5,10 +5,10 @@
 //! gets the child into a state in which it waits without a tracer, says how it was before, and the other takes it from there and
 //! confirms. If that does not come, the first takes the child back and lets it go.
 
-use crate::private_folder::PrivateFolder;
-pub use crate::target::follow_forks::FollowForks;
-use crate::target::linux::handover::Parked;
-use crate::target::linux::launcher::{self, own_user, peer};
+pub use dapple_target::follow_forks::FollowForks;
+use dapple_target::linux::handover::Parked;
+use dapple_target::linux::launcher::{self, own_user, peer};
+use dapple_target::private_folder::PrivateFolder;
 use std::io::{self, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};

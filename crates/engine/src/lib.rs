@@ -3,15 +3,11 @@
 //! [`Session`] is the whole interface: commands go to the one thread that owns the debuggee, [`Event`]s come back on a
 //! channel. Nothing here knows how a client talks.
 
-pub mod allocator;
-pub mod apart;
 pub mod attach;
 mod breakpoints;
 pub mod calls;
-pub mod command;
 pub mod debug_info;
 pub mod disassembly;
-pub mod error;
 pub mod eval;
 pub mod event;
 pub mod exceptions;
@@ -22,32 +18,24 @@ mod heap;
 mod indexing;
 mod inflating;
 mod inspect;
-pub mod launch;
-pub mod launcher;
 mod live;
 pub mod modules;
 mod natvis;
 mod owner;
 mod pages;
 pub mod postmortem;
-pub mod private_folder;
-pub mod probe;
-pub mod processes;
 pub mod session;
-pub mod signals;
 mod step;
 mod stops;
-mod suggest;
-mod target;
-mod thread_id;
 pub mod untraced;
 pub mod unwind;
 pub mod values;
 mod warnings;
-mod written;
 
 pub use dapple_arch::{Address, Memory, registers};
-pub use error::Error;
+pub use dapple_target::{
+    Error, ThreadId, allocator, apart, command, error, launch, launcher, private_folder, probe,
+    processes, signals,
+};
 pub use event::Event;
 pub use session::Session;
-pub use thread_id::ThreadId;

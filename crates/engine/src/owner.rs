@@ -54,29 +54,25 @@ use crate::event::{self, Stop, StopReason};
 use crate::exceptions::Exception;
 use crate::frame::StackCache;
 use crate::indexing::Indexing;
-use crate::launch::LaunchOptions;
 use crate::modules::Modules;
-use crate::signals::SignalTable;
 use crate::step::Places;
 use crate::stops::{Action, Actions, How, Mode, Stops};
-use crate::target::exit_status::ExitStatus;
-use crate::target::process_info::{ProcessInfo, Start};
 use crate::values::NamedValue;
-
-use crate::target::linux::guardian::Guardian;
-use crate::target::linux::hold::{Hold, Pace};
-use crate::target::linux::input::Input;
-use crate::target::linux::launch;
-use crate::target::linux::launcher;
-use crate::target::linux::memory::ProcessMemory;
-use crate::target::linux::output::Output;
-use crate::target::linux::process;
-use crate::target::linux::ptrace;
-use crate::target::linux::wait::{self, Waited, Waker};
 use crate::{Address, Error, Event, ThreadId};
 use crossbeam_channel::{Receiver, Sender};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_symbols::functions::SourcePosition;
+use dapple_target::exit_status::ExitStatus;
+use dapple_target::launch::LaunchOptions;
+use dapple_target::linux::guardian::Guardian;
+use dapple_target::linux::hold::{Hold, Pace};
+use dapple_target::linux::input::Input;
+use dapple_target::linux::memory::ProcessMemory;
+use dapple_target::linux::output::Output;
+use dapple_target::linux::wait::{self, Waited, Waker};
+use dapple_target::linux::{launch, launcher, process, ptrace};
+use dapple_target::process_info::{ProcessInfo, Start};
+use dapple_target::signals::SignalTable;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -294,7 +290,7 @@ impl Owner {
             children: forks::Children::default(),
             events,
             commands: desk.commands,
-            hold: Hold::new(),
+            hold: Hold::default(),
             gathering: gathering::Gathering::default(),
             waker: desk.waker,
             output: parts.output,

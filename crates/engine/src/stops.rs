@@ -20,9 +20,9 @@ mod children;
 mod threads;
 
 use crate::ThreadId;
-use crate::target::exit_status::ExitStatus;
-use crate::target::follow_forks::FollowForks;
-use crate::target::wait_event::{WaitEvent, What};
+use dapple_target::exit_status::ExitStatus;
+use dapple_target::follow_forks::FollowForks;
+use dapple_target::wait_event::{WaitEvent, What};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use threads::{State, Thread, Threads};

@@ -3,21 +3,21 @@
 //!
 //! [`Untraced::prepare`] looks whether it can be started and opens its streams; [`Untraced::start`] runs it. Its output and its end
 //! come as [`Event`]s, as a debuggee's do. It is a child of this process, or of the launcher in a client's terminal
-//! ([`crate::launcher`]), and is killed with the debugger, unless it was let go: a guard sees to that here, the launcher there.
+//! ([`dapple_target::launcher`]), and is killed with the debugger, unless it was let go: a guard sees to that here, the launcher there.
 
 use crate::inspect::threads::ThreadInfo;
-use crate::launch::{LaunchOptions, ProcessGroup};
-use crate::launcher::Launcher;
 use crate::session::Leave;
-use crate::target::exit_status::ExitStatus;
-use crate::target::linux::input::Input;
-use crate::target::linux::output::Output;
-use crate::target::linux::streams::Streams;
-use crate::target::linux::untraced::{Guard, Handle, before_exec};
-use crate::target::linux::{attach, check, process};
-use crate::target::process_info::{ProcessInfo, Start};
 use crate::{Error, Event, ThreadId, event};
 use crossbeam_channel::Sender;
+use dapple_target::exit_status::ExitStatus;
+use dapple_target::launch::{LaunchOptions, ProcessGroup};
+use dapple_target::launcher::Launcher;
+use dapple_target::linux::input::Input;
+use dapple_target::linux::output::Output;
+use dapple_target::linux::streams::Streams;
+use dapple_target::linux::untraced::{Guard, Handle, before_exec};
+use dapple_target::linux::{attach, check, process};
+use dapple_target::process_info::{ProcessInfo, Start};
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
@@ -337,7 +337,7 @@ impl Keeper {
             Keeper::Guard(guard) => guard.dismiss(),
             Keeper::Launcher(mut socket) => {
                 // A launcher that is gone kills nobody.
-                let _ = socket.write_all(&[crate::launcher::LET_GO]);
+                let _ = socket.write_all(&[dapple_target::launcher::LET_GO]);
             }
         }
     }

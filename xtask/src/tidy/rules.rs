@@ -11,7 +11,7 @@ const MAX_LINES: usize = 800;
 const GENERATED: &str = "crates/dap/src/types.rs";
 
 /// The only folder that talks to the kernel about another process.
-const TARGET: &str = "crates/engine/src/target/linux/";
+const TARGET: &str = "crates/target/src/linux/";
 
 /// Where else `unsafe` may be: memory maps, and a signal's handler that the line editor takes away.
 const UNSAFE_FILES: [&str; 3] = [
@@ -247,7 +247,7 @@ fn module_doc(source: &Source, findings: &mut Vec<Finding>) {
 fn unsafe_code(source: &Source, findings: &mut Vec<Finding>) {
     let place = Rule {
         name: "unsafe place",
-        remedy: "call through `engine/src/target/linux`, or do without",
+        remedy: "call through `target/src/linux`, or do without",
     };
     let reason = Rule {
         name: "unsafe reason",
@@ -438,20 +438,14 @@ mod tests {
             findings("crates/adapter/src/a.rs", reasoned),
             ["5: unsafe place"]
         );
+        assert_eq!(findings("crates/target/src/linux/a.rs", reasoned), NOTHING);
         assert_eq!(
-            findings("crates/engine/src/target/linux/a.rs", reasoned),
-            NOTHING
-        );
-        assert_eq!(
-            findings("crates/engine/src/target/linux/a.rs", bare),
+            findings("crates/target/src/linux/a.rs", bare),
             ["3: unsafe reason"]
         );
         let function =
             "//! D.\n/// A.\n///\n/// # Safety\n/// Never.\n#[inline]\npub unsafe fn a() {}\n";
-        assert_eq!(
-            findings("crates/engine/src/target/linux/a.rs", function),
-            NOTHING
-        );
+        assert_eq!(findings("crates/target/src/linux/a.rs", function), NOTHING);
         assert_eq!(in_cli("#![forbid(unsafe_code)]"), NOTHING);
     }
 
@@ -463,7 +457,7 @@ mod tests {
         );
         assert_eq!(
             findings(
-                "crates/engine/src/target/linux/a.rs",
+                "crates/target/src/linux/a.rs",
                 "//! D.\nfn a() { ptrace(1); }"
             ),
             NOTHING

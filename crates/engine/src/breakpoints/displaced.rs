@@ -13,9 +13,9 @@
 //! [`Caves::original`].
 
 use crate::Address;
-use crate::target::linux::guardian::{COPY, CopyNote, Guardian};
-use crate::target::linux::memory::ProcessMemory;
 use dapple_arch::registers::user::UserRegisters;
+use dapple_target::linux::guardian::{COPY, CopyNote, Guardian};
+use dapple_target::linux::memory::ProcessMemory;
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, Decoder, DecoderOptions, FlowControl, Instruction,
     InstructionBlock, Mnemonic, OpKind,

@@ -5,10 +5,10 @@
 
 use crate::Address;
 use crate::breakpoints::displaced::{Caves, Copy, decode};
-use crate::target::linux::guardian::{Guardian, Note};
-use crate::target::linux::memory::ProcessMemory;
 use dapple_arch::Memory;
 use dapple_arch::trap::TRAP;
+use dapple_target::linux::guardian::{Guardian, Note};
+use dapple_target::linux::memory::ProcessMemory;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::Range;

@@ -6,11 +6,11 @@ use crate::exceptions::thrown::Thrown;
 use crate::exceptions::{BreakMode, Exception, given_up, panicked, sanitizer};
 use crate::faults::{self, Scene};
 use crate::frame::PhysicalFrame;
-use crate::signals;
-use crate::target::signal_info::SignalInfo;
 use crate::unwind;
 use crate::{Address, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
+use dapple_target::signal_info::SignalInfo;
+use dapple_target::signals;
 
 /// How many frames are looked at for who aborts.
 const ABORT_FRAMES: usize = 24;

@@ -9,8 +9,8 @@ use crate::breakpoints::model::Arm;
 use crate::breakpoints::refusal::Refusal;
 use crate::breakpoints::site::Reason;
 use crate::breakpoints::wanted::BreakpointState;
-use crate::target::linux::process;
 use crate::{Address, Event};
+use dapple_target::linux::process;
 
 /// Instructions are not followed from further away than that, in bytes.
 const FARTHEST: u64 = 1 << 16;

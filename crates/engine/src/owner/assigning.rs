@@ -7,7 +7,6 @@ use crate::eval::{self, Parsed, Statement};
 use crate::frame::{Frame, FrameId};
 use crate::inspect::Inspect;
 use crate::session::assigning::{Changed, Target};
-use crate::target::linux::{process, ptrace};
 use crate::unwind::{Kept, kept};
 use crate::values::extract_bits;
 use crate::values::storing::Change;
@@ -16,6 +15,7 @@ use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::named::{FLAGS, RFLAGS, SETTABLE, name_of as register_name};
 use dapple_arch::registers::{RIP, RSP, extended};
+use dapple_target::linux::{process, ptrace};
 
 /// Where a register's value is.
 enum Home {

@@ -1,8 +1,8 @@
 //! The way back to the owner from a thread that works beside the session.
 
 use super::{Command, Owner};
-use crate::target::linux::wait::Waker;
 use crossbeam_channel::Sender;
+use dapple_target::linux::wait::Waker;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -16,15 +16,15 @@ use crate::event::{Stop, StopReason};
 use crate::inspect::Inspect;
 use crate::modules::LoadedModule;
 use crate::stops::Mode;
-use crate::target::linux::ptrace::{self, WholeSignal};
-use crate::target::linux::wait;
-use crate::target::wait_event::What;
 use crate::values::results::{self, ResultRegisters};
 use crate::values::{Contents, Number, Value};
 use crate::{Address, Error, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
+use dapple_target::linux::ptrace::{self, WholeSignal};
+use dapple_target::linux::wait;
+use dapple_target::wait_event::What;
 use std::sync::Arc;
 
 /// How many stops a thread may make on its way to where it can be given its signal back.
@@ -274,7 +274,7 @@ impl Owner {
         });
         let follow = self.stops.follow_now();
         self.stops
-            .follow(crate::target::follow_forks::FollowForks::Parent);
+            .follow(dapple_target::follow_forks::FollowForks::Parent);
         match options.threads {
             CallThreads::One => {
                 self.stops.hold_all_but(Some(thread));

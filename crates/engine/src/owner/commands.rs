@@ -6,9 +6,9 @@ use crate::breakpoints::wanted::{
 };
 use crate::session::Leave;
 use crate::stops::Mode;
-use crate::target::follow_forks::FollowForks;
-use crate::target::linux::{process, ptrace};
 use crate::{Error, Event, ThreadId};
+use dapple_target::follow_forks::FollowForks;
+use dapple_target::linux::{process, ptrace};
 use std::path::Path;
 
 impl Owner {

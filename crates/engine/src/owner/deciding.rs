@@ -9,9 +9,9 @@ use crate::breakpoints::options::Act;
 use crate::event::{Logged, StopReason};
 use crate::live::Live;
 use crate::stops::How;
-use crate::target::linux::ptrace;
 use crate::{Address, Error, Event, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
+use dapple_target::linux::ptrace;
 use std::cell::OnceCell;
 use std::sync::Arc;
 

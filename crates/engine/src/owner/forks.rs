@@ -4,11 +4,11 @@ use super::{Control, Owner};
 use crate::breakpoints::site::PatchedMemory;
 use crate::forks::HandedOver;
 use crate::stops::{Memory, Mode, Stops};
-use crate::target::exit_status::ExitStatus;
-use crate::target::linux::memory::ProcessMemory;
-use crate::target::linux::{handover, process, ptrace, wait};
-use crate::target::process_info::ProcessInfo;
 use crate::{Error, Event, ThreadId};
+use dapple_target::exit_status::ExitStatus;
+use dapple_target::linux::memory::ProcessMemory;
+use dapple_target::linux::{handover, process, ptrace, wait};
+use dapple_target::process_info::ProcessInfo;
 
 /// Children that are more than let go.
 #[derive(Debug, Default)]

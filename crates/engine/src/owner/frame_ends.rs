@@ -11,9 +11,9 @@ use crate::event::StopReason;
 use crate::frame::FrameId;
 use crate::inspect::Inspect;
 use crate::step;
-use crate::target::linux::process;
-use crate::target::memory_map::Mapping;
 use crate::{Address, ThreadId};
+use dapple_target::linux::process;
+use dapple_target::memory_map::Mapping;
 
 /// The DWARF number of the register with a function's second argument (System V ABI for x86-64, §3.2.3).
 const RSI: u16 = 4;

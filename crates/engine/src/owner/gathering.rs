@@ -7,7 +7,7 @@
 
 use crate::ThreadId;
 use crate::stops::{Mode, Stops};
-use crate::target::linux::alarm::Alarm;
+use dapple_target::linux::alarm::Alarm;
 use std::time::{Duration, Instant};
 
 /// From how many threads on it is worth an alarm.

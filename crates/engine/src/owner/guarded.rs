@@ -1,16 +1,16 @@
 //! A process that was attached to isn't the debugger's: it has to survive the debugger's sudden end.
 //!
 //! While it is stopped and a user looks at it, nothing needs to be done then: everything that the debugger has put into it is out,
-//! and the threads are as the kernel should let them run. While it runs, a guardian watches over it ([`crate::target::linux::guardian`]).
+//! and the threads are as the kernel should let them run. While it runs, a guardian watches over it ([`dapple_target::linux::guardian`]).
 
 use super::Owner;
 use crate::ThreadId;
 use crate::stops::How;
-use crate::target::linux::guardian::Guardian;
-use crate::target::linux::memory::ProcessMemory;
-use crate::target::linux::ptrace;
-use crate::target::linux::wait::{self, Waited};
-use crate::target::wait_event::WaitEvent;
+use dapple_target::linux::guardian::Guardian;
+use dapple_target::linux::memory::ProcessMemory;
+use dapple_target::linux::ptrace;
+use dapple_target::linux::wait::{self, Waited};
+use dapple_target::wait_event::WaitEvent;
 use std::io;
 
 /// Somebody who watches over a process; without one a debugger that is killed does harm, but it works.

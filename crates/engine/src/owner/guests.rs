@@ -2,8 +2,8 @@
 
 use super::Owner;
 use crate::ThreadId;
-use crate::target::linux::{ptrace, wait};
-use crate::target::wait_event::What;
+use dapple_target::linux::{ptrace, wait};
+use dapple_target::wait_event::What;
 
 impl Owner {
     /// Stops those that run; each with the signal that it is to be given when it is let go.

@@ -5,9 +5,9 @@ use crate::ThreadId;
 use crate::breakpoints::displaced::decode;
 use crate::step::is_system_call;
 use crate::stops::{How, Mode};
-use crate::target::linux::hold::Run;
-use crate::target::process_info::Start;
-use crate::target::wait_event::{WaitEvent, What};
+use dapple_target::linux::hold::Run;
+use dapple_target::process_info::Start;
+use dapple_target::wait_event::{WaitEvent, What};
 
 impl Owner {
     /// A thread has stopped.

@@ -2,7 +2,7 @@
 
 use super::Owner;
 use crate::Error;
-use crate::target::linux::input::Input;
+use dapple_target::linux::input::Input;
 
 impl Owner {
     pub(crate) fn send_input(&mut self, bytes: Option<Vec<u8>>) -> Result<(), Error> {

@@ -7,10 +7,10 @@
 use super::Owner;
 use crate::inspect::Inspect;
 use crate::session::memory::{MemoryWrite, PartialWrite};
-use crate::target::linux::process;
-use crate::target::memory_map::Mapping;
 use crate::{Address, Error};
 use dapple_arch::Memory;
+use dapple_target::linux::process;
+use dapple_target::memory_map::Mapping;
 
 /// Memory is mapped by pages: of one, all can be written or nothing.
 const PAGE: u64 = 4096;

@@ -12,14 +12,14 @@ use crate::frame::{FrameId, PhysicalFrame};
 use crate::inspect::Inspect;
 use crate::session::moving::GotoTarget;
 use crate::stops::Mode;
-use crate::target::linux::ptrace;
-use crate::target::wait_event::What;
 use crate::{Address, Error, ThreadId, unwind};
 use dapple_arch::abi::CALLEE_SAVED;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::registers::{NAMES, Registers};
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::lines::LineLookup;
+use dapple_target::linux::ptrace;
+use dapple_target::wait_event::What;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -8,12 +8,12 @@ use crate::inspect::{Inspect, Stacks};
 use crate::live::Live;
 use crate::modules::Modules;
 use crate::stops::Mode;
-use crate::target::linux::{process, ptrace};
-use crate::target::memory_map::Mapping;
 use crate::values::NamedValue;
 use crate::{Error, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::user::UserRegisters;
+use dapple_target::linux::{process, ptrace};
+use dapple_target::memory_map::Mapping;
 use std::sync::Arc;
 
 impl Owner {

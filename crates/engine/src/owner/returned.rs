@@ -2,9 +2,9 @@
 
 use super::Owner;
 use crate::event::{Stop, StopReason};
-use crate::target::linux::ptrace;
 use crate::values::results::{self, ResultRegisters};
 use crate::{Address, ThreadId};
+use dapple_target::linux::ptrace;
 
 impl Owner {
     /// A thread has just returned from the function with code at `left`.

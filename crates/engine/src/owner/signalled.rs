@@ -5,12 +5,12 @@ use crate::event::StopReason;
 use crate::exceptions::BreakMode;
 use crate::frame::PhysicalFrame;
 use crate::inspect::signals::{Explained, explain};
-use crate::signals::{self, SignalTable, When};
-use crate::target::linux::input::Input;
-use crate::target::linux::{process, ptrace};
-use crate::target::signal_info::SignalInfo;
 use crate::unwind;
 use crate::{Event, ThreadId};
+use dapple_target::linux::input::Input;
+use dapple_target::linux::{process, ptrace};
+use dapple_target::signal_info::SignalInfo;
+use dapple_target::signals::{self, SignalTable, When};
 use std::sync::Arc;
 
 impl Owner {

@@ -3,8 +3,8 @@
 use super::Owner;
 use crate::event::{Stop, StopReason};
 use crate::stops::Mode;
-use crate::target::linux::ptrace;
 use crate::{Error, ThreadId};
+use dapple_target::linux::ptrace;
 
 impl Owner {
     /// Lets one thread go on: from a stop it alone; while others are held, it too; where all run, nothing changes.

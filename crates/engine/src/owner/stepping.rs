@@ -11,11 +11,11 @@ use crate::step::options::StepTarget;
 use crate::step::options::{StepKind, StepOptions};
 use crate::step::{self, Action, Context, Landing, Step};
 use crate::stops::{How, Mode};
-use crate::target::linux::process;
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::FS_BASE;
 use dapple_arch::registers::user::UserRegisters;
+use dapple_target::linux::process;
 use rustc_hash::FxHashMap;
 
 /// How many instructions are emulated without looking whether anything else is to be done.

@@ -6,12 +6,12 @@ use crate::breakpoints::site::{PatchedMemory, Reason, Site};
 use crate::event::StopReason;
 use crate::exceptions::Exception;
 use crate::stops::How;
-use crate::target::linux::ptrace;
-use crate::target::signal_info::SignalInfo;
-use crate::target::wait_event::What;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::user::UserRegisters;
+use dapple_target::linux::ptrace;
+use dapple_target::signal_info::SignalInfo;
+use dapple_target::wait_event::What;
 use std::sync::Arc;
 
 /// `si_code` of an `int3` that was executed.

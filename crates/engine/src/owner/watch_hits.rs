@@ -15,10 +15,10 @@ use crate::breakpoints::options::Act;
 use crate::event::StopReason;
 use crate::inspect::Inspect;
 use crate::session::SourcePosition;
-use crate::target::linux::debug_registers::{self, HITS, SINGLE_STEP};
-use crate::target::linux::ptrace;
 use crate::values::Contents;
 use dapple_arch::registers::user::UserRegisters;
+use dapple_target::linux::debug_registers::{self, HITS, SINGLE_STEP};
+use dapple_target::linux::ptrace;
 use std::cell::OnceCell;
 use std::sync::Arc;
 

@@ -16,7 +16,6 @@ use crate::frame::{Frame, FrameId, HeldFrame, PhysicalFrame};
 use crate::inspect::Inspect;
 use crate::modules::LoadedModule;
 use crate::stops::Mode;
-use crate::target::linux::debug_registers;
 use crate::unwind;
 use crate::values::view::{ALL, View};
 use crate::values::{Contents, NamedValue, Reader, Value};
@@ -27,6 +26,7 @@ use dapple_arch::watch_slots::{SLOTS, Slot, Table, pieces};
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::{Place, Unavailable};
 use dapple_symbols::types::{PointerKind, TypeKind};
+use dapple_target::linux::debug_registers;
 use std::sync::Arc;
 
 /// How far a frame is looked for that data is in.

@@ -2,9 +2,9 @@
 
 use super::Owner;
 use crate::inspect::Inspect;
-use crate::target::core::write::{WrittenProcess, WrittenThread};
-use crate::target::linux::{process, ptrace};
 use crate::{Error, ThreadId, processes};
+use dapple_target::core_file::write::{WrittenProcess, WrittenThread};
+use dapple_target::linux::{process, ptrace};
 use std::path::Path;
 
 impl Owner {

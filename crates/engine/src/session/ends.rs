@@ -5,7 +5,7 @@ use crate::Error;
 use crate::owner::Owner;
 
 impl Session {
-    /// Sends bytes to the program's standard input, where it is [`Stdin::Sent`](crate::launch::Stdin::Sent) or a terminal of
+    /// Sends bytes to the program's standard input, where it is [`Stdin::Sent`](dapple_target::launch::Stdin::Sent) or a terminal of
     /// its own; `None` ends the input. Does not wait for the program to read.
     ///
     /// # Errors

@@ -2,8 +2,8 @@
 
 use crate::exceptions::{Exception, ExceptionFilters};
 use crate::session::Session;
-use crate::signals::SignalTable;
 use crate::{Error, ThreadId};
+use dapple_target::signals::SignalTable;
 
 impl Session {
     /// Says what becomes of signals. Works while running.

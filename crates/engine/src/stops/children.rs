@@ -2,7 +2,7 @@
 
 use super::{Action, Actions, Memory, Stops};
 use crate::ThreadId;
-use crate::target::follow_forks::FollowForks;
+use dapple_target::follow_forks::FollowForks;
 
 impl Stops {
     /// Decides what becomes of children from now on.

@@ -6,13 +6,13 @@ use crate::eval::a_type;
 use crate::eval::calls::Calls;
 use crate::eval::ir::{Binary, Expression, Kind};
 use crate::frame::Frame;
-use crate::suggest::nearest;
 use crate::values::storing::Change;
 use crate::values::view::{LONG, View};
 use crate::values::{Contents, Number, Reader, Value, names};
 use dapple_arch::registers::named::Named;
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Aggregate, PointerKind, Type, TypeKind, Variant};
+use dapple_target::suggest::nearest;
 use std::sync::Arc;
 
 /// What is assigned to.

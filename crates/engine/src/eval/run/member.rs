@@ -5,10 +5,10 @@ use crate::eval::a_type;
 use crate::eval::builtins;
 use crate::eval::ir::Expression;
 use crate::natvis;
-use crate::suggest::nearest;
 use crate::values::view::{LONG, View};
 use crate::values::{Value, names};
 use dapple_symbols::types::TypeKind;
+use dapple_target::suggest::nearest;
 
 /// How deep bases and anonymous members are searched.
 const MAX_BASES: usize = 16;

@@ -2,12 +2,12 @@
 
 use super::{Fault, Runner, convert};
 use crate::frame::Frame;
-use crate::suggest::nearest;
 use crate::values::{Number, Value};
 use dapple_symbols::functions::Language;
 use dapple_symbols::names::NamePattern;
 use dapple_symbols::scopes::Variable;
 use dapple_symbols::types::TypeKind;
+use dapple_target::suggest::nearest;
 
 /// Types of a unit that are looked through for a constant.
 const MAX_TYPES: usize = 2000;

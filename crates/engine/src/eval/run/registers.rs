@@ -2,11 +2,11 @@
 
 use super::{Fault, Runner, arithmetic};
 use crate::eval::ir::{Expression, Kind};
-use crate::suggest::nearest;
 use crate::values::{Number, Value};
 use dapple_arch::extended_floats::{from_extended, to_extended};
 use dapple_arch::registers::named::{self, Holds, Named, RFLAGS, STACK, VECTORS};
 use dapple_arch::registers::{FS_BASE, RIP, extended};
+use dapple_target::suggest::nearest;
 
 /// The register called `name`, without `$`.
 fn find(name: &str, at: usize) -> Result<Named, Fault> {

@@ -5,9 +5,9 @@ use crate::eval::ir::{Binary, Expression};
 use crate::eval::lex;
 use crate::eval::parse;
 use crate::eval::scope::Scope;
-use crate::suggest::nearest;
 use crate::values::{Number, Reader, Value};
 use dapple_symbols::functions::Language;
+use dapple_target::suggest::nearest;
 use std::sync::Arc;
 
 fn runner<'a>(text: &'a str, scope: &'a Scope<'a>, reader: &'a Reader<'a>) -> Runner<'a> {

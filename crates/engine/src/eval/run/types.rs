@@ -5,7 +5,6 @@ use crate::Address;
 use crate::eval::ir::{Expression, Form, Kind, Scalar, TypeName};
 use crate::eval::{ANONYMOUS_NAMESPACE, a_type};
 use crate::modules::LoadedModule;
-use crate::suggest::nearest;
 use crate::values::view::{LONG, View};
 use crate::values::{Contents, Number, Value, names};
 use dapple_symbols::functions::Language;
@@ -13,6 +12,7 @@ use dapple_symbols::location::Unavailable;
 use dapple_symbols::names::NamePattern;
 use dapple_symbols::queries::FoundType;
 use dapple_symbols::types::{AliasKind, Encoding, PointerKind, Type, TypeId, TypeKind};
+use dapple_target::suggest::nearest;
 use std::sync::Arc;
 
 /// How deep bases are searched for another.

@@ -9,11 +9,11 @@ use crate::frame::Frame;
 use crate::modules::LoadedModule;
 use crate::owner::Owner;
 use crate::stops::Mode;
-use crate::target::linux::alarm::Alarm;
-use crate::target::linux::ptrace;
-use crate::target::wait_event::{WaitEvent, What};
 use crate::{Address, ThreadId, signals, unwind};
 use dapple_arch::registers::user::UserRegisters;
+use dapple_target::linux::alarm::Alarm;
+use dapple_target::linux::ptrace;
+use dapple_target::wait_event::{WaitEvent, What};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

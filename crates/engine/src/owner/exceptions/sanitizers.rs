@@ -14,10 +14,10 @@ use crate::exceptions::sanitizer::{Report, Writing};
 use crate::exceptions::{BreakMode, Exception};
 use crate::frame::PhysicalFrame;
 use crate::modules::LoadedModule;
-use crate::signals::When;
 use crate::{Address, Event, ThreadId};
 use dapple_arch::Memory;
 use dapple_symbols::module::Symbol;
+use dapple_target::signals::When;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 
 /// How much is read of one piece of a report.

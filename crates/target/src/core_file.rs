@@ -1,0 +1,247 @@
+//! A core file: the memory and the threads of a process as they were when it ended, or when somebody had them written down.
+//!
+//! The kernel leaves out what is in files that were mapped and not changed, such as code (`/proc/PID/coredump_filter`, core(5)). That is read
+//! from those files, once it is known that they are of the build that ran.
+
+mod memory_file;
+mod notes;
+#[cfg(test)]
+mod tests;
+pub mod write;
+
+use crate::Address;
+use crate::memory_map::Mapping;
+use dapple_arch::Memory;
+pub use memory_file::{CHANGED, MemoryFile};
+pub use notes::{CoreThread, MappedFile, Notes};
+use object::elf::{self, FileHeader64};
+use object::read::elf::{FileHeader, NoteIterator, ProgramHeader};
+use object::{Endianness, ReadCache, ReadRef};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The most notes that are read, in bytes: some kilobytes for each thread.
+const MOST_NOTES: u64 = 1 << 30;
+
+/// A part of the memory.
+#[derive(Debug, Clone, Copy)]
+struct Segment {
+    start: u64,
+    end: u64,
+    /// Where its bytes are in the file, and up to which address there are any.
+    offset: u64,
+    written_end: u64,
+    flags: elf::ProgramFlags,
+}
+
+/// A file that stands in for memory that was left out.
+#[derive(Debug)]
+struct StandIn {
+    start: u64,
+    end: u64,
+    offset: u64,
+    file: Arc<MemoryFile>,
+}
+
+/// A core file.
+#[derive(Debug)]
+pub struct CoreFile {
+    file: MemoryFile,
+    /// By address.
+    segments: Vec<Segment>,
+    /// By address.
+    stand_ins: Vec<StandIn>,
+    /// The file ends before what it says it has.
+    pub is_cut: bool,
+    /// What the notes say.
+    pub notes: Notes,
+}
+
+impl CoreFile {
+    /// Reads all but the memory.
+    ///
+    /// # Errors
+    /// A sentence: it can't be read, or is no core file of a program for this kind of machine.
+    pub fn open(path: &Path) -> Result<CoreFile, String> {
+        // A pipe would be waited for.
+        let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
+        if !metadata.is_file() {
+            return Err("this is no file".into());
+        }
+        let file = MemoryFile::open(path).map_err(|error| error.to_string())?;
+        let (segments, notes) = parse(&ReadCache::new(&file.file))?;
+        let is_cut = segments
+            .iter()
+            .any(|one| one.offset.saturating_add(one.written_end - one.start) > metadata.len());
+        Ok(CoreFile {
+            file,
+            segments,
+            stand_ins: Vec::new(),
+            is_cut,
+            notes,
+        })
+    }
+
+    /// Takes what was left out of the core file from a file that was mapped there, and is known to be the same.
+    pub fn stand_in(&mut self, mapped: &MappedFile, file: Arc<MemoryFile>) {
+        self.stand_ins.push(StandIn {
+            start: mapped.start,
+            end: mapped.end,
+            offset: mapped.offset,
+            file,
+        });
+        self.stand_ins.sort_by_key(|one| one.start);
+    }
+
+    /// Those of the files that were written to since they were opened: nothing is read from them any more.
+    pub fn changed_files(&self) -> Vec<PathBuf> {
+        let stand_ins = self.stand_ins.iter().map(|one| &*one.file);
+        let files = std::iter::once(&self.file).chain(stand_ins);
+        let mut changed: Vec<_> = files
+            .filter(|file| file.has_changed())
+            .map(|file| file.path.clone())
+            .collect();
+        changed.dedup();
+        changed
+    }
+
+    /// The process's memory as `/proc/PID/maps` had it.
+    pub fn mappings(&self) -> Vec<Mapping> {
+        let mapping = |one: &Segment| {
+            let mut files = self.notes.files.iter();
+            let file = files.find(|file| (file.start..file.end).contains(&one.start));
+            Mapping {
+                start: one.start,
+                end: one.end,
+                read: one.flags.contains(elf::PF_R),
+                write: one.flags.contains(elf::PF_W),
+                execute: one.flags.contains(elf::PF_X),
+                offset: file.map_or(0, |file| file.offset.saturating_add(one.start - file.start)),
+                name: file.map_or(String::new(), |file| file.path.display().to_string()),
+            }
+        };
+        self.segments.iter().map(mapping).collect()
+    }
+
+    /// Fills as much of `buffer` as can be read at once; how much.
+    fn read_part(&self, address: u64, buffer: &mut [u8]) -> usize {
+        let index = self.segments.partition_point(|one| one.end <= address);
+        if let Some(one) = self.segments.get(index)
+            && (one.start..one.written_end).contains(&address)
+        {
+            let room = one.written_end - address;
+            let offset = one.offset.saturating_add(address - one.start);
+            return self.file.read_at(offset, room, buffer);
+        }
+        let index = self.stand_ins.partition_point(|one| one.end <= address);
+        match self.stand_ins.get(index) {
+            Some(one) if one.start <= address => {
+                let room = one.end - address;
+                let offset = one.offset.saturating_add(address - one.start);
+                one.file.read_at(offset, room, buffer)
+            }
+            _ => 0,
+        }
+    }
+}
+
+impl Memory for CoreFile {
+    fn read(&self, address: Address, buffer: &mut [u8]) -> Result<(), Address> {
+        let mut done = 0;
+        while done < buffer.len() {
+            let at = address.0.checked_add(done as u64).ok_or(address)?;
+            match self.read_part(at, &mut buffer[done..]) {
+                0 => return Err(Address(at)),
+                count => done += count,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn parse(cache: &ReadCache<&File>) -> Result<(Vec<Segment>, Notes), String> {
+    let header = FileHeader64::<Endianness>::parse(cache)
+        .map_err(|_| "this is no ELF file of 64 bits".to_owned())?;
+    let endian = header.endian().map_err(|error| error.to_string())?;
+    if header.e_type.get(endian) != elf::ET_CORE {
+        return Err("this is an ELF file, but no core file".into());
+    }
+    if header.e_machine.get(endian) != elf::EM_X86_64 || !header.is_little_endian() {
+        return Err("this is a core file of another kind of machine than x86-64".into());
+    }
+    let headers = header
+        .program_headers(endian, cache)
+        .map_err(|error| format!("its parts can't be read: {error}"))?;
+    let mut segments = Vec::new();
+    let mut notes = Notes::default();
+    let mut left = MOST_NOTES;
+    for one in headers {
+        match one.p_type(endian) {
+            elf::PT_LOAD => segments.extend(segment(one, endian)),
+            elf::PT_NOTE if one.p_filesz(endian) <= left => {
+                left -= one.p_filesz(endian);
+                read_notes(one, endian, cache, &mut notes);
+            }
+            _ => {}
+        }
+    }
+    segments.sort_by_key(|one: &Segment| one.start);
+    if notes.threads.is_empty() {
+        return Err("it has no threads: it was cut short, or isn't of Linux".into());
+    }
+    Ok((segments, notes))
+}
+
+fn segment(header: &elf::ProgramHeader64<Endianness>, endian: Endianness) -> Option<Segment> {
+    let start = header.p_vaddr(endian);
+    let end = start.checked_add(header.p_memsz(endian))?;
+    let written_end = start.checked_add(header.p_filesz(endian))?.min(end);
+    (start < end).then_some(Segment {
+        start,
+        end,
+        offset: header.p_offset(endian),
+        written_end,
+        flags: header.p_flags(endian),
+    })
+}
+
+/// A part that is cut short gives what comes before.
+fn read_notes<'a>(
+    header: &elf::ProgramHeader64<Endianness>,
+    endian: Endianness,
+    cache: impl ReadRef<'a>,
+    notes: &mut Notes,
+) {
+    let start = header.p_offset(endian);
+    let there = cache.len().unwrap_or(0).saturating_sub(start);
+    let size = header.p_filesz(endian).min(there);
+    let Ok(bytes) = cache.read_bytes_at(start, size) else {
+        return;
+    };
+    let Ok(mut each) = NoteIterator::<FileHeader64<_>>::new(endian, header.p_align(endian), bytes)
+    else {
+        return;
+    };
+    while let Ok(Some(note)) = each.next() {
+        notes.add(note.name(), note.n_type(endian).0, note.desc());
+    }
+}
+
+/// The build id of a loaded file whose beginning this is (`NT_GNU_BUILD_ID`).
+pub fn build_id(beginning: &[u8]) -> Option<Vec<u8>> {
+    let header = FileHeader64::<Endianness>::parse(beginning).ok()?;
+    let endian = header.endian().ok()?;
+    let headers = header.program_headers(endian, beginning).ok()?;
+    let mut notes = headers
+        .iter()
+        .filter_map(|one| one.notes(endian, beginning).ok()?);
+    notes.find_map(|mut each| {
+        while let Ok(Some(note)) = each.next() {
+            if note.name() == elf::ELF_NOTE_GNU && note.n_type(endian) == elf::NT_GNU_BUILD_ID {
+                return Some(note.desc().to_owned());
+            }
+        }
+        None
+    })
+}

@@ -1,0 +1,174 @@
+//! Core files that end too early, and such as have other bytes in them than they should.
+
+use super::write::{WrittenProcess, WrittenThread};
+use super::*;
+use crate::ThreadId;
+use crate::signal_info::SignalInfo;
+use dapple_arch::registers::user::{REGISTER_WORDS, UserRegisters};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// Memory that is a function of its addresses.
+struct Patterned;
+
+fn pattern(address: u64) -> u8 {
+    (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8 | 1
+}
+
+impl Memory for Patterned {
+    fn read(&self, address: Address, buffer: &mut [u8]) -> Result<(), Address> {
+        for (at, byte) in (address.0..).zip(buffer) {
+            *byte = pattern(at);
+        }
+        Ok(())
+    }
+}
+
+const CODE: u64 = 0x40_0000;
+const HEAP: u64 = 0x60_0000;
+const STACK: u64 = 0x7fff_0000_0000;
+const PAGES: u64 = 0x3000;
+
+/// A file in the system's folder for such, removed at the end.
+struct Written(PathBuf);
+
+impl Drop for Written {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn written(test: &str) -> Written {
+    let path = std::env::temp_dir().join(format!("dapple-{test}-{}", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    let mapping = |start, execute: bool, name: &str| Mapping {
+        start,
+        end: start + PAGES,
+        read: true,
+        write: !execute,
+        execute,
+        offset: 0,
+        name: name.into(),
+    };
+    let thread = |id| WrittenThread {
+        id: ThreadId(id),
+        signal: libc::SIGSEGV,
+        registers: UserRegisters::from_words([STACK; REGISTER_WORDS]),
+        vectors: Some([7; 16]),
+        extended: vec![3; 832],
+        info: Some(SignalInfo {
+            number: libc::SIGSEGV,
+            code: 1,
+            address: 16,
+            ..SignalInfo::default()
+        }),
+        name: format!("worker {id}"),
+    };
+    let process = WrittenProcess {
+        process: ThreadId(70),
+        name: "program".into(),
+        command: "./program all".into(),
+        threads: (70..74).map(thread).collect(),
+        auxiliary: vec![1; 320],
+        mappings: vec![
+            mapping(CODE, true, "/usr/bin/program"),
+            mapping(HEAP, false, ""),
+            mapping(STACK, false, "[stack]"),
+        ],
+        own: BTreeSet::from([CODE, HEAP, STACK]),
+        memory: &Patterned,
+    };
+    process.write(&path).expect("it can be written");
+    Written(path)
+}
+
+/// Opens it and reads all that it says to have; how much that was.
+fn look(path: &Path) -> Result<u64, String> {
+    let core = CoreFile::open(path)?;
+    assert!(!core.notes.threads.is_empty());
+    let mut read = 0;
+    for mapping in core.mappings().iter().take(100) {
+        let mut bytes = [0; PAGES as usize];
+        let count = core.read_some(Address(mapping.start), &mut bytes);
+        assert!(count <= bytes.len());
+        read += count as u64;
+        let _ = core.read(Address(mapping.end.wrapping_sub(4)), &mut [0; 16]);
+    }
+    Ok(read)
+}
+
+#[test]
+fn wherever_a_core_file_is_cut_it_gives_what_it_has_or_a_reason() {
+    let core = written("cut");
+    let whole = std::fs::read(&core.0).expect("bytes");
+    assert_eq!(look(&core.0), Ok(3 * PAGES));
+    let opened = CoreFile::open(&core.0).expect("a core file");
+    assert!(!opened.is_cut && opened.notes.threads.len() == 4);
+    let memory = whole.len() as u64 - 3 * PAGES;
+    let cuts = (0..1500).chain((1500..whole.len() as u64).step_by(61));
+    let (mut refused, mut last) = (0, 0);
+    // From the longest on, so that the file is only cut.
+    for length in cuts.collect::<Vec<_>>().into_iter().rev() {
+        let file = File::options().write(true).open(&core.0).expect("a file");
+        file.set_len(length).expect("cut");
+        match look(&core.0) {
+            Ok(read) => {
+                let core = CoreFile::open(&core.0).expect("a core file");
+                assert!(core.is_cut, "cut at {length}");
+                assert_eq!(read, length.saturating_sub(memory), "cut at {length}");
+                for mapping in core.mappings() {
+                    let mut bytes = [0; PAGES as usize];
+                    let count = core.read_some(Address(mapping.start), &mut bytes);
+                    let right = (mapping.start..).zip(&bytes[..count]);
+                    assert!(right.into_iter().all(|(at, byte)| *byte == pattern(at)));
+                }
+                assert_eq!(refused, 0, "cut at {length}");
+                last = length;
+            }
+            Err(why) => {
+                assert!(!why.is_empty());
+                refused += 1;
+            }
+        }
+    }
+    // The first thread's registers are all that is needed.
+    assert!(refused > 100 && last < 1000, "{refused} refused, {last}");
+}
+
+#[test]
+fn whatever_stands_in_a_core_file_is_answered() {
+    let core = written("damaged");
+    let whole = std::fs::read(&core.0).expect("bytes");
+    let head = whole.len() - 3 * PAGES as usize;
+    let mut random = 1_u64;
+    let mut next = |end: usize| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        (random >> 11) as usize % end
+    };
+    let (mut opened, mut refused) = (0, 0);
+    for _ in 0..4000 {
+        let mut bytes = whole.clone();
+        for _ in 0..=next(8) {
+            let at = match next(3) {
+                0 => next(64),
+                1 => next(64 + 5 * 56),
+                _ => next(head),
+            };
+            bytes[at] = [0, 1, 0x7f, 0x80, 0xff, next(256) as u8][next(6)];
+        }
+        std::fs::write(&core.0, &bytes).expect("written");
+        match look(&core.0) {
+            Ok(_) => opened += 1,
+            Err(why) => {
+                assert!(!why.is_empty());
+                refused += 1;
+            }
+        }
+    }
+    assert!(
+        opened > 100 && refused > 100,
+        "{opened} opened, {refused} refused"
+    );
+}

@@ -1,0 +1,27 @@
+//! A live Linux x86-64 process: starting it, ptrace, waiting, memory, its output.
+//!
+//! All of ptrace must be called from the thread that seized the debuggee.
+
+pub mod alarm;
+pub mod allocator;
+pub mod apart;
+pub mod attach;
+pub mod check;
+pub mod debug_registers;
+pub mod guardian;
+pub mod handover;
+pub mod hold;
+pub mod inherited;
+pub mod input;
+pub mod launch;
+pub mod launcher;
+pub mod memory;
+pub mod output;
+pub mod privileges;
+pub mod probe;
+pub mod process;
+pub mod ptrace;
+pub mod readable;
+pub mod streams;
+pub mod untraced;
+pub mod wait;

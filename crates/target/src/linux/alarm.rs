@@ -1,0 +1,71 @@
+//! An alarm that gets the thread that set it out of its wait for the debuggee (timer_create(2)).
+
+use std::time::Duration;
+
+/// An alarm of the thread that sets it first. It comes as SIGURG, as a [`Waker`](super::wait::Waker)'s call does, and rings again
+/// and again: for what it is there may be more to look after later.
+#[derive(Default)]
+pub struct Alarm {
+    timer: Option<libc::timer_t>,
+}
+
+// SAFETY: a timer's id is a number in a pointer's clothes, good in any thread of the process.
+unsafe impl Send for Alarm {}
+
+impl std::fmt::Debug for Alarm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Alarm").finish_non_exhaustive()
+    }
+}
+
+impl Alarm {
+    /// Sets it; false when the system has none.
+    pub fn ring_every(&mut self, time: Duration) -> bool {
+        let Some(timer) = self.timer.or_else(make) else {
+            return false;
+        };
+        self.timer = Some(timer);
+        set(timer, time)
+    }
+
+    /// It rings no more.
+    pub fn end(&mut self) {
+        if let Some(timer) = self.timer {
+            set(timer, Duration::ZERO);
+        }
+    }
+}
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        if let Some(timer) = self.timer.take() {
+            // SAFETY: it is one of this process, and nobody has it any more.
+            unsafe { libc::timer_delete(timer) };
+        }
+    }
+}
+
+fn set(timer: libc::timer_t, every: Duration) -> bool {
+    let time = libc::timespec {
+        tv_sec: every.as_secs().cast_signed(),
+        tv_nsec: i64::from(every.subsec_nanos()),
+    };
+    let setting = libc::itimerspec {
+        it_interval: time,
+        it_value: time,
+    };
+    // SAFETY: the timer is one of this process, not deleted; the setting is only read.
+    unsafe { libc::timer_settime(timer, 0, &setting, std::ptr::null_mut()) == 0 }
+}
+
+fn make() -> Option<libc::timer_t> {
+    // SAFETY: the event is fully initialised, the kernel writes the id; gettid(2) takes nothing and can't fail.
+    unsafe {
+        let mut event: libc::sigevent = std::mem::zeroed();
+        event.sigev_notify = libc::SIGEV_THREAD_ID;
+        event.sigev_signo = libc::SIGURG;
+        event.sigev_notify_thread_id = libc::gettid();
+        let mut timer: libc::timer_t = std::ptr::null_mut();
+        (libc::timer_create(libc::CLOCK_MONOTONIC, &mut event, &mut timer) == 0).then_some(timer)
+    }
+}

@@ -1,0 +1,73 @@
+//! The processor's debug registers (Intel SDM volume 3, chapter 19.2), of one thread each. The kernel gives a new thread or
+//! process empty ones, and empties them at exec. It does not at detach: whoever leaves has to.
+
+use crate::ThreadId;
+use dapple_arch::watch_slots::{SLOTS, Slot};
+use std::io;
+
+/// In the status register: a single step is complete.
+pub const SINGLE_STEP: u64 = 1 << 14;
+/// In the status register: which slots were hit.
+pub const HITS: u64 = (1 << SLOTS) - 1;
+
+const STATUS: usize = 6;
+const CONTROL: usize = 7;
+
+fn offset(register: usize) -> usize {
+    std::mem::offset_of!(libc::user, u_debugreg) + register * size_of::<u64>()
+}
+
+fn poke(thread: ThreadId, register: usize, value: u64) -> io::Result<()> {
+    // SAFETY: PTRACE_POKEUSER takes an offset and a word, both plain numbers.
+    let result = unsafe { libc::ptrace(libc::PTRACE_POKEUSER, thread.0, offset(register), value) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Which slots a stopped thread has run into since this was last asked, as bits from the lowest on, and whether it has
+/// executed a single step.
+pub fn take_status(thread: ThreadId) -> io::Result<u64> {
+    // SAFETY: PTRACE_PEEKUSER takes an offset; glibc's wrapper gives the word as its result.
+    let status = unsafe { libc::ptrace(libc::PTRACE_PEEKUSER, thread.0, offset(STATUS), 0) };
+    if status == -1 {
+        // The register's upper half is always clear.
+        return Err(io::Error::last_os_error());
+    }
+    let status = status.cast_unsigned();
+    if status & HITS != 0 {
+        poke(thread, STATUS, 0)?;
+    }
+    Ok(status)
+}
+
+/// Whether a stopped thread has any of them on.
+pub fn are_in_use(thread: ThreadId) -> bool {
+    // SAFETY: as in `take_status`. A word of ones is an error.
+    let control = unsafe { libc::ptrace(libc::PTRACE_PEEKUSER, thread.0, offset(CONTROL), 0) };
+    control != -1 && control & 0xff != 0
+}
+
+/// Has a stopped thread trap after accesses to these, and to nothing else.
+pub fn set(thread: ThreadId, slots: &[Option<Slot>; SLOTS]) -> io::Result<()> {
+    // What a register is for is checked whenever its address changes, so all are off meanwhile.
+    poke(thread, CONTROL, 0)?;
+    let mut control = 0;
+    for (index, slot) in slots.iter().enumerate() {
+        let Some(slot) = slot else { continue };
+        poke(thread, index, slot.address)?;
+        let kind: u64 = if slot.reads { 0b11 } else { 0b01 };
+        let length: u64 = match slot.length {
+            1 => 0b00,
+            2 => 0b01,
+            4 => 0b11,
+            _ => 0b10,
+        };
+        control |= 1 << (2 * index) | (kind | length << 2) << (16 + 4 * index);
+    }
+    match control {
+        0 => Ok(()),
+        control => poke(thread, CONTROL, control),
+    }
+}

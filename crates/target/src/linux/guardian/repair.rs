@@ -1,0 +1,484 @@
+//! What the guardian does: it sleeps, and when the debugger is gone it puts the process right.
+//!
+//! This runs in the child of a fork of a process with many threads: no allocation, no lock, nothing of the standard library but
+//! what is a system call. It goes from the most urgent on. First the bytes: each that is still ours gets its original. Then the threads: as soon as the kernel
+//! has let go of them they are seized and stopped, and one that has run into what was inserted, or is in a copy of an instruction,
+//! is put back. Then, when no thread is in one, the copies of instructions are taken out.
+
+use super::{COPY, Copied, Kept, MOST_BYTES, MOST_COPIES, Shared};
+use crate::linux::inherited::stand_alone;
+use crate::linux::{debug_registers, ptrace, wait};
+use crate::{Address, ThreadId};
+use dapple_arch::trap::TRAP;
+use std::ffi::CStr;
+use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many threads can be put right.
+const MOST_THREADS: usize = 1 << 16;
+/// How long the dying debugger may take, in milliseconds, and then the threads. One that waits in the kernel for what can't be interrupted
+/// takes longer, but the others can't be held for that.
+const PATIENCE: i64 = 10_000;
+const PATIENCE_WITH_THREADS: i64 = 500;
+/// How often something is tried without a rest: that decides whether a thread gets away.
+const EAGER: u32 = 2_000;
+/// How often in a row it is tried to seize a thread before others are let run.
+const AT_ONCE: u32 = 200;
+/// `si_code` of an `int3` that was executed, of a single step, and of a debug register's.
+const SI_KERNEL: i32 = 0x80;
+const TRAP_TRACE: i32 = 2;
+const TRAP_HWBKPT: i32 = 4;
+
+/// A thread that was seized.
+#[derive(Clone, Copy)]
+struct Held {
+    thread: ThreadId,
+    stopped: bool,
+    /// To be delivered when it is let go.
+    signal: i32,
+}
+
+/// The guardian's life. Never returns.
+pub(super) fn guard(shared: *mut Shared, kept: Kept) -> ! {
+    // SAFETY: system calls on this process alone; the mapping stays as long as it lives.
+    unsafe {
+        stand_alone(c"debug guardian", kept.memory, kept.folder);
+        // Where threads are noted; touched only when it comes to that.
+        let threads = libc::mmap(
+            std::ptr::null_mut(),
+            size_of::<[Held; MOST_THREADS]>(),
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        );
+        let ended = libc::pthread_mutex_lock((*shared).alive.get());
+        if ended == libc::EOWNERDEAD && threads != libc::MAP_FAILED {
+            let threads = std::slice::from_raw_parts_mut(threads.cast::<Held>(), MOST_THREADS);
+            Repair {
+                shared: &*shared,
+                kept,
+                threads,
+                count: 0,
+                deadline: now() + PATIENCE,
+            }
+            .run();
+        }
+        libc::_exit(0)
+    }
+}
+
+/// Milliseconds of a clock that only goes forward.
+fn now() -> i64 {
+    // SAFETY: the kernel fills the structure.
+    unsafe {
+        let mut time: libc::timespec = std::mem::zeroed();
+        libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time);
+        time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+    }
+}
+
+/// Lets others run: the first times only as the system likes, then for a while.
+fn rest(times: u32) {
+    // SAFETY: waiting touches no memory but the constant.
+    unsafe {
+        if times < EAGER {
+            libc::sched_yield();
+        } else {
+            let while_ = libc::timespec {
+                tv_sec: 0,
+                tv_nsec: 500_000,
+            };
+            libc::nanosleep(&while_, std::ptr::null_mut());
+        }
+    }
+}
+
+struct Repair<'a> {
+    shared: &'a Shared,
+    kept: Kept,
+    threads: &'a mut [Held],
+    /// How many of them are in use.
+    count: usize,
+    deadline: i64,
+}
+
+impl Repair<'_> {
+    fn run(&mut self) {
+        self.restore_bytes();
+        if !self.hold_threads() {
+            // Nobody may look at them. What is left of copies harms nobody.
+            return;
+        }
+        // A thread may have been between two steps of a program that writes its own code.
+        self.restore_bytes();
+        for index in 0..self.count {
+            if self.threads[index].stopped {
+                self.put_right(self.threads[index].thread);
+            }
+        }
+        if self.all_stopped() {
+            self.restore_copies();
+        }
+        for held in &self.threads[..self.count] {
+            if held.stopped {
+                let _ = ptrace::detach(held.thread, held.signal);
+            }
+        }
+    }
+
+    fn restore_bytes(&self) {
+        let used = self.shared.bytes.load(Ordering::Acquire) as usize;
+        for entry in &self.shared.inserted[..used.min(MOST_BYTES)] {
+            let address = entry.address.load(Ordering::Acquire);
+            if address != 0 && self.byte(address) == Some(TRAP) {
+                let original = entry.original.load(Ordering::Acquire).to_le_bytes()[0];
+                self.write(address, &[original]);
+            }
+        }
+    }
+
+    fn byte(&self, address: u64) -> Option<u8> {
+        let mut byte = [0];
+        self.read(address, &mut byte).then_some(byte[0])
+    }
+
+    fn read(&self, address: u64, buffer: &mut [u8]) -> bool {
+        let offset = address.cast_signed();
+        // SAFETY: reads into the buffer, no more than it has.
+        let read = unsafe {
+            libc::pread64(
+                self.kept.memory,
+                buffer.as_mut_ptr().cast(),
+                buffer.len(),
+                offset,
+            )
+        };
+        usize::try_from(read) == Ok(buffer.len())
+    }
+
+    fn write(&self, address: u64, bytes: &[u8]) {
+        let offset = address.cast_signed();
+        // SAFETY: writes from the slice to the process's memory. What is refused is memory that is gone.
+        unsafe { libc::pwrite64(self.kept.memory, bytes.as_ptr().cast(), bytes.len(), offset) };
+    }
+
+    /// Seizes and stops all threads, also those that begin meanwhile; false where that is not to be.
+    fn hold_threads(&mut self) -> bool {
+        let mut left_alone = false;
+        let mut times = 0;
+        loop {
+            let found = self.seize_new();
+            if found == Found::Refused {
+                // Asked before the attempt: the debugger may let go between the two.
+                if left_alone || now() > self.deadline {
+                    return false;
+                }
+                left_alone = !self.is_traced();
+            } else {
+                if found == Found::Nothing && self.all_stopped() {
+                    return true;
+                }
+                self.take_stops();
+                if now() > self.deadline {
+                    return true;
+                }
+            }
+            rest(times);
+            times += 1;
+        }
+    }
+
+    fn all_stopped(&self) -> bool {
+        self.threads[..self.count].iter().all(|held| held.stopped)
+    }
+
+    /// Whether somebody traces the process: the debugger that is about to go.
+    fn is_traced(&self) -> bool {
+        let mut text = [0u8; 2048];
+        let Some(length) = self.read_file(c"status", &mut text) else {
+            return false;
+        };
+        const FIELD: &[u8] = b"TracerPid:\t";
+        let text = &text[..length];
+        let field = text.windows(FIELD.len()).position(|part| part == FIELD);
+        field.is_some_and(|at| {
+            text.get(at + FIELD.len())
+                .is_some_and(|digit| *digit != b'0')
+        })
+    }
+
+    fn read_file(&self, name: &CStr, buffer: &mut [u8]) -> Option<usize> {
+        // SAFETY: opens, reads no more than the buffer has, and closes.
+        unsafe {
+            let file = libc::openat(self.kept.folder, name.as_ptr(), libc::O_RDONLY);
+            if file == -1 {
+                return None;
+            }
+            let length = libc::read(file, buffer.as_mut_ptr().cast(), buffer.len());
+            libc::close(file);
+            usize::try_from(length).ok()
+        }
+    }
+
+    /// Seizes the threads that are not yet.
+    fn seize_new(&mut self) -> Found {
+        // SAFETY: opens the folder of the process that is guarded; its end makes that fail.
+        let folder = unsafe {
+            libc::openat(
+                self.kept.folder,
+                c"task".as_ptr(),
+                libc::O_RDONLY | libc::O_DIRECTORY,
+            )
+        };
+        if folder == -1 {
+            return Found::Nothing;
+        }
+        let found = self.seize_listed(folder);
+        // SAFETY: opened above.
+        unsafe { libc::close(folder) };
+        found
+    }
+
+    fn seize_listed(&mut self, folder: RawFd) -> Found {
+        let mut found = Found::Nothing;
+        let mut entries = [0u8; 4096];
+        loop {
+            // SAFETY: the kernel writes entries of no more than the buffer's length.
+            let length = unsafe {
+                libc::syscall(
+                    libc::SYS_getdents64,
+                    folder,
+                    entries.as_mut_ptr(),
+                    entries.len(),
+                )
+            };
+            let Some(mut rest) = usize::try_from(length)
+                .ok()
+                .and_then(|length| entries.get(..length))
+                .filter(|rest| !rest.is_empty())
+            else {
+                return found;
+            };
+            while let Some(thread) = next_entry(&mut rest) {
+                let Some(thread) = thread else { continue };
+                if self.threads[..self.count]
+                    .iter()
+                    .any(|h| h.thread == thread)
+                {
+                    continue;
+                }
+                match self.seize(thread) {
+                    Found::Refused => return Found::Refused,
+                    Found::New => found = Found::New,
+                    Found::Nothing => {}
+                }
+            }
+        }
+    }
+
+    fn seize(&mut self, thread: ThreadId) -> Found {
+        let Some(place) = self.threads.get_mut(self.count) else {
+            return Found::Nothing;
+        };
+        // The debugger lets go of all at the same time, so it is enough to try until the first one is had.
+        for _ in 0..AT_ONCE {
+            match ptrace::seize(thread, 0) {
+                Ok(()) => {
+                    let _ = ptrace::interrupt(thread);
+                    *place = Held {
+                        thread,
+                        stopped: false,
+                        signal: 0,
+                    };
+                    if self.count == 0 {
+                        self.deadline = now() + PATIENCE_WITH_THREADS;
+                    }
+                    self.count += 1;
+                    return Found::New;
+                }
+                Err(error) if error.raw_os_error() == Some(libc::EPERM) => {}
+                Err(_) => return Found::Nothing,
+            }
+        }
+        match self.has_ended(thread) {
+            true => Found::Nothing,
+            false => Found::Refused,
+        }
+    }
+
+    /// Whether a thread runs no more: a first one stays until the others have ended, too.
+    fn has_ended(&self, thread: ThreadId) -> bool {
+        let mut name = *b"task/0000000000/stat\0";
+        let (mut number, mut at) = (thread.0, 15);
+        while at > 5 {
+            at -= 1;
+            name[at] = b'0' + (number % 10).unsigned_abs() as u8;
+            number /= 10;
+        }
+        // The kernel knows no number with zeros in front.
+        let zeros = name[5..15]
+            .iter()
+            .take_while(|digit| **digit == b'0')
+            .count();
+        name.copy_within(5 + zeros.., 5);
+        let Ok(name) = CStr::from_bytes_until_nul(&name) else {
+            return true;
+        };
+        let mut text = [0u8; 256];
+        let Some(length) = self.read_file(name, &mut text) else {
+            return true;
+        };
+        // `id (name) state`, proc_pid_stat(5); a name may have brackets in it.
+        let text = &text[..length];
+        let behind = text.iter().rposition(|byte| *byte == b')');
+        let state = behind.and_then(|at| text.get(at + 2));
+        matches!(state, None | Some(b'Z' | b'X'))
+    }
+
+    /// Notes the threads that have stopped.
+    fn take_stops(&mut self) {
+        let mut index = 0;
+        while index < self.count {
+            let held = self.threads[index];
+            index += 1;
+            if held.stopped {
+                continue;
+            }
+            let Some(status) = wait::status_now(held.thread) else {
+                continue;
+            };
+            if !libc::WIFSTOPPED(status) {
+                index -= 1;
+                self.count -= 1;
+                self.threads[index] = self.threads[self.count];
+                continue;
+            }
+            let signal = self.stopped(held.thread, status);
+            let held = &mut self.threads[index - 1];
+            if let Some(signal) = signal {
+                held.stopped = true;
+                held.signal = signal;
+            }
+        }
+    }
+
+    /// What a thread that has stopped is to be given when it is let go; `None`: it goes on to a stop that tells more.
+    fn stopped(&self, thread: ThreadId, status: i32) -> Option<i32> {
+        if status >> 16 == libc::PTRACE_EVENT_STOP {
+            if libc::WSTOPSIG(status) == libc::SIGTRAP && ptrace::trap_pending(thread) {
+                let _ = ptrace::cont(thread, 0);
+                return None;
+            }
+            return Some(0);
+        }
+        let signal = libc::WSTOPSIG(status);
+        if signal != libc::SIGTRAP {
+            return Some(signal);
+        }
+        let Ok(info) = ptrace::signal_info(thread) else {
+            return Some(0);
+        };
+        match info.code {
+            // A single step that the debugger has begun, or data that it has watched.
+            TRAP_TRACE | TRAP_HWBKPT => Some(0),
+            SI_KERNEL => {
+                let Ok(mut registers) = ptrace::registers(thread) else {
+                    return Some(0);
+                };
+                let at = registers.pc().offset(-1);
+                if self.byte(at.0) == Some(TRAP) {
+                    // The program's own.
+                    return Some(signal);
+                }
+                registers.set_pc(at);
+                let _ = ptrace::set_registers(thread, &registers);
+                Some(0)
+            }
+            _ => Some(signal),
+        }
+    }
+
+    /// Moves a stopped thread to where it would be without a debugger.
+    fn put_right(&self, thread: ThreadId) {
+        if debug_registers::are_in_use(thread) {
+            let _ = debug_registers::set(thread, &[None; _]);
+        }
+        let Ok(mut registers) = ptrace::registers(thread) else {
+            return;
+        };
+        let Some(right) = self.left_copy(registers.pc()) else {
+            return;
+        };
+        registers.set_pc(right);
+        let _ = ptrace::set_registers(thread, &registers);
+    }
+
+    /// Where a thread is in the program that is in a copy of an instruction.
+    fn left_copy(&self, pc: Address) -> Option<Address> {
+        self.copies().find_map(|entry| {
+            let start = entry.start.load(Ordering::Acquire);
+            let original = entry.original.load(Ordering::Acquire);
+            let inside = pc.0.checked_sub(start)?;
+            if start == 0 || original == 0 || inside >= COPY as u64 {
+                return None;
+            }
+            let lengths = entry.lengths.load(Ordering::Acquire);
+            let (copied, length) = (lengths & 0xffff_ffff, lengths >> 32);
+            Some(Address(if inside < copied {
+                original
+            } else {
+                original.wrapping_add(length)
+            }))
+        })
+    }
+
+    fn copies(&self) -> impl Iterator<Item = &Copied> {
+        let used = self.shared.copies.load(Ordering::Acquire) as usize;
+        self.shared.copied[..used.min(MOST_COPIES)].iter()
+    }
+
+    fn restore_copies(&self) {
+        for entry in self.copies() {
+            let start = entry.start.load(Ordering::Acquire);
+            let mut now = [0; COPY];
+            if start != 0 && self.read(start, &mut now) && now == load(&entry.written) {
+                self.write(start, &load(&entry.before));
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    New,
+    Nothing,
+    /// The debugger still has them, or nobody may.
+    Refused,
+}
+
+fn load(words: &[AtomicU64; COPY / 8]) -> [u8; COPY] {
+    let mut bytes = [0; COPY];
+    for (part, word) in bytes.chunks_exact_mut(8).zip(words) {
+        part.copy_from_slice(&word.load(Ordering::Acquire).to_le_bytes());
+    }
+    bytes
+}
+
+/// Takes an entry of getdents64(2) off: the number it is called by, if it is one.
+fn next_entry(rest: &mut &[u8]) -> Option<Option<ThreadId>> {
+    const LENGTH: usize = 16;
+    const NAME: usize = 19;
+    let length = u16::from_le_bytes([*rest.get(LENGTH)?, *rest.get(LENGTH + 1)?]);
+    let (entry, behind) = rest.split_at_checked(usize::from(length))?;
+    if length == 0 {
+        return None;
+    }
+    *rest = behind;
+    let name = entry.get(NAME..)?.split(|byte| *byte == 0).next()?;
+    let number = name.iter().try_fold(0i32, |number, digit| {
+        let digit = digit.is_ascii_digit().then(|| i32::from(digit - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    });
+    Some(number.filter(|number| *number > 0).map(ThreadId))
+}

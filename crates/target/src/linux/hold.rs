@@ -1,0 +1,343 @@
+//! Holding a thread that soon stops again, and the tracer, on one processor.
+//!
+//! A stop is two switches between threads. On one processor they are context switches; across two, each is an interrupt
+//! to the other and a wake-up from idle, and the kernel prefers an idle processor for whom it wakes: measured 16
+//! against 70 µs for a breakpoint that lets the thread go on. So both are held where the tracer is, for so long.
+//!
+//! The program can't see it. Its thread is held while it executes one instruction that is no system call, or while
+//! it is let run up to its next system call (PTRACE_SYSCALL): there, before it asks for its affinity or hands that on to a child, it gets
+//! it back. By a timer a thread gets it back that turns out to run long, or to stay stopped.
+
+use crate::ThreadId;
+use crate::linux::alarm::Alarm;
+use std::io;
+use std::time::{Duration, Instant};
+
+/// Threads that are let run and stop again sooner than this are taken to do so again.
+const SOON: Duration = Duration::from_micros(500);
+/// So many times in succession make it worth a try.
+const WORTH_IT: u32 = 4;
+/// After how many more such runs the next try is made, at least and at most: it doubles with each one in vain.
+const PATIENCE: (u32, u32) = (8, 4096);
+/// After so many good runs the tries in vain are forgotten.
+const GOOD: u32 = 256;
+/// How often held threads are looked at that have not stopped since.
+const TICK: Duration = Duration::from_millis(5);
+/// More threads than this on one processor only wait for each other.
+const MOST: usize = 2;
+
+/// How a thread has run so far, for guessing how it goes on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Pace {
+    /// When it was last let run, unless it has stopped since.
+    ran: Option<Instant>,
+    /// It last stopped by a trap, so not in a system call.
+    trapped: bool,
+    /// How many runs in succession were short.
+    short: u32,
+    /// Short runs to wait for before the next try.
+    wait: u32,
+    /// The `wait` after the next try in vain.
+    patience: u32,
+}
+
+impl Pace {
+    /// It has stopped; by a trap or otherwise.
+    pub fn stopped(&mut self, trapped: bool) {
+        self.trapped = trapped;
+        let Some(ran) = self.ran.take() else { return };
+        if !trapped || ran.elapsed() > SOON {
+            self.short = 0;
+            return;
+        }
+        self.short = self.short.saturating_add(1);
+        self.wait = self.wait.saturating_sub(1);
+        if self.short > GOOD {
+            self.patience = PATIENCE.0;
+        }
+    }
+
+    /// Whether it is likely to stop soon.
+    fn is_brisk(&self) -> bool {
+        self.trapped && self.short >= WORTH_IT && self.wait == 0
+    }
+
+    /// It has run on instead.
+    pub fn was_in_vain(&mut self) {
+        self.short = 0;
+        self.wait = self.patience.max(PATIENCE.0);
+        self.patience = (self.wait * 2).min(PATIENCE.1);
+    }
+}
+
+/// How a thread is about to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Run {
+    /// One instruction that is no system call.
+    Instruction,
+    /// One instruction that may be.
+    MaybeCall,
+    /// Until something happens.
+    On,
+}
+
+/// The threads that are held, and where the tracer was.
+#[derive(Debug)]
+pub struct Hold {
+    tracer: Option<Tracer>,
+    held: Vec<Held>,
+    /// When a thread was last held, or all have stopped.
+    last: Instant,
+    alarm: Alarm,
+    armed: bool,
+}
+
+#[derive(Debug)]
+struct Tracer {
+    before: Set,
+    processor: usize,
+    only: Set,
+}
+
+#[derive(Debug)]
+struct Held {
+    thread: ThreadId,
+    before: Set,
+    /// It runs on since then; `None`: it stands, or executes a single instruction.
+    runs: Option<Instant>,
+}
+
+impl Default for Hold {
+    /// Nothing is held.
+    fn default() -> Hold {
+        Hold {
+            tracer: None,
+            held: Vec::new(),
+            last: Instant::now(),
+            alarm: Alarm::default(),
+            armed: false,
+        }
+    }
+}
+
+impl Hold {
+    /// Before a stopped thread is let run. True: it must be stopped at its next system call, for
+    /// [`Hold::let_go`].
+    pub fn before(&mut self, thread: ThreadId, run: Run, pace: &mut Pace) -> bool {
+        let (hold, runs) = match run {
+            Run::Instruction => (true, None),
+            Run::MaybeCall => (false, None),
+            Run::On => {
+                let now = Instant::now();
+                pace.ran = Some(now);
+                (pace.is_brisk(), Some(now))
+            }
+        };
+        if !hold {
+            self.let_go(thread);
+            return false;
+        }
+        if self.hold(thread, runs).is_none() {
+            pace.was_in_vain();
+            return false;
+        }
+        if !self.armed {
+            self.armed = self.alarm.ring_every(TICK);
+        }
+        runs.is_some()
+    }
+
+    /// Whether threads are held, and the alarm tells when that was in vain.
+    pub fn stops_soon(&self) -> bool {
+        self.armed && !self.held.is_empty()
+    }
+
+    /// A held thread is about to make a system call.
+    pub fn calls(&mut self, thread: ThreadId, pace: &mut Pace) {
+        pace.was_in_vain();
+        self.let_go(thread);
+    }
+
+    /// A thread may run where it could before.
+    pub fn let_go(&mut self, thread: ThreadId) {
+        if let Some(index) = self.held.iter().position(|held| held.thread == thread) {
+            let held = self.held.swap_remove(index);
+            self.restore(&held);
+        }
+    }
+
+    /// A thread is gone.
+    pub fn forget(&mut self, thread: ThreadId) {
+        self.held.retain(|held| held.thread != thread);
+    }
+
+    /// All threads are gone.
+    pub fn forget_all(&mut self) {
+        self.held.clear();
+        self.release();
+    }
+
+    /// All threads have stopped. They stay held, for a next step that comes soon, until the alarm rings.
+    pub fn all_stopped(&mut self) {
+        if !self.held.is_empty() {
+            self.last = Instant::now();
+            self.held.iter_mut().for_each(|held| held.runs = None);
+        }
+    }
+
+    /// All threads of the program may run where they could before; the tracer stays, for the next step, until the alarm rings.
+    pub fn let_all_go(&mut self) {
+        for held in std::mem::take(&mut self.held) {
+            self.restore(&held);
+        }
+    }
+
+    /// All may run where they could before, the tracer too.
+    pub fn release(&mut self) {
+        self.let_all_go();
+        if let Some(tracer) = self.tracer.take() {
+            let _ = tracer.before.give(0);
+        }
+        if std::mem::take(&mut self.armed) {
+            self.alarm.end();
+        }
+    }
+
+    /// The alarm may be what has woken the tracer: lets threads go that have been running for long. Those that it returns ran in vain.
+    pub fn tick(&mut self) -> Vec<ThreadId> {
+        if !self.armed {
+            return Vec::new();
+        }
+        let long = |held: &Held| held.runs.is_some_and(|since| since.elapsed() >= TICK);
+        let (over, held) = std::mem::take(&mut self.held).into_iter().partition(long);
+        self.held = held;
+        let over: Vec<Held> = over;
+        for held in &over {
+            self.restore(held);
+        }
+        let at_rest = self.held.iter().all(|held| held.runs.is_none());
+        if at_rest && self.last.elapsed() >= TICK {
+            self.release();
+        }
+        over.into_iter().map(|held| held.thread).collect()
+    }
+
+    fn hold(&mut self, thread: ThreadId, runs: Option<Instant>) -> Option<()> {
+        if let Some(held) = self.held.iter_mut().find(|held| held.thread == thread) {
+            held.runs = runs;
+            self.last = runs.unwrap_or_else(Instant::now);
+            return Some(());
+        }
+        self.last = runs.unwrap_or_else(Instant::now);
+        if self.held.len() >= MOST {
+            return None;
+        }
+        let before = Set::of(thread.0).ok()?;
+        let tracer = match &self.tracer {
+            Some(tracer) => tracer,
+            None => self.tracer.insert(Tracer::hold()?),
+        };
+        if !before.has(tracer.processor) || tracer.only.give(thread.0).is_err() {
+            return None;
+        }
+        self.held.push(Held {
+            thread,
+            before,
+            runs,
+        });
+        Some(())
+    }
+
+    /// Unless somebody else has decided meanwhile where it is to run.
+    fn restore(&self, held: &Held) {
+        let Some(tracer) = &self.tracer else { return };
+        if Set::of(held.thread.0).is_ok_and(|now| now == tracer.only) {
+            let _ = held.before.give(held.thread.0);
+        }
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+impl Tracer {
+    /// Keeps the current thread where it is.
+    fn hold() -> Option<Tracer> {
+        let before = Set::of(0).ok()?;
+        // SAFETY: takes nothing; a negative result says that it is unknown.
+        let processor = usize::try_from(unsafe { libc::sched_getcpu() }).ok()?;
+        let only = Set::only(processor)?;
+        only.give(0).ok()?;
+        Some(Tracer {
+            before,
+            processor,
+            only,
+        })
+    }
+}
+
+/// Processors that a thread may run on (sched_setaffinity(2)).
+#[derive(Clone, Copy)]
+struct Set(libc::cpu_set_t);
+
+impl std::fmt::Debug for Set {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} processors", self.count())
+    }
+}
+
+impl PartialEq for Set {
+    fn eq(&self, other: &Set) -> bool {
+        // SAFETY: compares two initialised sets.
+        unsafe { libc::CPU_EQUAL(&self.0, &other.0) }
+    }
+}
+
+impl Set {
+    /// Those of a thread, 0 for the current one.
+    fn of(thread: i32) -> io::Result<Set> {
+        // SAFETY: an all-zero set is a valid, empty one; the kernel writes a set of the size it is told.
+        unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            match libc::sched_getaffinity(thread, size_of::<libc::cpu_set_t>(), &mut set) {
+                0 => Ok(Set(set)),
+                _ => Err(io::Error::last_os_error()),
+            }
+        }
+    }
+
+    fn only(processor: usize) -> Option<Set> {
+        if processor >= libc::CPU_SETSIZE as usize {
+            return None;
+        }
+        // SAFETY: an all-zero set is a valid, empty one; the number is within its size.
+        unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            libc::CPU_SET(processor, &mut set);
+            Some(Set(set))
+        }
+    }
+
+    fn count(&self) -> i32 {
+        // SAFETY: counts the bits of an initialised set.
+        unsafe { libc::CPU_COUNT(&self.0) }
+    }
+
+    /// Whether a processor that there is a set of is among them.
+    fn has(&self, processor: usize) -> bool {
+        // SAFETY: the number is within the set's size, as that of each processor of a set.
+        unsafe { libc::CPU_ISSET(processor, &self.0) }
+    }
+
+    /// Makes them a thread's, 0 for the current one.
+    fn give(&self, thread: i32) -> io::Result<()> {
+        // SAFETY: the kernel reads a set of the size it is told.
+        match unsafe { libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &self.0) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}

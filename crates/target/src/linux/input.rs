@@ -1,0 +1,92 @@
+//! What is sent to a program's standard input: never waited for, since the program may not read.
+
+use crate::Error;
+use crossbeam_channel::{Sender, unbounded};
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+
+/// What ends the input of who reads a terminal: Ctrl-D at the beginning of a line (termios(3), `VEOF`).
+const END_OF_FILE: &[u8] = &[4];
+
+/// The way to a program's standard input.
+#[derive(Debug)]
+pub struct Input {
+    /// `None` once the input has ended.
+    bytes: Option<Sender<Vec<u8>>>,
+    terminal: bool,
+}
+
+/// The end that is written to.
+#[derive(Debug)]
+pub enum InputEnd {
+    /// Of a pipe.
+    Pipe(OwnedFd),
+    /// Of a terminal.
+    Terminal(OwnedFd),
+}
+
+impl Input {
+    /// Starts to write what is sent.
+    pub fn start(end: InputEnd) -> Input {
+        let (bytes, to_write) = unbounded::<Vec<u8>>();
+        let (end, terminal) = match end {
+            InputEnd::Pipe(end) => (end, false),
+            InputEnd::Terminal(end) => (end, true),
+        };
+        let write = move || {
+            let mut end = File::from(end);
+            for bytes in to_write {
+                if end.write_all(&bytes).is_err() {
+                    // The program has closed its input or is gone.
+                    return;
+                }
+            }
+        };
+        let writer = std::thread::Builder::new().name("stdin writer".into());
+        let started = writer.spawn(write).is_ok();
+        Input {
+            bytes: started.then_some(bytes),
+            terminal,
+        }
+    }
+
+    /// Whether it goes to a terminal that is the program's own.
+    pub fn is_terminal(&self) -> bool {
+        self.terminal
+    }
+
+    /// Sends bytes to a program's input, if it has one from here; `None` ends it.
+    ///
+    /// # Errors
+    /// Nothing reads it.
+    pub fn take(input: Option<&mut Input>, bytes: Option<Vec<u8>>) -> Result<(), Error> {
+        let refuse = |reason: &str| Error::System {
+            operation: "nothing can be sent to the program".into(),
+            reason: reason.into(),
+        };
+        let input = input.ok_or_else(|| refuse("its standard input is not the debugger's"))?;
+        let taken = match bytes {
+            Some(bytes) => input.send(bytes),
+            None => input.end(),
+        };
+        match taken {
+            true => Ok(()),
+            false => Err(refuse("its input has ended")),
+        }
+    }
+
+    /// Sends bytes; false when nothing reads them any more.
+    fn send(&self, bytes: Vec<u8>) -> bool {
+        let sender = self.bytes.as_ref();
+        sender.is_some_and(|sender| sender.send(bytes).is_ok())
+    }
+
+    /// Ends the input; false when it has ended before.
+    fn end(&mut self) -> bool {
+        match self.terminal {
+            true => self.send(END_OF_FILE.to_vec()),
+            false => self.bytes.take().is_some(),
+        }
+    }
+}

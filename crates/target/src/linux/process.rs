@@ -1,0 +1,241 @@
+//! What `/proc` says about a process, and signals sent to it.
+
+use crate::ThreadId;
+use crate::memory_map::Mapping;
+use std::collections::BTreeSet;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The entries of a process's auxiliary vector that say where its modules are (getauxval(3)).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AuxiliaryVector {
+    /// `AT_ENTRY`: the program's entry point.
+    pub entry: Option<u64>,
+    /// `AT_BASE`: where the interpreter is mapped; 0 without one.
+    pub interpreter: Option<u64>,
+    /// `AT_SYSINFO_EHDR`: where the vDSO is mapped.
+    pub vdso: Option<u64>,
+    /// `AT_EXECFN`: where the name is by which the program was started.
+    pub file_name: Option<u64>,
+}
+
+/// The folder of `/proc` that shows a process's memory, mappings and executable: of its first thread, or of another where that has
+/// ended while the process goes on (`pthread_exit` in `main`), since a thread that has ended shows none.
+pub fn folder(process: ThreadId) -> PathBuf {
+    let own = PathBuf::from(format!("/proc/{process}"));
+    let has_ended = |folder: &Path| {
+        let stat = std::fs::read_to_string(folder.join("stat")).unwrap_or_default();
+        // The state is behind the name in parentheses, proc_pid_stat(5).
+        let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
+        state.is_empty() || state.starts_with(['Z', 'X'])
+    };
+    if !has_ended(&own) {
+        return own;
+    }
+    let tasks = std::fs::read_dir(own.join("task")).into_iter().flatten();
+    let mut folders = tasks.filter_map(|task| Some(task.ok()?.path()));
+    folders.find(|folder| !has_ended(folder)).unwrap_or(own)
+}
+
+/// Why no process at all can be looked at, and what a person can do.
+pub fn out_of_sight() -> Option<&'static str> {
+    let own = Path::new("/proc/self");
+    if own.exists() {
+        return None;
+    }
+    Some(match own.is_symlink() {
+        false => {
+            "/proc is not mounted here, and the debugger reaches a program's memory only through it: \
+             `mount -t proc proc /proc`"
+        }
+        true => {
+            "/proc shows the processes of another namespace than the debugger's, which is not in it: \
+             `mount -t proc proc /proc` in its own"
+        }
+    })
+}
+
+/// Reads a process's auxiliary vector.
+pub fn auxiliary_vector(process: ThreadId) -> io::Result<AuxiliaryVector> {
+    Ok(parse_auxiliary_vector(&auxiliary_bytes(process)?))
+}
+
+/// As the kernel gave it.
+pub fn auxiliary_bytes(process: ThreadId) -> io::Result<Vec<u8>> {
+    std::fs::read(folder(process).join("auxv"))
+}
+
+/// Reads the entries that a debugger uses; what is not there stays unknown.
+pub fn parse_auxiliary_vector(bytes: &[u8]) -> AuxiliaryVector {
+    let mut vector = AuxiliaryVector::default();
+    let word = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).unwrap_or(0);
+    for entry in bytes.chunks_exact(16) {
+        let value = Some(word(&entry[8..]));
+        match word(&entry[..8]) {
+            libc::AT_NULL => break,
+            libc::AT_ENTRY => vector.entry = value,
+            libc::AT_BASE => vector.interpreter = value.filter(|&base| base != 0),
+            libc::AT_SYSINFO_EHDR => vector.vdso = value,
+            libc::AT_EXECFN => vector.file_name = value,
+            _ => {}
+        }
+    }
+    vector
+}
+
+/// The executable a process runs.
+pub fn executable(process: ThreadId) -> io::Result<PathBuf> {
+    std::fs::read_link(folder(process).join("exe"))
+}
+
+/// Where a file can be opened that is at `path` for a process, which may be in a container.
+pub fn visible(process: ThreadId, path: &Path) -> PathBuf {
+    let folder = folder(process);
+    let mounts = |folder: &Path| std::fs::read_link(folder.join("ns/mnt"));
+    let same = match (mounts(Path::new("/proc/self")), mounts(&folder)) {
+        (Ok(own), Ok(its)) => own == its,
+        _ => true,
+    };
+    match path.strip_prefix("/") {
+        Ok(inside) if !same => folder.join("root").join(inside),
+        _ => path.to_owned(),
+    }
+}
+
+/// The executable that a process runs, as a file that can be opened, even if it was replaced or removed since.
+pub fn running_executable(process: ThreadId) -> PathBuf {
+    let link = folder(process).join("exe");
+    let same = |path: &PathBuf| match (std::fs::metadata(path), std::fs::metadata(&link)) {
+        (Ok(a), Ok(b)) => a.dev() == b.dev() && a.ino() == b.ino(),
+        _ => false,
+    };
+    match executable(process).map(|path| visible(process, &path)) {
+        Ok(path) if same(&path) => path,
+        _ => link,
+    }
+}
+
+/// A thread's name; empty when it has just ended.
+pub fn thread_name(process: ThreadId, thread: ThreadId) -> String {
+    let name = std::fs::read(format!("/proc/{process}/task/{thread}/comm")).unwrap_or_default();
+    String::from_utf8_lossy(&name)
+        .trim_end_matches('\n')
+        .to_owned()
+}
+
+/// Whether the program handles `signal` itself.
+pub fn catches(process: ThreadId, signal: i32) -> bool {
+    has_signal(process, "SigCgt:", signal)
+}
+
+/// Whether the program ignores `signal`.
+pub fn ignores(process: ThreadId, signal: i32) -> bool {
+    has_signal(process, "SigIgn:", signal)
+}
+
+/// Whether a signal is in one of the masks of `/proc/PID/status`.
+fn has_signal(process: ThreadId, mask: &str, signal: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix(mask))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0);
+    (1..=64).contains(&signal) && mask >> (signal - 1) & 1 == 1
+}
+
+/// What is mapped, in order; empty when it can't be read.
+pub fn mappings(process: ThreadId) -> Vec<Mapping> {
+    let maps = std::fs::read(folder(process).join("maps")).unwrap_or_default();
+    let maps = String::from_utf8_lossy(&maps);
+    maps.lines().filter_map(parse_mapping).collect()
+}
+
+fn parse_mapping(line: &str) -> Option<Mapping> {
+    // `start-end rights offset device inode   name`, proc_pid_maps(5); a name may have spaces in it.
+    let mut fields = line.splitn(6, ' ');
+    let (start, end) = fields.next()?.split_once('-')?;
+    let rights = fields.next()?;
+    Some(Mapping {
+        start: u64::from_str_radix(start, 16).ok()?,
+        end: u64::from_str_radix(end, 16).ok()?,
+        read: rights.contains('r'),
+        write: rights.contains('w'),
+        execute: rights.contains('x'),
+        offset: u64::from_str_radix(fields.next()?, 16).ok()?,
+        name: fields.nth(2).unwrap_or_default().trim_start().to_owned(),
+    })
+}
+
+/// Where the mappings begin that have memory of their own, be it that what is mapped of a file was written to (`/proc/PID/smaps`, proc(5)).
+pub fn own_mappings(process: ThreadId) -> io::Result<BTreeSet<u64>> {
+    let maps = std::fs::read(folder(process).join("smaps"))?;
+    let mut own = BTreeSet::new();
+    let mut start = 0;
+    for line in String::from_utf8_lossy(&maps).lines() {
+        if let Some(mapping) = parse_mapping(line) {
+            start = mapping.start;
+        } else if let Some(size) = line.strip_prefix("Anonymous:")
+            && size.trim() != "0 kB"
+        {
+            own.insert(start);
+        }
+    }
+    Ok(own)
+}
+
+/// A mapping that starts at `address`: its length.
+pub fn mapping_length(process: ThreadId, address: u64) -> Option<u64> {
+    let maps = std::fs::read_to_string(folder(process).join("maps")).ok()?;
+    maps.lines().find_map(|line| {
+        let (start, rest) = line.split_once('-')?;
+        let end = rest.split(' ').next()?;
+        let start = u64::from_str_radix(start, 16).ok()?;
+        let end = u64::from_str_radix(end, 16).ok()?;
+        (start == address).then(|| end.wrapping_sub(start))
+    })
+}
+
+/// Sends a signal to the whole process.
+pub fn signal(process: ThreadId, signal: i32) -> io::Result<()> {
+    // SAFETY: kill(2) takes numbers only.
+    if unsafe { libc::kill(process.0, signal) } == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mapping_has_its_name_with_the_spaces_in_it() {
+        let line = "7f00-7f10 rw-p 00000000 08:01 17         /tmp/a b";
+        let mapping = parse_mapping(line).expect("a mapping");
+        assert_eq!((mapping.start, mapping.end), (0x7f00, 0x7f10));
+        assert!(mapping.read && mapping.write && !mapping.execute);
+        assert_eq!(mapping.name, "/tmp/a b");
+        let anonymous = parse_mapping("7f00-7f10 ---p 00000000 00:00 0 ").expect("a mapping");
+        assert_eq!(anonymous.name, "");
+    }
+
+    #[test]
+    fn the_auxiliary_vector_ends_at_its_null_entry_and_survives_a_cut() {
+        let mut bytes = Vec::new();
+        for (key, value) in [(9u64, 0x401000u64), (7, 0), (33, 0x7fff), (0, 0), (9, 1)] {
+            bytes.extend(key.to_le_bytes());
+            bytes.extend(value.to_le_bytes());
+        }
+        let expected = AuxiliaryVector {
+            entry: Some(0x401000),
+            interpreter: None,
+            vdso: Some(0x7fff),
+            file_name: None,
+        };
+        assert_eq!(parse_auxiliary_vector(&bytes), expected);
+        let cut = parse_auxiliary_vector(&bytes[..20]);
+        assert_eq!(cut.entry, Some(0x401000));
+    }
+}

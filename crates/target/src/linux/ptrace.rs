@@ -1,0 +1,426 @@
+//! The requests of ptrace(2) the engine uses, each as a function. A thread that has died meanwhile answers `ESRCH`:
+//! callers treat that as "its exit status is on the way".
+
+use crate::ThreadId;
+use crate::signal_info::SignalInfo;
+use crate::signals::is_fault;
+use dapple_arch::registers::user::{REGISTER_WORDS, UserRegisters};
+use std::io;
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Options for every debuggee: all births, execs and deaths are told, system-call stops can be told from signals.
+pub const OPTIONS: i32 = libc::PTRACE_O_TRACECLONE
+    | libc::PTRACE_O_TRACEFORK
+    | libc::PTRACE_O_TRACEVFORK
+    | libc::PTRACE_O_TRACEEXEC
+    | libc::PTRACE_O_TRACEEXIT
+    | libc::PTRACE_O_TRACESYSGOOD;
+
+/// How C libraries declare a request's number.
+#[cfg(target_env = "gnu")]
+type Request = libc::c_uint;
+#[cfg(not(target_env = "gnu"))]
+type Request = libc::c_int;
+
+/// PTRACE_GETSIGMASK and PTRACE_SETSIGMASK (ptrace(2)), which take the size of a mask and a mask.
+const GET_SIGNAL_MASK: Request = 0x420a;
+const SET_SIGNAL_MASK: Request = 0x420b;
+
+fn request(number: Request, thread: ThreadId, address: usize, data: usize) -> io::Result<()> {
+    // SAFETY: only requests whose address and data are plain numbers come through here, so the kernel
+    // touches no memory of this process.
+    let result = unsafe { libc::ptrace(number, thread.0, address, data) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+fn signal_data(signal: i32) -> usize {
+    usize::try_from(signal).unwrap_or(0)
+}
+
+/// How often a debuggee's memory may have changed: threads that were let run, and writes.
+static CHANGES: AtomicU64 = AtomicU64::new(0);
+
+/// Another number whenever a debuggee's memory may have changed, if no thread runs.
+pub fn changes() -> u64 {
+    CHANGES.load(Ordering::Relaxed)
+}
+
+/// A debuggee's memory changes.
+pub(super) fn changed() {
+    CHANGES.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Lets a stopped thread run, in one of the ways.
+fn run(number: Request, thread: ThreadId, signal: i32) -> io::Result<()> {
+    changed();
+    request(number, thread, 0, signal_data(signal))
+}
+
+/// Begins to trace a thread without stopping it.
+pub fn seize(thread: ThreadId, options: i32) -> io::Result<()> {
+    request(libc::PTRACE_SEIZE, thread, 0, signal_data(options))
+}
+
+/// Has a stopped thread no more take its process with it when its tracer ends (PTRACE_O_EXITKILL).
+pub fn end_exit_kill(thread: ThreadId) -> io::Result<()> {
+    request(libc::PTRACE_SETOPTIONS, thread, 0, signal_data(OPTIONS))
+}
+
+/// Has a stopped thread say nothing more, and not take its process with it when its tracer ends. For all threads before
+/// the first is let go: one that executes another program at once kills the others where they stand, and the end of the
+/// tracer of such a thread would kill all of the process.
+pub fn end_options(thread: ThreadId) -> io::Result<()> {
+    request(libc::PTRACE_SETOPTIONS, thread, 0, 0)
+}
+
+/// Lets a stopped thread run, delivering `signal` unless 0.
+pub fn cont(thread: ThreadId, signal: i32) -> io::Result<()> {
+    run(libc::PTRACE_CONT, thread, signal)
+}
+
+/// Lets a stopped thread run up to its next system call at most, delivering `signal` unless 0.
+pub fn cont_to_call(thread: ThreadId, signal: i32) -> io::Result<()> {
+    run(libc::PTRACE_SYSCALL, thread, signal)
+}
+
+/// Lets a stopped thread execute one instruction, delivering `signal` unless 0.
+pub fn step(thread: ThreadId, signal: i32) -> io::Result<()> {
+    run(libc::PTRACE_SINGLESTEP, thread, signal)
+}
+
+/// Lets a stopped thread run until it enters or leaves a system call, delivering `signal` unless 0.
+pub fn to_system_call(thread: ThreadId, signal: i32) -> io::Result<()> {
+    run(libc::PTRACE_SYSCALL, thread, signal)
+}
+
+/// The signals that a stopped thread blocks, one bit each, the lowest for signal 1.
+pub fn signal_mask(thread: ThreadId) -> io::Result<u64> {
+    let mut mask = 0_u64;
+    // SAFETY: the kernel writes as many bytes as it is told.
+    let result =
+        unsafe { libc::ptrace(GET_SIGNAL_MASK, thread.0, size_of::<u64>(), &raw mut mask) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(mask)
+}
+
+/// Has a stopped thread block these signals; SIGKILL and SIGSTOP can't be.
+pub fn set_signal_mask(thread: ThreadId, mask: u64) -> io::Result<()> {
+    // SAFETY: the kernel reads as many bytes as it is told.
+    let result =
+        unsafe { libc::ptrace(SET_SIGNAL_MASK, thread.0, size_of::<u64>(), &raw const mask) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Leaves a thread in its group stop until SIGCONT.
+pub fn listen(thread: ThreadId) -> io::Result<()> {
+    request(libc::PTRACE_LISTEN, thread, 0, 0)
+}
+
+/// Asks a running thread to stop.
+pub fn interrupt(thread: ThreadId) -> io::Result<()> {
+    request(libc::PTRACE_INTERRUPT, thread, 0, 0)
+}
+
+/// Ends tracing of a stopped thread, delivering `signal` unless 0.
+pub fn detach(thread: ThreadId, signal: i32) -> io::Result<()> {
+    request(libc::PTRACE_DETACH, thread, 0, signal_data(signal))
+}
+
+/// The registers of a stopped thread.
+pub fn registers(thread: ThreadId) -> io::Result<UserRegisters> {
+    const { assert!(size_of::<libc::user_regs_struct>() == size_of::<[u64; REGISTER_WORDS]>()) };
+    let mut words = MaybeUninit::<[u64; REGISTER_WORDS]>::uninit();
+    // SAFETY: the kernel fills a `user_regs_struct`, which is of these words and that size.
+    let result = unsafe { libc::ptrace(libc::PTRACE_GETREGS, thread.0, 0, words.as_mut_ptr()) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call succeeded, so all of it is written; any bit pattern is valid.
+    let words = unsafe { words.assume_init() };
+    Ok(UserRegisters::from_words(words))
+}
+
+/// The SSE registers' low 16 bytes of a stopped thread, `xmm0` first.
+pub fn vectors(thread: ThreadId) -> io::Result<[u128; 16]> {
+    let mut registers = MaybeUninit::<libc::user_fpregs_struct>::uninit();
+    // SAFETY: the kernel fills the structure, which has the size PTRACE_GETFPREGS writes.
+    let result =
+        unsafe { libc::ptrace(libc::PTRACE_GETFPREGS, thread.0, 0, registers.as_mut_ptr()) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call succeeded, so all of it is written; any bit pattern is valid.
+    let words = unsafe { registers.assume_init() }.xmm_space;
+    let mut vectors = [0; 16];
+    for (vector, words) in vectors.iter_mut().zip(words.chunks_exact(4)) {
+        *vector = words
+            .iter()
+            .rev()
+            .fold(0, |value, word| value << 32 | u128::from(*word));
+    }
+    Ok(vectors)
+}
+
+/// The state of a stopped thread's x87, SSE and AVX units, in XSAVE's format.
+pub fn extended_state(thread: ThreadId) -> io::Result<Vec<u8>> {
+    /// From `<linux/elf.h>`.
+    const NT_X86_XSTATE: usize = 0x202;
+    /// More than processors have: 11 KiB with AMX's tiles.
+    const ROOM: usize = 32 << 10;
+    let mut state = vec![0_u8; ROOM];
+    let mut buffer = libc::iovec {
+        iov_base: state.as_mut_ptr().cast(),
+        iov_len: state.len(),
+    };
+    // SAFETY: the kernel writes no more than `iov_len` bytes into the buffer, and how many into that; both live until the call returns.
+    let result = unsafe {
+        libc::ptrace(
+            libc::PTRACE_GETREGSET,
+            thread.0,
+            NT_X86_XSTATE,
+            &raw mut buffer,
+        )
+    };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    state.truncate(buffer.iov_len);
+    Ok(state)
+}
+
+/// Sets the state that [`extended_state`] has read.
+pub fn set_extended_state(thread: ThreadId, state: &[u8]) -> io::Result<()> {
+    const NT_X86_XSTATE: usize = 0x202;
+    let mut state = state.to_vec();
+    let mut buffer = libc::iovec {
+        iov_base: state.as_mut_ptr().cast(),
+        iov_len: state.len(),
+    };
+    // SAFETY: the kernel reads no more than `iov_len` bytes of the buffer; both live until the call returns.
+    let result = unsafe {
+        libc::ptrace(
+            libc::PTRACE_SETREGSET,
+            thread.0,
+            NT_X86_XSTATE,
+            &raw mut buffer,
+        )
+    };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Sets the SSE registers' low 16 bytes of a stopped thread.
+pub fn set_vectors(thread: ThreadId, vectors: &[u128; 16]) -> io::Result<()> {
+    let mut registers = MaybeUninit::<libc::user_fpregs_struct>::uninit();
+    // SAFETY: the kernel fills the structure, which has the size PTRACE_GETFPREGS writes.
+    let result =
+        unsafe { libc::ptrace(libc::PTRACE_GETFPREGS, thread.0, 0, registers.as_mut_ptr()) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call succeeded, so all of it is written; any bit pattern is valid.
+    let mut registers = unsafe { registers.assume_init() };
+    for (words, vector) in registers.xmm_space.chunks_exact_mut(4).zip(vectors) {
+        for (word, bytes) in words.iter_mut().zip(vector.to_le_bytes().chunks_exact(4)) {
+            *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        }
+    }
+    // SAFETY: the kernel reads a structure of the size PTRACE_SETFPREGS expects.
+    let result = unsafe { libc::ptrace(libc::PTRACE_SETFPREGS, thread.0, 0, &raw const registers) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// The top of a stopped thread's stack of x87 registers.
+pub fn x87_top(thread: ThreadId) -> io::Result<[u8; 10]> {
+    let mut registers = MaybeUninit::<libc::user_fpregs_struct>::uninit();
+    // SAFETY: the kernel fills the structure, which has the size PTRACE_GETFPREGS writes.
+    let result =
+        unsafe { libc::ptrace(libc::PTRACE_GETFPREGS, thread.0, 0, registers.as_mut_ptr()) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call succeeded, so all of it is written; any bit pattern is valid.
+    let words = unsafe { registers.assume_init() }.st_space;
+    let mut top = [0; 10];
+    let bytes = words.iter().flat_map(|word| word.to_le_bytes());
+    for (to, from) in top.iter_mut().zip(bytes) {
+        *to = from;
+    }
+    Ok(top)
+}
+
+/// Sets the registers of a stopped thread.
+pub fn set_registers(thread: ThreadId, registers: &UserRegisters) -> io::Result<()> {
+    let words = registers.to_words();
+    // SAFETY: the kernel reads a `user_regs_struct`, which is of these words and that size.
+    let result = unsafe { libc::ptrace(libc::PTRACE_SETREGS, thread.0, 0, words.as_ptr()) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// What an event stop tells: the new thread's id, the former one's, an exit status.
+pub fn event_message(thread: ThreadId) -> io::Result<u64> {
+    let mut message: libc::c_ulong = 0;
+    // SAFETY: the kernel writes one unsigned long.
+    let result = unsafe { libc::ptrace(libc::PTRACE_GETEVENTMSG, thread.0, 0, &raw mut message) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(message)
+}
+
+/// The signal a thread is stopped by.
+pub fn signal_info(thread: ThreadId) -> io::Result<SignalInfo> {
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    // SAFETY: the kernel writes one siginfo_t.
+    let result = unsafe { libc::ptrace(libc::PTRACE_GETSIGINFO, thread.0, 0, info.as_mut_ptr()) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: zeroed before and written by the kernel; any bit pattern is valid.
+    let info = unsafe { info.assume_init() };
+    Ok(summary(&info))
+}
+
+/// All there is to the signal that a thread is stopped by.
+#[derive(Clone, Copy)]
+pub struct WholeSignal(libc::siginfo_t);
+
+impl std::fmt::Debug for WholeSignal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("WholeSignal")
+            .field(&self.0.si_signo)
+            .finish()
+    }
+}
+
+/// The signal that a thread is stopped by, to be given back.
+pub fn whole_signal(thread: ThreadId) -> io::Result<WholeSignal> {
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    // SAFETY: the kernel writes one siginfo_t.
+    let result = unsafe { libc::ptrace(libc::PTRACE_GETSIGINFO, thread.0, 0, info.as_mut_ptr()) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: zeroed before and written by the kernel; any bit pattern is valid.
+    Ok(WholeSignal(unsafe { info.assume_init() }))
+}
+
+/// Gives a thread that is stopped by a signal another one's particulars.
+pub fn set_whole_signal(thread: ThreadId, signal: &WholeSignal) -> io::Result<()> {
+    // SAFETY: the kernel reads one siginfo_t.
+    let result = unsafe { libc::ptrace(libc::PTRACE_SETSIGINFO, thread.0, 0, &raw const signal.0) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Has a stopped thread block all signals that can be blocked.
+pub fn block_signals(thread: ThreadId) -> io::Result<()> {
+    set_signal_mask(thread, u64::MAX)
+}
+
+/// Gives the process the signal that a stopped thread was about to get and will not, if it was the process's: one for this thread
+/// alone ends with it.
+pub fn hand_back_signal(process: ThreadId, thread: ThreadId, signal: i32) {
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    // SAFETY: the kernel writes one siginfo_t.
+    let result = unsafe { libc::ptrace(libc::PTRACE_GETSIGINFO, thread.0, 0, info.as_mut_ptr()) };
+    // SAFETY: zeroed before; any bit pattern is valid.
+    let info = unsafe { info.assume_init() };
+    let known = result != -1 && info.si_signo == signal;
+    let of_thread = info.si_code == libc::SI_TKILL || (info.si_code > 0 && is_fault(signal));
+    if known && of_thread {
+        return;
+    }
+    // Only what programs queue may be told by another with all there is to it.
+    let queued = known && info.si_code < 0;
+    // SAFETY: both calls take numbers, and the kernel reads one siginfo_t, all of it initialised.
+    unsafe {
+        let sent = queued
+            && libc::syscall(
+                libc::SYS_rt_sigqueueinfo,
+                process.0,
+                signal,
+                &raw const info,
+            ) == 0;
+        if !sent {
+            libc::kill(process.0, signal);
+        }
+    }
+}
+
+/// Whether a thread is in a stop of the tracer's, other than the last one before its end.
+pub fn is_held(thread: ThreadId) -> bool {
+    const LAST: i32 = libc::SIGTRAP | libc::PTRACE_EVENT_EXIT << 8;
+    signal_info(thread).is_ok_and(|info| info.code != LAST)
+}
+
+fn summary(info: &libc::siginfo_t) -> SignalInfo {
+    const SYSTEM_CALL: usize = 24;
+    // SAFETY: a siginfo_t of 128 bytes, all of them initialised; any bit pattern is valid.
+    let bytes: [u8; 128] = unsafe { std::mem::transmute(*info) };
+    let system_call: [u8; 4] = [0, 1, 2, 3].map(|index| bytes[SYSTEM_CALL + index]);
+    // SAFETY: these read words of the union that are initialised; which of them mean something, the number and code say.
+    let (address, sender, status) =
+        unsafe { (info.si_addr() as u64, info.si_pid(), info.si_status()) };
+    SignalInfo {
+        number: info.si_signo,
+        code: info.si_code,
+        address,
+        sender,
+        status,
+        system_call: i32::from_le_bytes(system_call),
+    }
+}
+
+/// Whether a trap that the thread itself has caused waits to be told. The kernel puts the stop that was asked for by
+/// PTRACE_INTERRUPT before it, although the instruction has been executed.
+pub fn trap_pending(thread: ThreadId) -> bool {
+    #[repr(C)]
+    struct Arguments {
+        offset: u64,
+        flags: u32,
+        count: i32,
+    }
+    const MOST: usize = 32;
+    let arguments = Arguments {
+        offset: 0,
+        flags: 0,
+        count: MOST as i32,
+    };
+    let mut found = MaybeUninit::<[libc::siginfo_t; MOST]>::zeroed();
+    // SAFETY: the kernel reads `struct ptrace_peeksiginfo_args`, laid out as above, and writes at most `count` elements.
+    let count = unsafe {
+        libc::ptrace(
+            libc::PTRACE_PEEKSIGINFO,
+            thread.0,
+            &raw const arguments,
+            found.as_mut_ptr(),
+        )
+    };
+    // SAFETY: zeroed before; any bit pattern is valid.
+    let found = unsafe { found.assume_init() };
+    let count = usize::try_from(count).unwrap_or(0).min(MOST);
+    // A code above 0 is the kernel's own, not another program's kill().
+    found[..count]
+        .iter()
+        .any(|info| info.si_signo == libc::SIGTRAP && info.si_code > 0)
+}

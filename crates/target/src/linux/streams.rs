@@ -1,0 +1,236 @@
+//! The standard streams of a program to be launched: pipes to the debugger, files, or a terminal of its own.
+
+use crate::Error;
+use crate::launch::{LaunchOption, LaunchOptions, Sink, Stdin};
+use crate::linux::input::InputEnd;
+use crate::stream::Stream;
+use std::ffi::CStr;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// The program's ends of its streams, and the debugger's.
+#[derive(Debug)]
+pub struct Streams {
+    /// `None`: the debugger's own.
+    pub stdin: Option<OwnedFd>,
+    /// Its standard output.
+    pub stdout: OwnedFd,
+    /// Its standard error.
+    pub stderr: OwnedFd,
+    /// The terminal, where it gets one.
+    pub terminal: Option<OwnedFd>,
+    read: Vec<(Stream, OwnedFd)>,
+    written: Option<InputEnd>,
+}
+
+fn null() -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).open("/dev/null")
+}
+
+/// What ends at the first read. In a root without devices a pipe that nobody writes to does.
+fn nothing() -> io::Result<OwnedFd> {
+    match null() {
+        Ok(null) => Ok(null.into()),
+        Err(_) => Ok(io::pipe()?.0.into()),
+    }
+}
+
+/// The program's ends, as in [`Streams`].
+#[derive(Debug)]
+pub struct Ends {
+    /// `None`: the debugger's own.
+    pub stdin: Option<OwnedFd>,
+    /// Its standard output.
+    pub stdout: OwnedFd,
+    /// Its standard error.
+    pub stderr: OwnedFd,
+    /// The terminal, where it gets one.
+    pub terminal: Option<OwnedFd>,
+}
+
+impl Streams {
+    /// Opens what the options say. Relative paths are meant from the program's working directory.
+    pub fn open(options: &LaunchOptions) -> Result<Streams, Error> {
+        let failed = |what: String| {
+            move |e: io::Error| Error::Launch {
+                program: options.program.clone(),
+                reason: format!("{what}: {e}"),
+            }
+        };
+        let unusable = |option: LaunchOption, path: &Path| {
+            let path = path.to_owned();
+            move |e: io::Error| Error::LaunchOption {
+                option,
+                path,
+                reason: e.to_string(),
+            }
+        };
+        let mut read = Vec::new();
+        let mut written = None;
+        let terminal = match options.terminal {
+            true => {
+                let (ours, its) =
+                    open_terminal().map_err(failed("it can't get a terminal".into()))?;
+                let copy = ours.try_clone().map_err(failed("its terminal".into()))?;
+                read.push((Stream::Stdout, ours));
+                written = Some(InputEnd::Terminal(copy));
+                Some(its)
+            }
+            false => None,
+        };
+        let stdin = match (&options.stdin, &terminal) {
+            (Stdin::Inherit, _) => None,
+            (Stdin::File(path), _) => {
+                let path = from_its_directory(options, path);
+                let file = match path.is_dir() {
+                    true => Err(io::ErrorKind::IsADirectory.into()),
+                    false => open_waiting_for_nobody(OpenOptions::new().read(true), 0, &path),
+                };
+                Some(file.map_err(unusable(LaunchOption::Stdin, &path))?.into())
+            }
+            (_, Some(terminal)) => Some(
+                terminal
+                    .try_clone()
+                    .map_err(failed("its terminal".into()))?,
+            ),
+            (Stdin::Null, None) => Some(nothing().map_err(failed("/dev/null".into()))?),
+            (Stdin::Sent, None) => {
+                let (reader, writer) =
+                    io::pipe().map_err(failed("no pipe for its input".into()))?;
+                written = Some(InputEnd::Pipe(writer.into()));
+                Some(reader.into())
+            }
+        };
+        // Each writes behind what the other has written.
+        let shared = match (&options.stdout, &options.stderr) {
+            (Sink::File { path: out, .. }, Sink::File { path: err, .. }) => out == err,
+            _ => false,
+        };
+        let mut sink = |option, stream, sink: &Sink| -> Result<OwnedFd, Error> {
+            Ok(match (sink, &terminal) {
+                (Sink::Null, _) => null().map_err(failed("/dev/null".into()))?.into(),
+                (Sink::File { path, append }, _) => {
+                    let path = from_its_directory(options, path);
+                    let append = *append || shared && stream == Stream::Stderr;
+                    let file = open_output(&path, append, shared);
+                    file.map_err(unusable(option, &path))?.into()
+                }
+                (Sink::Told, Some(terminal)) => terminal
+                    .try_clone()
+                    .map_err(failed("its terminal".into()))?,
+                (Sink::Told, None) => {
+                    let (reader, writer) =
+                        io::pipe().map_err(failed("no pipe for its output".into()))?;
+                    read.push((stream, reader.into()));
+                    writer.into()
+                }
+            })
+        };
+        Ok(Streams {
+            stdin,
+            stdout: sink(LaunchOption::Stdout, Stream::Stdout, &options.stdout)?,
+            stderr: sink(LaunchOption::Stderr, Stream::Stderr, &options.stderr)?,
+            terminal,
+            read,
+            written,
+        })
+    }
+
+    /// The debugger's ends; the program's are closed here.
+    pub fn keep(self) -> (Vec<(Stream, OwnedFd)>, Option<InputEnd>) {
+        (self.read, self.written)
+    }
+
+    /// The program's ends, and the debugger's.
+    pub fn apart(self) -> (Ends, Vec<(Stream, OwnedFd)>, Option<InputEnd>) {
+        let ends = Ends {
+            stdin: self.stdin,
+            stdout: self.stdout,
+            stderr: self.stderr,
+            terminal: self.terminal,
+        };
+        (ends, self.read, self.written)
+    }
+}
+
+/// A file for output: behind what it has, or anew. `shared`: another stream writes to it, too, and neither over the other.
+fn open_output(path: &Path, append: bool, shared: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).mode(0o666);
+    options.append(append || shared);
+    // The standard library's own word for this is refused beside `append`.
+    let flags = match append {
+        true => 0,
+        false => libc::O_TRUNC,
+    };
+    open_waiting_for_nobody(&mut options, flags, path)
+}
+
+/// Opens a file. One end of a named pipe is not waited for by the other: where nobody writes, there is the end of the input, and
+/// where nobody reads, an error.
+fn open_waiting_for_nobody(options: &mut OpenOptions, flags: i32, path: &Path) -> io::Result<File> {
+    // Another's terminal doesn't become the debugger's own.
+    let flags = flags | libc::O_NONBLOCK | libc::O_NOCTTY;
+    let file = options.custom_flags(flags).open(path);
+    let file = file.map_err(|error| match error.raw_os_error() {
+        Some(libc::ENXIO) => io::Error::other("nobody reads this named pipe yet"),
+        _ => error,
+    })?;
+    // The program is to wait for what comes, and for room.
+    let opened = rustix::fs::fcntl_getfl(&file)?;
+    rustix::fs::fcntl_setfl(&file, opened - rustix::fs::OFlags::NONBLOCK)?;
+    Ok(file)
+}
+
+fn from_its_directory(options: &LaunchOptions, path: &Path) -> PathBuf {
+    match &options.cwd {
+        Some(cwd) => cwd.join(path),
+        None => path.to_owned(),
+    }
+}
+
+/// A new terminal: our end and its. It repeats nothing of what is sent and leaves line ends as they are, since no person
+/// sits there.
+fn open_terminal() -> io::Result<(OwnedFd, OwnedFd)> {
+    let check = |result: i32| match result {
+        -1 => Err(io::Error::last_os_error()),
+        other => Ok(other),
+    };
+    // SAFETY: system calls on a descriptor that is owned from the first on; the name is written into an array of the
+    // length told, and the settings into an initialised structure.
+    unsafe {
+        let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
+        let ours = OwnedFd::from_raw_fd(check(libc::posix_openpt(flags))?);
+        check(libc::grantpt(ours.as_raw_fd()))?;
+        check(libc::unlockpt(ours.as_raw_fd()))?;
+        let mut name: [libc::c_char; 128] = [0; 128];
+        let error = libc::ptsname_r(ours.as_raw_fd(), name.as_mut_ptr(), name.len());
+        if error != 0 {
+            return Err(io::Error::from_raw_os_error(error));
+        }
+        let name = CStr::from_ptr(name.as_ptr()).to_bytes();
+        let its = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NOCTTY)
+            .open(Path::new(std::ffi::OsStr::from_bytes(name)))?;
+        let mut settings: libc::termios = std::mem::zeroed();
+        check(libc::tcgetattr(its.as_raw_fd(), &mut settings))?;
+        settings.c_lflag &= !libc::ECHO;
+        settings.c_oflag &= !libc::OPOST;
+        check(libc::tcsetattr(its.as_raw_fd(), libc::TCSANOW, &settings))?;
+        // Programs that lay out their text take no size at all badly.
+        let size = libc::winsize {
+            ws_row: 24,
+            ws_col: 80,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        check(libc::ioctl(its.as_raw_fd(), libc::TIOCSWINSZ, &size))?;
+        Ok((ours, its.into()))
+    }
+}

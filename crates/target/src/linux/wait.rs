@@ -1,0 +1,527 @@
+//! The one place that waits for the debuggee, and how a command gets the owner thread out of there.
+//!
+//! The owner thread blocks in `wait4(-1, __WALL | __WNOTHREAD)`: all threads of its own debuggee, nobody else's; or, where many are to
+//! stop, one of them. For a debuggee that has to survive the debugger it looks at a status first (waitid(2) with WNOWAIT) and takes it
+//! only when the thread is where it has to be without one: with the status taken, nothing tells the kernel that it has trapped.
+//! A command sets a flag and sends the thread SIGURG, whose handler is installed without SA_RESTART, so the call
+//! returns EINTR. The gap between looking at the flag and entering the kernel is closed as in musl's cancellation
+//! points: the handler sees by the interrupted instruction pointer that the thread is in the gap, and moves it to the
+//! exit. So no wake-up is lost, and the debuggee's stops, which come far more often, cost one system call each.
+//! Where another signal's handler has interrupted the wait, the system call may be entered again after it (SA_RESTART): a wake-up
+//! that comes meanwhile is put off until that handler is over.
+//!
+//! The same signal can be the kernel's: for a descriptor that has become readable (`O_ASYNC`, fcntl(2)). The handler notes it
+//! for its thread, and the next wait is over before it begins.
+
+use crate::ThreadId;
+use crate::exit_status::ExitStatus;
+use crate::linux::ptrace;
+use crate::wait_event::{WaitEvent, What};
+use std::cell::Cell;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, Once};
+
+std::arch::global_asm!(
+    ".pushsection .text.dapple_wait,\"ax\",@progbits",
+    ".hidden dapple_wait",
+    ".hidden dapple_wait_gap",
+    ".hidden dapple_wait_entered",
+    ".hidden dapple_wait_abort",
+    ".hidden dapple_wait_end",
+    ".globl dapple_wait",
+    ".globl dapple_wait_gap",
+    ".globl dapple_wait_entered",
+    ".globl dapple_wait_abort",
+    ".globl dapple_wait_end",
+    ".type dapple_wait,@function",
+    // rdi: the flag; rsi: the thread's flag; rdx: set meanwhile; rcx: the system call's number and five arguments.
+    "dapple_wait:",
+    "mov r9, rdx",
+    "mov byte ptr [r9], 1",
+    "mov r11, rdi",
+    "mov rax, rsi",
+    "mov rdi, [rcx + 8]",
+    "mov rsi, [rcx + 16]",
+    "mov rdx, [rcx + 24]",
+    "mov r10, [rcx + 32]",
+    "mov r8, [rcx + 40]",
+    "xchg rax, rcx",
+    "mov rax, [rax]",
+    "dapple_wait_gap:",
+    "cmp byte ptr [r11], 0",
+    "jne dapple_wait_abort",
+    "cmp byte ptr [rcx], 0",
+    "jne dapple_wait_abort",
+    "syscall",
+    "dapple_wait_entered:",
+    "mov byte ptr [r9], 0",
+    "ret",
+    "dapple_wait_abort:",
+    "mov rax, -4",
+    "mov byte ptr [r9], 0",
+    "ret",
+    "dapple_wait_end:",
+    ".size dapple_wait, . - dapple_wait",
+    ".popsection",
+);
+
+/// A system call: its number and arguments.
+type Call = [i64; 6];
+
+// SAFETY: declared as defined in the assembly above; the statics are labels, of which only addresses are taken.
+unsafe extern "C" {
+    fn dapple_wait(flag: *const u8, noted: *const u8, waiting: *mut u8, call: *const Call) -> i64;
+    static dapple_wait_gap: u8;
+    static dapple_wait_entered: u8;
+    static dapple_wait_abort: u8;
+    static dapple_wait_end: u8;
+}
+
+thread_local! {
+    /// Set by the handler on its own thread; the wait looks at it.
+    static NOTED: Cell<bool> = const { Cell::new(false) };
+    /// Whether the thread is in the wait, or in a handler that has interrupted it.
+    static WAITING: Cell<bool> = const { Cell::new(false) };
+}
+
+extern "C" fn leave_gap(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // Plain bytes of this thread's, without a destructor: reached by address, as a handler may.
+    NOTED.set(true);
+    // SAFETY: the kernel hands a handler installed with SA_SIGINFO a valid ucontext_t that is ours until it returns.
+    let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
+    let pc = &mut context.uc_mcontext.gregs[libc::REG_RIP as usize];
+    let gap = &raw const dapple_wait_gap as i64;
+    let entered = &raw const dapple_wait_entered as i64;
+    // At the system call's own address it has not been entered (or is about to be restarted), so no status is lost.
+    if (gap..entered).contains(pc) {
+        *pc = &raw const dapple_wait_abort as i64;
+        return;
+    }
+    let wait = dapple_wait as *const () as i64;
+    let end = &raw const dapple_wait_end as i64;
+    if WAITING.get() && !(wait..end).contains(pc) {
+        // In another handler, behind which the wait may go on: this comes once more, as soon as that handler has returned.
+        // SAFETY: sigaddset(3), gettid(2) and tgkill(2) may be called in a handler. The mask is that of what was interrupted; the
+        // handler's own return gives the thread its former one back.
+        unsafe {
+            libc::sigaddset(&mut context.uc_sigmask, libc::SIGURG);
+            let (process, thread) = (libc::getpid(), libc::gettid());
+            libc::syscall(libc::SYS_tgkill, process, thread, libc::SIGURG);
+        }
+    }
+}
+
+/// Gets the thread that keeps a debuggee out of its wait, from any thread.
+#[derive(Debug, Default)]
+pub struct Waker {
+    asked: AtomicBool,
+    thread: AtomicI32,
+}
+
+impl Waker {
+    /// Makes the current thread the one that is woken.
+    pub fn adopt_current_thread(self: &Arc<Self>) {
+        ready_current_thread();
+        // SAFETY: takes nothing, and can't fail.
+        self.thread
+            .store(unsafe { libc::gettid() }, Ordering::SeqCst);
+    }
+
+    /// No thread waits any more: its id may become another's.
+    pub fn abandon(&self) {
+        self.thread.store(0, Ordering::SeqCst);
+    }
+
+    /// Makes the wait return, the next one when none is going on.
+    pub fn wake(&self) {
+        if self.asked.swap(true, Ordering::SeqCst) {
+            // Whoever asked first sends the signal, or has; it ends a wait that begins meanwhile, too.
+            return;
+        }
+        let thread = self.thread.load(Ordering::SeqCst);
+        if thread != 0 {
+            // SAFETY: sends a signal within this process; the handler only touches the interrupted context.
+            unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, libc::SIGURG) };
+        }
+    }
+
+    /// Takes the request to wake; what was asked before this call must be looked at after it.
+    pub fn take(&self) -> bool {
+        NOTED.set(false);
+        self.asked.swap(false, Ordering::SeqCst)
+    }
+}
+
+/// Lets the current thread be woken.
+pub(super) fn ready_current_thread() {
+    static HANDLER: Once = Once::new();
+    HANDLER.call_once(install_handler);
+    // SAFETY: plain system calls on the current thread; the set is initialised by sigemptyset.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, libc::SIGURG);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
+    }
+}
+
+fn install_handler() {
+    // SAFETY: the action is fully initialised; the handler is async-signal-safe, since it only reads addresses and
+    // writes the interrupted context. SIGURG is ignored by default, so nobody misses its default effect.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = leave_gap as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        libc::sigemptyset(&mut action.sa_mask);
+        libc::sigaction(libc::SIGURG, &action, std::ptr::null_mut());
+    }
+}
+
+/// What a wait brought.
+#[derive(Debug)]
+pub enum Waited {
+    /// A thread's status.
+    Status(ThreadId, i32),
+    /// Somebody called [`Waker::wake`], or input has come.
+    Woken,
+    /// There's nothing left to wait for.
+    NoChildren,
+}
+
+/// Waits for the next status of any thread of this thread's debuggee, or of a certain one, or to be woken.
+pub fn wait(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited> {
+    let mut status = 0;
+    let whom = thread.map_or(-1, |thread| i64::from(thread.0));
+    let call = [
+        libc::SYS_wait4,
+        whom,
+        &raw mut status as i64,
+        TRACED.into(),
+        0,
+        0,
+    ];
+    // SAFETY: the kernel writes a status; there's room for one.
+    match unsafe { make(waker, &call) } {
+        r @ 1.. => Ok(Waited::Status(ThreadId(r as i32), status)),
+        r => in_vain(r),
+    }
+}
+
+/// As [`wait`], but the kernel keeps the status until [`take`] is called: what [`Waited::Status`] has is only the beginning of it.
+pub fn look(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited> {
+    let mut info = no_info();
+    let (kind, whom) = match thread {
+        Some(thread) => (libc::P_PID, i64::from(thread.0)),
+        None => (libc::P_ALL, 0),
+    };
+    let call = [
+        libc::SYS_waitid,
+        kind.into(),
+        whom,
+        &raw mut info as i64,
+        LOOK.into(),
+        0,
+    ];
+    // SAFETY: the kernel writes a siginfo_t; there's room for one.
+    match unsafe { make(waker, &call) } {
+        0 => {
+            let (thread, status) = seen(&info);
+            Ok(Waited::Status(thread, status))
+        }
+        r => in_vain(r),
+    }
+}
+
+/// Whether any thread of this thread's debuggee has a status.
+pub fn has_status() -> bool {
+    let mut info = no_info();
+    // SAFETY: the kernel writes a siginfo_t; there's room for one.
+    let result = unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, LOOK | libc::WNOHANG) };
+    result == 0 && seen(&info).0.0 != 0
+}
+
+/// Takes the status of a thread that has been looked at; `None` where it has none any more: it was killed in its stop.
+pub fn take(thread: ThreadId) -> Option<i32> {
+    let mut status = 0;
+    // SAFETY: asks about what this thread traces; the kernel writes the status.
+    let result = unsafe { libc::waitpid(thread.0, &mut status, TRACED | libc::WNOHANG) };
+    (result == thread.0).then_some(status)
+}
+
+/// Waits until a thread has a status, and leaves it there: the beginning of it, as of [`look`]. `None` when it is gone.
+pub fn look_at(thread: ThreadId) -> Option<i32> {
+    loop {
+        let mut info = no_info();
+        // SAFETY: the kernel writes a siginfo_t; there's room for one.
+        let result =
+            unsafe { libc::waitid(libc::P_PID, thread.0.cast_unsigned(), &raw mut info, LOOK) };
+        if result == 0 {
+            return Some(seen(&info).1);
+        }
+        if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return None;
+        }
+    }
+}
+
+/// What is waited for: all that is traced, by this thread.
+const TRACED: i32 = libc::__WALL | libc::__WNOTHREAD;
+/// The same for waitid(2), without taking it. Stops of what is traced are told in any case.
+const LOOK: i32 = TRACED | libc::WEXITED | libc::WNOWAIT;
+
+/// Whether a status is that of a thread that stands before the delivery of SIGTRAP.
+pub fn is_trap(status: i32) -> bool {
+    status == libc::SIGTRAP << 8 | 0x7f
+}
+
+fn no_info() -> libc::siginfo_t {
+    // SAFETY: numbers only; any bit pattern is valid.
+    unsafe { std::mem::zeroed() }
+}
+
+/// Whose status waitid(2) has told of, and what it looks like from wait4(2); of an end only that it is one.
+fn seen(info: &libc::siginfo_t) -> (ThreadId, i32) {
+    // SAFETY: the kernel has written these words, and any bit pattern is valid.
+    let (thread, status) = unsafe { (info.si_pid(), info.si_status()) };
+    let status = match info.si_code {
+        libc::CLD_TRAPPED | libc::CLD_STOPPED => status << 8 | 0x7f,
+        _ => 0,
+    };
+    (ThreadId(thread), status)
+}
+
+/// Enters the kernel unless woken; what it answers.
+///
+/// # Safety
+/// The call is wait4(2) or waitid(2), and what its arguments point to is there for it.
+unsafe fn make(waker: &Waker, call: &Call) -> i64 {
+    let (noted, waiting) = (NOTED.with(Cell::as_ptr), WAITING.with(Cell::as_ptr));
+    // SAFETY: the flags outlive the call and are one byte each (AtomicBool; bools of this thread's, for its handler), the rest is the
+    // caller's to see to, and the function follows the C calling convention: it clobbers what a function may.
+    unsafe {
+        dapple_wait(
+            waker.asked.as_ptr().cast(),
+            noted.cast(),
+            waiting.cast(),
+            call,
+        )
+    }
+}
+
+fn in_vain(result: i64) -> io::Result<Waited> {
+    match result {
+        r if r == -i64::from(libc::EINTR) => Ok(Waited::Woken),
+        r if r == -i64::from(libc::ECHILD) => Ok(Waited::NoChildren),
+        r => Err(io::Error::from_raw_os_error(-r as i32)),
+    }
+}
+
+/// Waits for a status of `thread`, or of any that this thread traces where it is -1; `None` when there's nothing to wait for.
+fn status_of(thread: i32) -> Option<(ThreadId, i32)> {
+    loop {
+        let mut status = 0;
+        // SAFETY: waits for what this thread traces; the kernel writes the status.
+        let result =
+            unsafe { libc::waitpid(thread, &mut status, libc::__WALL | libc::__WNOTHREAD) };
+        if result > 0 {
+            return Some((ThreadId(result), status));
+        }
+        if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return None;
+        }
+    }
+}
+
+/// Waits for the stop of a child's first exec; the error says how it ended instead.
+pub fn until_exec(process: ThreadId) -> Result<(), String> {
+    while let Some((_, status)) = status_of(process.0) {
+        if !libc::WIFSTOPPED(status) {
+            break;
+        }
+        if status >> 16 == libc::PTRACE_EVENT_EXEC {
+            return Ok(());
+        }
+        let signal = if status >> 16 == 0 {
+            libc::WSTOPSIG(status)
+        } else {
+            0
+        };
+        // A death in between shows as the next status.
+        let _ = ptrace::cont(process, signal);
+    }
+    Err("it ended before it could run".into())
+}
+
+/// Waits for one thread to stop, whatever for; false when it is gone. For taking leave only.
+pub fn until_stopped(thread: ThreadId) -> bool {
+    status_of(thread.0).is_some_and(|(_, status)| libc::WIFSTOPPED(status))
+}
+
+/// Waits for the next status of one thread, as the kernel writes it; `None` when it is gone.
+pub fn raw_status_of(thread: ThreadId) -> Option<i32> {
+    status_of(thread.0).map(|(_, status)| status)
+}
+
+/// The status of a thread that has one, for who can't wait.
+pub fn status_now(thread: ThreadId) -> Option<i32> {
+    let mut status = 0;
+    // SAFETY: asks about what this thread traces; the kernel writes the status.
+    let result = unsafe { libc::waitpid(thread.0, &mut status, libc::__WALL | libc::WNOHANG) };
+    (result == thread.0).then_some(status)
+}
+
+/// Waits for the end of a child of this thread: its exit code, where it has one and nobody else has taken it.
+pub fn exit_code(child: ThreadId) -> Option<i32> {
+    let (_, status) = status_of(child.0)?;
+    libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status))
+}
+
+/// Waits for one thread that executes a single instruction while the others are stopped; `None` when it is gone.
+pub fn next_of(thread: ThreadId) -> Option<WaitEvent> {
+    status_of(thread.0).map(|(thread, status)| decode(thread, status))
+}
+
+/// Kills a process and takes the statuses of all its threads: the first thread's comes when the others' are taken.
+/// For a process that can't be used, when the engine itself has failed.
+pub fn abandon(process: ThreadId) {
+    // SAFETY: sends a signal to a child whose status has not been taken, so that its id is still its own.
+    unsafe { libc::kill(process.0, libc::SIGKILL) };
+    while let Some((thread, status)) = status_of(-1) {
+        if libc::WIFSTOPPED(status) {
+            // On its way out, or a child that knows nothing of this.
+            let _ = ptrace::cont(thread, 0);
+        } else if thread == process {
+            return;
+        }
+    }
+}
+
+/// Makes an event of a status; asks the kernel for what the status doesn't say.
+pub fn decode(thread: ThreadId, status: i32) -> WaitEvent {
+    WaitEvent {
+        thread,
+        what: what(thread, status),
+    }
+}
+
+fn what(thread: ThreadId, status: i32) -> What {
+    if libc::WIFEXITED(status) {
+        return What::Exited(ExitStatus::Code(libc::WEXITSTATUS(status)));
+    }
+    if libc::WIFSIGNALED(status) {
+        return What::Exited(ExitStatus::Signal(libc::WTERMSIG(status)));
+    }
+    let signal = libc::WSTOPSIG(status);
+    let child = || ptrace::event_message(thread).map(|id| ThreadId(id as i32));
+    // A thread that died since it stopped answers nothing: its exit status follows.
+    match status >> 16 {
+        0 if signal == libc::SIGTRAP | 0x80 => What::Calling,
+        0 => What::Signal(signal),
+        libc::PTRACE_EVENT_STOP if signal == libc::SIGTRAP => What::Interrupted {
+            trap_pending: ptrace::trap_pending(thread),
+        },
+        libc::PTRACE_EVENT_STOP => What::Group(signal),
+        libc::PTRACE_EVENT_CLONE => child().map_or(What::Other, |child| {
+            // clone(2) without CLONE_THREAD and with another exit signal than SIGCHLD is told as a clone, too.
+            if same_process(thread, child) {
+                What::NewThread(child)
+            } else {
+                What::NewProcess {
+                    child,
+                    shares_memory: shares_memory(thread, child).unwrap_or(true),
+                }
+            }
+        }),
+        libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK => {
+            child().map_or(What::Other, |child| What::NewProcess {
+                child,
+                shares_memory: shares_memory(thread, child)
+                    .unwrap_or(status >> 16 == libc::PTRACE_EVENT_VFORK),
+            })
+        }
+        libc::PTRACE_EVENT_EXEC => child().map_or(What::Other, |former| What::Executed { former }),
+        libc::PTRACE_EVENT_EXIT => {
+            // It can't be let go any more. Traced to its end, it would have the kernel kill a process that has been left meanwhile.
+            let _ = ptrace::end_exit_kill(thread);
+            What::Exiting
+        }
+        _ => What::Other,
+    }
+}
+
+fn same_process(thread: ThreadId, child: ThreadId) -> bool {
+    std::path::Path::new(&format!("/proc/{thread}/task/{child}")).exists()
+}
+
+/// Whether two processes have one address space (vfork(2), posix_spawn(3)); `None` where the kernel can't tell.
+fn shares_memory(thread: ThreadId, child: ThreadId) -> Option<bool> {
+    const KCMP_VM: i32 = 1;
+    // SAFETY: kcmp(2) takes numbers only.
+    let result = unsafe { libc::syscall(libc::SYS_kcmp, thread.0, child.0, KCMP_VM, 0, 0) };
+    (result >= 0).then_some(result == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    static IN_HANDLER: AtomicBool = AtomicBool::new(false);
+    static WOKEN: AtomicBool = AtomicBool::new(false);
+
+    /// As the handler of somebody else's that runs for a while.
+    extern "C" fn linger(_: i32) {
+        IN_HANDLER.store(true, Ordering::SeqCst);
+        while !WOKEN.load(Ordering::SeqCst) {
+            std::hint::spin_loop();
+        }
+    }
+
+    #[test]
+    fn who_is_woken_in_a_handler_that_restarts_the_wait_is_woken() {
+        let waker = Arc::new(Waker::default());
+        let (send, receive) = mpsc::channel();
+        let waiting = Arc::clone(&waker);
+        let waiter = std::thread::spawn(move || {
+            // Somebody to wait for, who stays.
+            let mut cat = Command::new("cat");
+            let cat = cat.stdin(Stdio::piped()).stdout(Stdio::null());
+            let mut child = cat.spawn().expect("a child");
+            waiting.adopt_current_thread();
+            // SAFETY: takes nothing, and can't fail.
+            send.send(unsafe { libc::gettid() }).expect("a listener");
+            let waited = wait(&waiting, None).expect("a wait");
+            send.send(i32::from(matches!(waited, Waited::Woken)))
+                .expect("a listener");
+            child.kill().expect("killed");
+            child.wait().expect("reaped");
+        });
+        let thread = receive.recv().expect("an id");
+        // SAFETY: the action is fully initialised, and its handler only touches atomics.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = linger as *const () as usize;
+            action.sa_flags = libc::SA_RESTART;
+            libc::sigemptyset(&mut action.sa_mask);
+            libc::sigaction(libc::SIGUSR2, &action, std::ptr::null_mut());
+        }
+        // In the kernel, so that its call is restarted.
+        let path = format!("/proc/self/task/{thread}/syscall");
+        while !std::fs::read_to_string(&path).is_ok_and(|call| call.starts_with("61 ")) {
+            std::thread::yield_now();
+        }
+        // SAFETY: sends a signal to a thread of this process that lives.
+        unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, libc::SIGUSR2) };
+        while !IN_HANDLER.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        waker.wake();
+        WOKEN.store(true, Ordering::SeqCst);
+        let woken = receive.recv_timeout(Duration::from_secs(60));
+        assert_eq!(woken, Ok(1), "the wake-up was lost");
+        waiter.join().expect("the waiter ends");
+    }
+}
