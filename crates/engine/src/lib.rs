@@ -5,34 +5,21 @@
 
 pub mod attach;
 mod breakpoints;
-pub mod calls;
 pub mod debug_info;
-pub mod disassembly;
-pub mod eval;
 pub mod event;
-pub mod exceptions;
-mod faults;
 pub mod forks;
-pub mod frame;
-mod heap;
 mod indexing;
 mod inflating;
-mod inspect;
-mod live;
-pub mod modules;
-mod natvis;
 mod owner;
-mod pages;
 pub mod postmortem;
 pub mod session;
 mod step;
 mod stops;
 pub mod untraced;
-pub mod unwind;
-pub mod values;
 mod warnings;
 
 pub use dapple_arch::{Address, Memory, registers};
+pub use dapple_inspect::{calls, disassembly, eval, exceptions, frame, modules, unwind, values};
 pub use dapple_target::{
     Error, ThreadId, allocator, apart, command, error, launch, launcher, private_folder, probe,
     processes, signals,

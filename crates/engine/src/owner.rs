@@ -51,16 +51,16 @@ use crate::breakpoints::model::Model;
 use crate::breakpoints::site::{PatchedMemory, Reason};
 use crate::debug_info::DebugInfoOptions;
 use crate::event::{self, Stop, StopReason};
-use crate::exceptions::Exception;
-use crate::frame::StackCache;
 use crate::indexing::Indexing;
-use crate::modules::Modules;
 use crate::step::Places;
 use crate::stops::{Action, Actions, How, Mode, Stops};
-use crate::values::NamedValue;
 use crate::{Address, Error, Event, ThreadId};
 use crossbeam_channel::{Receiver, Sender};
 use dapple_arch::registers::user::UserRegisters;
+use dapple_inspect::exceptions::Exception;
+use dapple_inspect::frame::StackCache;
+use dapple_inspect::modules::Modules;
+use dapple_inspect::values::NamedValue;
 use dapple_symbols::functions::SourcePosition;
 use dapple_target::exit_status::ExitStatus;
 use dapple_target::launch::LaunchOptions;
@@ -146,7 +146,7 @@ pub(crate) struct Owner {
     /// Down to where on a thread's stack calls of this stop have left what their values are in.
     left_on_stack: FxHashMap<ThreadId, u64>,
     /// What calls have given back and is shown still, and the threads that were called on.
-    kept_temporaries: Vec<(ThreadId, crate::values::Value)>,
+    kept_temporaries: Vec<(ThreadId, dapple_inspect::values::Value)>,
     /// What the function has returned that a thread was stepped out of.
     returned: Option<(ThreadId, NamedValue)>,
     /// What steps have looked up.

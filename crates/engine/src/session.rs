@@ -25,17 +25,17 @@ pub use crate::breakpoints::wanted::{
     Asked, BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint, Resolution,
 };
 use crate::debug_info::DebugInfoOptions;
-use crate::eval::Completions;
-use crate::frame::{FrameId, Stack};
-use crate::inspect::Inspect;
-pub use crate::inspect::threads::ThreadInfo;
-use crate::modules::{ModuleDetails, ModuleInfo};
 use crate::owner::Owner;
 pub use crate::step::options::{Pace, StepKind, StepOptions, StepUnit};
-use crate::values::{Format, NamedValue, Rendered, Value};
 use crate::{Address, Error, Event, ThreadId};
 use crossbeam_channel::Sender;
 use dapple_arch::registers::shown::ShownRegister;
+use dapple_inspect::eval::Completions;
+use dapple_inspect::frame::{FrameId, Stack};
+use dapple_inspect::inspect::Inspect;
+pub use dapple_inspect::inspect::threads::ThreadInfo;
+use dapple_inspect::modules::{ModuleDetails, ModuleInfo};
+use dapple_inspect::values::{Format, NamedValue, Rendered, Value};
 pub use dapple_symbols::functions::SourcePosition;
 use dapple_target::launch::LaunchOptions;
 pub use dapple_target::linux::wait::Waker;

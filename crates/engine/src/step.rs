@@ -31,14 +31,14 @@ mod targets;
 mod through;
 
 use crate::Address;
-use crate::modules::{LoadedModule, Modules};
 use crate::step::options::Callee;
 use crate::step::options::{Pace, StepKind, StepOptions, StepUnit};
-use crate::unwind;
 use code::Instruction;
 pub(crate) use code::is_system_call;
 use dapple_arch::Memory;
 use dapple_arch::registers::Registers;
+use dapple_inspect::modules::{LoadedModule, Modules};
+use dapple_inspect::unwind;
 use dapple_symbols::functions::{FunctionId, InlinedCall};
 use exits::Exits;
 pub use position::Places;

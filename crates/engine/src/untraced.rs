@@ -5,10 +5,10 @@
 //! come as [`Event`]s, as a debuggee's do. It is a child of this process, or of the launcher in a client's terminal
 //! ([`dapple_target::launcher`]), and is killed with the debugger, unless it was let go: a guard sees to that here, the launcher there.
 
-use crate::inspect::threads::ThreadInfo;
 use crate::session::Leave;
 use crate::{Error, Event, ThreadId, event};
 use crossbeam_channel::Sender;
+use dapple_inspect::inspect::threads::ThreadInfo;
 use dapple_target::exit_status::ExitStatus;
 use dapple_target::launch::{LaunchOptions, ProcessGroup};
 use dapple_target::launcher::Launcher;

@@ -3,7 +3,7 @@
 //! It is read bit by bit, as it is needed, and so its problems come up then. After each command the modules are asked for
 //! what is new; that reads nothing.
 
-use crate::modules::Modules;
+use dapple_inspect::modules::Modules;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 

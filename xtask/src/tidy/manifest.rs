@@ -3,7 +3,7 @@
 use super::{Finding, Rule};
 
 /// A crate's own dependencies on other crates of the workspace, as ARCHITECTURE.md has them.
-const MAY_USE: [(&str, &[&str]); 10] = [
+const MAY_USE: [(&str, &[&str]); 11] = [
     ("schema", &[]),
     ("dap", &[]),
     ("dap/fuzz", &["dap"]),
@@ -11,7 +11,8 @@ const MAY_USE: [(&str, &[&str]); 10] = [
     ("symbols", &["arch"]),
     ("symbols/fuzz", &["symbols"]),
     ("target", &["arch"]),
-    ("engine", &["arch", "symbols", "target"]),
+    ("inspect", &["arch", "symbols", "target"]),
+    ("engine", &["arch", "symbols", "target", "inspect"]),
     ("adapter", &["dap", "engine"]),
     ("cli", &["schema", "dap", "symbols", "engine", "adapter"]),
 ];

@@ -13,6 +13,14 @@ const GENERATED: &str = "crates/dap/src/types.rs";
 /// The only folder that talks to the kernel about another process.
 const TARGET: &str = "crates/target/src/linux/";
 
+/// The crates of the debugger, which knows no protocol.
+const DEBUGGER: [&str; 4] = [
+    "crates/arch/",
+    "crates/target/",
+    "crates/inspect/",
+    "crates/engine/",
+];
+
 /// Where else `unsafe` may be: memory maps, and a signal's handler that the line editor takes away.
 const UNSAFE_FILES: [&str; 3] = [
     "crates/cli/src/debug/interrupts.rs",
@@ -44,7 +52,7 @@ struct Words {
     applies: fn(&Source) -> bool,
 }
 
-const WORDS: [Words; 10] = [
+const WORDS: [Words; 11] = [
     Words {
         rule: Rule {
             name: "unfinished",
@@ -120,7 +128,16 @@ const WORDS: [Words; 10] = [
             "hitBreakpointIds",
         ],
         view: View::Text,
-        applies: |source| source.is_in("crates/engine/"),
+        applies: |source| DEBUGGER.iter().any(|room| source.is_in(room)),
+    },
+    Words {
+        rule: Rule {
+            name: "inspect only looks",
+            remedy: "take memory, registers and modules as they are given; what is live is asked of `live`, by who has the process",
+        },
+        words: &["ptrace", "waitpid", "wait4", "dapple_target::linux"],
+        view: View::Text,
+        applies: |source| source.is_in("crates/inspect/"),
     },
     Words {
         rule: Rule {
@@ -396,6 +413,10 @@ mod tests {
         assert_eq!(
             findings("crates/engine/src/a.rs", "//! Dapple adapts.\n"),
             NOTHING
+        );
+        assert_eq!(
+            findings("crates/inspect/src/a.rs", "//! For DAP, by ptrace.\n"),
+            ["1: engine vocabulary", "1: inspect only looks"]
         );
         assert_eq!(
             findings("crates/dap/src/a.rs", "//! D.\nuse dapple_engine::A;"),

@@ -4,16 +4,16 @@
 //! innermost frame: no frame is unwound, no other thread is stopped. Plain ones are made ready ([`Quick`]), so that nothing is
 //! looked up again. Not responsible for what follows from a value.
 
-use crate::eval::Parsed;
-use crate::eval::calls::Calls;
-use crate::eval::quick::Quick;
-use crate::frame::{Frame, StackCache};
-use crate::live::Live;
-use crate::modules::Modules;
-use crate::values::{NamedValue, Number, Reader};
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::Registers;
+use dapple_inspect::eval::Parsed;
+use dapple_inspect::eval::calls::Calls;
+use dapple_inspect::eval::quick::Quick;
+use dapple_inspect::frame::{Frame, StackCache};
+use dapple_inspect::live::Live;
+use dapple_inspect::modules::Modules;
+use dapple_inspect::values::{NamedValue, Number, Reader};
 use dapple_symbols::functions::Language;
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;

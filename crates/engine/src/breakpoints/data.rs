@@ -1,9 +1,9 @@
 //! Breakpoints on data: what can be watched, what is asked for, what is told of it.
 
 use super::options::BreakpointOptions;
-use crate::frame::FrameId;
-use crate::values::{NamedValue, Value};
 use crate::{Address, ThreadId};
+use dapple_inspect::frame::FrameId;
+use dapple_inspect::values::{NamedValue, Value};
 pub use dapple_symbols::functions::Language;
 use dapple_symbols::functions::SourcePosition;
 

@@ -3,7 +3,7 @@
 use crate::Address;
 use crate::breakpoints::choice::Choice;
 use crate::breakpoints::wanted::Resolution;
-use crate::modules::{LoadedModule, Modules};
+use dapple_inspect::modules::{LoadedModule, Modules};
 use dapple_symbols::FileAddress;
 use dapple_symbols::functions::{InlinedCall, SourcePosition};
 use dapple_symbols::names::{NameExpression, NamePattern};

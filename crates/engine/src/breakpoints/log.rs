@@ -5,9 +5,9 @@
 
 use crate::Error;
 use crate::breakpoints::condition::{Expression, Here};
-use crate::frame::Frame;
-use crate::inspect::kept::KeptValue;
-use crate::values::{Contents, NamedValue, Number, Reader, Value, number_of};
+use dapple_inspect::frame::Frame;
+use dapple_inspect::inspect::kept::KeptValue;
+use dapple_inspect::values::{Contents, NamedValue, Number, Reader, Value, number_of};
 use dapple_symbols::functions::Language;
 
 /// A message, read.

@@ -15,9 +15,9 @@ use crate::breakpoints::temporary::Temporary;
 use crate::breakpoints::wanted::{
     Asked, BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint, Resolution,
 };
-use crate::modules::{LoadedModule, Modules};
 use crate::{Address, Error};
 use answers::{Answer, Location, Said, ask_copies, ask_function, ask_line};
+use dapple_inspect::modules::{LoadedModule, Modules};
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::names::{NameExpression, NamePattern};
 use dapple_symbols::source_copies::Contents;

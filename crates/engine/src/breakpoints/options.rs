@@ -3,8 +3,8 @@
 use super::condition::{Expression, Here, language_at};
 use super::hits::HitCondition;
 use super::log::{LogMessage, Message};
-use crate::modules::Modules;
 use crate::{Address, Error};
+use dapple_inspect::modules::Modules;
 use rustc_hash::FxHashSet;
 
 /// What the user asked of a breakpoint besides its place. The default stops each time.

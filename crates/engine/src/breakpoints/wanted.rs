@@ -1,8 +1,8 @@
 //! What the user asks of breakpoints, and what has become of them.
 
 use super::options::BreakpointOptions;
-use crate::frame::FrameId;
 use crate::{Address, ThreadId};
+use dapple_inspect::frame::FrameId;
 use dapple_symbols::functions::SourcePosition;
 use std::path::PathBuf;
 

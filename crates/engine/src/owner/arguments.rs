@@ -5,12 +5,12 @@
 //! running it, and what such a register has then is taken from where the prologue has kept the same.
 
 use super::Owner;
-use crate::frame::Frame;
-use crate::inspect::Inspect;
-use crate::modules::LoadedModule;
-use crate::values::Contents;
 use crate::{Address, eval};
 use dapple_arch::Memory;
+use dapple_inspect::frame::Frame;
+use dapple_inspect::inspect::Inspect;
+use dapple_inspect::modules::LoadedModule;
+use dapple_inspect::values::Contents;
 use dapple_symbols::FileAddress;
 use dapple_symbols::scopes::VariableKind;
 use iced_x86::{

@@ -10,15 +10,15 @@ use crate::breakpoints::log::{self, Format, Message, Shown};
 use crate::breakpoints::model::Place;
 use crate::breakpoints::options::Act;
 use crate::breakpoints::site::Reason;
-use crate::calls::{CallOptions, MOST_LEFT};
-use crate::eval::Parsed;
-use crate::eval::calls::Calls;
 use crate::event::{Logged, Stop, StopReason};
-use crate::frame::{Frame, FrameId};
-use crate::inspect::Inspect;
 use crate::session::SourcePosition;
-use crate::values::{Reader, Value};
 use crate::{Address, Error, Event, ThreadId};
+use dapple_inspect::calls::{CallOptions, MOST_LEFT};
+use dapple_inspect::eval::Parsed;
+use dapple_inspect::eval::calls::Calls;
+use dapple_inspect::frame::{Frame, FrameId};
+use dapple_inspect::inspect::Inspect;
+use dapple_inspect::values::{Reader, Value};
 
 /// Why an expression of a breakpoint gets no call that it wants.
 pub(super) const WITHIN_CALL: &str = "it calls a function, in a function that is called";

@@ -1,20 +1,20 @@
 //! Writing what an assignment changes into the debuggee: everything, or nothing where a part of it can't be.
 
 use super::Owner;
-use crate::calls::{CallOptions, CallThreads};
-use crate::eval::calls::Calls;
-use crate::eval::{self, Parsed, Statement};
-use crate::frame::{Frame, FrameId};
-use crate::inspect::Inspect;
 use crate::session::assigning::{Changed, Target};
-use crate::unwind::{Kept, kept};
-use crate::values::extract_bits;
-use crate::values::storing::Change;
-use crate::values::{NamedValue, Rendered};
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::named::{FLAGS, RFLAGS, SETTABLE, name_of as register_name};
 use dapple_arch::registers::{RIP, RSP, extended};
+use dapple_inspect::calls::{CallOptions, CallThreads};
+use dapple_inspect::eval::calls::Calls;
+use dapple_inspect::eval::{self, Parsed, Statement};
+use dapple_inspect::frame::{Frame, FrameId};
+use dapple_inspect::inspect::Inspect;
+use dapple_inspect::unwind::{Kept, kept};
+use dapple_inspect::values::extract_bits;
+use dapple_inspect::values::storing::Change;
+use dapple_inspect::values::{NamedValue, Rendered};
 use dapple_target::linux::{process, ptrace};
 
 /// Where a register's value is.

@@ -7,9 +7,9 @@
 use super::Owner;
 use crate::breakpoints::choice::Choice;
 use crate::breakpoints::site::Reason;
-use crate::modules::LoadedModule;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
+use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::indirect::Slot;
 use std::collections::{BTreeMap, BTreeSet};
 

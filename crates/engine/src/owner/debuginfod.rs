@@ -7,8 +7,8 @@
 use super::Owner;
 use super::back::Back;
 use crate::event::Event;
-use crate::modules::LoadedModule;
 use crossbeam_channel::Sender;
+use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::Module;
 use dapple_symbols::module::DebugInfo;
 use dapple_symbols::sources::{PathMap, Source, SourceStatus};

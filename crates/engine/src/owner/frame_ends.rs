@@ -8,10 +8,10 @@ use super::Owner;
 use crate::breakpoints::data::{DataTarget, FrameOnStack};
 use crate::breakpoints::site::Reason;
 use crate::event::StopReason;
-use crate::frame::FrameId;
-use crate::inspect::Inspect;
 use crate::step;
 use crate::{Address, ThreadId};
+use dapple_inspect::frame::FrameId;
+use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::process;
 use dapple_target::memory_map::Mapping;
 

@@ -5,7 +5,7 @@ use super::Owner;
 use super::back::Back;
 use crate::event::Event;
 use crate::indexing::{self, Beside};
-use crate::modules::LoadedModule;
+use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::Module;
 use dapple_symbols::indexing::IndexState;
 use std::sync::Arc;

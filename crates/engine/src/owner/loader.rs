@@ -8,9 +8,9 @@
 use super::Owner;
 use super::link_maps::{LinkMap, Lists, Loader};
 use crate::breakpoints::site::Reason;
-use crate::modules::{LoadedModule, VDSO};
 use crate::{Address, Event};
 use dapple_arch::Memory;
+use dapple_inspect::modules::{LoadedModule, VDSO};
 use dapple_symbols::{FileAddress, Module};
 use dapple_target::linux::process;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -5,10 +5,10 @@
 //! an exception: it is never writable, and whoever writes into it means to change it.
 
 use super::Owner;
-use crate::inspect::Inspect;
 use crate::session::memory::{MemoryWrite, PartialWrite};
 use crate::{Address, Error};
 use dapple_arch::Memory;
+use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::process;
 use dapple_target::memory_map::Mapping;
 

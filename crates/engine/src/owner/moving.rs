@@ -8,14 +8,14 @@
 
 use super::Owner;
 use crate::event::{Stop, StopReason};
-use crate::frame::{FrameId, PhysicalFrame};
-use crate::inspect::Inspect;
 use crate::session::moving::GotoTarget;
 use crate::stops::Mode;
 use crate::{Address, Error, ThreadId, unwind};
 use dapple_arch::abi::CALLEE_SAVED;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::registers::{NAMES, Registers};
+use dapple_inspect::frame::{FrameId, PhysicalFrame};
+use dapple_inspect::inspect::Inspect;
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::lines::LineLookup;
 use dapple_target::linux::ptrace;

@@ -1,7 +1,7 @@
 //! Where in a source breakpoints can be.
 
 use super::Owner;
-use crate::modules::LoadedModule;
+use dapple_inspect::modules::LoadedModule;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::Path;

@@ -1,17 +1,17 @@
 //! The debuggee as threads that stand still, to be looked at.
 
 use super::Owner;
-use crate::exceptions::Exception;
-use crate::frame::{Frame, StackCache};
-use crate::inspect::threads::ThreadInfo;
-use crate::inspect::{Inspect, Stacks};
-use crate::live::Live;
-use crate::modules::Modules;
 use crate::stops::Mode;
-use crate::values::NamedValue;
 use crate::{Error, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::user::UserRegisters;
+use dapple_inspect::exceptions::Exception;
+use dapple_inspect::frame::{Frame, StackCache};
+use dapple_inspect::inspect::threads::ThreadInfo;
+use dapple_inspect::inspect::{Inspect, Stacks};
+use dapple_inspect::live::Live;
+use dapple_inspect::modules::Modules;
+use dapple_inspect::values::NamedValue;
 use dapple_target::linux::{process, ptrace};
 use dapple_target::memory_map::Mapping;
 use std::sync::Arc;

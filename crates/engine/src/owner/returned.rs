@@ -2,8 +2,8 @@
 
 use super::Owner;
 use crate::event::{Stop, StopReason};
-use crate::values::results::{self, ResultRegisters};
 use crate::{Address, ThreadId};
+use dapple_inspect::values::results::{self, ResultRegisters};
 use dapple_target::linux::ptrace;
 
 impl Owner {

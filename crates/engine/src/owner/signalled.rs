@@ -2,11 +2,11 @@
 
 use super::Owner;
 use crate::event::StopReason;
-use crate::exceptions::BreakMode;
-use crate::frame::PhysicalFrame;
-use crate::inspect::signals::{Explained, explain};
-use crate::unwind;
 use crate::{Event, ThreadId};
+use dapple_inspect::exceptions::BreakMode;
+use dapple_inspect::frame::PhysicalFrame;
+use dapple_inspect::inspect::signals::{Explained, explain};
+use dapple_inspect::unwind;
 use dapple_target::linux::input::Input;
 use dapple_target::linux::{process, ptrace};
 use dapple_target::signal_info::SignalInfo;

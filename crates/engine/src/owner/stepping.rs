@@ -4,8 +4,6 @@ use super::Owner;
 use crate::breakpoints::displaced::{decode, emulate};
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
-use crate::frame::FrameId;
-use crate::inspect::Inspect;
 use crate::step::SkipList;
 use crate::step::options::StepTarget;
 use crate::step::options::{StepKind, StepOptions};
@@ -15,6 +13,8 @@ use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::FS_BASE;
 use dapple_arch::registers::user::UserRegisters;
+use dapple_inspect::frame::FrameId;
+use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::process;
 use rustc_hash::FxHashMap;
 

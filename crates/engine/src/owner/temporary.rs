@@ -4,9 +4,9 @@ use super::Owner;
 use crate::breakpoints::data::FrameOnStack;
 use crate::breakpoints::temporary::Temporary;
 use crate::breakpoints::wanted::{TemporaryBreakpoint, TemporarySet};
-use crate::frame::FrameId;
-use crate::inspect::Inspect;
 use crate::{Address, Error, Event, ThreadId, unwind};
+use dapple_inspect::frame::FrameId;
+use dapple_inspect::inspect::Inspect;
 
 impl Owner {
     pub(crate) fn set_temporary(

@@ -6,10 +6,10 @@
 
 use super::Owner;
 use crate::event::ExceptionKind;
-use crate::exceptions::given_up::{self, GivenUp, Way};
-use crate::exceptions::{BreakMode, Exception};
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
+use dapple_inspect::exceptions::given_up::{self, GivenUp, Way};
+use dapple_inspect::exceptions::{BreakMode, Exception};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 
 /// How many of the runtime's frames there may be between who gives up and who throws.

@@ -10,22 +10,20 @@ use crate::breakpoints::data::{
     WatchedData,
 };
 use crate::breakpoints::options::Rules;
-use crate::eval;
 use crate::event::Event;
-use crate::frame::{Frame, FrameId, HeldFrame, PhysicalFrame};
-use crate::inspect::Inspect;
-use crate::modules::LoadedModule;
 use crate::stops::Mode;
-use crate::unwind;
-use crate::values::view::{ALL, View};
-use crate::values::{Contents, NamedValue, Reader, Value};
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::Registers;
 use dapple_arch::watch_slots::{SLOTS, Slot, Table, pieces};
+use dapple_inspect::eval;
+use dapple_inspect::frame::{Frame, FrameId, HeldFrame, PhysicalFrame};
+use dapple_inspect::inspect::Inspect;
+use dapple_inspect::modules::LoadedModule;
+use dapple_inspect::unwind;
+use dapple_inspect::values::{Contents, NamedValue};
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::{Place, Unavailable};
-use dapple_symbols::types::{PointerKind, TypeKind};
 use dapple_target::linux::debug_registers;
 use std::sync::Arc;
 
@@ -195,7 +193,7 @@ impl Owner {
         let name = named.expression.unwrap_or(named.name);
         let refuse = |why: String| Error::Expression(format!("`{name}` can't be watched: {why}"));
         let reader = self.reader();
-        let value = referred(&reader, named.value);
+        let value = reader.referred(named.value);
         let address = match &value.contents {
             Contents::Memory(address) => *address,
             Contents::Unavailable(reason) => {
@@ -593,24 +591,6 @@ pub(super) fn bytes_of(memory: &dyn Memory, target: &DataTarget) -> Vec<u8> {
     let mut bytes = vec![0; target.length as usize];
     let _ = memory.read(target.address, &mut bytes);
     bytes
-}
-
-/// What a reference refers to: that's what its name means.
-fn referred(reader: &Reader<'_>, value: Value) -> Value {
-    let kind = reader.resolve(&value).map(|resolved| resolved.type_);
-    let is_reference = kind.is_some_and(|type_| {
-        matches!(
-            type_.kind,
-            TypeKind::Pointer(PointerKind::Reference | PointerKind::RvalueReference, _)
-        )
-    });
-    if !is_reference {
-        return value;
-    }
-    match reader.view(&value, ALL) {
-        View::Alias(target) => target,
-        _ => value,
-    }
 }
 
 fn why_not_there(reason: &str) -> String {

@@ -1,8 +1,8 @@
 //! Writing the stopped process down, as a core file.
 
 use super::Owner;
-use crate::inspect::Inspect;
 use crate::{Error, ThreadId, processes};
+use dapple_inspect::inspect::Inspect;
 use dapple_target::core_file::write::{WrittenProcess, WrittenThread};
 use dapple_target::linux::{process, ptrace};
 use std::path::Path;

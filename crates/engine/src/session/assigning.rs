@@ -1,12 +1,12 @@
 //! Giving variables, registers and what lies in memory other values.
 
 use super::Session;
-use crate::calls::CallOptions;
-use crate::frame::FrameId;
-use crate::inspect::Inspect;
 use crate::owner::Owner;
-use crate::values::{NamedValue, Rendered};
 use crate::{Address, Error};
+use dapple_inspect::calls::CallOptions;
+use dapple_inspect::frame::FrameId;
+use dapple_inspect::inspect::Inspect;
+use dapple_inspect::values::{NamedValue, Rendered};
 use std::ops::Range;
 
 /// What is to get another value.

@@ -1,10 +1,10 @@
 //! Where in the source things are declared.
 
 use super::{Session, SourcePosition};
-use crate::frame::FrameId;
-use crate::inspect::declarations;
-pub use crate::inspect::declarations::VariableList;
 use crate::{Address, Error};
+use dapple_inspect::frame::FrameId;
+use dapple_inspect::inspect::declarations;
+pub use dapple_inspect::inspect::declarations::VariableList;
 
 impl Session {
     /// Where a variable of a frame is declared, by its place in its list; `None` where the debug information doesn't say.

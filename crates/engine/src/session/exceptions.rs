@@ -1,8 +1,8 @@
 //! Signals and exceptions: what stops, and what a stop was about.
 
-use crate::exceptions::{Exception, ExceptionFilters};
 use crate::session::Session;
 use crate::{Error, ThreadId};
+use dapple_inspect::exceptions::{Exception, ExceptionFilters};
 use dapple_target::signals::SignalTable;
 
 impl Session {

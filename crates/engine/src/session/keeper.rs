@@ -5,11 +5,11 @@
 //! debuggee itself, with [`Session::attend`](super::Session::attend), saves them.
 
 use crate::Error;
-use crate::inspect::Inspect;
 use crate::owner::{Command, Desk, Owner};
 use crate::postmortem::PostMortem;
 use crate::session::Leave;
 use crossbeam_channel::Sender;
+use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::wait::Waker;
 use dapple_target::process_info::ProcessInfo;
 use std::panic::{AssertUnwindSafe, catch_unwind};

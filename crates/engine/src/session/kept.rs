@@ -2,10 +2,10 @@
 
 use super::Session;
 use crate::Error;
-use crate::frame::FrameId;
-use crate::inspect::kept::Keeping;
-pub use crate::inspect::kept::{KeptValue, Opened};
-use crate::values::{Format, NamedValue, Rendered};
+use dapple_inspect::frame::FrameId;
+use dapple_inspect::inspect::kept::Keeping;
+pub use dapple_inspect::inspect::kept::{KeptValue, Opened};
+use dapple_inspect::values::{Format, NamedValue, Rendered};
 use std::ops::Range;
 
 impl Session {

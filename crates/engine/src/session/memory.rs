@@ -1,10 +1,10 @@
 //! The debuggee's memory, as it is without breakpoints.
 
 use super::Session;
-use crate::disassembly::{Instruction, Window};
-pub use crate::inspect::memory::{MOST_MEMORY, MemoryRead};
 use crate::owner::Owner;
 use crate::{Address, Error};
+use dapple_inspect::disassembly::{Instruction, Window};
+pub use dapple_inspect::inspect::memory::{MOST_MEMORY, MemoryRead};
 use std::ops::Range;
 
 /// What becomes of a write of which a part can't be written.

@@ -1,8 +1,8 @@
 //! Moving threads within their code, and ending them.
 
 use super::{Session, SourcePosition};
-use crate::frame::FrameId;
 use crate::{Address, Error, ThreadId};
+use dapple_inspect::frame::FrameId;
 use std::path::Path;
 
 /// Where a thread may be moved to.

@@ -16,7 +16,7 @@ pub struct SourcesOf {
 }
 
 impl SourcesOf {
-    /// The module's id: [`crate::modules::ModuleInfo::id`].
+    /// The module's id: [`dapple_inspect::modules::ModuleInfo::id`].
     pub fn module(&self) -> u64 {
         self.module
     }

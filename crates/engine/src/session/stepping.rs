@@ -5,9 +5,9 @@ pub use crate::step::options::{Callee, StepTarget};
 pub use dapple_symbols::sources::is_library_source;
 
 use super::{Session, StepKind, StepOptions};
-use crate::frame::FrameId;
-use crate::values::{NamedValue, Rendered};
 use crate::{Error, ThreadId};
+use dapple_inspect::frame::FrameId;
+use dapple_inspect::values::{NamedValue, Rendered};
 
 impl Session {
     /// Steps a thread while the others run. Ends in an [`crate::Event::Stopped`] or [`crate::Event::Exited`].

@@ -1,8 +1,8 @@
 //! What stepping needs to know of the code itself: instructions, linkage stubs, library sources.
 
 use crate::Address;
-use crate::modules::{LoadedModule, Modules};
 use dapple_arch::Memory;
+use dapple_inspect::modules::{LoadedModule, Modules};
 use dapple_symbols::FileAddress;
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Register};
 

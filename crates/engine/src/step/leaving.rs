@@ -3,9 +3,9 @@
 
 use super::position::Position;
 use super::{Action, Call, Context, Phase, Step};
-use crate::frame::PhysicalFrame;
 use crate::step::options::StepKind;
-use crate::unwind;
+use dapple_inspect::frame::PhysicalFrame;
+use dapple_inspect::unwind;
 
 /// How many callers are looked at for one with the user's source.
 const MAX_CALLERS: usize = 256;

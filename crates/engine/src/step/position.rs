@@ -2,7 +2,7 @@
 
 use super::SkipList;
 use crate::Address;
-use crate::modules::{LoadedModule, Modules};
+use dapple_inspect::modules::{LoadedModule, Modules};
 use dapple_symbols::FileAddress;
 use dapple_symbols::functions::{Function, InlinedCall};
 use dapple_symbols::lines::LineRow;

@@ -1,6 +1,6 @@
 //! Code that steps don't enter unasked.
 
-use crate::exceptions::pattern::matches;
+use dapple_inspect::exceptions::pattern::matches;
 use dapple_symbols::sources::is_library_source;
 use std::path::Path;
 

@@ -5,8 +5,8 @@
 
 use super::code;
 use crate::Address;
-use crate::modules::Modules;
 use dapple_arch::Memory;
+use dapple_inspect::modules::Modules;
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Register,
 };

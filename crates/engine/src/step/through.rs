@@ -8,8 +8,8 @@
 use super::Context;
 use super::position::Position;
 use crate::Address;
-use crate::modules::LoadedModule;
 use dapple_arch::registers::Registers;
+use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::FileAddress;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -2,7 +2,7 @@
 
 use crate::Address;
 use crate::breakpoints::function::{self, Absence, Places};
-use crate::modules::LoadedModule;
+use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::lines::{LineLocation, LineLookup};
 use dapple_symbols::names::{NameExpression, NamePattern};
 use dapple_symbols::source_copies::Contents;

@@ -8,7 +8,7 @@ use crate::breakpoints::options::BreakpointOptions;
 use crate::breakpoints::temporary::Temporary;
 use crate::breakpoints::wanted::Resolution;
 use crate::breakpoints::wanted::{TemporaryPlace, TemporarySet};
-use crate::modules::Modules;
+use dapple_inspect::modules::Modules;
 
 impl Model {
     /// Adds a breakpoint that is in none of the lists; its id.

@@ -5,15 +5,15 @@
 
 use crate::Error;
 use crate::ThreadId;
-use crate::calls::{Arguments, Call, CallOptions, Image, Returned};
-use crate::eval::calls::Calls;
-use crate::inspect::Inspect;
 use crate::owner::Owner;
 use crate::stops::Mode;
-use crate::values::Value;
-use crate::values::passing::{Class, Part, Passing};
-use crate::values::rust::glue;
-use crate::values::storing::Change;
+use dapple_inspect::calls::{Arguments, Call, CallOptions, Image, Returned};
+use dapple_inspect::eval::calls::Calls;
+use dapple_inspect::inspect::Inspect;
+use dapple_inspect::values::Value;
+use dapple_inspect::values::passing::{Class, Part, Passing};
+use dapple_inspect::values::rust::glue;
+use dapple_inspect::values::storing::Change;
 
 /// Values that are kept to be shown.
 const MOST_KEPT: usize = 64;

@@ -2,15 +2,15 @@
 
 use super::{Calling, End};
 use crate::breakpoints::site::Reason;
-use crate::calls::{CallOptions, CallThreads};
 use crate::event::{Stop, StopReason};
-use crate::exceptions::handlers::{self, Fate};
-use crate::frame::Frame;
-use crate::modules::LoadedModule;
 use crate::owner::Owner;
 use crate::stops::Mode;
 use crate::{Address, ThreadId, signals, unwind};
 use dapple_arch::registers::user::UserRegisters;
+use dapple_inspect::calls::{CallOptions, CallThreads};
+use dapple_inspect::exceptions::handlers::{self, Fate};
+use dapple_inspect::frame::Frame;
+use dapple_inspect::modules::LoadedModule;
 use dapple_target::linux::alarm::Alarm;
 use dapple_target::linux::ptrace;
 use dapple_target::wait_event::{WaitEvent, What};

@@ -9,13 +9,13 @@
 use super::super::Owner;
 use super::Hook;
 use crate::event::ExceptionKind;
-use crate::exceptions::pattern::means_text;
-use crate::exceptions::sanitizer::{Report, Writing};
-use crate::exceptions::{BreakMode, Exception};
-use crate::frame::PhysicalFrame;
-use crate::modules::LoadedModule;
 use crate::{Address, Event, ThreadId};
 use dapple_arch::Memory;
+use dapple_inspect::exceptions::pattern::means_text;
+use dapple_inspect::exceptions::sanitizer::{Report, Writing};
+use dapple_inspect::exceptions::{BreakMode, Exception};
+use dapple_inspect::frame::PhysicalFrame;
+use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::module::Symbol;
 use dapple_target::signals::When;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};

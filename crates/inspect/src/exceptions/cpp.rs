@@ -1,0 +1,489 @@
+//! C++ exceptions as they lie in memory: their types, what they say, who catches them.
+//!
+//! By the Itanium C++ ABI (exception handling §2.2; `std::type_info` and its descendants, §2.9.5), which libstdc++ and
+//! libc++abi share. Nothing of the program is called.
+
+use crate::Address;
+use crate::exceptions::interpret;
+use crate::exceptions::thrown::Thrown;
+use crate::exceptions::{BreakMode, Exception};
+use crate::modules::Modules;
+use crate::values::Number;
+use dapple_arch::Memory;
+use dapple_symbols::lsda::CaughtType;
+use dapple_symbols::module::demangle;
+
+/// The longest name or text that is read.
+const LONGEST: usize = 4096;
+/// How deep classes are derived from each other, at most.
+const DEEPEST: usize = 32;
+/// More nested exceptions are not looked at.
+const MOST_NESTED: usize = 16;
+/// How many bases a class has, at most.
+const MOST_BASES: u64 = 1000;
+
+/// `_Unwind_Exception` is behind the header, the object behind that (`unwind.h`).
+const UNWIND_HEADER: i64 = 32;
+/// From `_Unwind_Exception` back to `__cxa_exception::exceptionType`, or to the primary exception of a dependent one.
+const TYPE_BEFORE: i64 = -80;
+
+/// The debuggee as far as this needs it.
+#[derive(Clone, Copy)]
+pub struct Space<'a> {
+    /// Its memory.
+    pub memory: &'a dyn Memory,
+    /// What is loaded.
+    pub modules: &'a Modules,
+}
+
+/// An exception's object and its `std::type_info`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Object {
+    /// Where it is.
+    pub at: Address,
+    /// Where its `std::type_info` is.
+    pub type_info: Address,
+}
+
+/// A base class: its `std::type_info`, where it is in the object, whether everybody may know.
+struct Base {
+    type_info: Address,
+    place: Place,
+    public: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    Offset(i64),
+    /// The offset is in the object's table of virtual functions, at this place.
+    Virtual(i64),
+}
+
+/// What kind of type a `std::type_info` is about.
+enum Kind {
+    Class(Vec<Base>),
+    Pointer { flags: u32, pointee: Address },
+    Other,
+}
+
+impl<'a> Space<'a> {
+    fn word(&self, at: Address) -> Option<u64> {
+        self.memory.read_u64(at).ok()
+    }
+
+    /// A zero-terminated text.
+    pub(crate) fn text(&self, at: Address) -> Option<String> {
+        if at.0 == 0 {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        let mut page = [0; 64];
+        while bytes.len() < LONGEST {
+            let here = at.offset(bytes.len() as i64);
+            // Not over the end of a page: the next one may not be there.
+            let length = (64 - here.0 % 64) as usize;
+            self.memory.read(here, &mut page[..length]).ok()?;
+            match page[..length].iter().position(|byte| *byte == 0) {
+                Some(end) => {
+                    bytes.extend(&page[..end]);
+                    return Some(String::from_utf8_lossy(&bytes).into_owned());
+                }
+                None => bytes.extend(&page[..length]),
+            }
+        }
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn bytes(&self, at: Address, length: u64) -> Option<String> {
+        let length = usize::try_from(length)
+            .ok()
+            .filter(|length| *length <= LONGEST)?;
+        let mut bytes = vec![0; length];
+        self.memory.read(at, &mut bytes).ok()?;
+        String::from_utf8(bytes).ok()
+    }
+
+    /// The mangled name of what is at an address.
+    fn symbol(&self, at: Address) -> Option<String> {
+        let module = self.modules.at(at)?;
+        Some(module.module.symbol_at(module.to_file(at))?.name)
+    }
+
+    /// The exception of an `_Unwind_Exception`, if it is one of C++.
+    pub fn of_header(&self, header: Address) -> Option<Object> {
+        /// `GNUCC++` and `CLNGC++` with a last byte that says whether another's object is meant.
+        const CLASSES: [u64; 2] = [0x474e_5543_432b_2b00, 0x434c_4e47_432b_2b00];
+        let class = self.word(header)?;
+        if !CLASSES.contains(&(class & !0xff)) {
+            return None;
+        }
+        match class & 0xff {
+            0 => self.of_object(header.offset(UNWIND_HEADER)),
+            1 => self.of_object(Address(self.word(header.offset(TYPE_BEFORE))?)),
+            _ => None,
+        }
+    }
+
+    /// The exception whose object is at an address.
+    pub fn of_object(&self, at: Address) -> Option<Object> {
+        let type_info = self.word(at.offset(TYPE_BEFORE - UNWIND_HEADER))?;
+        Some(Object {
+            at,
+            type_info: Address(type_info),
+        })
+    }
+
+    fn mangled(&self, type_info: Address) -> Option<String> {
+        self.text(Address(self.word(type_info.offset(8))?))
+    }
+
+    /// The type's name as in the source.
+    pub(crate) fn type_name(&self, type_info: Address) -> Option<String> {
+        let mangled = self.mangled(type_info)?;
+        let mangled = mangled.trim_start_matches('*');
+        let shown = demangle(&format!("_ZTS{mangled}"));
+        Some(match shown.strip_prefix("typeinfo name for ") {
+            Some(name) => name.replace("std::__cxx11::", "std::"),
+            None => mangled.to_owned(),
+        })
+    }
+
+    fn kind(&self, type_info: Address) -> Option<Kind> {
+        let table = self.symbol(Address(self.word(type_info)?))?;
+        let half = |at: Address| self.word(at).map(|word| word as u32);
+        if table.contains("__si_class_type_info") {
+            let base = Base {
+                type_info: Address(self.word(type_info.offset(16))?),
+                place: Place::Offset(0),
+                public: true,
+            };
+            return Some(Kind::Class(vec![base]));
+        }
+        if table.contains("__vmi_class_type_info") {
+            let count = u64::from(half(type_info.offset(20))?).min(MOST_BASES);
+            let bases = (0..count as i64).filter_map(|index| {
+                let entry = type_info.offset(24 + 16 * index);
+                let flags = self.word(entry.offset(8))?.cast_signed();
+                let offset = flags >> 8;
+                Some(Base {
+                    type_info: Address(self.word(entry)?),
+                    place: match flags & 1 {
+                        0 => Place::Offset(offset),
+                        _ => Place::Virtual(offset),
+                    },
+                    public: flags & 2 != 0,
+                })
+            });
+            return Some(Kind::Class(bases.collect()));
+        }
+        if table.contains("__class_type_info") {
+            return Some(Kind::Class(Vec::new()));
+        }
+        if table.contains("__pointer_type_info") {
+            return Some(Kind::Pointer {
+                flags: half(type_info.offset(16))?,
+                pointee: Address(self.word(type_info.offset(24))?),
+            });
+        }
+        Some(Kind::Other)
+    }
+
+    /// Calls `each` for a class and all its bases, with the part of the object that each is; ends at the first for which
+    /// that says so.
+    fn classes(
+        &self,
+        object: Object,
+        depth: usize,
+        each: &mut dyn FnMut(&str, Object) -> bool,
+    ) -> bool {
+        let Some(name) = self.mangled(object.type_info) else {
+            return false;
+        };
+        if each(&name, object) {
+            return true;
+        }
+        let Some(Kind::Class(bases)) = self.kind(object.type_info) else {
+            return false;
+        };
+        depth < DEEPEST
+            && bases.iter().any(|base| {
+                let part = self.part(object.at, base.place).unwrap_or_default();
+                let part = Object {
+                    at: part,
+                    type_info: base.type_info,
+                };
+                self.classes(part, depth + 1, each)
+            })
+    }
+
+    fn part(&self, object: Address, place: Place) -> Option<Address> {
+        Some(match place {
+            Place::Offset(offset) => object.offset(offset),
+            Place::Virtual(offset) => {
+                let table = Address(self.word(object)?);
+                object.offset(self.word(table.offset(offset))?.cast_signed())
+            }
+        })
+    }
+
+    /// The full names of an exception's type and all its bases.
+    pub fn type_names(&self, object: Object) -> Vec<String> {
+        let mut names = Vec::new();
+        self.classes(object, 0, &mut |_, part| {
+            names.extend(self.type_name(part.type_info));
+            false
+        });
+        names
+    }
+
+    /// The part of an object that is of a class, by its mangled name.
+    fn part_of(&self, object: Object, class: &str) -> Option<Address> {
+        let mut found = None;
+        self.classes(object, 0, &mut |name, part| {
+            if name == class && part.at.0 != 0 {
+                found = Some(part.at);
+            }
+            found.is_some()
+        });
+        found
+    }
+
+    /// Whether its class is derived from `std::exception`.
+    pub(crate) fn is_standard(&self, object: Object) -> bool {
+        self.part_of(object, "St9exception").is_some()
+    }
+
+    /// What an exception says: `what()` of one of the standard library's or of a class whose `what()` can be followed without
+    /// running it, a text or a number that was thrown itself.
+    pub(crate) fn what(&self, object: Object, stack: u64) -> Option<String> {
+        if let Some(base) = self.part_of(object, "St9exception") {
+            return self.what_of(object, base, stack);
+        }
+        let mangled = self.mangled(object.type_info)?;
+        self.plain(&mangled, object.at)
+    }
+
+    fn what_of(&self, object: Object, base: Address, stack: u64) -> Option<String> {
+        const DESTRUCTORS: i64 = 2;
+        let table = Address(self.word(base)?);
+        let function = Address(self.word(table.offset(8 * DESTRUCTORS))?);
+        let symbol = self.symbol(function).unwrap_or_default();
+        // Of the base classes with a text, it is the only field (`stdexcept`); both C++ libraries keep a pointer to it there.
+        let text = ["St13runtime_error", "St11logic_error"]
+            .iter()
+            .find_map(|class| self.part_of(object, class))
+            .and_then(|part| self.text(Address(self.word(part.offset(8))?)));
+        let is_theirs = symbol.starts_with("_ZNKSt13runtime_error4what")
+            || symbol.starts_with("_ZNKSt11logic_error4what");
+        if is_theirs && text.is_some() {
+            return text;
+        }
+        let followed = interpret::call(function, base.0, stack, self.memory, &|at| {
+            self.gives_text(at)
+        });
+        followed
+            .and_then(|result| self.text(Address(result)))
+            .or(text)
+    }
+
+    /// The text that an object's virtual function returns, which is the one of that number in its table and takes nothing else: where it
+    /// can be followed without running it.
+    pub(crate) fn text_of_method(
+        &self,
+        object: Address,
+        number: i64,
+        stack: u64,
+    ) -> Option<String> {
+        let table = Address(self.word(object)?);
+        let function = Address(self.word(table.offset(8 * number))?);
+        let result = interpret::call(function, object.0, stack, self.memory, &|at| {
+            self.gives_text(at)
+        });
+        self.text(Address(result?))
+    }
+
+    /// Whether a function is `std::string`'s for its text. The stub that leads there may not have been bound yet.
+    fn gives_text(&self, function: Address) -> bool {
+        let symbol = self.symbol(function).unwrap_or_default();
+        let name = symbol.trim_end_matches("@plt");
+        name.contains("basic_stringIcSt11char_traitsIcESaIcEE")
+            && (name.ends_with("5c_strEv") || name.ends_with("4dataEv"))
+    }
+
+    /// A value of a type that is no class.
+    fn plain(&self, mangled: &str, at: Address) -> Option<String> {
+        let word = self.word(at);
+        let low = |bits: u32| word.map(|word| word & (u64::MAX >> (64 - bits)));
+        let signed = |bits: u32| {
+            let shift = 64 - bits;
+            Some((word? << shift).cast_signed() >> shift)
+        };
+        match mangled {
+            "b" => low(8).map(|value| (value != 0).to_string()),
+            "c" | "a" => signed(8).map(|value| value.to_string()),
+            "h" => low(8).map(|value| value.to_string()),
+            "s" => signed(16).map(|value| value.to_string()),
+            "t" => low(16).map(|value| value.to_string()),
+            "i" => signed(32).map(|value| value.to_string()),
+            "j" => low(32).map(|value| value.to_string()),
+            "l" | "x" => signed(64).map(|value| value.to_string()),
+            "m" | "y" => word.map(|value| value.to_string()),
+            "f" => low(32).map(|value| f32::from_bits(value as u32).to_string()),
+            "d" => word.map(|value| f64::from_bits(value).to_string()),
+            "PKc" | "Pc" => self.text(Address(word?)),
+            // `std::string`: a pointer and a length.
+            _ if mangled.starts_with("NSt7__cxx1112basic_stringIcSt11char_traitsIcE") => {
+                self.bytes(Address(word?), self.word(at.offset(8))?)
+            }
+            _ => None,
+        }
+    }
+
+    /// The whole object that one of its parts with virtual functions belongs to, with its own type (Itanium C++ ABI §2.5.2).
+    pub(crate) fn dynamic(&self, part: Address) -> Option<Object> {
+        let table = Address(self.word(part)?);
+        let to_top = self.word(table.offset(-16))?.cast_signed();
+        let type_info = Address(self.word(table.offset(-8))?);
+        (to_top <= 0 && self.kind(type_info).is_some()).then(|| Object {
+            at: part.offset(to_top),
+            type_info,
+        })
+    }
+
+    /// The type that a pointer's is about.
+    pub(crate) fn pointee(&self, type_info: Address) -> Option<Address> {
+        match self.kind(type_info)? {
+            Kind::Pointer { pointee, .. } => Some(pointee),
+            _ => None,
+        }
+    }
+
+    /// A number that was thrown itself.
+    pub(crate) fn number(&self, object: Object) -> Option<Number> {
+        let word = self.word(object.at)?;
+        let integer = |size, signed| Number::integer(word.into(), size, signed);
+        Some(match self.mangled(object.type_info)?.as_str() {
+            "b" => Number::Bool(word & 0xff != 0),
+            "c" => Number::Char(word as u32 & 0xff),
+            "a" => integer(1, true),
+            "h" => integer(1, false),
+            "s" => integer(2, true),
+            "t" => integer(2, false),
+            "i" => integer(4, true),
+            "j" => integer(4, false),
+            "l" | "x" => integer(8, true),
+            "m" | "y" => integer(8, false),
+            "f" => Number::Float {
+                value: f32::from_bits(word as u32).into(),
+                size: 4,
+            },
+            "d" => Number::Float {
+                value: f64::from_bits(word),
+                size: 8,
+            },
+            _ => return None,
+        })
+    }
+
+    /// The exception that an exception was thrown for (`std::nested_exception`).
+    pub(crate) fn nested(&self, object: Object) -> Option<Object> {
+        let part = self.part_of(object, "St16nested_exception")?;
+        // Behind its table of virtual functions it has a `std::exception_ptr`.
+        let inner = Address(self.word(part.offset(8))?);
+        match inner.0 {
+            0 => None,
+            _ => self.of_object(inner),
+        }
+    }
+
+    /// Whether a `catch` of a type takes an exception.
+    pub(crate) fn is_caught_by(&self, object: Object, caught: &CaughtType, bias: u64) -> bool {
+        match caught {
+            CaughtType::Any => true,
+            CaughtType::Of {
+                type_info,
+                indirect,
+                ..
+            } => {
+                let at = Address(type_info.0.wrapping_add(bias));
+                let at = match indirect {
+                    true => self.word(at).map(Address),
+                    false => Some(at),
+                };
+                at.is_some_and(|at| self.takes(object.type_info, at, DEEPEST))
+            }
+        }
+    }
+
+    /// Whether two are the same type: one in each of two libraries is (by name), but for those of one source only.
+    fn same(&self, one: Address, other: Address) -> bool {
+        one == other
+            || self
+                .mangled(one)
+                .is_some_and(|name| !name.starts_with('*') && Some(name) == self.mangled(other))
+    }
+
+    fn takes(&self, thrown: Address, caught: Address, depth: usize) -> bool {
+        if self.same(thrown, caught) {
+            return true;
+        }
+        if depth == 0 {
+            return false;
+        }
+        match (self.kind(thrown), self.kind(caught)) {
+            (Some(Kind::Class(bases)), Some(Kind::Class(_))) => {
+                let mut bases = bases.iter().filter(|base| base.public);
+                bases.any(|base| self.takes(base.type_info, caught, depth - 1))
+            }
+            (
+                Some(Kind::Pointer { flags, pointee }),
+                Some(Kind::Pointer {
+                    flags: may,
+                    pointee: to,
+                }),
+            ) => {
+                // What is `const` or `volatile` stays so.
+                const QUALIFIERS: u32 = 3;
+                let qualified = flags & !may & QUALIFIERS == 0;
+                let any = self.mangled(to).as_deref() == Some("v");
+                qualified && (any || self.takes(pointee, to, depth - 1))
+            }
+            (_, Some(Kind::Pointer { .. })) => self.mangled(thrown).as_deref() == Some("Dn"),
+            _ => false,
+        }
+    }
+
+    /// What there is to say of an exception.
+    pub fn exception(&self, object: Object, stack: u64, mode: BreakMode, end: &str) -> Exception {
+        let nested = |object: &Object| self.nested(*object);
+        let objects = std::iter::successors(Some(object), nested);
+        let objects: Vec<Object> = objects.take(1 + MOST_NESTED).collect();
+        let inner = objects[1..].iter();
+        let inner = inner
+            .map(|object| self.one_exception(*object, stack))
+            .collect();
+        let mut exception = self.one_exception(object, stack);
+        exception.mode = mode;
+        exception.description = format!("{} ({end})", exception.description);
+        exception.inner = inner;
+        exception.thrown = Some(Thrown::Objects(objects));
+        exception
+    }
+
+    /// An exception without those that it was thrown for. `stack` is the stack pointer where it is on its way.
+    pub fn one_exception(&self, object: Object, stack: u64) -> Exception {
+        let name = self.type_name(object.type_info);
+        let id = name.clone().unwrap_or_else(|| "an exception".to_owned());
+        let message = self.what(object, stack);
+        Exception {
+            description: match &message {
+                Some(message) => format!("{id}: {message}"),
+                None => id.clone(),
+            },
+            id,
+            message,
+            type_name: name,
+            ..Exception::default()
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Exceptions of C++ that nothing catches, found on the stack of who ends the program for them.
+//!
+//! The runtime's functions between the throw and the end still have the exception's header in a register that they keep, or in
+//! their frame: while the program lives, and in what it leaves.
+
+use super::cpp::{Object, Space};
+use super::handlers::{self, Fate};
+use super::{BreakMode, Exception};
+use crate::frame::PhysicalFrame;
+use crate::{Address, unwind};
+use dapple_arch::abi::CALLEE_SAVED;
+
+/// How much of a frame is looked through for the exception, in words.
+const MOST_WORDS: u64 = 32;
+
+/// By which function of the runtime an exception is on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// `throw`.
+    Thrown,
+    /// `throw;` in a handler.
+    Rethrown,
+    /// Behind a destructor.
+    Resumed,
+    /// A landing pad of clang's that only ends the program.
+    Ended,
+    /// Something between.
+    Through,
+}
+
+/// What a function of the runtimes has to do with an exception; the ends of mangled names.
+const WAYS: [(&str, Way); 13] = [
+    ("__cxa_throw", Way::Thrown),
+    ("__cxa_rethrow", Way::Rethrown),
+    (
+        "17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
+        Way::Rethrown,
+    ),
+    ("_Unwind_Resume", Way::Resumed),
+    ("__clang_call_terminate", Way::Ended),
+    ("_ZSt9terminatev", Way::Through),
+    ("_ZN10__cxxabiv111__terminateEPFvvE", Way::Through),
+    ("__cxa_call_terminate", Way::Through),
+    ("__cxa_call_unexpected", Way::Through),
+    ("__gxx_personality_v0", Way::Through),
+    ("_Unwind_RaiseException", Way::Through),
+    ("_Unwind_Resume_or_Rethrow", Way::Through),
+    ("_Unwind_RaiseException_Phase2", Way::Through),
+];
+
+impl Way {
+    /// What has been done with the exception.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Way::Rethrown => "rethrown",
+            _ => "thrown",
+        }
+    }
+
+    /// What the stack lacks for it.
+    pub fn gone(self) -> &'static str {
+        match self {
+            Way::Resumed | Way::Ended => {
+                "; it has left the functions above already: stop where it is thrown to see them"
+            }
+            _ => "",
+        }
+    }
+}
+
+/// For what the program is ended.
+#[derive(Debug)]
+pub struct GivenUp {
+    /// The frame of the runtime's function that the program has called.
+    pub index: usize,
+    /// Which function that is.
+    pub way: Way,
+    /// The exception, where it was found.
+    pub object: Option<Object>,
+}
+
+/// What the runtime gives up for, where it does: `frames` are from its functions on.
+pub fn find(frames: &[PhysicalFrame], space: Space<'_>) -> Option<GivenUp> {
+    let mut found = None;
+    for (index, frame) in frames.iter().enumerate() {
+        match way_of(frame) {
+            Some(Way::Through) => {}
+            Some(way) => {
+                found = Some((index, way));
+                break;
+            }
+            // The program itself gives up. The runtime's functions needn't have names.
+            None if has_debug_information(frame) => break,
+            None => {}
+        }
+    }
+    let (index, way) = found?;
+    let object = object_in(frames.get(..=index)?, space);
+    Some(GivenUp { index, way, object })
+}
+
+/// What a program aborts for: as [`find`], of a stack whose innermost functions are what ends the process.
+pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exception> {
+    let start = frames.iter().position(|frame| way_of(frame).is_some())?;
+    let frames = frames.get(start..)?;
+    let GivenUp { index, way, object } = find(frames, space)?;
+    let object = object?;
+    let stack = frames.first()?.registers.get(dapple_arch::registers::RSP)?;
+    let why = why(frames.get(index)?, way, Some(object), space);
+    let end = format!("{}, {why}{}", way.verb(), way.gone());
+    Some(space.exception(object, stack, BreakMode::Unhandled, &end))
+}
+
+/// Why nothing catches it. `frame` is the one of the runtime's function that the program has called.
+pub fn why(frame: &PhysicalFrame, way: Way, object: Option<Object>, space: Space<'_>) -> String {
+    if way == Way::Ended {
+        let caller = unwind::caller(frame, space.modules, space.memory);
+        return caller.map_or_else(
+            || "a function is noexcept".to_owned(),
+            |caller| handlers::not_expected(&caller),
+        );
+    }
+    match handlers::of_cpp(frame.clone(), object, space) {
+        Fate::Uncaught(why) => why,
+        // The unwinder knows better.
+        Fate::Caught { .. } => "nothing catches it".to_owned(),
+    }
+}
+
+/// The exception that the runtime's functions are about: in a register that one of them keeps, or in the outermost's frame.
+fn object_in(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Object> {
+    let kept = |frame: &PhysicalFrame| {
+        let mut kept = CALLEE_SAVED
+            .iter()
+            .filter_map(|number| frame.registers.get(*number));
+        kept.find_map(|at| space.of_header(Address(at)))
+    };
+    if let Some(object) = frames.iter().rev().find_map(kept) {
+        return Some(object);
+    }
+    let outermost = frames.last()?;
+    let sp = outermost.registers.get(dapple_arch::registers::RSP)?;
+    let words = (outermost.cfa?.0.saturating_sub(sp) / 8).min(MOST_WORDS);
+    (0..words).find_map(|index| {
+        let word = space.memory.read_u64(Address(sp.wrapping_add(8 * index)));
+        space.of_header(Address(word.ok()?))
+    })
+}
+
+fn has_debug_information(frame: &PhysicalFrame) -> bool {
+    let module = frame.module.as_ref();
+    module.is_some_and(|m| m.module.function_at(m.to_file(frame.lookup)).is_some())
+}
+
+fn way_of(frame: &PhysicalFrame) -> Option<Way> {
+    let symbol = frame.symbol()?;
+    let name = symbol.split('@').next().unwrap_or_default();
+    let is = |end: &str| name == end || (end.starts_with("17") && name.ends_with(end));
+    WAYS.iter().find(|(end, _)| is(end)).map(|(_, way)| *way)
+}

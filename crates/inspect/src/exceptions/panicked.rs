@@ -1,0 +1,110 @@
+//! Panics of Rust that end the process, found on its stack.
+//!
+//! `panic_with_hook` has what the panic has with it and its place among its arguments, and keeps them in registers or in its frame. Which
+//! words those are nobody says, so they are looked for: the table of what is taken for a payload has to be one of `PanicPayload`, by the names of its
+//! functions.
+
+use super::cpp::Space;
+use super::rust;
+use super::thrown::Thrown;
+use super::{BreakMode, Exception};
+use crate::Address;
+use crate::frame::PhysicalFrame;
+use dapple_arch::abi::CALLEE_SAVED;
+use dapple_arch::registers::RSP;
+use std::path::Path;
+
+/// The function that all panics come to, at the end of a part of its mangled name, which was `rust_panic_with_hook` once.
+const PANICS: &str = "panic_with_hook";
+/// How much of its frame is looked through, in words.
+const MOST_WORDS: u64 = 128;
+/// How many of its callers have begun the panic.
+const CALLERS: usize = 4;
+
+/// How far the payload is from there, in bytes: its callers have it.
+const FARTHEST: u64 = 1 << 14;
+
+/// The panic that a program aborts for, if it does.
+pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exception> {
+    let panics = |frame: &PhysicalFrame| frame.symbol().is_some_and(|name| name.contains(PANICS));
+    let index = frames.iter().position(panics)?;
+    let frame = frames.get(index)?;
+    let words = words_of(frame, space);
+    // Its callers have the place, too; what only lies about as well has not.
+    let callers = frames.get(index + 1..).unwrap_or_default().iter();
+    let callers = callers
+        .take(CALLERS)
+        .flat_map(|frame| words_of(frame, space));
+    let passed: Vec<Address> = callers.filter(|at| words.contains(at)).collect();
+    let place = passed.iter().find_map(|at| rust::place(space.memory, *at));
+    let end = frame.cfa?;
+    let is_near = |at: &&Address| (end.0..end.0.saturating_add(FARTHEST)).contains(&at.0);
+    let tables: Vec<Address> = words
+        .iter()
+        .copied()
+        .filter(|at| is_table(*at, space))
+        .collect();
+    let found = words.iter().filter(is_near).find_map(|data| {
+        let mut tables = tables.iter();
+        let table = tables.find(|table| rust::payload(space.memory, *data, **table).is_some())?;
+        Some((*data, *table))
+    });
+    let message = found.and_then(|(data, table)| rust::message(space.memory, data, table));
+    if place.is_none() && message.is_none() {
+        return None;
+    }
+    Some(Exception {
+        id: "panic".to_owned(),
+        description: description(message.as_deref(), place.as_deref()),
+        mode: BreakMode::Unhandled,
+        thrown: found.map(|(data, table)| Thrown::Panic { data, table }),
+        message,
+        ..Exception::default()
+    })
+}
+
+/// What a panic says, and below that its place: as a link, `FILE:LINE:COLUMN`, only where there may be such a file.
+pub fn description(message: Option<&str>, place: Option<&str>) -> String {
+    let said = message.unwrap_or("Box<dyn Any>");
+    let Some(place) = place else {
+        return format!("{said}\npanicked");
+    };
+    let mut parts = place.rsplitn(3, ':');
+    let (_column, line, file) = (parts.next(), parts.next(), parts.next());
+    match (file, line) {
+        (Some(file), Some(line)) if Path::new(file).is_absolute() && !Path::new(file).is_file() => {
+            format!("{said}\npanicked in {file}, line {line}")
+        }
+        // Of a relative one only clients know the folder.
+        _ => format!("{said}\npanicked at {place}"),
+    }
+}
+
+/// What a function keeps in registers and in its frame.
+fn words_of(frame: &PhysicalFrame, space: Space<'_>) -> Vec<Address> {
+    let kept = CALLEE_SAVED
+        .iter()
+        .filter_map(|number| frame.registers.get(*number));
+    let mut words: Vec<Address> = kept.map(Address).collect();
+    if let (Some(sp), Some(end)) = (frame.registers.get(RSP), frame.cfa) {
+        let count = (end.0.saturating_sub(sp) / 8).min(MOST_WORDS);
+        let at = |index: u64| Address(sp.wrapping_add(8 * index));
+        let read = (0..count).filter_map(|index| space.memory.read_u64(at(index)).ok());
+        words.extend(read.map(Address));
+    }
+    words
+}
+
+/// Whether a table is one of `PanicPayload`: behind what each table has and what `Display` has, `take_box` is the first.
+fn is_table(at: Address, space: Space<'_>) -> bool {
+    const TAKES: i64 = 4;
+    let function = space.memory.read_u64(at.offset(8 * TAKES));
+    let Ok(function) = function.map(Address) else {
+        return false;
+    };
+    let Some(module) = space.modules.at(function) else {
+        return false;
+    };
+    let symbol = module.module.symbol_at(module.to_file(function));
+    symbol.is_some_and(|symbol| symbol.name.contains("8take_box"))
+}

@@ -1,0 +1,449 @@
+//! Frames as people see them: a physical frame, once for its function and once for each inlined call in it.
+//!
+//! Responsible for names, positions and numbering; [`crate::unwind`] finds the physical frames. What a program counter
+//! stands for is worked out once a stop, so a recursion ten thousand deep costs a few look-ups.
+
+use crate::modules::{LoadedModule, Modules};
+use crate::pages::Pages;
+use crate::{Address, ThreadId, unwind};
+use dapple_arch::Memory;
+use dapple_arch::registers::Registers;
+pub use dapple_symbols::functions::Language;
+use dapple_symbols::functions::SourcePosition;
+use dapple_symbols::module::{DebugInfo, demangle};
+use dapple_symbols::sources::is_library_source;
+use rustc_hash::FxHashMap;
+use std::fmt;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+/// A frame on the machine's stack.
+#[derive(Debug, Clone)]
+pub struct PhysicalFrame {
+    /// 0 is the innermost.
+    pub level: usize,
+    /// The instruction it is at, or will return to.
+    pub pc: Address,
+    /// The address to look symbols up by: `pc`, or the byte before it in frames that wait for a call to return.
+    pub lookup: Address,
+    /// Its registers, as far as they can be recovered.
+    pub registers: Registers,
+    /// Its canonical frame address: identifies it while it lives.
+    pub cfa: Option<Address>,
+    /// The module of `lookup`.
+    pub module: Option<Arc<LoadedModule>>,
+    /// The kernel's trampoline below a signal handler: its caller was interrupted, not calling.
+    pub signal_trampoline: bool,
+    /// The SSE registers' low 16 bytes, `xmm0` first; only the innermost frame's are known, where the target gives them.
+    pub vectors: Option<Arc<[u128; 16]>>,
+    /// Of an outer frame: what is in registers that no frame above has saved.
+    pub unsaved: Option<Arc<Unsaved>>,
+}
+
+impl PhysicalFrame {
+    /// The mangled name of the function that it is in.
+    pub fn symbol(&self) -> Option<String> {
+        let module = self.module.as_ref()?;
+        let symbol = module.module.symbol_at(module.to_file(self.lookup))?;
+        Some(symbol.name)
+    }
+}
+
+/// A physical frame that is held together with those that were found with it: of a long stack, each on its own would be a
+/// call of the allocator, and another when the program runs on.
+#[derive(Clone)]
+pub struct HeldFrame {
+    found: Arc<Vec<PhysicalFrame>>,
+    index: usize,
+}
+
+impl From<PhysicalFrame> for HeldFrame {
+    fn from(frame: PhysicalFrame) -> HeldFrame {
+        HeldFrame {
+            found: Arc::new(vec![frame]),
+            index: 0,
+        }
+    }
+}
+
+impl Deref for HeldFrame {
+    type Target = PhysicalFrame;
+
+    fn deref(&self) -> &PhysicalFrame {
+        // Nobody makes one without its frame.
+        &self.found[self.index]
+    }
+}
+
+impl fmt::Debug for HeldFrame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        PhysicalFrame::fmt(self, f)
+    }
+}
+
+/// What is in registers that callees needn't save, and haven't: theirs by now, or still the caller's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsaved {
+    /// The general ones.
+    pub registers: Registers,
+    /// The SSE registers, as [`PhysicalFrame::vectors`].
+    pub vectors: Option<Arc<[u128; 16]>>,
+}
+
+/// Identifies a logical frame within a stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FrameId {
+    /// The stop it belongs to; one resume makes it stale.
+    pub stop: u64,
+    /// The thread.
+    pub thread: ThreadId,
+    /// 0 is the innermost, inlined calls counted.
+    pub index: usize,
+}
+
+/// A logical frame.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    /// Identifies it.
+    pub id: FrameId,
+    /// The machine's frame.
+    pub physical: HeldFrame,
+    /// 0: the function itself; n: the n-th inlined call from outside.
+    pub inline_depth: usize,
+    /// The function's name for people; `None` when nothing is known.
+    pub function: Option<String>,
+    /// Where in the source it is; for outer frames of an inlined call: the call.
+    pub position: Option<SourcePosition>,
+    /// The language to speak here.
+    pub language: Language,
+}
+
+impl Frame {
+    /// Whether it is in source of the user's own, which is there.
+    pub fn is_users(&self) -> bool {
+        let position = self.position.as_ref();
+        position.is_some_and(|at| !is_library_source(&at.file) && at.file.is_file())
+    }
+
+    /// Whether it is in source of a standard library or the system, which may be on this machine.
+    pub fn in_library(&self) -> bool {
+        let position = self.position.as_ref();
+        position.is_some_and(|at| is_library_source(&at.file))
+    }
+}
+
+/// A part of a thread's stack.
+#[derive(Debug, Clone)]
+pub struct Stack {
+    /// The frames asked for.
+    pub frames: Vec<Frame>,
+    /// How many there are in all; `None` when unwinding hasn't reached the end.
+    pub total: Option<usize>,
+}
+
+/// Frames that are found by reading what each needs.
+const FEW: usize = 4;
+
+/// How many frames are held together.
+const HELD_TOGETHER: usize = 64;
+
+/// What is shown for a frame that the kernel made to run a signal handler.
+const SIGNAL_FRAME: &str = "<signal handler called>";
+
+/// A window of a thread's frames, unwound from scratch. [`StackCache`] keeps what it found.
+pub fn stack(
+    thread: ThreadId,
+    stop: u64,
+    registers: Registers,
+    modules: &Modules,
+    memory: &dyn Memory,
+    window: Range<usize>,
+) -> Stack {
+    StackCache::new(thread, stop, registers).window(modules, memory, window)
+}
+
+/// A thread's frames in one stop, as far as anybody asked for them.
+#[derive(Debug)]
+pub struct StackCache {
+    thread: ThreadId,
+    stop: u64,
+    registers: Registers,
+    vectors: Option<Arc<[u128; 16]>>,
+    physical: Vec<HeldFrame>,
+    /// The index of each physical frame's first logical one.
+    starts: Vec<usize>,
+    /// How many logical frames were found so far.
+    count: usize,
+    complete: bool,
+    /// How many inlined calls at the innermost frame's address are not begun.
+    not_begun: usize,
+    /// The line that the innermost frame is shown at, of several at its address.
+    line: Option<SourcePosition>,
+    descriptions: FxHashMap<Address, Arc<[Description]>>,
+}
+
+/// What a frame is, apart from its values.
+#[derive(Debug, Clone)]
+struct Description {
+    inline_depth: usize,
+    function: Option<String>,
+    position: Option<SourcePosition>,
+    language: Language,
+}
+
+impl StackCache {
+    /// Nothing is unwound yet.
+    pub fn new(thread: ThreadId, stop: u64, registers: Registers) -> StackCache {
+        StackCache {
+            thread,
+            stop,
+            registers,
+            vectors: None,
+            physical: Vec::new(),
+            starts: Vec::new(),
+            count: 0,
+            complete: false,
+            not_begun: 0,
+            line: None,
+            descriptions: FxHashMap::default(),
+        }
+    }
+
+    /// With the innermost frame's [`PhysicalFrame::vectors`].
+    pub fn with_vectors(self, vectors: Option<Arc<[u128; 16]>>) -> StackCache {
+        StackCache { vectors, ..self }
+    }
+
+    /// Without the frames of the innermost `count` inlined calls: the thread is at their first instruction, and is shown
+    /// as it stands before them.
+    pub fn before_calls(self, count: usize) -> StackCache {
+        StackCache {
+            not_begun: count,
+            ..self
+        }
+    }
+
+    /// With the innermost frame at a line that was asked for: an optimiser may give the same instruction to several.
+    pub fn at_line(self, line: Option<SourcePosition>) -> StackCache {
+        StackCache { line, ..self }
+    }
+
+    /// The frames of `window`, fewer where the stack ends. Unwinds no further than asked.
+    pub fn window(
+        &mut self,
+        modules: &Modules,
+        memory: &dyn Memory,
+        window: Range<usize>,
+    ) -> Stack {
+        self.reach(modules, memory, window.end);
+        let end = window.end.min(self.count);
+        let frames = (window.start..end)
+            .filter_map(|index| self.logical(index))
+            .collect();
+        Stack {
+            frames,
+            total: self.complete.then_some(self.count),
+        }
+    }
+
+    /// The frame at `index`, inlined calls counted.
+    pub fn frame(&mut self, modules: &Modules, memory: &dyn Memory, index: usize) -> Option<Frame> {
+        self.reach(modules, memory, index.saturating_add(1));
+        self.logical(index)
+    }
+
+    /// The machine's frames from the innermost on, as far as they were found.
+    pub fn physical(&self) -> &[HeldFrame] {
+        &self.physical
+    }
+
+    /// The machine's frame of a level.
+    pub(crate) fn physical_at(
+        &mut self,
+        level: usize,
+        modules: &Modules,
+        memory: &dyn Memory,
+    ) -> Option<HeldFrame> {
+        while !self.complete && self.physical.len() <= level {
+            self.reach(modules, memory, self.count + 1);
+        }
+        self.physical.get(level).cloned()
+    }
+
+    fn reach(&mut self, modules: &Modules, memory: &dyn Memory, count: usize) {
+        if count.saturating_sub(self.count) > FEW {
+            // Frames lie close together, and their code, too.
+            self.walk(modules, &Pages::new(memory), count);
+        } else {
+            self.walk(modules, memory, count);
+        }
+    }
+
+    fn walk(&mut self, modules: &Modules, memory: &dyn Memory, count: usize) {
+        if self.complete || self.count >= count {
+            return;
+        }
+        let missing = count.saturating_sub(self.count);
+        let none = || Vec::with_capacity(missing.min(HELD_TOGETHER));
+        let mut found = none();
+        while !self.complete && self.count < count {
+            let last = found.last().or(self.physical.last().map(|last| &**last));
+            let next = match last {
+                None => Some(PhysicalFrame {
+                    vectors: self.vectors.clone(),
+                    ..unwind::innermost(self.registers, modules, memory)
+                }),
+                Some(last) => unwind::caller(last, modules, memory),
+            };
+            let Some(next) = next else {
+                self.complete = true;
+                break;
+            };
+            let described = self
+                .descriptions
+                .entry(next.lookup)
+                .or_insert_with(|| describe(&next));
+            self.starts.push(self.count);
+            let level = self.starts.len() - 1;
+            self.count += described.len() - hidden(level, self.not_begun, described);
+            found.push(next);
+            if found.len() == HELD_TOGETHER {
+                self.hold(std::mem::replace(&mut found, none()));
+            }
+        }
+        self.hold(found);
+    }
+
+    fn hold(&mut self, found: Vec<PhysicalFrame>) {
+        let found = Arc::new(found);
+        self.physical
+            .extend((0..found.len()).map(|index| HeldFrame {
+                found: Arc::clone(&found),
+                index,
+            }));
+    }
+
+    fn logical(&self, index: usize) -> Option<Frame> {
+        let level = self
+            .starts
+            .partition_point(|start| *start <= index)
+            .checked_sub(1)?;
+        let physical = self.physical.get(level)?;
+        let described = self.descriptions.get(&physical.lookup)?;
+        let hidden = hidden(level, self.not_begun, described);
+        let mut description = described.get(index - self.starts[level] + hidden)?.clone();
+        if let (0, Some(asked), Some(shown)) = (index, &self.line, &mut description.position)
+            && (asked.line, &asked.file) != (shown.line, &shown.file)
+        {
+            shown.clone_from(asked);
+        }
+        Some(Frame {
+            id: FrameId {
+                stop: self.stop,
+                thread: self.thread,
+                index,
+            },
+            physical: physical.clone(),
+            inline_depth: description.inline_depth,
+            function: description.function,
+            position: description.position,
+            language: description.language,
+        })
+    }
+}
+
+/// How many logical frames of the physical one at `level` are not shown; never all.
+fn hidden(level: usize, not_begun: usize, described: &[Description]) -> usize {
+    match level {
+        0 => not_begun.min(described.len().saturating_sub(1)),
+        _ => 0,
+    }
+}
+
+/// The functions that a frame's function is inlined into.
+pub(crate) fn functions_around(frame: &Frame) -> Vec<String> {
+    let described = describe(&frame.physical);
+    let around = described
+        .iter()
+        .filter(|one| one.inline_depth < frame.inline_depth);
+    around.filter_map(|one| one.function.clone()).collect()
+}
+
+/// The functions of a machine's frame: its own, also by the linker's name, and those inlined into that.
+pub(crate) fn functions_in(frame: &PhysicalFrame) -> Vec<String> {
+    let described = describe(frame);
+    let functions = described.iter().filter_map(|one| one.function.clone());
+    // The debug information gives lambdas no name.
+    let linkers = frame.symbol().map(|symbol| demangle(&symbol));
+    functions.chain(linkers).collect()
+}
+
+/// The machine's frames outside of that of `frame`, nearest first; each is unwound when it is asked for.
+pub(crate) fn callers<'a>(
+    frame: &Frame,
+    modules: &'a Modules,
+    memory: &'a dyn Memory,
+) -> impl Iterator<Item = PhysicalFrame> + use<'a> {
+    let first = unwind::caller(&frame.physical, modules, memory);
+    std::iter::successors(first, move |last| unwind::caller(last, modules, memory))
+}
+
+/// The logical frames of a physical one, innermost first; never empty.
+fn describe(frame: &PhysicalFrame) -> Arc<[Description]> {
+    let unknown = |function: Option<String>| -> Arc<[Description]> {
+        Arc::new([Description {
+            inline_depth: 0,
+            function,
+            position: None,
+            language: Language::Other,
+        }])
+    };
+    if frame.signal_trampoline {
+        return unknown(Some(SIGNAL_FRAME.to_owned()));
+    }
+    let Some(loaded) = &frame.module else {
+        return unknown(None);
+    };
+    let module = &loaded.module;
+    let lookup = loaded.to_file(frame.lookup);
+    let symbol = || {
+        module
+            .symbol_at(lookup)
+            .map(|symbol| demangle(&symbol.name))
+    };
+    if module.debug_info() != DebugInfo::Dwarf {
+        return unknown(symbol());
+    }
+    let name = module
+        .function_at(lookup)
+        .map(|function| function.name.clone());
+    let name = name.or_else(symbol);
+    let language = module.language_at(lookup);
+    // What a thread has come to may have no line of its own; of a call, it is left open.
+    let row = match frame.lookup == frame.pc {
+        true => module.row_with_line(lookup),
+        false => module.row_at(lookup).filter(|row| row.line != 0),
+    };
+    let mut position = row.map(|row| SourcePosition {
+        file: row.file,
+        line: row.line,
+        column: row.column,
+    });
+    let inlined = module.inlined_at(lookup);
+    let mut described = Vec::with_capacity(inlined.len() + 1);
+    for (depth, call) in inlined.into_iter().enumerate().rev() {
+        described.push(Description {
+            inline_depth: depth + 1,
+            function: Some(call.name),
+            position: std::mem::replace(&mut position, call.call_site),
+            language,
+        });
+    }
+    described.push(Description {
+        inline_depth: 0,
+        function: name,
+        position,
+        language,
+    });
+    described.into()
+}

@@ -1,0 +1,440 @@
+//! What can be asked of threads that stand still, be it in a live process or in what one has left: stacks, variables, expressions,
+//! memory, code.
+
+pub mod declarations;
+pub mod kept;
+pub mod memory;
+pub mod signals;
+pub mod threads;
+
+use crate::disassembly::{self, Instruction, Window};
+use crate::eval::calls::Calls;
+use crate::eval::{Completions, Parsed, Statement};
+use crate::exceptions::{Exception, StackTrace, TraceFrame};
+use crate::frame::{Frame, FrameId, Stack, StackCache};
+use crate::inspect::memory::{MOST_MEMORY, MemoryRead};
+use crate::inspect::threads::ThreadInfo;
+use crate::live::Live;
+use crate::modules::{ModuleDetails, ModuleInfo, Modules};
+use crate::pages::Pages;
+use crate::values::{Contents, Format, NamedValue, Reader, Rendered, Value, VariableKind};
+use crate::{Address, Error, ThreadId, eval};
+use dapple_arch::Memory;
+use dapple_arch::registers::extended::Extended;
+use dapple_arch::registers::shown::{self, Rest, ShownRegister};
+use dapple_target::memory_map::Mapping;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How many mappings are tried for where memory can be read again.
+const MOST_TRIES: usize = 64;
+/// How many frames of a stack are told.
+const MOST_FRAMES: usize = 200;
+
+/// The stacks that somebody has looked at, and what they are followed by.
+pub struct Stacks<'a> {
+    /// The stacks that were asked for, as far as they were followed.
+    pub followed: &'a mut FxHashMap<ThreadId, StackCache>,
+    /// What is loaded.
+    pub modules: &'a Modules,
+    /// The memory, as it is without breakpoints.
+    pub memory: &'a dyn Memory,
+}
+
+/// Values with what is shown of them.
+pub(crate) type Shown = Vec<(NamedValue, Rendered)>;
+
+fn render(reader: &Reader<'_>, values: Vec<NamedValue>) -> Shown {
+    let shown = values.into_iter().map(|named| {
+        let rendered = reader.render(&named.value);
+        (named, rendered)
+    });
+    shown.collect()
+}
+
+/// Threads that stand still.
+pub trait Inspect {
+    /// The memory, as it is without breakpoints.
+    fn memory(&self) -> &dyn Memory;
+    /// What is loaded.
+    fn modules(&self) -> &Modules;
+    /// The stacks.
+    fn stacks(&mut self) -> Stacks<'_>;
+    /// A stack that nobody has looked at; `None`: the thread is gone.
+    fn new_stack(&mut self, thread: ThreadId) -> Option<StackCache>;
+    /// The number of the stop that frames belong to.
+    fn stop_number(&self) -> u64;
+    /// The thread that expressions without a frame are about.
+    fn current(&self) -> ThreadId;
+    /// All threads.
+    fn threads(&self) -> Vec<ThreadInfo>;
+    /// The memory's parts, in order.
+    fn mappings(&self) -> Vec<Mapping>;
+    /// Gives the registers that frames don't keep.
+    fn live(&self) -> &dyn Live;
+    /// What a thread has stopped for, if that is an exception or a signal.
+    fn exception_of(&self, thread: ThreadId) -> Option<&Arc<Exception>>;
+    /// What a function has returned that a thread was stepped out of.
+    fn returned_value(&self) -> Option<&(ThreadId, NamedValue)>;
+    /// Some threads stand still.
+    fn require_some_stopped(&self) -> Result<(), Error>;
+    /// This one does.
+    fn require_held(&self, thread: ThreadId) -> Result<(), Error>;
+
+    // What is made of that.
+
+    /// Reads values' memory.
+    fn reader(&self) -> Reader<'_> {
+        self.modules().presentation().begin();
+        Reader {
+            live: Some(self.live()),
+            looks_at_heap: true,
+            has_pointees: self.modules().presentation().has_pointees(),
+            ..Reader::new(self.memory(), self.modules())
+        }
+    }
+
+    /// The reader for a thread: with what it has stopped for.
+    fn reader_for(&self, thread: ThreadId) -> Reader<'_> {
+        Reader {
+            thrown: self
+                .exception_of(thread)
+                .and_then(|exception| exception.thrown.as_ref()),
+            ..self.reader()
+        }
+    }
+
+    /// What is told of each module.
+    fn module_infos(&self) -> Vec<ModuleInfo> {
+        self.modules().iter().map(|m| m.info()).collect()
+    }
+
+    /// Those of a page, and how many there are in all.
+    fn module_details(&self, range: Range<usize>) -> (Vec<ModuleDetails>, usize) {
+        let modules = self.modules().iter().skip(range.start);
+        let page = modules.take(range.end.saturating_sub(range.start));
+        let details = page.map(|module| module.details()).collect();
+        (details, self.modules().iter().count())
+    }
+
+    /// By id.
+    fn loaded_modules(&self) -> Vec<(u64, Arc<dapple_symbols::Module>)> {
+        let modules = self.modules().iter();
+        modules.map(|m| (m.id, Arc::clone(&m.module))).collect()
+    }
+
+    /// Has a thread's stack among the followed ones.
+    fn follow(&mut self, thread: ThreadId) -> Result<(), Error> {
+        self.require_held(thread)?;
+        if !self.stacks().followed.contains_key(&thread) {
+            let stack = self.new_stack(thread);
+            let stack = stack.ok_or(Error::NoSuchThread(thread))?;
+            self.stacks().followed.insert(thread, stack);
+        }
+        Ok(())
+    }
+
+    /// Unwinds a thread as far as wanted; keeps what was found until it runs again.
+    fn stack(&mut self, thread: ThreadId, window: Range<usize>) -> Result<Stack, Error> {
+        self.follow(thread)?;
+        let stacks = self.stacks();
+        let stack = stacks.followed.get_mut(&thread);
+        let stack = stack.ok_or(Error::NoSuchThread(thread))?;
+        Ok(stack.window(stacks.modules, stacks.memory, window))
+    }
+
+    /// The frame with this id, which has to be of this stop.
+    fn frame(&mut self, id: FrameId) -> Result<Frame, Error> {
+        self.require_some_stopped()?;
+        if id.stop != self.stop_number() {
+            return Err(Error::StaleFrame);
+        }
+        self.follow(id.thread)?;
+        let stacks = self.stacks();
+        let stack = stacks.followed.get_mut(&id.thread);
+        stack
+            .and_then(|stack| stack.frame(stacks.modules, stacks.memory, id.index))
+            .ok_or(Error::StaleFrame)
+    }
+
+    /// A frame, or else the innermost one of the thread that stopped.
+    fn frame_or_current(&mut self, frame: Option<FrameId>) -> Result<Frame, Error> {
+        self.require_some_stopped()?;
+        let innermost = FrameId {
+            stop: self.stop_number(),
+            thread: self.current(),
+            index: 0,
+        };
+        self.frame(frame.unwrap_or(innermost))
+    }
+
+    /// Memory or registers were changed: the stacks that somebody has looked at are followed anew, as far as they are asked for.
+    fn renew_stacks(&mut self) {
+        for thread in std::mem::take(self.stacks().followed).into_keys() {
+            if let Some(stack) = self.new_stack(thread) {
+                self.stacks().followed.insert(thread, stack);
+            }
+        }
+    }
+
+    /// A value with its frame's registers as they are now.
+    fn renewed(&mut self, value: &Value) -> Value {
+        let mut value = value.clone();
+        if let Contents::Pieces(_, frame) = &mut value.contents {
+            let stacks = self.stacks();
+            for stack in stacks.followed.values_mut() {
+                let now = stack.physical_at(frame.level, stacks.modules, stacks.memory);
+                if let Some(now) = now
+                    && now.cfa.is_some()
+                    && now.cfa == frame.cfa
+                {
+                    *frame = now;
+                    break;
+                }
+            }
+        }
+        value
+    }
+
+    /// The values with their lines.
+    fn render(&self, values: Vec<NamedValue>) -> Shown {
+        let pages = Pages::of_request(self.memory());
+        render(&self.reader().over(&pages), values)
+    }
+
+    /// The values with their lines in a format, for those that have none of their own.
+    fn shown_as(&self, values: Vec<NamedValue>, format: Format) -> Result<Shown, Error> {
+        self.require_some_stopped()?;
+        let formatted = values.into_iter().map(|mut named| {
+            if named.value.format == Format::Natural {
+                named.value.format = format;
+            }
+            named
+        });
+        Ok(self.render(formatted.collect()))
+    }
+
+    /// A frame's parameters and local variables.
+    fn variables(&mut self, id: FrameId) -> Result<Shown, Error> {
+        let frame = self.frame(id)?;
+        let pages = Pages::of_request(self.memory());
+        let reader = self.reader().over(&pages);
+        Ok(render(&reader, reader.variables(&frame)))
+    }
+
+    /// The parameters alone, in a format.
+    fn parameters(&mut self, id: FrameId, format: Format) -> Result<Shown, Error> {
+        let frame = self.frame(id)?;
+        let mut parameters = self.reader().variables(&frame);
+        parameters.retain(|variable| variable.kind == Some(VariableKind::Parameter));
+        self.shown_as(parameters, format)
+    }
+
+    /// The static variables that a frame's function can name.
+    fn statics(&mut self, id: FrameId) -> Result<Shown, Error> {
+        let frame = self.frame(id)?;
+        Ok(self.render(self.reader().statics(&frame)))
+    }
+
+    /// A frame's registers; for the innermost one also those that frames don't keep.
+    fn frame_registers(&mut self, id: FrameId) -> Result<Vec<ShownRegister>, Error> {
+        let frame = self.frame(id)?;
+        let general = &frame.physical.registers;
+        let kernels = match frame.physical.level {
+            0 => self.live().of(id.thread),
+            _ => None,
+        };
+        let Some((kernels, extended)) = kernels else {
+            return Ok(shown::groups(general, None));
+        };
+        let extended = Extended::parse(&extended);
+        let rest = Rest {
+            flags: kernels.flags(),
+            segments: kernels.segments(),
+            extended: extended.as_ref(),
+        };
+        Ok(shown::groups(general, Some(&rest)))
+    }
+
+    /// What is below a value. `expression` is how people write the value.
+    fn children(
+        &mut self,
+        value: &Value,
+        expression: Option<&str>,
+        range: Range<u64>,
+    ) -> Result<Shown, Error> {
+        self.require_some_stopped()?;
+        let value = self.renewed(value);
+        let pages = Pages::of_request(self.memory());
+        let reader = self.reader().over(&pages);
+        let children = reader.children(&value, expression, range);
+        Ok(render(&reader, children))
+    }
+
+    /// What a line can be completed to.
+    fn completions(&mut self, line: &str, frame: Option<FrameId>) -> Result<Completions, Error> {
+        let frame = self.frame_or_current(frame)?;
+        let reader = self.reader_for(frame.id.thread);
+        Ok(eval::complete(line, &frame, &reader))
+    }
+
+    /// An expression's value, as far as it can be had without running the program.
+    fn evaluate(
+        &mut self,
+        text: &str,
+        frame: Option<FrameId>,
+    ) -> Result<(NamedValue, Rendered), Error> {
+        let frame = self.frame_or_current(frame)?;
+        let pages = Pages::of_request(self.memory());
+        let reader = self.reader_for(frame.id.thread).over(&pages);
+        let value = eval::evaluate(text, &frame, &reader)?;
+        let rendered = reader.render(&value.value);
+        Ok((value, rendered))
+    }
+
+    /// What a name stands for that is no variable: a type with its parts, or a function with its parameters. `None`: neither.
+    fn described(&mut self, name: &str, frame: Option<FrameId>) -> Result<Option<String>, Error> {
+        let frame = self.frame_or_current(frame)?;
+        let reader = self.reader_for(frame.id.thread);
+        Ok(eval::described(name, &frame, &reader))
+    }
+
+    /// As [`Inspect::evaluate`] of what may be an assignment, which is refused.
+    fn execute_post_mortem(
+        &mut self,
+        text: &str,
+        frame: Option<FrameId>,
+    ) -> Result<(NamedValue, Rendered), Error> {
+        let language = self.frame_or_current(frame)?.language;
+        match Statement::new(text, language)? {
+            Statement::Value(_) => self.evaluate_post_mortem(text, frame),
+            Statement::Assignment(_) => Err(Error::PostMortem),
+        }
+    }
+
+    /// As [`Inspect::evaluate`]; what would have to be called is named.
+    fn evaluate_post_mortem(
+        &mut self,
+        text: &str,
+        frame: Option<FrameId>,
+    ) -> Result<(NamedValue, Rendered), Error> {
+        let frame = self.frame_or_current(frame)?;
+        let reader = self.reader_for(frame.id.thread);
+        let calls = Calls::default();
+        let parsed = Parsed::calling(text, frame.language)?;
+        let found = parsed.value_with(&frame, &reader, Some(&calls));
+        if let Some(call) = calls.wanted() {
+            return Err(Error::Expression(format!(
+                "`{}` can't be called: there is no process to run it, only a core file",
+                call.name
+            )));
+        }
+        let value = found?;
+        let rendered = self.reader().render(&value.value);
+        Ok((value, rendered))
+    }
+
+    /// What a function has returned that the frame's thread was stepped out of; for the innermost frame only.
+    fn returned(&mut self, id: FrameId) -> Result<Option<(NamedValue, Rendered)>, Error> {
+        self.frame(id)?;
+        let Some((thread, value)) = self.returned_value() else {
+            return Ok(None);
+        };
+        if *thread != id.thread || id.index != 0 {
+            return Ok(None);
+        }
+        let rendered = self.reader().render(&value.value);
+        Ok(Some((value.clone(), rendered)))
+    }
+
+    /// What a thread has stopped for, with its stack.
+    fn exception(&mut self, thread: ThreadId) -> Result<Option<Exception>, Error> {
+        self.require_held(thread)?;
+        let Some(exception) = self.exception_of(thread) else {
+            return Ok(None);
+        };
+        let mut exception = Exception::clone(exception);
+        let stack = self.stack(thread, 0..MOST_FRAMES)?;
+        exception.stack_trace = Some(stack_trace(&stack));
+        // Its types are most likely where the user's code is.
+        let users = stack.frames.iter().find(|frame| frame.is_users());
+        if let Some(frame) = users.or(stack.frames.first()).map(|frame| frame.id) {
+            exception.expression = self.exception_expression(frame, 0);
+            for (inner, cause) in exception.inner.iter_mut().zip(1..) {
+                inner.expression = self.exception_expression(frame, cause);
+            }
+        }
+        Ok(Some(exception))
+    }
+
+    /// An expression for what a frame's thread has stopped for, where that has a value.
+    fn exception_expression(&mut self, frame: FrameId, cause: usize) -> Option<String> {
+        let expression = match cause {
+            0 => "$exception".to_owned(),
+            cause => format!("$exception{cause}"),
+        };
+        self.evaluate(&expression, Some(frame)).ok()?;
+        Some(expression)
+    }
+
+    /// Reads memory as far as it can be read from `address` on.
+    fn read_memory(&self, address: Address, length: usize) -> MemoryRead {
+        let length = length.min(MOST_MEMORY);
+        let mut bytes = vec![0; length];
+        let count = self.memory().read_some(address, &mut bytes);
+        bytes.truncate(count);
+        let unreadable = match (length - count) as u64 {
+            0 => 0,
+            rest => self.unreadable(address.0.saturating_add(count as u64), rest),
+        };
+        MemoryRead { bytes, unreadable }
+    }
+
+    /// How many of the `length` bytes from an unreadable one on can't be read until one can.
+    fn unreadable(&self, from: u64, length: u64) -> u64 {
+        let mappings = self.mappings();
+        let behind = mappings.iter().filter(|mapping| mapping.start > from);
+        let readable = behind
+            .take(MOST_TRIES)
+            .find(|mapping| self.memory().read(Address(mapping.start), &mut [0]).is_ok());
+        readable.map_or(length, |mapping| length.min(mapping.start - from))
+    }
+
+    /// The instructions of a window.
+    fn disassemble(&self, window: &Window) -> Vec<Instruction> {
+        disassembly::disassemble(window, self.modules(), self.memory())
+    }
+
+    /// The instructions of a range.
+    fn disassemble_range(&self, range: Range<Address>) -> Vec<Instruction> {
+        disassembly::disassemble_range(range, self.modules(), self.memory())
+    }
+
+    /// The function around an address, or what else is known to belong together there.
+    fn code_around(&self, address: Address) -> Option<Range<Address>> {
+        disassembly::code_around(address, self.modules())
+    }
+}
+
+fn stack_trace(stack: &Stack) -> StackTrace {
+    let frame = |frame: &Frame| TraceFrame {
+        function: match &frame.function {
+            Some(name) => name.clone(),
+            None => frame.physical.pc.to_string(),
+        },
+        position: frame
+            .position
+            .as_ref()
+            .map(|at| (Arc::clone(&at.file), at.line)),
+        module: frame.physical.module.as_ref().and_then(|module| {
+            let name = module.module.path().file_name()?;
+            Some(name.to_string_lossy().into_owned())
+        }),
+        in_library: frame.in_library(),
+    };
+    StackTrace {
+        frames: stack.frames.iter().map(frame).collect(),
+        complete: stack.total == Some(stack.frames.len()),
+    }
+}

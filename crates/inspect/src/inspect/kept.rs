@@ -1,0 +1,458 @@
+//! Values that are looked at after the program has run on.
+//!
+//! A value is a place in memory and a type, and both outlive a stop; what may end is what was at the place. So a kept value notes where
+//! it was found: in which call's frame, in which module's image, on the heap; and what its line was. Before its children are read in a
+//! later stop, that is held against what is there now, and where it has ended, the reason is the answer. What stands for something else, a pointer
+//! or an owner, and what is in registers is kept as the bytes that it had: its children are those of the line that was shown.
+//!
+//! A later call of the same function from the same place, with its frame at the same address, is not told from the call that had the value. Its
+//! line is, where it is another.
+
+use super::{Inspect, Shown, render};
+use crate::frame::{Frame, FrameId, HeldFrame, PhysicalFrame, callers};
+use crate::modules::Modules;
+use crate::pages::Pages;
+use crate::values::{Contents, Format, NamedValue, Reader, Rendered, Value};
+use crate::{Address, Error, ThreadId};
+use dapple_arch::Memory;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How far above a thread's stack pointer its stack is taken to reach at most.
+const LARGEST_STACK: u64 = 64 << 20;
+/// How many frames are looked through for the one that an address is in.
+const MOST_FRAMES: usize = 100_000;
+/// As that, while the thread's breakpoint has it for a moment only.
+const FEW_FRAMES: usize = 64;
+/// Below the stack pointer, what a function that calls none may use without moving it.
+const RED_ZONE: u64 = 128;
+
+/// A value, kept beyond the stop that it was found in.
+#[derive(Debug, Clone)]
+pub struct KeptValue(Arc<Kept>);
+
+impl PartialEq for KeptValue {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for KeptValue {}
+
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// As it was found.
+    named: NamedValue,
+    /// What its children are read from in later stops.
+    lasting: Value,
+    /// Where it was found.
+    frame: FrameId,
+    /// Where its memory is, and that of what it leads to.
+    places: Vec<Address>,
+    homes: Vec<Home>,
+    rendered: Rendered,
+    /// Its line has what pointers point to, and what was freed.
+    is_full: bool,
+    /// What it is of was freed already.
+    freed: bool,
+    /// The stop; `None`: it was found while the program ran.
+    stop: Option<u64>,
+}
+
+/// What a value's memory belongs to and ends with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// A function's call.
+    Call(Call),
+    /// A module's image.
+    Module(u64),
+}
+
+/// A call, by its frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Call {
+    thread: ThreadId,
+    cfa: Address,
+    /// The module of the function, and where the function begins in that.
+    function: Option<(u64, u64)>,
+    /// Its name.
+    name: Option<String>,
+    return_address: Option<u64>,
+}
+
+impl Call {
+    fn of(thread: ThreadId, frame: &PhysicalFrame, memory: &dyn Memory) -> Option<Call> {
+        let cfa = frame.cfa?;
+        let found = frame.module.as_ref().and_then(|loaded| {
+            let function = loaded.module.function_at(loaded.to_file(frame.lookup))?;
+            let start = function.entry.0;
+            Some(((loaded.id, start), function.name.clone()))
+        });
+        let (function, name) = found.unzip();
+        Some(Call {
+            thread,
+            cfa,
+            function,
+            name,
+            return_address: memory.read_u64(cfa.offset(-8)).ok(),
+        })
+    }
+}
+
+/// What is found when a kept value is looked into.
+#[derive(Debug)]
+pub struct Opened {
+    /// Its children, and those of them kept that have children themselves.
+    pub children: Vec<(NamedValue, Rendered, Option<KeptValue>)>,
+    /// The frame that they were found in, while its stop lasts.
+    pub frame: Option<FrameId>,
+    /// What its line is now, where that isn't what it was.
+    pub now: Option<String>,
+}
+
+impl KeptValue {
+    /// As it was found.
+    pub fn named(&self) -> &NamedValue {
+        &self.0.named
+    }
+
+    /// How it was shown.
+    pub fn rendered(&self) -> &Rendered {
+        &self.0.rendered
+    }
+
+    /// About how many bytes it takes.
+    pub fn size(&self) -> usize {
+        let bytes = |value: &Value| match &value.contents {
+            Contents::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        };
+        let kept = &*self.0;
+        size_of::<Kept>()
+            + bytes(&kept.named.value)
+            + bytes(&kept.lasting)
+            + kept.rendered.text.len()
+    }
+
+    /// Keeps a value that a thread's breakpoint has written; `None`: it has no children.
+    pub fn logged(
+        named: NamedValue,
+        rendered: Rendered,
+        frame: &Frame,
+        reader: &Reader<'_>,
+    ) -> Option<KeptValue> {
+        if !has_children(&rendered) {
+            return None;
+        }
+        let thread = frame.id.thread;
+        let call = |address: Address| {
+            if !is_on_stack(address, &frame.physical) {
+                return None;
+            }
+            let inner = std::iter::once(PhysicalFrame::clone(&frame.physical));
+            let outer = callers(frame, reader.modules, reader.memory);
+            let mut all = inner.chain(outer).take(FEW_FRAMES);
+            let found = all.find(|one| has(one, address))?;
+            Call::of(thread, &found, reader.memory)
+        };
+        let lasting = lasting(&named.value, reader);
+        let places = places(&lasting, &rendered, reader.memory);
+        Some(KeptValue(Arc::new(Kept {
+            homes: homes(&places, reader.modules, call),
+            named,
+            lasting,
+            frame: frame.id,
+            places,
+            rendered,
+            is_full: false,
+            freed: false,
+            stop: None,
+        })))
+    }
+}
+
+fn has_children(rendered: &Rendered) -> bool {
+    rendered.named > 0 || rendered.indexed > 0
+}
+
+/// Whether an address is where a thread's stack may be, by the innermost frame.
+fn is_on_stack(address: Address, innermost: &PhysicalFrame) -> bool {
+    let pointer = innermost.registers.sp().unwrap_or_default().0;
+    let lowest = pointer.saturating_sub(RED_ZONE);
+    (lowest..pointer.saturating_add(LARGEST_STACK)).contains(&address.0)
+}
+
+/// Whether an address is in a frame or further in.
+fn has(frame: &PhysicalFrame, address: Address) -> bool {
+    frame.cfa.is_some_and(|cfa| cfa > address)
+}
+
+/// What a value's children are read from once the program has run on.
+fn lasting(value: &Value, reader: &Reader<'_>) -> Value {
+    let stands_for_another = || reader.leads_elsewhere(value);
+    let is_kept = match &value.contents {
+        Contents::Pieces(..) => true,
+        Contents::Memory(_) => stands_for_another(),
+        _ => false,
+    };
+    let bytes = is_kept.then(|| reader.all_bytes(value)).flatten();
+    match bytes {
+        Some(bytes) => Value {
+            contents: Contents::Bytes(bytes.into()),
+            ..value.clone()
+        },
+        None => value.clone(),
+    }
+}
+
+/// What the memory of a value belongs to.
+fn homes(
+    places: &[Address],
+    modules: &Modules,
+    mut call: impl FnMut(Address) -> Option<Call>,
+) -> Vec<Home> {
+    let mut homes = Vec::new();
+    for address in places {
+        let module = modules.at(*address).map(|module| Home::Module(module.id));
+        let home = module.or_else(|| call(*address).map(Home::Call));
+        homes.extend(home.filter(|home| !homes.contains(home)));
+    }
+    homes
+}
+
+/// Where the memory of a value is, and that of what it leads to, as far as there is any.
+fn places(value: &Value, rendered: &Rendered, memory: &dyn Memory) -> Vec<Address> {
+    let own = value.contents.address();
+    let other = rendered.memory.filter(|to| Some(*to) != own);
+    let all = own.into_iter().chain(other);
+    all.filter(|address| memory.read(*address, &mut [0]).is_ok())
+        .collect()
+}
+
+/// What a later stop finds of a call.
+enum Found {
+    Alive,
+    Ended,
+    /// The stack can't be followed that far.
+    Unknown,
+}
+
+/// Keeping values, and looking into those that were kept.
+pub trait Keeping: Inspect {
+    /// Keeps a value that a frame's expression has; `None`: it has no children.
+    fn keep(
+        &mut self,
+        named: NamedValue,
+        rendered: Rendered,
+        frame: Option<FrameId>,
+    ) -> Result<Option<KeptValue>, Error> {
+        let frame = self.frame_or_current(frame)?;
+        Ok(self.keep_in(named, rendered, frame.id))
+    }
+
+    /// As [`Keeping::keep`], of a value that belongs to this frame.
+    fn keep_in(
+        &mut self,
+        named: NamedValue,
+        rendered: Rendered,
+        frame: FrameId,
+    ) -> Option<KeptValue> {
+        if !has_children(&rendered) {
+            return None;
+        }
+        let reader = self.reader();
+        let lasting = lasting(&named.value, &reader);
+        let places = places(&lasting, &rendered, self.memory());
+        let freed = self.is_any_freed(&places);
+        let mut homes = Vec::new();
+        for address in &places {
+            let module = self.modules().at(*address).map(|module| module.id);
+            let home = match module {
+                Some(module) => Some(Home::Module(module)),
+                None => self.call_with(frame.thread, *address).map(Home::Call),
+            };
+            homes.extend(home.filter(|home| !homes.contains(home)));
+        }
+        Some(KeptValue(Arc::new(Kept {
+            named,
+            lasting,
+            frame,
+            places,
+            homes,
+            rendered,
+            is_full: true,
+            freed,
+            stop: Some(self.stop_number()),
+        })))
+    }
+
+    /// Children of a kept value, in the stop that it was found in or a later one.
+    fn open_kept(
+        &mut self,
+        kept: &KeptValue,
+        range: Range<u64>,
+        format: Option<Format>,
+    ) -> Result<Opened, Error> {
+        self.require_some_stopped()?;
+        let it = &*kept.0;
+        let is_same_stop = it.stop == Some(self.stop_number());
+        let (named, now) = match is_same_stop {
+            true => (it.named.clone(), None),
+            false => {
+                self.require_there(it)?;
+                let named = NamedValue {
+                    value: it.lasting.clone(),
+                    expression: None,
+                    ..it.named.clone()
+                };
+                (named, self.line_now(it))
+            }
+        };
+        let mut value = named.value;
+        if let Some(format) = format
+            && value.format == Format::Natural
+        {
+            value.format = format;
+        }
+        let expression = named.expression.as_deref();
+        let children = match is_same_stop {
+            true => self.children(&value, expression, range)?,
+            false => self.children_as_they_are(&value, range),
+        };
+        let keep = |(named, rendered): (NamedValue, Rendered)| {
+            let kept = self.keep_in(named.clone(), rendered.clone(), it.frame);
+            (named, rendered, kept)
+        };
+        Ok(Opened {
+            frame: is_same_stop.then_some(it.frame),
+            children: children.into_iter().map(keep).collect(),
+            now,
+        })
+    }
+}
+
+impl<T: Inspect + ?Sized> Keeping for T {}
+
+/// Finding again what was kept.
+trait Finding: Inspect {
+    /// The call that an address is in the frame of.
+    fn call_with(&mut self, thread: ThreadId, address: Address) -> Option<Call> {
+        self.follow(thread).ok()?;
+        for level in 0..MOST_FRAMES {
+            let frame = self.physical_frame(thread, level)?;
+            if level == 0 && !is_on_stack(address, &frame) {
+                return None;
+            }
+            if has(&frame, address) {
+                return Call::of(thread, &frame, self.memory());
+            }
+        }
+        None
+    }
+
+    fn physical_frame(&mut self, thread: ThreadId, level: usize) -> Option<HeldFrame> {
+        let stacks = self.stacks();
+        let stack = stacks.followed.get_mut(&thread)?;
+        stack.physical_at(level, stacks.modules, stacks.memory)
+    }
+
+    /// Whether some of these were freed.
+    fn is_any_freed(&self, places: &[Address]) -> bool {
+        let reader = self.reader();
+        places.iter().any(|address| reader.is_freed(address.0))
+    }
+
+    /// As [`Inspect::children`]; registers of a frame stay those that were kept.
+    fn children_as_they_are(&self, value: &Value, range: Range<u64>) -> Shown {
+        let pages = Pages::of_request(self.memory());
+        let reader = self.reader().over(&pages);
+        let children = reader.children(value, None, range);
+        render(&reader, children)
+    }
+
+    /// What a value's line is now, where that is another.
+    fn line_now(&self, kept: &Kept) -> Option<String> {
+        let full = self.reader();
+        let reader = Reader {
+            has_pointees: kept.is_full && full.has_pointees,
+            looks_at_heap: kept.is_full,
+            ..full
+        };
+        let now = reader.render(&kept.lasting).text;
+        (now != kept.rendered.text).then_some(now)
+    }
+
+    /// Whether what a value was of is still there.
+    ///
+    /// # Errors
+    /// Why it isn't.
+    fn require_there(&mut self, kept: &Kept) -> Result<(), Error> {
+        for home in &kept.homes {
+            match home {
+                Home::Module(id) => {
+                    if !self.modules().iter().any(|module| module.id == *id) {
+                        return Err(Error::Refused(
+                            "the library that has this value was unloaded".into(),
+                        ));
+                    }
+                }
+                Home::Call(call) => self.require_call(call)?,
+            }
+        }
+        for address in &kept.places {
+            if self.memory().read(*address, &mut [0]).is_err() {
+                return Err(Error::Refused(format!(
+                    "this value is no longer readable at {address}"
+                )));
+            }
+        }
+        if !kept.freed && self.is_any_freed(&kept.places) {
+            return Err(Error::Refused(
+                "the memory of this value has been freed since it was shown".into(),
+            ));
+        }
+        Ok(())
+    }
+
+    fn require_call(&mut self, call: &Call) -> Result<(), Error> {
+        match self.follow(call.thread) {
+            Ok(()) => {}
+            Err(Error::NoSuchThread(thread)) => {
+                return Err(Error::Refused(format!(
+                    "this value was in a frame of thread {thread}, which has ended"
+                )));
+            }
+            Err(error) => return Err(error),
+        }
+        match self.find_call(call) {
+            Found::Alive | Found::Unknown => Ok(()),
+            Found::Ended => Err(Error::Refused(match &call.name {
+                Some(name) => format!("the frame of this value has ended: `{name}` has returned"),
+                None => "the frame of this value has ended".to_owned(),
+            })),
+        }
+    }
+
+    fn find_call(&mut self, call: &Call) -> Found {
+        for level in 0..MOST_FRAMES {
+            let Some(frame) = self.physical_frame(call.thread, level) else {
+                // The outermost frame may have none.
+                return Found::Ended;
+            };
+            match frame.cfa {
+                Some(cfa) if cfa > call.cfa => return Found::Ended,
+                Some(cfa) if cfa == call.cfa => {
+                    let now = Call::of(call.thread, &frame, self.memory());
+                    return match now.as_ref() == Some(call) {
+                        true => Found::Alive,
+                        false => Found::Ended,
+                    };
+                }
+                _ => {}
+            }
+        }
+        Found::Unknown
+    }
+}
+
+impl<T: Inspect + ?Sized> Finding for T {}

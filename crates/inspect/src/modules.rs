@@ -1,0 +1,352 @@
+//! The modules mapped into the debuggee.
+
+use crate::Address;
+use crate::heap::Heap;
+use crate::natvis::Presentation;
+use crate::values::halts::Halts;
+use dapple_symbols::functions::Language;
+pub use dapple_symbols::indexing::IndexState;
+pub use dapple_symbols::module::DebugInfo;
+use dapple_symbols::module::ModuleKind;
+use dapple_symbols::{FileAddress, Module};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// The name of the kernel's module.
+pub const VDSO: &str = "[vdso]";
+
+/// The names of the functions that jump: setjmp(3), and what `_FORTIFY_SOURCE` makes of them.
+const JUMPS: [&str; 4] = ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"];
+
+/// A module at its place in the debuggee. Cheap to clone behind [`Arc`].
+#[derive(Debug)]
+pub struct LoadedModule {
+    /// Never reused in a session, from 1.
+    pub id: u64,
+    /// Its facts.
+    pub module: Arc<Module>,
+    /// What to add to a file address (wrapping).
+    pub bias: u64,
+    /// The dynamic linker's `link_map` for it, where known.
+    pub link_map: Option<Address>,
+    /// As [`LoadedModule::landing_hook`], once it was asked for.
+    hook: OnceLock<Option<Address>>,
+    /// As [`LoadedModule::jump_hooks`].
+    jumps: OnceLock<Vec<Address>>,
+    /// As [`LoadedModule::tls_fields`].
+    tls_fields: OnceLock<Option<TlsFields>>,
+    /// How many of its problems were looked at.
+    warnings: AtomicUsize,
+    /// The user has written into its code.
+    changed: AtomicBool,
+}
+
+/// Offsets of fields of the dynamic linker, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TlsFields {
+    /// In a `link_map`, the module's number among those with thread-local variables.
+    pub number: u32,
+    /// In `_rtld_global`, the list of them by number.
+    pub slots: Option<u32>,
+}
+
+impl LoadedModule {
+    /// A module with a place in the debuggee.
+    pub fn new(id: u64, module: Arc<Module>, bias: u64, link_map: Option<Address>) -> LoadedModule {
+        LoadedModule {
+            id,
+            module,
+            bias,
+            link_map,
+            hook: OnceLock::new(),
+            jumps: OnceLock::new(),
+            tls_fields: OnceLock::new(),
+            warnings: AtomicUsize::new(0),
+            changed: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether `count` of its problems were looked at; from now on they are.
+    pub fn warnings_seen(&self, count: usize) -> bool {
+        self.warnings.swap(count, Ordering::Relaxed) == count
+    }
+
+    /// Where this module is told by a language's runtime at which address a frame takes a thrown exception:
+    /// `_Unwind_SetIP(context, address)` (Itanium C++ ABI, exception handling, 1.6.3). C++ and Rust throw by the same unwinder:
+    /// a library of its own, or part of a program that is linked statically.
+    pub fn landing_hook(&self) -> Option<Address> {
+        *self.hook.get_or_init(|| {
+            let name = self.module.path().file_name()?.to_string_lossy();
+            let is_library = name.starts_with("libgcc_s.") || name.starts_with("libunwind.");
+            let is_static = self.module.kind() != ModuleKind::SharedObject
+                && self.module.interpreter().is_none();
+            if !is_library && !is_static {
+                return None;
+            }
+            let symbol = self.module.symbol_named("_Unwind_SetIP")?;
+            Some(self.to_process(symbol.address))
+        })
+    }
+
+    /// The functions of the C library that take a thread to where it was when a `jmp_buf` was filled, where this module has them.
+    pub fn jump_hooks(&self) -> &[Address] {
+        self.jumps.get_or_init(|| {
+            let name = self.module.path().file_name().unwrap_or_default();
+            let name = name.to_string_lossy();
+            let is_library = name.starts_with("libc.") || name.starts_with("ld-musl");
+            let is_static = self.module.kind() != ModuleKind::SharedObject
+                && self.module.interpreter().is_none();
+            if !is_library && !is_static {
+                return Vec::new();
+            }
+            let symbols = JUMPS
+                .iter()
+                .filter_map(|name| self.module.symbol_named(name));
+            let mut hooks: Vec<_> = symbols.map(|s| self.to_process(s.address)).collect();
+            hooks.sort();
+            hooks.dedup();
+            hooks
+        })
+    }
+
+    /// Where the dynamic linker keeps what it knows of thread-local variables, where this module is the C library that says so
+    /// (glibc's `nptl_db`).
+    pub(crate) fn tls_fields(&self) -> Option<TlsFields> {
+        *self.tls_fields.get_or_init(|| {
+            let name = self.module.path().file_name()?.to_string_lossy();
+            if !name.starts_with("libc.") && !name.starts_with("libpthread.") {
+                return None;
+            }
+            // Three words: a field's bits, how many there are, and its offset.
+            let field = |name: &str| {
+                let symbol = self.module.symbol_named(&format!("_thread_db_{name}"))?;
+                let words = self.module.bytes_at(symbol.address, 12);
+                let word =
+                    |at: usize| Some(u32::from_le_bytes(words.get(at..at + 4)?.try_into().ok()?));
+                (word(0)? == 64 && word(4)? == 1).then(|| word(8))?
+            };
+            Some(TlsFields {
+                number: field("link_map_l_tls_modid")?,
+                slots: field("rtld_global__dl_tls_dtv_slotinfo_list"),
+            })
+        })
+    }
+
+    /// The dynamic linker's own variables (`_rtld_global` of glibc's), where this module is it.
+    pub(crate) fn dynamic_linkers_state(&self) -> Option<Address> {
+        let name = self.module.path().file_name()?.to_string_lossy();
+        let is_linker = name.starts_with("ld-linux") || name.starts_with("ld-2.");
+        let symbol = is_linker.then(|| self.module.symbol_named("_rtld_global"))??;
+        Some(self.to_process(symbol.address))
+    }
+
+    /// Whether it is a library with the debug information that its distribution keeps: its code isn't the user's.
+    pub fn is_distributions(&self) -> bool {
+        self.module.kind() == ModuleKind::SharedObject && self.module.has_detached_debug_info()
+    }
+
+    /// Whether it is the kernel's, which is in no file (vdso(7)).
+    pub fn is_vdso(&self) -> bool {
+        self.module.path() == Path::new(VDSO)
+    }
+
+    /// The file address of `address`.
+    pub fn to_file(&self, address: Address) -> FileAddress {
+        FileAddress(address.0.wrapping_sub(self.bias))
+    }
+
+    /// The process address of `address`.
+    pub fn to_process(&self, address: FileAddress) -> Address {
+        Address(address.0.wrapping_add(self.bias))
+    }
+
+    /// Whether one of its segments covers `address`.
+    pub fn contains(&self, address: Address) -> bool {
+        let file = self.to_file(address).0;
+        self.module
+            .segments()
+            .iter()
+            .any(|s| file.wrapping_sub(s.address.0) < s.size)
+    }
+
+    /// Whether code of its may be at `address`.
+    pub fn has_code_at(&self, address: Address) -> bool {
+        let file = self.to_file(address).0;
+        let mut segments = self.module.segments().iter();
+        segments.any(|s| s.executable && file.wrapping_sub(s.address.0) < s.size)
+    }
+
+    /// Whether any of a range may be code of its.
+    pub fn has_code_in(&self, range: Range<Address>) -> bool {
+        let mut segments = self.module.segments().iter();
+        segments.any(|s| {
+            let start = self.to_process(s.address).0;
+            let end = start.saturating_add(s.size);
+            s.executable && range.start.0 < end && start < range.end.0
+        })
+    }
+
+    /// Its code in memory is no longer that of its file.
+    pub fn code_was_changed(&self) {
+        self.changed.store(true, Ordering::Relaxed);
+    }
+
+    /// Up to `length` bytes of its code as its file has it; none where there are none, or memory has other code by now.
+    pub fn code_in_file(&self, address: FileAddress, length: usize) -> &[u8] {
+        match self.changed.load(Ordering::Relaxed) {
+            true => &[],
+            false => self.module.bytes_at(address, length),
+        }
+    }
+
+    /// The lowest and one past the highest address of its segments.
+    pub fn bounds(&self) -> (Address, Address) {
+        let segments = self.module.segments();
+        let low = segments.iter().map(|s| s.address).min().unwrap_or_default();
+        let end = |s: &dapple_symbols::module::Segment| s.address.0.saturating_add(s.size);
+        let high = segments.iter().map(end).max().unwrap_or_default();
+        (self.to_process(low), self.to_process(FileAddress(high)))
+    }
+
+    /// What a list tells of it. The units of a distribution's debug information aren't read for it: most are compressed.
+    pub fn details(&self) -> ModuleDetails {
+        let module = &self.module;
+        let has_units = module.debug_info() == DebugInfo::Dwarf;
+        let main = match has_units && !self.is_distributions() {
+            true => module.main_unit(),
+            false => None,
+        };
+        let sections = module.debug_sections();
+        let sections = sections.iter().filter(|section| {
+            let name = section.name.as_str();
+            name.starts_with(".debug_") || name.starts_with(".zdebug_")
+        });
+        let own = || has_units.then(|| module.path().to_owned());
+        ModuleDetails {
+            info: self.info(),
+            build_id: module
+                .build_id()
+                .map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()),
+            language: main.as_ref().map(|unit| unit.language),
+            compiler: main
+                .map(|unit| unit.producer)
+                .filter(|name| !name.is_empty()),
+            debug_info_size: sections.map(|section| section.file_size).sum(),
+            debug_file: module.debug_file().or_else(own),
+            index: module.index_state(),
+        }
+    }
+
+    /// What is told of it.
+    pub fn info(&self) -> ModuleInfo {
+        ModuleInfo {
+            id: self.id,
+            path: self.module.path().to_owned(),
+            range: self.bounds(),
+            debug_info: self.module.debug_info(),
+        }
+    }
+}
+
+/// What a list of modules tells of one, besides what an event does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModuleDetails {
+    /// What an event tells.
+    pub info: ModuleInfo,
+    /// The build id in hexadecimal digits; `None`: it has none.
+    pub build_id: Option<String>,
+    /// The language of its main unit: the one of `main`, or else the first.
+    pub language: Option<Language>,
+    /// The compiler of that unit, with its switches where it records them.
+    pub compiler: Option<String>,
+    /// How many bytes its sections of debug information have in their files.
+    pub debug_info_size: u64,
+    /// The file that has its debug information; `None`: there is none.
+    pub debug_file: Option<PathBuf>,
+    /// Whether it has an index.
+    pub index: IndexState,
+}
+
+/// The loaded modules. Cloning shares them.
+#[derive(Debug, Clone, Default)]
+pub struct Modules {
+    loaded: Vec<Arc<LoadedModule>>,
+    version: u64,
+    presentation: Arc<Presentation>,
+    heap: Arc<Heap>,
+    halts: Arc<Halts>,
+}
+
+/// Where [`Modules::version`] comes from.
+static VERSIONS: AtomicU64 = AtomicU64::new(1);
+
+impl Modules {
+    /// The module that covers `address`.
+    pub fn at(&self, address: Address) -> Option<&Arc<LoadedModule>> {
+        self.loaded.iter().find(|m| m.contains(address))
+    }
+
+    /// All of them, the program first.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<LoadedModule>> {
+        self.loaded.iter()
+    }
+
+    /// How the user wants their types shown.
+    pub fn presentation(&self) -> &Presentation {
+        &self.presentation
+    }
+
+    /// What is known of the process's heap.
+    pub(crate) fn heap(&self) -> &Heap {
+        &self.heap
+    }
+
+    /// Where walks through containers have ended.
+    pub(crate) fn halts(&self) -> &Halts {
+        &self.halts
+    }
+
+    /// Adds a module.
+    pub fn push(&mut self, module: Arc<LoadedModule>) {
+        self.loaded.push(module);
+        self.changed();
+    }
+
+    /// Puts `module` in the place of the one with its id.
+    pub fn replace(&mut self, module: Arc<LoadedModule>) {
+        if let Some(old) = self.loaded.iter_mut().find(|m| m.id == module.id) {
+            *old = module;
+        }
+        self.changed();
+    }
+
+    /// Keeps the modules for which `keep` says so.
+    pub fn retain(&mut self, keep: impl FnMut(&Arc<LoadedModule>) -> bool) {
+        self.loaded.retain(keep);
+        self.changed();
+    }
+
+    /// Another number for each set of modules there ever was; 0: none.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    fn changed(&mut self) {
+        self.version = VERSIONS.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// What is told of a module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModuleInfo {
+    /// As [`LoadedModule::id`].
+    pub id: u64,
+    /// Its path.
+    pub path: PathBuf,
+    /// The lowest and one past the highest address of its segments.
+    pub range: (Address, Address),
+    /// What debug information it has.
+    pub debug_info: DebugInfo,
+}

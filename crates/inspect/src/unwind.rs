@@ -1,0 +1,336 @@
+//! From one frame to its caller.
+//!
+//! Responsible for recovering a caller's registers, by call frame information where a module has it and by looking at the
+//! stack where it has none. Not responsible for names or lines: that is [`crate::frame`]. The rule that keeps it from looping
+//! on garbage is that canonical frame addresses grow, except over a signal trampoline, whose handler may have had a stack
+//! of its own.
+
+use crate::Address;
+use crate::frame::{PhysicalFrame, Unsaved};
+use crate::modules::{LoadedModule, Modules};
+use dapple_arch::Memory;
+use dapple_arch::abi::is_callee_saved;
+use dapple_arch::registers::{FS_BASE, RIP, RSP, Registers};
+use dapple_symbols::cfi::{CfaRule, RegisterRule, UnwindRules};
+use dapple_symbols::location::{LocationContext, evaluate_cfi};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+mod fallback;
+mod tls;
+
+/// How many frames a stack is followed for: an 8 MiB stack of the smallest frames that recursion makes.
+pub const MAX_FRAMES: usize = 300_000;
+
+/// The innermost frame of a thread with these registers.
+pub fn innermost(registers: Registers, modules: &Modules, memory: &dyn Memory) -> PhysicalFrame {
+    let pc = registers.pc().unwrap_or_default();
+    complete(0, registers, pc, pc, modules, memory)
+}
+
+/// The innermost frames of a thread with these registers, `most` of them.
+pub fn frames(
+    registers: Registers,
+    modules: &Modules,
+    memory: &dyn Memory,
+    most: usize,
+) -> Vec<PhysicalFrame> {
+    let first = innermost(registers, modules, memory);
+    let next = |frame: &PhysicalFrame| caller(frame, modules, memory);
+    std::iter::successors(Some(first), next)
+        .take(most)
+        .collect()
+}
+
+/// The caller's frame; `None` at the end of the stack or where it can't be followed (never loops: the CFA must grow).
+pub fn caller(
+    frame: &PhysicalFrame,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> Option<PhysicalFrame> {
+    if frame.level + 1 >= MAX_FRAMES {
+        return None;
+    }
+    let cfa = frame.cfa?;
+    let (registers, unsaved) = match find_rules(frame.lookup, modules) {
+        Some(rules) => (
+            by_rules(frame, cfa, &rules, modules, memory)?,
+            unsaved_by(frame, &rules),
+        ),
+        None => (fallback::find(frame, modules, memory)?.1, None),
+    };
+    let pc = registers.pc().filter(|pc| pc.0 != 0)?;
+    // A trampoline isn't called: it is returned to, and what precedes it belongs to somebody else.
+    let interrupted = frame.signal_trampoline;
+    let trampoline = is_trampoline(pc, modules, memory);
+    let lookup = if interrupted || trampoline {
+        pc
+    } else {
+        pc.offset(-1)
+    };
+    let mut next = complete(frame.level + 1, registers, pc, lookup, modules, memory);
+    next.unsaved = unsaved;
+    // A trampoline's is the stack pointer of what was interrupted.
+    let other_stack = interrupted || next.signal_trampoline;
+    if !other_stack && next.cfa.is_some_and(|next| next <= cfa) {
+        // The address is good, what lies beyond it isn't.
+        next.cfa = None;
+    }
+    Some(next)
+}
+
+fn complete(
+    level: usize,
+    registers: Registers,
+    pc: Address,
+    lookup: Address,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> PhysicalFrame {
+    let rules = find_rules(lookup, modules);
+    let mut frame = PhysicalFrame {
+        level,
+        pc,
+        lookup,
+        registers,
+        cfa: None,
+        module: modules.at(lookup).cloned(),
+        vectors: None,
+        unsaved: None,
+        signal_trampoline: rules.as_ref().is_some_and(|r| r.signal_frame)
+            || (rules.is_none() && fallback::is_sigreturn(pc, memory)),
+    };
+    frame.cfa = match &rules {
+        Some(rules) => cfa_by_rules(&frame, rules, modules, memory),
+        None => fallback::find(&frame, modules, memory).map(|(cfa, _)| cfa),
+    };
+    frame
+}
+
+fn find_rules(lookup: Address, modules: &Modules) -> Option<Arc<UnwindRules>> {
+    let module = modules.at(lookup)?;
+    module
+        .module
+        .unwind_rules(module.to_file(lookup))
+        .ok()
+        .flatten()
+}
+
+fn is_trampoline(pc: Address, modules: &Modules, memory: &dyn Memory) -> bool {
+    match find_rules(pc, modules) {
+        Some(rules) => rules.signal_frame,
+        None => fallback::is_sigreturn(pc, memory),
+    }
+}
+
+fn cfa_by_rules(
+    frame: &PhysicalFrame,
+    rules: &UnwindRules,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> Option<Address> {
+    let cfa = match &rules.cfa {
+        CfaRule::RegisterOffset(register, offset) => frame
+            .registers
+            .get(*register)
+            .map(|value| value.wrapping_add_signed(*offset)),
+        CfaRule::Expression(expression) => {
+            let context = FrameContext::new(frame, modules, memory);
+            evaluate_cfi(expression, None, &context).ok()
+        }
+    };
+    cfa.filter(|cfa| *cfa != 0).map(Address)
+}
+
+/// What a frame leaves in the registers that are nobody's to save. The frames of a deep recursion share it.
+fn unsaved_by(frame: &PhysicalFrame, rules: &UnwindRules) -> Option<Arc<Unsaved>> {
+    if frame.signal_trampoline {
+        return None;
+    }
+    let before = frame.unsaved.as_ref();
+    let mut registers = Registers::default();
+    for register in (0..RIP).filter(|&register| register != RSP && !is_callee_saved(register)) {
+        let saved = |(number, rule): &(u16, RegisterRule)| {
+            *number == register && *rule != RegisterRule::SameValue
+        };
+        if !rules.registers.iter().any(saved) {
+            let kept = frame.registers.get(register);
+            registers.set(register, kept.or_else(|| before?.registers.get(register)));
+        }
+    }
+    let vectors = frame.vectors.clone();
+    let vectors = vectors.or_else(|| before?.vectors.clone());
+    match before {
+        Some(before) if before.registers == registers && frame.vectors.is_none() => {
+            Some(Arc::clone(before))
+        }
+        _ => Some(Arc::new(Unsaved { registers, vectors })),
+    }
+}
+
+fn by_rules(
+    frame: &PhysicalFrame,
+    cfa: Address,
+    rules: &UnwindRules,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> Option<Registers> {
+    let context = FrameContext::new(frame, modules, memory);
+    let load = |address: u64| memory.read_u64(Address(address)).ok();
+    let recover = |rule: &RegisterRule, register: u16| match rule {
+        RegisterRule::Undefined => None,
+        RegisterRule::SameValue => frame.registers.get(register),
+        RegisterRule::Offset(offset) => load(cfa.0.wrapping_add_signed(*offset)),
+        RegisterRule::ValueOffset(offset) => Some(cfa.0.wrapping_add_signed(*offset)),
+        RegisterRule::Register(other) => frame.registers.get(*other),
+        RegisterRule::Expression(expression) => evaluate_cfi(expression, Some(cfa.0), &context)
+            .ok()
+            .and_then(load),
+        RegisterRule::ValueExpression(expression) => {
+            evaluate_cfi(expression, Some(cfa.0), &context).ok()
+        }
+    };
+
+    let mut registers = Registers::default();
+    for register in 0..RIP {
+        if is_callee_saved(register) {
+            registers.set(register, frame.registers.get(register));
+        }
+    }
+    registers.set(RSP, Some(cfa.0));
+    registers.set(FS_BASE, frame.registers.get(FS_BASE));
+    let mut return_address = None;
+    for (register, rule) in &rules.registers {
+        let value = recover(rule, *register);
+        if *register == rules.return_address {
+            return_address = value;
+        }
+        if *register < RIP {
+            registers.set(*register, value);
+        }
+    }
+    registers.set(RIP, Some(return_address?));
+    Some(registers)
+}
+
+/// Where a frame's caller finds a register again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// In the same or another register of the frame.
+    In(u16),
+    /// In memory.
+    At(Address),
+    /// Nowhere: it is computed, or lost.
+    Nowhere,
+}
+
+/// Where the caller of `frame` has one of its registers.
+pub fn kept(frame: &PhysicalFrame, register: u16, modules: &Modules, memory: &dyn Memory) -> Kept {
+    let (Some(cfa), Some(rules)) = (frame.cfa, find_rules(frame.lookup, modules)) else {
+        return Kept::Nowhere;
+    };
+    let rule = rules
+        .registers
+        .iter()
+        .find(|(number, _)| *number == register);
+    match rule.map(|(_, rule)| rule) {
+        None if is_callee_saved(register) => Kept::In(register),
+        Some(RegisterRule::SameValue) => Kept::In(register),
+        Some(RegisterRule::Register(other)) => Kept::In(*other),
+        Some(RegisterRule::Offset(offset)) => Kept::At(Address(cfa.0.wrapping_add_signed(*offset))),
+        Some(RegisterRule::Expression(expression)) => {
+            let context = FrameContext::new(frame, modules, memory);
+            match evaluate_cfi(expression, Some(cfa.0), &context) {
+                Ok(address) => Kept::At(Address(address)),
+                Err(_) => Kept::Nowhere,
+            }
+        }
+        _ => Kept::Nowhere,
+    }
+}
+
+/// A physical frame as what location expressions are evaluated against.
+pub struct FrameContext<'a> {
+    frame: Cow<'a, PhysicalFrame>,
+    /// The module whose expressions are evaluated.
+    module: Option<Arc<LoadedModule>>,
+    modules: &'a Modules,
+    memory: &'a dyn Memory,
+    fs_base: Option<u64>,
+}
+
+impl<'a> FrameContext<'a> {
+    /// The context of `frame`.
+    pub fn new(frame: &'a PhysicalFrame, modules: &'a Modules, memory: &'a dyn Memory) -> Self {
+        FrameContext {
+            frame: Cow::Borrowed(frame),
+            module: frame.module.clone(),
+            modules,
+            memory,
+            fs_base: frame.registers.get(FS_BASE),
+        }
+    }
+
+    /// The context of `frame` for expressions of `module`, such as those of another module's statics.
+    pub fn of_module(
+        frame: &'a PhysicalFrame,
+        module: &Arc<LoadedModule>,
+        modules: &'a Modules,
+        memory: &'a dyn Memory,
+    ) -> Self {
+        FrameContext {
+            module: Some(Arc::clone(module)),
+            ..FrameContext::new(frame, modules, memory)
+        }
+    }
+}
+
+impl LocationContext for FrameContext<'_> {
+    fn register(&self, register: u16) -> Option<u64> {
+        match (&self.frame.vectors, register) {
+            (Some(vectors), 17..33) => Some(vectors[usize::from(register - 17)] as u64),
+            _ => self.frame.registers.get(register),
+        }
+    }
+
+    fn unsaved_register(&self, register: u16) -> Option<u128> {
+        let unsaved = self.frame.unsaved.as_ref()?;
+        match register {
+            17..33 => Some(unsaved.vectors.as_ref()?[usize::from(register - 17)]),
+            _ => unsaved.registers.get(register).map(u128::from),
+        }
+    }
+
+    fn read(&self, address: u64, buffer: &mut [u8]) -> Result<(), u64> {
+        self.memory.read(Address(address), buffer).map_err(|a| a.0)
+    }
+
+    fn cfa(&self) -> Option<u64> {
+        self.frame.cfa.map(|cfa| cfa.0)
+    }
+
+    fn load_bias(&self) -> u64 {
+        self.module.as_ref().map_or(0, |module| module.bias)
+    }
+
+    fn thread_local(&self, offset: u64) -> Result<u64, &'static str> {
+        let module = self.module.as_deref().ok_or("no module has it")?;
+        let thread = self.fs_base.ok_or("the thread's registers are not known")?;
+        let address = tls::address(module, thread, offset, self.modules, self.memory)?;
+        Ok(address.0)
+    }
+
+    fn caller(&self) -> Option<Box<dyn LocationContext + '_>> {
+        let caller = caller(&self.frame, self.modules, self.memory)?;
+        Some(Box::new(FrameContext {
+            module: caller.module.clone(),
+            frame: Cow::Owned(caller),
+            modules: self.modules,
+            memory: self.memory,
+            fs_base: self.fs_base,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,283 @@
+//! Sizes and alignments of types, and where in a value its members are.
+
+use super::view::MAX_NESTING;
+use super::{Bits, Contents, Reader, Value, contents, cpp, rust};
+use dapple_arch::Memory;
+use dapple_symbols::location::{LocationContext, Unavailable, evaluate_cfi};
+use dapple_symbols::types::{Member, PointerKind, Type, TypeKind};
+use std::cell::Cell;
+use std::sync::Arc;
+
+/// Members looked at in one search.
+const MAX_VISITS: usize = 2000;
+
+/// What the place is computed from of what no frame has: virtual bases, statics.
+pub(super) struct Elsewhere<'a> {
+    memory: &'a dyn Memory,
+    bias: u64,
+    wants_thread: Cell<bool>,
+}
+
+impl<'a> Elsewhere<'a> {
+    pub(super) fn new(memory: &'a dyn Memory, bias: u64) -> Elsewhere<'a> {
+        Elsewhere {
+            memory,
+            bias,
+            wants_thread: Cell::new(false),
+        }
+    }
+
+    /// Whether a thread was asked for, which there is none of.
+    pub(super) fn wants_thread(&self) -> bool {
+        self.wants_thread.get()
+    }
+}
+
+impl LocationContext for Elsewhere<'_> {
+    fn register(&self, _register: u16) -> Option<u64> {
+        None
+    }
+
+    fn read(&self, address: u64, buffer: &mut [u8]) -> Result<(), u64> {
+        self.memory
+            .read(crate::Address(address), buffer)
+            .map_err(|at| at.0)
+    }
+
+    fn cfa(&self) -> Option<u64> {
+        None
+    }
+
+    fn load_bias(&self) -> u64 {
+        self.bias
+    }
+
+    fn thread_local(&self, _offset: u64) -> Result<u64, &'static str> {
+        self.wants_thread.set(true);
+        Err("it is another in each thread")
+    }
+}
+
+impl Reader<'_> {
+    /// The size of a type in bytes.
+    pub fn size_of(&self, value: &Value) -> Option<u64> {
+        self.size_within(value, MAX_NESTING)
+    }
+
+    fn size_within(&self, value: &Value, nesting: usize) -> Option<u64> {
+        let type_ = self.resolve(value)?.type_;
+        match &type_.kind {
+            TypeKind::Array {
+                element,
+                dimensions,
+            } if value.dimension > 0 || type_.size.is_none() => {
+                let element = self.size_within(
+                    &value.sibling(Some(*element), value.contents.clone()),
+                    nesting.checked_sub(1)?,
+                )?;
+                let dimensions = value.lengths.as_deref().unwrap_or(dimensions);
+                let rest = dimensions.get(usize::from(value.dimension)..)?;
+                rest.iter()
+                    .try_fold(element, |size, count| size.checked_mul((*count)?))
+            }
+            _ => type_.size.or_else(|| cpp::declared_size(&type_)),
+        }
+    }
+
+    /// Whether it is an array whose type doesn't say how long it is.
+    pub(super) fn has_unknown_length(&self, value: &Value) -> bool {
+        self.resolve(value)
+            .is_some_and(|resolved| match &resolved.type_.kind {
+                TypeKind::Array { dimensions, .. } => dimensions.contains(&None),
+                _ => false,
+            })
+    }
+
+    /// The alignment of a type, in bytes: what its parts ask for. What the source asks for besides isn't known.
+    pub(crate) fn align_of(&self, value: &Value) -> u64 {
+        self.align_within(value, MAX_NESTING)
+    }
+
+    fn align_within(&self, value: &Value, nesting: usize) -> u64 {
+        let (Some(resolved), Some(nesting)) = (self.resolve(value), nesting.checked_sub(1)) else {
+            return 1;
+        };
+        let of = |id| self.align_within(&value.sibling(Some(id), value.contents.clone()), nesting);
+        match &resolved.type_.kind {
+            TypeKind::Array { element, .. } => of(*element),
+            TypeKind::Aggregate(aggregate) => {
+                let members = aggregate.members.iter().take(64);
+                let size = resolved.type_.size.unwrap_or(0);
+                // No part asks for more than what its own size is a multiple of.
+                let most = members.map(|member| of(member.type_id)).max().unwrap_or(1);
+                if size.is_multiple_of(most) { most } else { 1 }
+            }
+            // A function pointer in parts, and 16-byte numbers.
+            TypeKind::MemberPointer { .. } => 8,
+            _ => match resolved.type_.size {
+                Some(size @ (1 | 2 | 4 | 8 | 16)) => size,
+                Some(0) | None => 1,
+                Some(_) => 8,
+            },
+        }
+    }
+
+    /// A base class without any data.
+    pub(super) fn is_empty_base(&self, member: &Member, value: &Value, depth: usize) -> bool {
+        let base = value.sibling(Some(member.type_id), Contents::Memory(crate::Address(0)));
+        match self.resolve(&base).map(|resolved| resolved.type_) {
+            Some(type_) => match &type_.kind {
+                TypeKind::Aggregate(aggregate) => {
+                    depth < 4
+                        // What is only declared may have anything.
+                        && !aggregate.declaration
+                        && aggregate.members.len() <= 16
+                        && type_.size.is_none_or(|size| size <= 1)
+                        && aggregate
+                            .members
+                            .iter()
+                            .all(|inner| inner.base && self.is_empty_base(inner, &base, depth + 1))
+                }
+                _ => false,
+            },
+            None => false,
+        }
+    }
+
+    /// A member's value.
+    pub(crate) fn member(&self, value: &Value, member: &Member) -> Value {
+        let mut field = value.sibling(Some(member.type_id), value.contents.clone());
+        if member.virtual_base {
+            field.contents = self.virtual_base(value, member);
+            return field;
+        }
+        let size = self.size_of(&field).unwrap_or(0);
+        field.contents = match member.bits {
+            None => value.contents.part(member.offset, size),
+            Some((skip, bits)) => {
+                let span = skip.saturating_add(bits).div_ceil(8).min(32);
+                let bits = Bits {
+                    storage: value.contents.part(member.offset, span),
+                    skip,
+                    count: bits,
+                };
+                let contents = self.bit_field(&field, &bits, span, size);
+                field.bits = Some(Arc::new(bits));
+                contents
+            }
+        };
+        if value.tail.is_some() {
+            rust::hand_on_tail(self, value, member, &mut field);
+        }
+        field
+    }
+
+    /// The object knows where its virtual base is.
+    fn virtual_base(&self, value: &Value, member: &Member) -> Contents {
+        let unavailable = |reason| Contents::Unavailable(reason);
+        let (Some(expression), Some(address)) = (&member.expression, value.contents.address())
+        else {
+            let why = "a virtual base of an object that is not in memory";
+            return unavailable(Unavailable::Unsupported(why.to_owned()));
+        };
+        let context = Elsewhere::new(self.memory, 0);
+        match evaluate_cfi(expression, Some(address.0), &context) {
+            Ok(address) => Contents::Memory(crate::Address(address)),
+            Err(reason) => unavailable(reason),
+        }
+    }
+
+    fn bit_field(&self, field: &Value, bits: &Bits, span: u64, size: u64) -> Contents {
+        let bytes = match self.bytes(&bits.storage, span) {
+            Ok(bytes) => bytes,
+            Err(reason) => return Contents::Unavailable(reason),
+        };
+        let (skip, bits) = (bits.skip, bits.count);
+        let mut number = contents::extract_bits(&bytes, skip, bits);
+        let is_signed = self.resolve(field).is_some_and(|resolved| {
+            use dapple_symbols::types::Encoding;
+            matches!(
+                resolved.type_.kind,
+                TypeKind::Base(Encoding::Signed | Encoding::SignedChar)
+                    | TypeKind::Enumeration { signed: true, .. }
+            )
+        });
+        if is_signed && (1..128).contains(&bits) && number >> (bits - 1) & 1 == 1 {
+            number |= u128::MAX << bits;
+        }
+        let size = usize::try_from(size).unwrap_or(16).min(16);
+        Contents::Bytes(number.to_le_bytes()[..size].into())
+    }
+
+    /// The nearest member called `name`, in the value or in its members: libraries wrap what they hold.
+    pub(crate) fn find(&self, value: &Value, name: &str) -> Option<Value> {
+        self.search(value, 8, &|member, _| member == Some(name))
+    }
+
+    /// The first pointer in a value or its members.
+    pub(crate) fn find_pointer(&self, value: &Value) -> Option<Value> {
+        self.search(value, 8, &|_, type_| {
+            matches!(type_.kind, TypeKind::Pointer(PointerKind::Pointer, _))
+        })
+    }
+
+    /// The first integer in a value or its members.
+    pub(crate) fn find_integer(&self, value: &Value) -> Option<Value> {
+        self.search(value, 8, &|_, type_| {
+            matches!(type_.kind, TypeKind::Base(_)) && type_.size.is_some_and(|size| size > 0)
+        })
+    }
+
+    /// The direct member called `name`.
+    pub(crate) fn field(&self, value: &Value, name: &str) -> Option<Value> {
+        self.search(value, 0, &|member, _| member == Some(name))
+    }
+
+    /// Searches a value itself and its members to a depth, nearer ones first.
+    pub(crate) fn search(
+        &self,
+        value: &Value,
+        depth: usize,
+        wanted: &dyn Fn(Option<&str>, &Type) -> bool,
+    ) -> Option<Value> {
+        let type_ = self.resolve(value)?.type_;
+        if wanted(None, &type_) {
+            return Some(value.clone());
+        }
+        let mut level = vec![(value.clone(), type_)];
+        let mut visits = 0;
+        for _ in 0..=depth {
+            let mut below = Vec::new();
+            let mut at = 0;
+            while let Some((value, type_)) = level.get(at).cloned() {
+                at += 1;
+                let TypeKind::Aggregate(aggregate) = &type_.kind else {
+                    continue;
+                };
+                for member in &aggregate.members {
+                    visits += 1;
+                    if visits > MAX_VISITS {
+                        return None;
+                    }
+                    let field = self.member(&value, member);
+                    let Some(resolved) = self.resolve(&field) else {
+                        continue;
+                    };
+                    if wanted(member.name.as_deref(), &resolved.type_) {
+                        return Some(field);
+                    }
+                    if matches!(resolved.type_.kind, TypeKind::Aggregate(_)) {
+                        // What is in an anonymous member is a member itself.
+                        if member.name.is_none() && !member.base {
+                            level.push((field, resolved.type_));
+                        } else {
+                            below.push((field, resolved.type_));
+                        }
+                    }
+                }
+            }
+            level = below;
+        }
+        None
+    }
+}

@@ -1,0 +1,97 @@
+//! Values that an expression makes and the program doesn't hold: the text that `trim()` leaves, the `Option` of a `checked_add`.
+
+use super::quoting::{Controls, quote_with};
+use super::view::{Field, Limit, Record, Style, View};
+use super::{Contents, Value};
+
+/// What was made.
+#[derive(Debug, Clone)]
+pub enum Made {
+    /// A text of Rust's.
+    Text {
+        /// What it says, in UTF-8.
+        text: Box<[u8]>,
+        /// Where it is, where it is a part of one in the program's memory.
+        address: Option<u64>,
+        /// Whether it is a `String`, not a `&str`.
+        is_owned: bool,
+    },
+    /// An `Option` of Rust's.
+    Option {
+        /// What is in it; `None`: nothing.
+        held: Option<Box<Value>>,
+        /// The type of what is in it, or would be.
+        of: String,
+    },
+}
+
+impl Made {
+    /// As [`super::Reader::view`].
+    pub(crate) fn view(&self, limit: Limit) -> View {
+        match self {
+            Made::Text { text, address, .. } => {
+                let most = text.len().min(limit.text);
+                let mut shown = &text[..most];
+                if let Err(error) = std::str::from_utf8(shown)
+                    && error.error_len().is_none()
+                {
+                    shown = &shown[..error.valid_up_to()];
+                }
+                let mark = limit.mark(most < text.len(), Some(text.len() as u64));
+                View::Text {
+                    text: quote_with(shown, Controls::Scalars) + &mark,
+                    address: *address,
+                }
+            }
+            Made::Option { held: None, .. } => View::Record(choice("None", Vec::new())),
+            Made::Option {
+                held: Some(held), ..
+            } => {
+                let field = Field {
+                    name: "0".to_owned(),
+                    value: (**held).clone(),
+                    base: false,
+                    artificial: false,
+                };
+                View::Record(choice("Some", vec![field]))
+            }
+        }
+    }
+
+    /// The type's name, as people write it.
+    pub(crate) fn type_name(&self) -> String {
+        match self {
+            Made::Text { is_owned: true, .. } => "String".to_owned(),
+            Made::Text { .. } => "&str".to_owned(),
+            Made::Option { of, .. } => format!("Option<{of}>"),
+        }
+    }
+}
+
+impl Contents {
+    /// Whether the program's memory and registers may change without the value changing.
+    pub fn is_computed(&self) -> bool {
+        match self {
+            Contents::Bytes(_) | Contents::Number(_) => true,
+            Contents::Made(made) => match &**made {
+                Made::Text { .. } => true,
+                Made::Option { held, .. } => {
+                    held.as_ref().is_none_or(|held| held.contents.is_computed())
+                }
+            },
+            Contents::Memory(_) | Contents::Pieces(..) | Contents::Unavailable(_) => false,
+        }
+    }
+}
+
+fn choice(name: &str, fields: Vec<Field>) -> Record {
+    Record {
+        name: Some(name.to_owned()),
+        style: Style::Tuple,
+        fields,
+        statics: Vec::new(),
+        raw: false,
+        reachable: false,
+        whole: None,
+    }
+}

@@ -1,0 +1,147 @@
+//! What a function has returned, from the registers right after. Where each part of it is, is said by [`super::passing`].
+
+use super::passing::{self, Class, Part, Passing};
+use super::{Contents, NamedValue, Value};
+use crate::Address;
+use crate::modules::LoadedModule;
+use dapple_arch::registers::Registers;
+use dapple_symbols::functions::{Function, Language};
+use dapple_symbols::location::Unavailable;
+use dapple_symbols::types::TypeId;
+use std::sync::Arc;
+
+/// The DWARF numbers of rax and rdx.
+const RAX: u16 = 0;
+const RDX: u16 = 1;
+/// What compilers call a function that they have changed the interface of.
+const CHANGED: [&str; 3] = [".isra.", ".part.", ".specialized."];
+
+/// The registers that results come in.
+#[derive(Debug, Clone)]
+pub struct ResultRegisters {
+    /// The general ones.
+    pub general: Registers,
+    /// `xmm0` and `xmm1`.
+    pub vectors: Option<[u128; 2]>,
+    /// `st0`, ten bytes.
+    pub x87: Option<[u8; 10]>,
+}
+
+/// Whether the compiler has changed how a function is called.
+pub(crate) fn is_changed(module: &LoadedModule, function: &Function) -> bool {
+    let symbol = module.module.symbol_at(function.entry);
+    symbol.is_some_and(|s| CHANGED.iter().any(|mark| s.name.contains(mark)))
+}
+
+/// What a function has returned; `None` where it returns nothing.
+pub fn returned(
+    module: &Arc<LoadedModule>,
+    function: &Function,
+    registers: &ResultRegisters,
+) -> Option<NamedValue> {
+    let result = module.module.result_of(function.id)?;
+    let type_id = result.type_id?;
+    let contents = match result.unconventional || is_changed(module, function) {
+        true => Err("the compiler has changed how this function returns".to_owned()),
+        false => contents(module, type_id, function.language, registers)?,
+    };
+    let value = value(module, type_id, function.language, contents);
+    Some(NamedValue {
+        name: format!("{}()", dapple_symbols::names::short_name(&function.name)),
+        value,
+        expression: None,
+        kind: None,
+    })
+}
+
+/// What was returned, or why it can't be had, as a value.
+pub fn value(
+    module: &Arc<LoadedModule>,
+    type_id: TypeId,
+    language: Language,
+    contents: Result<Contents, String>,
+) -> Value {
+    let contents =
+        contents.unwrap_or_else(|why| Contents::Unavailable(Unavailable::Unsupported(why)));
+    Value::new(Arc::clone(module), Some(type_id), language, contents)
+}
+
+/// Where a result of a type is; `None` where there is nothing to return.
+pub fn contents(
+    module: &LoadedModule,
+    type_id: TypeId,
+    language: Language,
+    registers: &ResultRegisters,
+) -> Option<Result<Contents, String>> {
+    Some(match passing::passing(module, type_id, language) {
+        Ok(Passing::Nothing { size: None }) => return None,
+        // An empty class.
+        Ok(Passing::Nothing { size: Some(size) }) => {
+            Ok(Contents::Bytes(vec![0; size as usize].into()))
+        }
+        Ok(Passing::Parts { size, parts }) => by_parts(size, &parts, registers),
+        Ok(Passing::Extended) => {
+            let bytes = registers.x87.map(|bytes| {
+                let mut whole = bytes.to_vec();
+                whole.resize(16, 0);
+                Contents::Bytes(whole.into())
+            });
+            bytes.ok_or_else(|| "the floating-point registers can't be read".to_owned())
+        }
+        Ok(Passing::Memory | Passing::Address) => match registers.general.get(RAX) {
+            Some(address) => Ok(Contents::Memory(Address(address))),
+            None => Err("its address is lost".to_owned()),
+        },
+        Err(unsure) => Err(unsure.of_result().to_owned()),
+    })
+}
+
+/// Takes registers of each class in turn.
+struct Supply<'a> {
+    registers: &'a ResultRegisters,
+    integers: usize,
+    vectors: usize,
+}
+
+impl Supply<'_> {
+    fn next(&mut self, class: Class) -> Result<[u8; 16], String> {
+        let value = match class {
+            Class::Integer => {
+                let register = [RAX, RDX].get(self.integers).copied();
+                self.integers += 1;
+                let value = register.and_then(|register| self.registers.general.get(register));
+                value.map(u128::from)
+            }
+            Class::Sse => {
+                let vectors = self.registers.vectors;
+                let value = vectors.and_then(|v| v.get(self.vectors).copied());
+                self.vectors += 1;
+                if value.is_none() {
+                    return Err("the vector registers can't be read".to_owned());
+                }
+                value
+            }
+        };
+        let value = value.ok_or_else(|| "a register that it is in is lost".to_owned())?;
+        Ok(value.to_le_bytes())
+    }
+}
+
+fn by_parts(size: u64, parts: &[Part], registers: &ResultRegisters) -> Result<Contents, String> {
+    let mut supply = Supply {
+        registers,
+        integers: 0,
+        vectors: 0,
+    };
+    let mut bytes = vec![0; size as usize];
+    for part in parts {
+        let value = supply.next(part.class)?;
+        let at = part.offset as usize;
+        let there = bytes.get_mut(at..at + part.size as usize);
+        let (Some(there), Some(value)) = (there, value.get(..part.size as usize)) else {
+            return Err("what it returns isn't known well enough".to_owned());
+        };
+        there.copy_from_slice(value);
+    }
+    Ok(Contents::Bytes(bytes.into()))
+}

@@ -1,0 +1,531 @@
+//! Rust's enums, and its standard library's types and those of much used crates as their users think of them.
+//!
+//! The library's layout is its own affair and changes, so fields are searched by role (the first pointer inside `buf`,
+//! the integer called `len`), what they hold is checked for sense, and where it makes none the plain fields are shown.
+
+use super::view::{Field, Limit, Reason, Record, Style, View};
+use super::{Contents, Reader, Value, contents, names};
+use dapple_symbols::functions::Language;
+use dapple_symbols::location::Unavailable;
+use dapple_symbols::types::{Aggregate, Type, TypeId, TypeKind, Variant};
+
+mod captures;
+mod cells;
+mod channels;
+mod crates;
+pub mod glue;
+mod iterators;
+mod network;
+mod objects;
+mod owners;
+mod ranges;
+mod sequences;
+mod tables;
+mod tails;
+mod tasks;
+mod text;
+mod threads;
+mod times;
+mod trees;
+
+pub(crate) use captures::closure_name;
+pub(crate) use cells::is_poisoned;
+pub(crate) use objects::{concrete_type, function_item};
+pub(crate) use owners::{counts, extras, is_hidden_in_summaries, is_seen_through};
+pub(crate) use sequences::is_readable;
+pub(crate) use tails::hand_on as hand_on_tail;
+
+/// The largest object Rust allows, in bytes.
+const MAX_OBJECT: u64 = i64::MAX as u64;
+
+/// How deep types are looked into for what has no values.
+const NESTING: usize = 4;
+
+/// Why a library's type isn't shown as its users think of it.
+enum Flaw {
+    /// It isn't laid out as any known version does: its plain fields are shown.
+    Layout,
+    /// It holds what it never does while it is alive: the reason stands in its place.
+    Contents(String),
+    /// It can't be read.
+    Unreadable(Unavailable),
+}
+
+impl From<Unavailable> for Flaw {
+    fn from(reason: Unavailable) -> Flaw {
+        Flaw::Unreadable(reason)
+    }
+}
+
+/// Where a part is missing, the layout is another.
+trait Known<T> {
+    fn known(self) -> Result<T, Flaw>;
+}
+
+impl<T> Known<T> for Option<T> {
+    fn known(self) -> Result<T, Flaw> {
+        self.ok_or(Flaw::Layout)
+    }
+}
+
+fn broken<T>(why: impl Into<String>) -> Result<T, Flaw> {
+    Err(Flaw::Contents(why.into()))
+}
+
+/// Whether a pointer is one that its users see through: a reference, a `Box`.
+pub(crate) fn is_transparent_pointer(name: &str) -> bool {
+    name.starts_with('&') || name.starts_with("alloc::boxed::Box<")
+}
+
+/// The position of a tuple's field: `__0` → `0`.
+pub(crate) fn tuple_index(name: &str) -> Option<&str> {
+    let index = name.strip_prefix("__")?;
+    let is_number = !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then_some(index)
+}
+
+/// Whether a field holds nothing and is there for the compiler only.
+pub(crate) fn is_phantom(reader: &Reader<'_>, field: &Value) -> bool {
+    reader.resolve(field).is_some_and(|resolved| {
+        resolved.type_.size == Some(0)
+            && names::path_name(&resolved.type_.name) == "core::marker::PhantomData"
+    })
+}
+
+/// What is written before a struct's fields; tuples have nothing there. The parts of a reference stand behind its whole type.
+pub(crate) fn record_name(name: &str) -> String {
+    match name.chars().next() {
+        Some('(') => String::new(),
+        Some('&' | '*') => names::shorten(name, Language::Rust),
+        _ => names::base_name(name).to_owned(),
+    }
+}
+
+/// An enum: its active variant.
+pub(crate) fn enum_view(
+    reader: &Reader<'_>,
+    value: &Value,
+    type_: &Type,
+    aggregate: &Aggregate,
+) -> Result<View, Reason> {
+    if !value.raw && captures::is_future(&type_.name) {
+        return captures::future(reader, value, type_, aggregate);
+    }
+    let variant = active_variant(reader, value, aggregate)?;
+    let payload = reader.member(value, &variant.member);
+    let mut record = match reader.resolve(&payload).map(|resolved| resolved.type_) {
+        Some(inner) => match &inner.kind {
+            TypeKind::Aggregate(fields) => reader.record(&payload, &inner, fields),
+            _ => empty(),
+        },
+        None => empty(),
+    };
+    record.name = Some(if names::is_rust_std(&type_.name) {
+        variant.name.to_string()
+    } else {
+        format!("{}::{}", names::base_name(&type_.name), variant.name)
+    });
+    record.reachable = false;
+    Ok(View::Record(record))
+}
+
+fn empty() -> Record {
+    Record {
+        name: None,
+        style: Style::Named,
+        fields: Vec::new(),
+        raw: false,
+        statics: Vec::new(),
+        reachable: false,
+        whole: None,
+    }
+}
+
+/// What the library's user thinks of its type as having, in place of its own fields.
+fn shown(name: &str, fields: Vec<(&str, Value)>) -> View {
+    let field = |(name, value): (&str, Value)| Field {
+        name: name.to_owned(),
+        value,
+        base: false,
+        artificial: false,
+    };
+    View::Record(Record {
+        name: Some(name.to_owned()),
+        fields: fields.into_iter().map(field).collect(),
+        raw: true,
+        ..empty()
+    })
+}
+
+/// Whether a type has no values: `!`, an enum without variants, and what has one of those in it.
+fn is_uninhabited(reader: &Reader<'_>, value: &Value, nesting: usize) -> bool {
+    let Some(type_) = reader.resolve(value).map(|resolved| resolved.type_) else {
+        return false;
+    };
+    match &type_.kind {
+        TypeKind::Aggregate(aggregate) => {
+            let no_variant = aggregate.variants.as_ref();
+            no_variant.is_some_and(|part| part.variants.is_empty())
+                || nesting > 0
+                    && aggregate.members.iter().any(|member| {
+                        is_uninhabited(reader, &reader.member(value, member), nesting - 1)
+                    })
+        }
+        _ => &*type_.name == "!",
+    }
+}
+
+fn active_variant<'a>(
+    reader: &Reader<'_>,
+    value: &Value,
+    aggregate: &'a Aggregate,
+) -> Result<&'a Variant, Reason> {
+    let unsupported = |what: &str| Unavailable::Unsupported(what.to_owned());
+    let part = aggregate
+        .variants
+        .as_ref()
+        .ok_or_else(|| unsupported("no variants"))?;
+    let Some(member) = &part.discriminant else {
+        // The only one that can be.
+        let mut variants = part.variants.iter();
+        let possible = variants.find(|variant| {
+            let payload = reader.member(value, &variant.member);
+            !is_uninhabited(reader, &payload, NESTING)
+        });
+        return possible
+            .or(part.variants.first())
+            .ok_or_else(|| unsupported("an enum without variants"));
+    };
+    let discriminant = reader.member(value, member);
+    let size = reader.size_of(&discriminant).unwrap_or(0).clamp(1, 16);
+    let bytes = reader.bytes(&discriminant.contents, size)?;
+    let number = contents::extract_bits(&bytes, 0, 128);
+    let covers = |variant: &&Variant| {
+        variant
+            .discriminants
+            .iter()
+            .any(|(low, high)| (*low..=*high).contains(&number))
+    };
+    part.variants
+        .iter()
+        .find(covers)
+        .or_else(|| part.variants.iter().find(|v| v.discriminants.is_empty()))
+        .ok_or_else(|| unsupported(&format!("no variant has the discriminant {number}")))
+}
+
+/// The view of a standard library's type; `None`: none of those, or laid out otherwise.
+pub(crate) fn view(
+    reader: &Reader<'_>,
+    value: &Value,
+    type_: &Type,
+    aggregate: &Aggregate,
+    limit: Limit,
+) -> Option<View> {
+    let reason = match of_library(reader, value, type_, aggregate, limit) {
+        Ok(view) => return Some(view),
+        Err(Flaw::Layout) => return None,
+        Err(Flaw::Contents(why)) => format!("<not initialised or corrupt: {why}>"),
+        Err(Flaw::Unreadable(reason)) => reader.reason(&reason),
+    };
+    Some(View::Broken(reason))
+}
+
+/// What is open under a descriptor, which is all that it says of it.
+const DESCRIPTORS: [&str; 9] = [
+    "std::fs::File",
+    "std::net::tcp::TcpStream",
+    "std::net::tcp::TcpListener",
+    "std::net::udp::UdpSocket",
+    "std::os::unix::net::stream::UnixStream",
+    "std::os::unix::net::listener::UnixListener",
+    "std::os::unix::net::datagram::UnixDatagram",
+    "std::os::fd::owned::OwnedFd",
+    "std::os::fd::owned::BorrowedFd",
+];
+
+fn of_library(
+    reader: &Reader<'_>,
+    value: &Value,
+    type_: &Type,
+    aggregate: &Aggregate,
+    limit: Limit,
+) -> Result<View, Flaw> {
+    let field = |name: &str| reader.field(value, name).known();
+    let alias = |name: &str| field(name).map(View::Alias);
+    let path = names::path_name(&type_.name);
+    match path {
+        "alloc::string::String" => text::string(reader, &field("vec")?, limit),
+        "std::path::PathBuf" | "std::ffi::os_str::OsString" => {
+            let is_vec =
+                |_: Option<&str>, type_: &Type| names::path_name(&type_.name) == "alloc::vec::Vec";
+            let vec = reader.search(value, 8, &is_vec).known()?;
+            text::string(reader, &vec, limit)
+        }
+        "alloc::ffi::c_str::CString" => text::c_string(reader, value, limit),
+        "alloc::vec::Vec" => sequences::vec(reader, value, aggregate),
+        "alloc::collections::vec_deque::VecDeque" => sequences::deque(reader, value, aggregate),
+        "alloc::collections::binary_heap::BinaryHeap" => alias("data"),
+        "alloc::collections::linked_list::LinkedList" => tables::list(reader, value, false, limit),
+        "std::collections::hash::map::HashMap" => tables::hash(reader, value, false, limit),
+        "std::collections::hash::set::HashSet" => tables::hash(reader, value, true, limit),
+        "alloc::collections::btree::map::BTreeMap" => trees::tree(reader, value, false, limit),
+        "alloc::collections::btree::set::BTreeSet" => trees::tree(reader, value, true, limit),
+        "alloc::rc::Rc" | "alloc::sync::Arc" => owners::counted(reader, value, type_, limit),
+        "alloc::rc::Weak" | "alloc::sync::Weak" => owners::weak(reader, value, type_, limit),
+        "core::cell::UnsafeCell"
+        | "core::mem::manually_drop::ManuallyDrop"
+        | "core::mem::maybe_uninit::MaybeUninit" => alias("value"),
+        "core::mem::maybe_dangling::MaybeDangling"
+        | "core::num::wrapping::Wrapping"
+        | "core::num::saturating::Saturating" => alias("__0"),
+        "core::cell::Cell" => cells::cell(reader, value),
+        "core::cell::RefCell" => cells::ref_cell(reader, value),
+        "core::cell::once::OnceCell" => cells::once_cell(reader, value),
+        "core::cell::lazy::LazyCell" => cells::lazy_cell(reader, value),
+        "core::cell::Ref" | "core::cell::RefMut" => cells::behind(reader, &field("value")?),
+        "std::sys::thread_local::native::lazy::Storage" => {
+            cells::thread_storage(reader, value, &field("value")?)
+        }
+        "std::sys::thread_local::native::eager::Storage" => {
+            cells::thread_storage(reader, value, &field("val")?)
+        }
+        "std::sync::once_lock::OnceLock" => cells::once_lock(reader, value),
+        "std::sync::lazy_lock::LazyLock" => cells::lazy_lock(reader, value),
+        "std::sync::poison::mutex::Mutex" | "std::sync::poison::rwlock::RwLock" => {
+            cells::lock(reader, value, path)
+        }
+        "std::sync::poison::mutex::MutexGuard" | "std::sync::poison::rwlock::RwLockWriteGuard" => {
+            cells::guard(reader, &field("lock")?)
+        }
+        "std::sync::poison::rwlock::RwLockReadGuard" => cells::behind(reader, &field("data")?),
+        "core::pin::Pin" => {
+            let pinned = field("pointer").or_else(|_| field("__pointer"))?;
+            Ok(View::Alias(pinned))
+        }
+        "core::ptr::non_null::NonNull"
+        | "core::ptr::unique::Unique"
+        | "core::sync::atomic::AtomicPtr" => {
+            let mut pointer = reader.find_pointer(value).known()?;
+            pointer.raw = true;
+            Ok(reader.view(&pointer, limit))
+        }
+        "core::num::nonzero::NonZero" => Ok(View::Alias(reader.find_integer(value).known()?)),
+        "core::sync::atomic::AtomicBool" => cells::atomic_bool(reader, &field("v")?),
+        _ if path.starts_with("core::sync::atomic::Atomic") => alias("v"),
+        "core::time::Duration" => times::duration(reader, value),
+        "std::time::SystemTime" => times::date(reader, value),
+        "std::time::Instant" => times::instant(reader, value),
+        "core::net::ip_addr::Ipv4Addr" | "core::net::ip_addr::Ipv6Addr" => {
+            network::address(reader, value)
+        }
+        "core::net::socket_addr::SocketAddrV4" | "core::net::socket_addr::SocketAddrV6" => {
+            network::socket(reader, value)
+        }
+        "core::net::ip_addr::IpAddr" | "core::net::socket_addr::SocketAddr" => {
+            Ok(View::Alias(payload(reader, value).known()?))
+        }
+        "std::io::error::Error" => objects::io_error(reader, value),
+        _ if path.starts_with("core::ops::range::Range") => ranges::range(reader, value, path),
+        "std::sync::mpsc::Sender" | "std::sync::mpsc::SyncSender" | "std::sync::mpsc::Receiver" => {
+            channels::end(reader, value, type_)
+        }
+        "std::sync::mpmc::list::Channel" => channels::list(reader, value, limit),
+        "std::sync::mpmc::array::Channel" => channels::ring(reader, value),
+        "core::task::wake::Waker" => tasks::waker(reader, value),
+        "core::task::wake::Context" => tasks::context(reader, value),
+        _ if path.starts_with("std::thread::") => match names::base_name(path) {
+            "Thread" => threads::thread(reader, value),
+            name @ ("JoinHandle" | "ScopedJoinHandle") => threads::handle(reader, value, name),
+            _ => Err(Flaw::Layout),
+        },
+        _ if path.starts_with("std::sync::") => match names::base_name(path) {
+            "Barrier" => threads::barrier(reader, value),
+            "Once" => threads::once(reader, value),
+            "Condvar" => Ok(shown("Condvar", Vec::new())),
+            _ => Err(Flaw::Layout),
+        },
+        _ if DESCRIPTORS.contains(&path) => {
+            let number = reader.find(value, "fd").known()?;
+            let number = reader.find_integer(&number).known()?;
+            Ok(shown(names::base_name(path), vec![("fd", number)]))
+        }
+        _ => match iterators::view(reader, value, aggregate, path, limit) {
+            Err(Flaw::Layout) if aggregate.members.len() == 2 && !crates::is_known(path) => {
+                objects::fat_pointer(reader, value, type_, limit)
+            }
+            Err(Flaw::Layout) => crates::view(reader, value, aggregate, path, limit),
+            shown => shown,
+        },
+    }
+}
+
+/// What is said behind a value: a state that it isn't always in, and where it stands alone, how often it is shared.
+pub(crate) fn note(reader: &Reader<'_>, value: &Value, view: &View, alone: bool) -> Option<String> {
+    if let View::Leaf(_) | View::Missing(_) | View::Pointer { .. } | View::Entries(_) = view {
+        return None;
+    }
+    let note = match (kind(reader, value)?, view) {
+        (Kind::Owner, _) if alone => owners::note(reader, value),
+        (Kind::Cell(path), _) => cells::note(reader, value, path),
+        (Kind::Channel, _) if alone => channels::note(reader, value),
+        (Kind::Range, _) => ranges::note(reader, value),
+        (Kind::Future, _) => {
+            let type_ = reader.resolve(value)?.type_;
+            match &type_.kind {
+                TypeKind::Aggregate(aggregate) => captures::note(reader, value, aggregate),
+                _ => None,
+            }
+        }
+        (Kind::Object, View::Alias(target)) if alone => return objects::note(reader, target),
+        _ => None,
+    };
+    note.map(|note| format!("({note})"))
+}
+
+/// Types with more to be said than their view has.
+enum Kind {
+    /// `Rc`, `Arc`, `Weak`.
+    Owner,
+    /// A cell or lock, with its path.
+    Cell(&'static str),
+    /// A guard of one.
+    Guard,
+    /// An end of a channel.
+    Channel,
+    /// `RangeInclusive`.
+    Range,
+    /// A pointer to a trait object.
+    Object,
+    /// What `async` makes.
+    Future,
+}
+
+/// Cells and locks, which have a state.
+const CELLS: [&str; 3] = [
+    "core::cell::RefCell",
+    "std::sync::poison::mutex::Mutex",
+    "std::sync::poison::rwlock::RwLock",
+];
+
+fn is_cell(path: &str) -> bool {
+    CELLS.contains(&path)
+}
+
+fn kind(reader: &Reader<'_>, value: &Value) -> Option<Kind> {
+    if value.raw || value.language != Language::Rust {
+        return None;
+    }
+    let type_ = reader.resolve(value)?.type_;
+    let TypeKind::Aggregate(aggregate) = &type_.kind else {
+        return None;
+    };
+    match names::path_name(&type_.name) {
+        "alloc::rc::Rc" | "alloc::sync::Arc" | "alloc::rc::Weak" | "alloc::sync::Weak" => {
+            Some(Kind::Owner)
+        }
+        "std::sync::poison::mutex::MutexGuard"
+        | "std::sync::poison::rwlock::RwLockWriteGuard"
+        | "std::sync::poison::rwlock::RwLockReadGuard"
+        | "core::cell::Ref"
+        | "core::cell::RefMut" => Some(Kind::Guard),
+        "std::sync::mpsc::Sender" | "std::sync::mpsc::SyncSender" | "std::sync::mpsc::Receiver" => {
+            Some(Kind::Channel)
+        }
+        "core::ops::range::RangeInclusive" => Some(Kind::Range),
+        _ if aggregate.variants.is_some() => {
+            captures::is_future(&type_.name).then_some(Kind::Future)
+        }
+        path => {
+            if let Some(cell) = CELLS.iter().find(|cell| **cell == path) {
+                return Some(Kind::Cell(cell));
+            }
+            let members = &aggregate.members;
+            let has = |name: &str| members.iter().any(|m| m.name.as_deref() == Some(name));
+            let is_object = members.len() == 2 && has("pointer") && has("vtable");
+            is_object.then_some(Kind::Object)
+        }
+    }
+}
+
+/// What a slot that may be empty holds, out of its wrappers.
+fn held(reader: &Reader<'_>, slot: Value) -> Value {
+    let mut value = slot;
+    for _ in 0..4 {
+        let wrapper = reader.resolve(&value).is_some_and(|resolved| {
+            let name = names::base_name(&resolved.type_.name);
+            matches!(
+                name,
+                "UnsafeCell" | "MaybeUninit" | "ManuallyDrop" | "MaybeDangling"
+            )
+        });
+        let inner = reader
+            .field(&value, "value")
+            .or_else(|| reader.field(&value, "__0"));
+        match inner {
+            Some(inner) if wrapper => value = inner,
+            _ => break,
+        }
+    }
+    value
+}
+
+/// A `RawVec`'s address and capacity.
+pub(crate) fn raw_vec_parts(reader: &Reader<'_>, buffer: &Value) -> Option<(u64, u64)> {
+    sequences::raw_vec_parts(reader, buffer).ok()
+}
+
+/// The first generic argument.
+fn argument(aggregate: &Aggregate) -> Option<TypeId> {
+    aggregate.type_arguments.first()?.1
+}
+
+/// The first generic argument of a value's type.
+fn argument_of(reader: &Reader<'_>, value: &Value) -> Option<TypeId> {
+    match &reader.resolve(value)?.type_.kind {
+        TypeKind::Aggregate(aggregate) => argument(aggregate),
+        _ => None,
+    }
+}
+
+/// The first field of an enum's active variant.
+fn payload(reader: &Reader<'_>, value: &Value) -> Option<Value> {
+    let type_ = reader.resolve(value)?.type_;
+    let TypeKind::Aggregate(aggregate) = &type_.kind else {
+        return None;
+    };
+    match enum_view(reader, value, &type_, aggregate) {
+        Ok(View::Record(record)) => record.fields.into_iter().next().map(|field| field.value),
+        _ => None,
+    }
+}
+
+/// What the first pointer in a value points to.
+fn pointed_to(reader: &Reader<'_>, value: &Value) -> Result<Value, Flaw> {
+    let pointer = reader.find_pointer(value).known()?;
+    let TypeKind::Pointer(_, target) = reader.resolve(&pointer).known()?.type_.kind else {
+        return Err(Flaw::Layout);
+    };
+    let address = reader.word(&pointer.contents)?;
+    Ok(pointer.sibling(target, Contents::Memory(crate::Address(address))))
+}
+
+/// The name of an enum's active variant.
+fn variant_name(reader: &Reader<'_>, value: &Value) -> Result<String, Flaw> {
+    let type_ = reader.resolve(value).known()?.type_;
+    let TypeKind::Aggregate(aggregate) = &type_.kind else {
+        return Err(Flaw::Layout);
+    };
+    Ok(active_variant(reader, value, aggregate)?.name.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_tuples_are_numbered() {
+        assert_eq!(tuple_index("__0"), Some("0"));
+        assert_eq!(tuple_index("__name"), None);
+        assert_eq!(tuple_index("__"), None);
+    }
+}

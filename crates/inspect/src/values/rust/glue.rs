@@ -1,0 +1,222 @@
+//! How values of Rust are dropped: the compiler's drop glue (`core::ptr::drop_in_place::<T>`), found by the type's name.
+//!
+//! What has no glue of its own in the program, such as a `Result` that was only ever unwrapped, is dropped part by part, as glue
+//! would. Looks at the debug information only; whoever has the program runs the code.
+
+use super::active_variant;
+use crate::Address;
+use crate::modules::LoadedModule;
+use crate::values::{Reader, Value, names};
+use dapple_symbols::functions::Language;
+use dapple_symbols::types::{Aggregate, Type, TypeId, TypeKind};
+use std::sync::Arc;
+
+/// Types that are looked at for one.
+const MOST_VISITS: usize = 256;
+const DEEPEST: usize = 16;
+/// What has to be dropped, whether its glue is known or not: locks, borrows and counts of owners are kept by these.
+const SHARED: [&str; 10] = [
+    "Ref",
+    "RefMut",
+    "BorrowRef",
+    "BorrowRefMut",
+    "Rc",
+    "Arc",
+    "Weak",
+    "Sender",
+    "SyncSender",
+    "Receiver",
+];
+
+/// Where the standard library's types are that own memory of the heap.
+const HEAP: [&str; 3] = ["alloc::", "std::collections::", "hashbrown::"];
+
+/// What has to be done with a value of a type in the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Drops {
+    /// Nothing, or nothing that is known.
+    No,
+    Yes,
+    /// It has to be dropped, and the program has no code for that: the type.
+    Unknown(String),
+}
+
+/// One call that drops a part of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DropCall {
+    /// What people call the function.
+    pub name: String,
+    /// Its code.
+    pub code: Address,
+    /// What it drops: its only argument.
+    pub object: Address,
+}
+
+/// What has to be done with a value that a function of Rust has given back.
+pub(crate) fn drops(module: &Arc<LoadedModule>, id: TypeId) -> Drops {
+    drops_within(module, id, DEEPEST, &mut 0)
+}
+
+fn drops_within(module: &Arc<LoadedModule>, id: TypeId, depth: usize, visits: &mut usize) -> Drops {
+    *visits += 1;
+    let Some(type_) = dropped_type(module, id).filter(|_| depth > 0 && *visits <= MOST_VISITS)
+    else {
+        return Drops::No;
+    };
+    if code(module, &type_).is_some() {
+        return Drops::Yes;
+    }
+    if keeps_others_out(&type_) {
+        return Drops::Unknown(names::shorten(&type_.name, type_.language));
+    }
+    let mut found = Drops::No;
+    for part in parts(module, &type_) {
+        match drops_within(module, part, depth - 1, visits) {
+            Drops::No => {}
+            Drops::Yes => found = Drops::Yes,
+            unknown @ Drops::Unknown(_) => return unknown,
+        }
+    }
+    found
+}
+
+/// The calls that drop a value in memory, in their order.
+pub fn calls(reader: &Reader<'_>, value: &Value) -> Vec<DropCall> {
+    let mut calls = Vec::new();
+    collect(reader, value, DEEPEST, &mut calls);
+    calls
+}
+
+fn collect(reader: &Reader<'_>, value: &Value, depth: usize, calls: &mut Vec<DropCall>) {
+    let type_ = value
+        .type_id
+        .and_then(|id| dropped_type(&value.module, id))
+        .filter(|_| depth > 0 && calls.len() < MOST_VISITS);
+    let (Some(type_), Some(object)) = (type_, value.contents.address()) else {
+        return;
+    };
+    if let Some(code) = code(&value.module, &type_) {
+        let name = names::shorten(&type_.name, type_.language);
+        calls.push(DropCall {
+            name: format!("drop_in_place<{name}>"),
+            code,
+            object,
+        });
+        return;
+    }
+    let TypeKind::Aggregate(aggregate) = &type_.kind else {
+        return;
+    };
+    if aggregate.variants.is_some() {
+        if let Ok(variant) = active_variant(reader, value, aggregate) {
+            collect(
+                reader,
+                &reader.member(value, &variant.member),
+                depth - 1,
+                calls,
+            );
+        }
+        return;
+    }
+    for member in &aggregate.members {
+        collect(reader, &reader.member(value, member), depth - 1, calls);
+    }
+}
+
+/// Whether values of a Rust type own something, so that a copy of the bytes would be a second owner.
+pub(crate) fn is_owner(module: &Arc<LoadedModule>, type_: &Type) -> bool {
+    type_.language == Language::Rust
+        && (owns_memory(module, type_) || drops(module, type_.id) != Drops::No)
+}
+
+/// Whether what is shown of a value is still there when it has been dropped: it owns no memory of its own, or shares it.
+pub fn outlives_drop(module: &LoadedModule, type_: &Type) -> bool {
+    let is_shared = |part: &str| SHARED.contains(&part) || part.ends_with("Guard");
+    let mut words = type_.name.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.any(is_shared) || !owns_memory(module, type_)
+}
+
+/// Whether a type has memory of the heap for itself, as far as its parts tell.
+pub(crate) fn owns_memory(module: &LoadedModule, type_: &Type) -> bool {
+    owns_within(module, type_, DEEPEST, &mut 0)
+}
+
+fn owns_within(module: &LoadedModule, type_: &Type, depth: usize, visits: &mut usize) -> bool {
+    *visits += 1;
+    if depth == 0 || *visits > MOST_VISITS {
+        return true;
+    }
+    let inner = |id: TypeId, visits: &mut usize| {
+        let type_ = module.module.strip_aliases(id).ok().flatten();
+        type_.is_none_or(|type_| owns_within(module, &type_, depth - 1, visits))
+    };
+    match &type_.kind {
+        TypeKind::Pointer(..) => {
+            !type_.name.starts_with('&')
+                && !type_.name.contains("fn(")
+                && type_.name.contains("Box<")
+        }
+        TypeKind::Aggregate(_) if HEAP.iter().any(|path| type_.name.starts_with(path)) => true,
+        TypeKind::Array { element, .. } => inner(*element, visits),
+        TypeKind::Aggregate(_) => parts(module, type_).any(|id| inner(id, visits)),
+        _ => false,
+    }
+}
+
+/// A type whose values may have to be dropped.
+fn dropped_type(module: &LoadedModule, id: TypeId) -> Option<Arc<Type>> {
+    let type_ = module.module.strip_aliases(id).ok().flatten()?;
+    let is_plain = match &type_.kind {
+        TypeKind::Aggregate(_) => type_.name.starts_with(['&', '*']),
+        TypeKind::Pointer(..) => !type_.name.contains("Box<") || type_.name.starts_with(['&', '*']),
+        _ => true,
+    };
+    (!is_plain && type_.language == Language::Rust).then_some(type_)
+}
+
+/// The types of what a value holds, of an enum what its variants do. A reference with a length or a table holds nothing.
+fn parts(module: &LoadedModule, type_: &Type) -> impl Iterator<Item = TypeId> {
+    let mut parts = Vec::new();
+    if let TypeKind::Aggregate(aggregate) = &type_.kind
+        && !type_.name.starts_with('&')
+    {
+        let members = |aggregate: &Aggregate| -> Vec<TypeId> {
+            let members = aggregate.members.iter();
+            members.map(|member| member.type_id).collect()
+        };
+        parts = members(aggregate);
+        let payloads = aggregate.variants.iter().flat_map(|part| &part.variants);
+        for variant in payloads {
+            let payload = module.module.strip_aliases(variant.member.type_id);
+            if let Ok(Some(payload)) = payload
+                && let TypeKind::Aggregate(payload) = &payload.kind
+            {
+                parts.extend(members(payload));
+            }
+        }
+    }
+    parts.into_iter()
+}
+
+fn keeps_others_out(type_: &Type) -> bool {
+    let name = names::base_name(&type_.name);
+    let is_library = names::is_rust_std(names::path_name(&type_.name));
+    name.ends_with("Guard") || is_library && SHARED.contains(&name)
+}
+
+/// The code of a type's glue. Symbols are looked at first, as that is quicker than a search of the debug information.
+fn code(module: &LoadedModule, type_: &Type) -> Option<Address> {
+    // An identifier of the type's name, which all ways of mangling keep.
+    let base = names::base_name(&type_.name);
+    let is_identifier = |c: char| c.is_alphanumeric() || c == '_';
+    let base = base.split(|c| !is_identifier(c)).next().unwrap_or("");
+    let symbols = module.module.functions_with("drop_in_place");
+    let mut symbols = symbols.iter().filter(|symbol| symbol.name.contains(base));
+    symbols.find_map(|symbol| {
+        let function = module.module.function_at(symbol.address)?;
+        let rest = function.name.strip_prefix("core::ptr::drop_in_place<")?;
+        let is_it =
+            function.entry == symbol.address && rest.strip_suffix('>') == Some(&*type_.name);
+        is_it.then(|| module.to_process(symbol.address))
+    })
+}
