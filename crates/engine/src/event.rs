@@ -2,13 +2,13 @@
 
 use crate::breakpoints::data::{DataBreakpointState, DataHit};
 use crate::breakpoints::wanted::BreakpointState;
-use crate::session::SourcePosition;
 use crate::{Address, ThreadId};
 use crossbeam_channel::Sender;
 use dapple_inspect::exceptions::Runtimes;
 use dapple_inspect::inspect::kept::KeptValue;
 use dapple_inspect::modules::ModuleInfo;
 pub use dapple_inspect::natvis::problem::PresentationProblem;
+use dapple_symbols::functions::SourcePosition;
 pub use dapple_target::exit_status::ExitStatus;
 use dapple_target::linux::output::Taker;
 use dapple_target::process_info::ProcessInfo;

@@ -26,6 +26,7 @@ pub use crate::breakpoints::wanted::{
 };
 use crate::debug_info::DebugInfoOptions;
 use crate::owner::Owner;
+pub use crate::owner::commands::Leave;
 pub use crate::step::options::{Pace, StepKind, StepOptions, StepUnit};
 use crate::{Address, Error, Event, ThreadId};
 use crossbeam_channel::Sender;
@@ -53,17 +54,6 @@ use std::path::Path;
 pub struct Session {
     keeper: Keeper,
     process: ProcessInfo,
-}
-
-/// How to take leave of the debuggee.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Leave {
-    /// Kill it.
-    Kill,
-    /// Let it run on, as if there had never been a debugger.
-    Detach,
-    /// As that, but stopped by SIGSTOP: it runs on by SIGCONT.
-    Suspend,
 }
 
 impl Session {

@@ -1,7 +1,7 @@
 //! What a command can fail with.
 
 use crate::ThreadId;
-use crate::launch::LaunchOption;
+use std::fmt;
 use std::path::PathBuf;
 
 /// Why a command was refused or failed. The text is a sentence for the user.
@@ -71,4 +71,31 @@ pub enum Error {
         /// The system's reason.
         reason: String,
     },
+}
+
+/// Which of a launch's options names what isn't there, or can't be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaunchOption {
+    /// The executable.
+    Program,
+    /// Its working directory.
+    WorkingDirectory,
+    /// Where its standard input comes from.
+    Stdin,
+    /// Where its standard output goes.
+    Stdout,
+    /// Where its standard error goes.
+    Stderr,
+}
+
+impl fmt::Display for LaunchOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LaunchOption::Program => "the program",
+            LaunchOption::WorkingDirectory => "its working directory",
+            LaunchOption::Stdin => "its input",
+            LaunchOption::Stdout => "its output",
+            LaunchOption::Stderr => "its errors",
+        })
+    }
 }

@@ -1,11 +1,11 @@
 //! What to start and how.
 
 use crate::Error;
+pub use crate::error::LaunchOption;
 use crate::follow_forks::FollowForks;
 use crate::launcher::Launcher;
 use crate::linux::check;
 use std::ffi::OsString;
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -46,33 +46,6 @@ impl LaunchOptions {
     /// [`Error::LaunchOption`] with what is wrong.
     pub fn check(&self) -> Result<(), Error> {
         check::program(self).map(drop)
-    }
-}
-
-/// Which of the [`LaunchOptions`] names what isn't there, or can't be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LaunchOption {
-    /// [`LaunchOptions::program`]
-    Program,
-    /// [`LaunchOptions::cwd`]
-    WorkingDirectory,
-    /// [`LaunchOptions::stdin`]
-    Stdin,
-    /// [`LaunchOptions::stdout`]
-    Stdout,
-    /// [`LaunchOptions::stderr`]
-    Stderr,
-}
-
-impl fmt::Display for LaunchOption {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            LaunchOption::Program => "the program",
-            LaunchOption::WorkingDirectory => "its working directory",
-            LaunchOption::Stdin => "its input",
-            LaunchOption::Stdout => "its output",
-            LaunchOption::Stderr => "its errors",
-        })
     }
 }
 

@@ -11,7 +11,6 @@ use crate::breakpoints::model::Place;
 use crate::breakpoints::options::Act;
 use crate::breakpoints::site::Reason;
 use crate::event::{Logged, Stop, StopReason};
-use crate::session::SourcePosition;
 use crate::{Address, Error, Event, ThreadId};
 use dapple_inspect::calls::{CallOptions, MOST_LEFT};
 use dapple_inspect::eval::Parsed;
@@ -19,6 +18,7 @@ use dapple_inspect::eval::calls::Calls;
 use dapple_inspect::frame::{Frame, FrameId};
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::values::{Reader, Value};
+use dapple_symbols::functions::SourcePosition;
 
 /// Why an expression of a breakpoint gets no call that it wants.
 pub(super) const WITHIN_CALL: &str = "it calls a function, in a function that is called";

@@ -1,7 +1,6 @@
 //! Writing what an assignment changes into the debuggee: everything, or nothing where a part of it can't be.
 
 use super::Owner;
-use crate::session::assigning::{Changed, Target};
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::named::{FLAGS, RFLAGS, SETTABLE, name_of as register_name};
@@ -16,6 +15,29 @@ use dapple_inspect::values::extract_bits;
 use dapple_inspect::values::storing::Change;
 use dapple_inspect::values::{NamedValue, Rendered};
 use dapple_target::linux::{process, ptrace};
+use std::ops::Range;
+
+/// What is to get another value.
+#[derive(Debug, Clone)]
+pub enum Target {
+    /// A value that was shown. Boxed, being large.
+    Value(Box<NamedValue>),
+    /// What an expression in the frame's language stands for; a register, too: `$rax`, `$zf`, `$xmm0.f32[1]`.
+    Expression(String),
+}
+
+/// What an assignment has changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changed {
+    /// Ranges of memory.
+    pub memory: Vec<Range<Address>>,
+    /// Registers.
+    pub registers: bool,
+    /// The thread is at another instruction, or others have run: frames are others.
+    pub moved: bool,
+    /// Functions were called, which may have written anywhere.
+    pub called: bool,
+}
 
 /// Where a register's value is.
 enum Home {

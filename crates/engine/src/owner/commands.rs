@@ -4,12 +4,22 @@ use super::Owner;
 use crate::breakpoints::wanted::{
     BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint,
 };
-use crate::session::Leave;
 use crate::stops::Mode;
 use crate::{Error, Event, ThreadId};
 use dapple_target::follow_forks::FollowForks;
 use dapple_target::linux::{process, ptrace};
 use std::path::Path;
+
+/// How to take leave of the debuggee.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leave {
+    /// Kill it.
+    Kill,
+    /// Let it run on, as if there had never been a debugger.
+    Detach,
+    /// As that, but stopped by SIGSTOP: it runs on by SIGCONT.
+    Suspend,
+}
 
 impl Owner {
     pub(crate) fn set_line_breakpoints(

@@ -5,12 +5,29 @@
 //! an exception: it is never writable, and whoever writes into it means to change it.
 
 use super::Owner;
-use crate::session::memory::{MemoryWrite, PartialWrite};
 use crate::{Address, Error};
 use dapple_arch::Memory;
 use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::process;
 use dapple_target::memory_map::Mapping;
+
+/// What becomes of a write of which a part can't be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartialWrite {
+    /// Nothing is written.
+    Refused,
+    /// What is before that part is written.
+    Allowed,
+}
+
+/// What was written into memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryWrite {
+    /// How many bytes.
+    pub count: usize,
+    /// It was code, or what a thread has on its stack: frames may be others now.
+    pub moves_frames: bool,
+}
 
 /// Memory is mapped by pages: of one, all can be written or nothing.
 const PAGE: u64 = 4096;

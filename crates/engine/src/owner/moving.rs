@@ -8,7 +8,6 @@
 
 use super::Owner;
 use crate::event::{Stop, StopReason};
-use crate::session::moving::GotoTarget;
 use crate::stops::Mode;
 use crate::{Address, Error, ThreadId, unwind};
 use dapple_arch::abi::CALLEE_SAVED;
@@ -22,6 +21,17 @@ use dapple_target::linux::ptrace;
 use dapple_target::wait_event::What;
 use std::path::Path;
 use std::sync::Arc;
+
+/// Where a thread may be moved to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GotoTarget {
+    /// The instruction.
+    pub address: Address,
+    /// Its line.
+    pub position: SourcePosition,
+    /// The function that it is in.
+    pub function: Option<String>,
+}
 
 /// How many stops a thread may make on its way out.
 const MOST_STOPS: usize = 64;

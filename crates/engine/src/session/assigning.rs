@@ -1,35 +1,13 @@
 //! Giving variables, registers and what lies in memory other values.
 
 use super::Session;
+use crate::Error;
 use crate::owner::Owner;
-use crate::{Address, Error};
+pub use crate::owner::assigning::{Changed, Target};
 use dapple_inspect::calls::CallOptions;
 use dapple_inspect::frame::FrameId;
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::values::{NamedValue, Rendered};
-use std::ops::Range;
-
-/// What is to get another value.
-#[derive(Debug, Clone)]
-pub enum Target {
-    /// A value that was shown. Boxed, being large.
-    Value(Box<NamedValue>),
-    /// What an expression in the frame's language stands for; a register, too: `$rax`, `$zf`, `$xmm0.f32[1]`.
-    Expression(String),
-}
-
-/// What an assignment has changed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changed {
-    /// Ranges of memory.
-    pub memory: Vec<Range<Address>>,
-    /// Registers.
-    pub registers: bool,
-    /// The thread is at another instruction, or others have run: frames are others.
-    pub moved: bool,
-    /// Functions were called, which may have written anywhere.
-    pub called: bool,
-}
 
 /// A value, as it is shown, and what has changed for it.
 type Valued = (Result<(NamedValue, Rendered), Error>, Changed);

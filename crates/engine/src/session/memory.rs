@@ -2,28 +2,11 @@
 
 use super::Session;
 use crate::owner::Owner;
+pub use crate::owner::memory::{MemoryWrite, PartialWrite};
 use crate::{Address, Error};
 use dapple_inspect::disassembly::{Instruction, Window};
 pub use dapple_inspect::inspect::memory::{MOST_MEMORY, MemoryRead};
 use std::ops::Range;
-
-/// What becomes of a write of which a part can't be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PartialWrite {
-    /// Nothing is written.
-    Refused,
-    /// What is before that part is written.
-    Allowed,
-}
-
-/// What was written into memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemoryWrite {
-    /// How many bytes.
-    pub count: usize,
-    /// It was code, or what a thread has on its stack: frames may be others now.
-    pub moves_frames: bool,
-}
 
 impl Session {
     /// Reads the debuggee's memory as it is without breakpoints, as far as there is any, and no more than [`MOST_MEMORY`]. Works while

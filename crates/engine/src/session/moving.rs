@@ -1,20 +1,10 @@
 //! Moving threads within their code, and ending them.
 
-use super::{Session, SourcePosition};
+use super::Session;
+pub use crate::owner::moving::GotoTarget;
 use crate::{Address, Error, ThreadId};
 use dapple_inspect::frame::FrameId;
 use std::path::Path;
-
-/// Where a thread may be moved to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GotoTarget {
-    /// The instruction.
-    pub address: Address,
-    /// Its line.
-    pub position: SourcePosition,
-    /// The function that it is in.
-    pub function: Option<String>,
-}
 
 impl Session {
     /// The places of a line, for [`Session::goto`].
