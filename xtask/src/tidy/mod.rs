@@ -4,6 +4,7 @@
 //! are in `rules`, those about manifests in `manifest`; the ones about the project as a whole are here.
 
 mod capabilities;
+mod circles;
 mod listed_tests;
 mod manifest;
 mod rules;
@@ -90,6 +91,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     }
     rules::one_waiting_place(&sources, &mut findings);
     listed_tests::check(&sources, &mut findings);
+    circles::check(&sources, &mut findings);
     capabilities::check(&sources, &Model::protocol()?, &mut findings);
     for finding in &findings {
         println!("{finding}");
