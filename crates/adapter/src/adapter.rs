@@ -1,27 +1,36 @@
 //! What a session knows: the debuggee, how far the start has come, and what the client's numbers stand for.
 
+mod calls;
+pub mod disassembled;
+mod ending;
+pub mod fetched;
+pub mod later;
+pub mod loaded_sources;
+pub mod main_stop;
+
+use crate::adapter::disassembled::Disassembled;
+use crate::adapter::fetched::Fetched;
+use crate::adapter::later::Later;
+use crate::adapter::loaded_sources::LoadedSources;
+use crate::adapter::main_stop::MainStop;
+use crate::arguments::CallSettings;
+use crate::arguments::ShowDisassembly;
+use crate::arguments::Shutdown;
 use crate::breakpoints::Breakpoints;
-use crate::calls::CallSettings;
 use crate::clients;
+use crate::console::{say, tell_output};
 use crate::data_breakpoints::DataBreakpoints;
-use crate::disassembled::{Disassembled, ShowDisassembly};
 use crate::exceptions::Exceptions;
-use crate::fetched::Fetched;
 use crate::gathering::Gathering;
 use crate::handlers::NO_DEBUG;
 use crate::handlers::building::Building;
 use crate::handlers::exceptions;
 use crate::handlers::forks::Forks;
 use crate::kept::{self, KeptReferences};
-use crate::later::Later;
-use crate::loaded_sources::LoadedSources;
-use crate::main_loop::ServeOptions;
-use crate::main_stop::MainStop;
 use crate::output::TextStream;
+use crate::serve_options::ServeOptions;
 use crate::shown_frame::ShownFrame;
-use crate::shutdown::Shutdown;
 use crate::source_map::SourceMap;
-use crate::styling;
 use crate::to_dap;
 use crossbeam_channel::{Receiver, Sender};
 use dapple_dap::server::{ClientConventions, Exhausted, Failure, Outbox, Progress, References};
@@ -29,8 +38,8 @@ use dapple_dap::transport::Writer;
 use dapple_dap::types::{
     BreakpointEvent, BreakpointEventBody, BreakpointEventReason, ExitedEvent,
     LaunchRequestArguments, ModuleEvent, ModuleEventBody, ModuleEventReason, OutputEvent,
-    OutputEventBody, OutputEventCategory, ProcessEvent, Source, StoppedEvent, TerminatedEvent,
-    ThreadEvent, ThreadEventBody, ThreadEventReason,
+    OutputEventBody, ProcessEvent, Source, StoppedEvent, TerminatedEvent, ThreadEvent,
+    ThreadEventBody, ThreadEventReason,
 };
 use dapple_engine::debug_info::DebugInfoOptions;
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
@@ -714,24 +723,6 @@ impl Adapter {
             Stream::Stdout => &mut self.stdout,
             Stream::Stderr => &mut self.stderr,
         }
-    }
-}
-
-/// Says a sentence of the debugger's own.
-pub fn say(outbox: &Outbox, sentence: &str) {
-    let client = outbox.client();
-    let mut text = match &client {
-        Some(client) if styling::is_wanted(client) => styling::sentence(sentence),
-        Some(client) => clients::plain(client, sentence).into_owned(),
-        None => sentence.to_owned(),
-    };
-    text.push('\n');
-    tell_output(outbox, OutputEventCategory::Console, text);
-}
-
-fn tell_output(outbox: &Outbox, category: OutputEventCategory, text: String) {
-    if !text.is_empty() {
-        outbox.event::<OutputEvent>(OutputEventBody::new(text).with_category(category));
     }
 }
 

@@ -3,7 +3,7 @@
 //! The debug information names files as the compiler was given them. The argument `sourceMap` says which folders of those names are
 //! which here; everything the client is told of goes through it one way, and what the client names the other.
 
-use crate::arguments::{path, string, wrong};
+use crate::argument_values::{path, string, wrong};
 use crate::source_files::source_exists;
 use crate::to_dap;
 use dapple_dap::server::ClientConventions;

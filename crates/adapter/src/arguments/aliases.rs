@@ -3,8 +3,8 @@
 use super::given::Given;
 use super::launch::Console;
 use super::row::{Origin, Requests, Row};
-use super::shape::{Field, Shape, Word};
-use super::values::{boolean, file, named_variables, process_id, string};
+use crate::argument_values::shape::{Field, Shape, Word};
+use crate::argument_values::{boolean, file, named_variables, process_id, string};
 use crate::source_map::SourceMap;
 use serde_json::{Value, json};
 

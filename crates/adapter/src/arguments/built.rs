@@ -1,6 +1,6 @@
 //! What the arguments look like that say what is built first.
 
-use super::shape::{Field, Shape, Word};
+use crate::argument_values::shape::{Field, Shape, Word};
 
 /// Changes to an environment.
 pub const VARIABLES: Shape = Shape::Any(&[

@@ -2,7 +2,7 @@
 
 use super::Start;
 use super::given::{Common, Given};
-use super::words::variables_of;
+use crate::argument_values::words::variables_of;
 use crate::building::Plan;
 use crate::building::arguments::plans;
 use dapple_dap::message::Raw;

@@ -8,27 +8,26 @@
 mod aliases;
 mod attach;
 mod built;
+mod calls;
 mod given;
 mod launch;
 mod others;
 pub mod page;
 mod row;
 pub mod schema;
-mod shape;
+mod show_disassembly;
+mod shutdown;
 mod stdio;
 mod table;
 #[cfg(test)]
 mod tests;
-mod unknown;
-pub(crate) mod values;
-mod words;
 
 pub(crate) use attach::{AttachArguments, HANDED_OVER, Target};
+pub(crate) use calls::CallSettings;
 pub(crate) use given::{Common, goes_for_children};
 pub(crate) use launch::{Console, LaunchArguments};
-pub(crate) use unknown::nearest;
-pub(crate) use values::{path, string, wrong};
-pub(crate) use words::text_of;
+pub(crate) use show_disassembly::ShowDisassembly;
+pub(crate) use shutdown::Shutdown;
 
 use dapple_dap::message::Raw;
 use given::Given;

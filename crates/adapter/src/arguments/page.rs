@@ -2,8 +2,8 @@
 
 use super::Start;
 use super::row::{Origin, Requests, Row};
-use super::shape::{Shape, Word};
 use super::table;
+use crate::argument_values::shape::{Shape, Word};
 
 /// The tables by the name that marks their place on the page.
 pub fn tables() -> [(&'static str, String); 4] {

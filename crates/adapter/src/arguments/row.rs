@@ -2,7 +2,7 @@
 
 use super::Start;
 use super::given::Given;
-use super::shape::Shape;
+use crate::argument_values::shape::Shape;
 use serde_json::Value;
 
 /// One argument.

@@ -2,8 +2,8 @@
 
 use super::Start;
 use super::row::{Origin, Row};
-use super::shape::{Field, Shape, Word};
 use super::table::{self, CLIENTS_OWN};
+use crate::argument_values::shape::{Field, Shape, Word};
 use serde_json::{Map, Value, json};
 
 /// The whole schema, for an object with a `request`.

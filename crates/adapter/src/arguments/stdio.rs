@@ -4,7 +4,7 @@
 //! or in a list, it is the input.
 
 use super::given::Given;
-use super::values::{sink, stdin};
+use crate::argument_values::{sink, stdin};
 use serde_json::Value;
 use std::path::Path;
 

@@ -8,12 +8,12 @@ use super::attach::HANDED_OVER;
 use super::built::{CARGO, COMMAND, VARIABLES};
 use super::launch::Console;
 use super::row::{Origin, Requests, Row};
-use super::shape::{Field, Shape, Word};
-use super::values::{
+use crate::argument_values::shape::{Field, Shape, Word};
+use crate::argument_values::{
     boolean, file, path, paths, process_id, signals, sink, skip, stdin, string, variables, words,
 };
+use crate::arguments::ShowDisassembly;
 use crate::building::arguments;
-use crate::disassembled::ShowDisassembly;
 use crate::source_map::SourceMap;
 use dapple_engine::forks::FollowForks;
 use serde_json::Value;

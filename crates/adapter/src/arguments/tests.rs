@@ -6,9 +6,9 @@ mod json_schema;
 
 use super::given::Given;
 use super::row::Row;
-use super::shape::{Shape, Type};
 use super::table::rows;
 use super::{AttachArguments, LaunchArguments, Start};
+use crate::argument_values::shape::{Shape, Type};
 use dapple_dap::message::Raw;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,7 +4,7 @@ use super::Plan;
 use super::cargo::{CargoPlan, CommandLine, Filter, Kind};
 use super::shell::{CommandPlan, Line};
 use super::source::Language;
-use crate::arguments::values::{path, string, variables, words};
+use crate::argument_values::{path, string, variables, words};
 use serde_json::{Map, Value};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

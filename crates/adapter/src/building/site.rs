@@ -1,6 +1,6 @@
 //! What a build needs from outside: where its output and its progress go, and whether it is still wanted.
 
-use crate::adapter::say;
+use crate::console::say;
 use crate::styling;
 use dapple_dap::server::{Outbox, Progress};
 use dapple_dap::types::{OutputEvent, OutputEventBody, OutputEventCategory};

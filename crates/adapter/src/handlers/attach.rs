@@ -1,8 +1,9 @@
 //! Starting with a process that runs already, or will.
 
 use super::start::{begin, begin_post_mortem, not_begun, take_common};
-use crate::adapter::{Adapter, Phase, say};
+use crate::adapter::{Adapter, Phase};
 use crate::arguments::{AttachArguments, Target};
+use crate::console::say;
 use crate::to_dap;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use dapple_dap::message::Empty;

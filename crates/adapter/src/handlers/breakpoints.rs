@@ -3,7 +3,8 @@
 use super::NO_DEBUG;
 use super::places::set_listed;
 use crate::adapter::Adapter;
-use crate::{fetched, from_dap, to_dap};
+use crate::adapter::fetched;
+use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure, LateProgress};
 use dapple_dap::types::{
     Breakpoint, BreakpointReason, SetBreakpointsArguments, SetBreakpointsResponse,

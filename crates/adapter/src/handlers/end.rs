@@ -1,6 +1,7 @@
 //! Ending: `terminate` asks the program, `disconnect` doesn't.
 
-use crate::adapter::{Adapter, Phase, say};
+use crate::adapter::{Adapter, Phase};
+use crate::console::say;
 use crate::to_dap;
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};

@@ -1,7 +1,8 @@
 //! Children of the program that get a session of their own (`startDebugging`).
 
-use crate::adapter::{Adapter, say};
+use crate::adapter::Adapter;
 use crate::arguments::{HANDED_OVER, goes_for_children};
+use crate::console::say;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use dapple_dap::message::Raw;
 use dapple_dap::server::{Context, Outbox};

@@ -1,6 +1,7 @@
 //! Moving threads to elsewhere in their code, and ending them.
 
-use crate::adapter::{Adapter, say};
+use crate::adapter::Adapter;
+use crate::console::say;
 use crate::{from_dap, to_dap};
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};

@@ -14,7 +14,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The source files of all loaded modules, each once, the user's first. Read beside the session; see [`crate::loaded_sources`].
+/// The source files of all loaded modules, each once, the user's first. Read beside the session; see [`crate::adapter::loaded_sources`].
 pub fn loaded_sources(
     adapter: &mut Adapter,
     _: LoadedSourcesArguments,

@@ -1,12 +1,13 @@
 //! Starting: `launch` and `configurationDone`, in either order.
 
-use crate::adapter::{Adapter, Phase, TypedInto, say};
+use crate::adapter::main_stop::MainStop;
+use crate::adapter::{Adapter, Phase, TypedInto};
 use crate::arguments::{Common, Console, LaunchArguments};
 use crate::building::Plan;
 use crate::clients;
+use crate::console::say;
 use crate::handlers::{building, exceptions, terminal};
-use crate::main_loop::OwnStdin;
-use crate::main_stop::MainStop;
+use crate::serve_options::OwnStdin;
 use crate::to_dap;
 use dapple_dap::message::Empty;
 use dapple_dap::server::{ClientConventions, Context, Failure, LateProgress, Outbox, Responder};

@@ -4,7 +4,7 @@
 //! (`--config`). What is nearer wins, key by key. What is wrong in it cargo says itself, before there is a program; here that is nothing.
 
 use super::conditions;
-use crate::arguments::text_of;
+use crate::argument_values::words::text_of;
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

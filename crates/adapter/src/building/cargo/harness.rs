@@ -3,7 +3,7 @@
 use super::choosing;
 use super::messages::Artifact;
 use super::words::CommandLine;
-use crate::arguments::nearest;
+use crate::argument_values::unknown::nearest;
 use crate::building::site::{Ended, Site, Unbuilt};
 use crate::building::{Built, joined_library_path};
 use dapple_engine::event::{ExitStatus, Stream};

@@ -1,6 +1,7 @@
 //! The stop at the beginning of `main` that a launch may ask for (`stopAtEntry`): a temporary breakpoint on that function.
 
-use crate::adapter::{Adapter, say};
+use crate::adapter::Adapter;
+use crate::console::say;
 use crate::to_dap;
 use dapple_dap::server::{Failure, Outbox};
 use dapple_engine::Error;

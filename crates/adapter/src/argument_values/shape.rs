@@ -1,7 +1,7 @@
 //! What an argument's value may look like: one description for the check of what a client sends, for the schema and for the page.
 
 use super::unknown::{self, Unknown};
-use super::values::{no_nul, wrong};
+use super::{no_nul, wrong};
 use serde_json::Value;
 use std::path::Path;
 

@@ -4,7 +4,7 @@
 //! is may be other code later, when modules have come and gone: then it gets another source.
 
 use crate::adapter::Adapter;
-use crate::arguments::string;
+use crate::arguments::ShowDisassembly;
 use crate::to_dap;
 use dapple_dap::server::{ClientConventions, Context, Exhausted, Failure, References};
 use dapple_dap::types::{Source, SourcePresentationHint, StackFrame};
@@ -12,7 +12,6 @@ use dapple_engine::disassembly::{Instruction, Names, Window};
 use dapple_engine::frame::Frame;
 use dapple_engine::session::SourcePosition;
 use dapple_engine::{Address, Error, Session};
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -21,32 +20,6 @@ use std::path::{Path, PathBuf};
 const LARGEST: u64 = 1 << 16;
 /// That many instructions before it and behind it.
 const AROUND: usize = 200;
-
-/// For which frames the client is told a disassembly as their source.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ShowDisassembly {
-    /// For none.
-    Never,
-    /// For those without a source that can be opened here.
-    #[default]
-    Auto,
-    /// For all.
-    Always,
-}
-
-impl ShowDisassembly {
-    /// Reads `"never"`, `"auto"` or `"always"`.
-    ///
-    /// # Errors
-    /// It is no text.
-    pub fn read(name: &str, value: &Value) -> Result<ShowDisassembly, String> {
-        Ok(match string(name, value)? {
-            "never" => ShowDisassembly::Never,
-            "always" => ShowDisassembly::Always,
-            _ => ShowDisassembly::Auto,
-        })
-    }
-}
 
 /// The sources that the client may know.
 #[derive(Debug, Default)]

@@ -1,13 +1,17 @@
 //! Values of arguments, once their shape is known to be right: what is read out of them, and what can still be wrong.
 
-use super::shape::Type;
-use super::words::split_words;
+pub mod shape;
+pub mod unknown;
+pub mod words;
+
 use dapple_engine::launch::{Sink, Stdin};
 use dapple_engine::session::stepping::SkipList;
 use dapple_engine::signals::SignalTable;
 use serde_json::{Map, Value};
+use shape::Type;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use words::split_words;
 
 /// A change to the program's environment; `None` removes the variable.
 pub type Variable = (OsString, Option<OsString>);

@@ -1,11 +1,8 @@
-//! How functions of the program are called for expressions.
+//! What `launch` or `attach` says of how functions of the program are called for expressions.
 
-use crate::adapter::Adapter;
-use crate::arguments::string;
-use dapple_dap::server::Context;
+use crate::argument_values::string;
 use dapple_engine::calls::{CallOptions, CallThreads};
 use serde_json::Value;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// The longest time a call may take, in seconds.
@@ -54,17 +51,5 @@ impl CallSettings {
             _ => CallThreads::One,
         };
         Ok(())
-    }
-}
-
-impl Adapter {
-    /// How a request's expression calls functions: until the request is cancelled.
-    pub fn call_options(&self, context: &Context) -> CallOptions {
-        let token = context.cancelled().clone();
-        CallOptions {
-            time_limit: self.calls.time_limit,
-            threads: self.calls.threads,
-            cancelled: Some(Arc::new(move || token.is_cancelled())),
-        }
     }
 }

@@ -1,0 +1,18 @@
+//! How functions of the program are called for a request's expression.
+
+use crate::adapter::Adapter;
+use dapple_dap::server::Context;
+use dapple_engine::calls::CallOptions;
+use std::sync::Arc;
+
+impl Adapter {
+    /// How a request's expression calls functions: until the request is cancelled.
+    pub fn call_options(&self, context: &Context) -> CallOptions {
+        let token = context.cancelled().clone();
+        CallOptions {
+            time_limit: self.calls.time_limit,
+            threads: self.calls.threads,
+            cancelled: Some(Arc::new(move || token.is_cancelled())),
+        }
+    }
+}

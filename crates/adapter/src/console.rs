@@ -1,0 +1,24 @@
+//! Output that the client shows in its console.
+
+use crate::{clients, styling};
+use dapple_dap::server::Outbox;
+use dapple_dap::types::{OutputEvent, OutputEventBody, OutputEventCategory};
+
+/// Says a sentence of the debugger's own.
+pub fn say(outbox: &Outbox, sentence: &str) {
+    let client = outbox.client();
+    let mut text = match &client {
+        Some(client) if styling::is_wanted(client) => styling::sentence(sentence),
+        Some(client) => clients::plain(client, sentence).into_owned(),
+        None => sentence.to_owned(),
+    };
+    text.push('\n');
+    tell_output(outbox, OutputEventCategory::Console, text);
+}
+
+/// Sends output, unless there is none.
+pub fn tell_output(outbox: &Outbox, category: OutputEventCategory, text: String) {
+    if !text.is_empty() {
+        outbox.event::<OutputEvent>(OutputEventBody::new(text).with_category(category));
+    }
+}
