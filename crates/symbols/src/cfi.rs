@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub enum CfaRule {
     /// A register plus an offset.
     RegisterOffset(u16, i64),
-    /// An expression: [`crate::location::evaluate_cfi`] without an initial value.
+    /// An expression: [`crate::dwarf::location::evaluate_cfi`] without an initial value.
     Expression(Arc<[u8]>),
 }
 

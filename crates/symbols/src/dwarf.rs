@@ -6,27 +6,66 @@
 //! noted in the module's warnings and then behaves as if it weren't there.
 //!
 //! What a unit *has* may be elsewhere than what it *covers*: a skeleton unit's addresses and lines are in the
-//! module, its entries in a split unit ([`crate::split`]), opened when the first of them is asked for. So a
+//! module, its entries in a split unit ([`crate::dwarf::split`]), opened when the first of them is asked for. So a
 //! [`Unit`] has a part of its own, for addresses and lines, and [`Unit::part`], for entries.
 
+pub(crate) mod address_map;
+pub(crate) mod array_lengths;
+pub(crate) mod async_functions;
+pub(crate) mod blocks;
+pub(crate) mod breakpoint_locations;
+pub(crate) mod call_sites;
+pub(crate) mod compilation;
+pub(crate) mod enclosing;
+pub(crate) mod entries;
+pub mod enumerations;
+pub(crate) mod function_lines;
+pub mod functions;
+pub(crate) mod hoisted_constants;
+pub(crate) mod index;
+pub(crate) mod jump_tables;
+pub(crate) mod let_chains;
+pub(crate) mod line_candidates;
+pub(crate) mod line_entries;
+pub(crate) mod line_lookup;
+pub mod lines;
+pub mod location;
+pub mod lsda;
+pub(crate) mod name_index;
+pub mod plain_place;
+pub(crate) mod prologues;
+pub mod queries;
+pub mod results;
+pub(crate) mod roots;
+pub mod scopes;
+pub mod signatures;
+pub mod source_copies;
+pub(crate) mod split;
+pub(crate) mod stray_rows;
+pub mod summary;
+pub(crate) mod supplementary;
+pub(crate) mod thread_statics;
+pub(crate) mod trait_tables;
+pub(crate) mod type_entries;
+pub(crate) mod type_names;
+pub mod types;
+
 use crate::Error;
-use crate::address_map::AddressMap;
-use crate::blocks::Blocks;
-use crate::compilation::Compilation;
-use crate::enclosing::Scopes;
+use crate::dwarf::address_map::AddressMap;
+use crate::dwarf::blocks::Blocks;
+use crate::dwarf::compilation::Compilation;
+use crate::dwarf::enclosing::Scopes;
+use crate::dwarf::functions::Language;
+use crate::dwarf::index::Index;
+use crate::dwarf::line_lookup::FilesCalled;
+use crate::dwarf::lines::Lines;
+use crate::dwarf::name_index::UnitNames;
+use crate::dwarf::split::{SplitFiles, SplitObject, SplitUnit};
+use crate::dwarf::trait_tables::TraitTables;
+use crate::dwarf::types::Type;
 use crate::files::Files;
-use crate::functions::Language;
-use crate::index::Index;
 use crate::indexing::IndexSlot;
-use crate::line_lookup::FilesCalled;
-use crate::lines::Lines;
-use crate::name_index::UnitNames;
 use crate::paths::join;
-use crate::split::{SplitFiles, SplitObject, SplitUnit};
-use crate::supplementary;
-use crate::trait_tables::TraitTables;
-use crate::types::Type;
-use crate::{hoisted_constants, stray_rows};
 use gimli::{AttributeValue, EndianSlice, LittleEndian, Section, SectionId, UnitOffset};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;

@@ -10,11 +10,11 @@ pub(crate) mod cache;
 mod file;
 mod keyed;
 
-use crate::address_map::UnitRange;
+use crate::dwarf::address_map::UnitRange;
+use crate::dwarf::enclosing::{Scope, Scopes};
+use crate::dwarf::name_index::{EntryKind, EntryPlace};
+use crate::dwarf::roots::{NumberedFile, base_of_path};
 use crate::dwarf::{Dwarf, Unit, bytes_path, place};
-use crate::enclosing::{Scope, Scopes};
-use crate::name_index::{EntryKind, EntryPlace};
-use crate::roots::{NumberedFile, base_of_path};
 pub(crate) use file::{IndexError, IndexFile};
 use keyed::{Keyed, Numbers};
 use std::ops::Range;
@@ -85,7 +85,7 @@ impl StoredIndex {
         self.file.bytes()
     }
 
-    /// As [`crate::name_index::NameIndex::entries_named`].
+    /// As [`crate::dwarf::name_index::NameIndex::entries_named`].
     pub fn entries_named(
         &self,
         dwarf: &Dwarf<'_>,
@@ -125,7 +125,7 @@ impl StoredIndex {
         Ok(found)
     }
 
-    /// As [`crate::name_index::NameIndex::base_names`].
+    /// As [`crate::dwarf::name_index::NameIndex::base_names`].
     pub fn base_names(
         &self,
         kind: EntryKind,
@@ -173,7 +173,7 @@ impl StoredIndex {
         Ok(found)
     }
 
-    /// As [`crate::address_map::AddressMap::within`].
+    /// As [`crate::dwarf::address_map::AddressMap::within`].
     pub fn units_within(&self, wanted: Range<u64>) -> Result<Vec<u32>, IndexError> {
         let count = self.file.table_len(table::RANGES) / RANGE;
         let range = |index: usize| -> Result<UnitRange, IndexError> {

@@ -4,11 +4,11 @@
 
 use super::keyed::{KeyedWriter, put};
 use super::{RANGE, table, unit_place};
-use crate::address_map::AddressMap;
 use crate::dwarf::Dwarf;
-use crate::enclosing::Scopes;
-use crate::name_index::UnitNames;
-use crate::roots::{NumberedFile, base_of_path};
+use crate::dwarf::address_map::AddressMap;
+use crate::dwarf::enclosing::Scopes;
+use crate::dwarf::name_index::UnitNames;
+use crate::dwarf::roots::{NumberedFile, base_of_path};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,0 +1,118 @@
+//! How long arrays are whose length is only known when the program runs: C's variable-length arrays (DWARF 5 §5.13, §2.19).
+
+use crate::dwarf::entries::{Entry, signed, unsigned};
+use crate::dwarf::location::{LocationContext, Place, Pointee};
+use crate::dwarf::scopes::Variable;
+use crate::dwarf::types::TypeKind;
+use crate::dwarf::{Dwarf, Reader, Unit};
+use crate::{FileAddress, Module};
+use gimli::{AttributeValue, UnitOffset, constants as dw};
+
+/// More elements than an array on a stack can have: the length isn't computed yet.
+const LONGEST: u64 = 1 << 40;
+
+/// Where a length is asked for.
+struct Frame<'c> {
+    variable: &'c Variable,
+    address: u64,
+    context: &'c dyn LocationContext,
+}
+
+impl<'a> Dwarf<'a> {
+    fn array_lengths(&self, frame: &Frame<'_>) -> Vec<Option<u64>> {
+        let array = frame.variable.type_id;
+        let array = array.and_then(|id| self.strip_aliases(id).ok()?);
+        let Some(array) = array.filter(|found| matches!(found.kind, TypeKind::Array { .. })) else {
+            return Vec::new();
+        };
+        let entry = self.unit(array.id.unit).and_then(|unit| {
+            let entry = self.entry(unit, UnitOffset(array.id.offset))?;
+            Some((unit, entry))
+        });
+        let Some((unit, entry)) = entry else {
+            return Vec::new();
+        };
+        let children = self.children(unit, &entry);
+        let dimensions = children
+            .iter()
+            .filter(|child| child.tag() == dw::DW_TAG_subrange_type);
+        dimensions
+            .map(|dimension| self.length(unit, dimension, frame))
+            .collect()
+    }
+
+    fn length(&self, unit: &Unit<'a>, dimension: &Entry<'a>, frame: &Frame<'_>) -> Option<u64> {
+        let number = |name| self.bound(unit, dimension.attr_value(name)?, frame);
+        let length = number(dw::DW_AT_count).or_else(|| {
+            let upper = number(dw::DW_AT_upper_bound)?;
+            let lower = number(dw::DW_AT_lower_bound).unwrap_or(0);
+            Some(upper.wrapping_sub(lower).wrapping_add(1))
+        });
+        length.filter(|length| *length <= LONGEST)
+    }
+
+    /// A bound: a constant, an expression, or a variable's value.
+    fn bound(
+        &self,
+        unit: &Unit<'a>,
+        value: AttributeValue<Reader<'a>>,
+        frame: &Frame<'_>,
+    ) -> Option<u64> {
+        let function = frame.variable.function;
+        if let AttributeValue::Exprloc(expression) = value {
+            return self
+                .computed(unit, expression, function, frame.address, frame.context)
+                .ok();
+        }
+        let Some((unit, offset)) = self.resolve(unit, value) else {
+            return unsigned(&value).or(signed(&value).map(|value| value as u64));
+        };
+        let entry = self.entry(unit, offset)?;
+        let size = entry
+            .attr_value(dw::DW_AT_type)
+            .and_then(|value| self.type_id(unit, value))
+            .and_then(|id| self.type_size(id));
+        let variable = Pointee::new(unit.index, offset.0, function);
+        let pieces = self.locate(variable, size, frame.address, frame.context);
+        let [piece] = &pieces.ok()?[..] else {
+            return None;
+        };
+        let mut bytes = [0; 8];
+        let size = usize::try_from(size.unwrap_or(8)).ok()?;
+        match &piece.place {
+            Place::Memory(address) => {
+                let wanted = bytes.get_mut(..size)?;
+                frame.context.read(*address, wanted).ok()?;
+            }
+            Place::Register {
+                register,
+                bit_offset: 0,
+            } => bytes = frame.context.register(*register)?.to_le_bytes(),
+            Place::Bytes(found) => {
+                let size = found.len().min(8);
+                bytes[..size].copy_from_slice(&found[..size]);
+            }
+            _ => return None,
+        }
+        bytes.get_mut(size..)?.fill(0);
+        Some(u64::from_le_bytes(bytes))
+    }
+}
+
+impl Module {
+    /// How many elements each dimension of an array variable has in this frame, from the outermost; empty for what is no
+    /// array, `None` for a dimension whose length can't be had. Only needed where the type itself doesn't tell.
+    pub fn array_lengths(
+        &self,
+        variable: &Variable,
+        address: FileAddress,
+        context: &dyn LocationContext,
+    ) -> Vec<Option<u64>> {
+        let frame = Frame {
+            variable,
+            address: address.0,
+            context,
+        };
+        self.dwarf(|dwarf| dwarf.array_lengths(&frame))
+    }
+}

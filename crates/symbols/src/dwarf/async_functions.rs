@@ -1,0 +1,234 @@
+//! Where the bodies of Rust's `async fn`s begin.
+//!
+//! rustc makes two functions of each: `fetch`, which only makes the future, and `fetch::{async_fn#0}`, which runs the body and is called
+//! again at each resumption. That begins with a jump to where it was suspended; at the first call to code that
+//! moves the arguments to where the body has them, and goes on with the body. The future's type, `fetch::{async_fn_env#0}`,
+//! stands beside the second in the namespace `fetch`. The body is compiled where the future is polled first, which may be another crate's
+//! unit than the one of the function. Async blocks and closures are not looked at: they begin where they are written.
+
+use crate::dwarf::entries::Chain;
+use crate::dwarf::functions::{FunctionId, Language, file_range};
+use crate::dwarf::lines::Row;
+use crate::dwarf::name_index::{AnyIndex, EntryKind, NameIndex, OneUnit};
+use crate::dwarf::queries::{FoundFunction, Instance};
+use crate::dwarf::scopes::Variable;
+use crate::dwarf::types::TypeId;
+use crate::dwarf::{Dwarf, Unit};
+use crate::indexing::IndexState;
+use crate::{FileAddress, Module};
+use gimli::{UnitOffset, constants as dw};
+use std::path::Path;
+
+const FUTURE: &str = "{async_fn_env#";
+const BODY: &str = "{async_fn#";
+
+/// The base name of every body: the number is counted in the function.
+pub(crate) const FIRST_BODY: &[u8] = b"{async_fn#0}";
+
+/// The name of the `async fn` that a body of this name belongs to. Rust's old mangling has a closure for it.
+pub(crate) fn written_name(body: &str) -> Option<&str> {
+    ["::{async_fn#", "::{{closure}}"]
+        .into_iter()
+        .find_map(|mark| Some(&body[..body.rfind(mark)?]))
+}
+
+impl<'a> Dwarf<'a> {
+    /// The type of the future that a function makes, where it is a Rust `async fn`.
+    pub(crate) fn future_made(&self, chain: &Chain<'_, 'a>) -> Option<TypeId> {
+        let (unit, _) = chain.links.last()?;
+        if unit.language() != Language::Rust {
+            return None;
+        }
+        let (unit, value) = chain.attribute(dw::DW_AT_type)?;
+        let future = self.type_id(unit, value)?;
+        let name = self.text_of_name(self.unit(future.unit)?, future.offset)?;
+        name.starts_with(FUTURE.as_bytes()).then_some(future)
+    }
+
+    fn text_of_name(&self, unit: &Unit<'a>, offset: usize) -> Option<&'a [u8]> {
+        let entry = self.entry(unit, UnitOffset(offset))?;
+        self.text(unit, entry.attr_value(dw::DW_AT_name)?)
+    }
+
+    /// Where the functions that have the body of an `async fn` begin, and their copies inlined into others, by the type of its future and
+    /// the file that it is written in. Without an index, other units are looked at only where the future's own has none.
+    fn bodies(&self, future: TypeId, file: Option<&Path>) -> Vec<Body> {
+        let Some(unit) = self.unit(future.unit) else {
+            return Vec::new();
+        };
+        if self.index_state() != IndexState::Missing {
+            return self.bodies_among(&AnyIndex(self), unit, future);
+        }
+        let own = self.bodies_among(&OneUnit(self, unit), unit, future);
+        if !own.is_empty() {
+            return own;
+        }
+        let named = file.map(|file| self.units_with_file(file));
+        named
+            .unwrap_or_default()
+            .iter()
+            .filter(|named| named.unit.index != unit.index)
+            .flat_map(|named| self.bodies_among(&OneUnit(self, named.unit), unit, future))
+            .collect()
+    }
+
+    /// Those of them that an index has.
+    fn bodies_among(&self, index: &dyn NameIndex, unit: &Unit<'a>, future: TypeId) -> Vec<Body> {
+        let name = self.text_of_name(unit, future.offset).unwrap_or_default();
+        let name = String::from_utf8_lossy(name).replacen(FUTURE, BODY, 1);
+        let scopes = self.scope_names(unit, future.offset);
+        let base = crate::names::base_of(&name).as_bytes();
+        let mut bodies = Vec::new();
+        for kind in [EntryKind::Function, EntryKind::InlinedCall] {
+            for place in index.entries_named(base, kind) {
+                let Some(unit) = self.unit(place.unit) else {
+                    continue;
+                };
+                let chain = self.chain(unit, UnitOffset(place.offset));
+                let is_body = self.chain_text(&chain, dw::DW_AT_name) == Some(name.as_bytes())
+                    && chain.links.last().is_some_and(|(unit, entry)| {
+                        self.scope_names(unit, entry.offset().0) == scopes
+                    });
+                let body = is_body.then(|| self.body(unit, &chain, kind)).flatten();
+                bodies.extend(body);
+            }
+        }
+        bodies
+    }
+
+    /// The names of the scopes around an entry, innermost first.
+    fn scope_names(&self, unit: &Unit<'a>, offset: usize) -> Vec<Option<&'a [u8]>> {
+        let scopes = self.scopes_around(unit, offset);
+        let names = scopes.iter().map(|&scope| self.text_of_name(unit, scope));
+        names.collect()
+    }
+
+    fn body(&self, unit: &Unit<'a>, chain: &Chain<'_, 'a>, kind: EntryKind) -> Option<Body> {
+        let (_, own) = chain.links.first()?;
+        let ranges = self.code_ranges(unit.part(), own.attrs());
+        let start = ranges.first()?.start;
+        let (instance, entry, breakpoint) = match kind {
+            EntryKind::InlinedCall => {
+                let entry = self.inlined_entry(unit, own.attrs(), &ranges)?;
+                (self.inlined_instance(chain, start), entry, entry)
+            }
+            _ => {
+                let id = FunctionId {
+                    unit: unit.index,
+                    offset: own.offset().0,
+                };
+                (Instance::Function(id), start, self.body_start(start))
+            }
+        };
+        Some(Body {
+            name: self.function_name(chain),
+            instance,
+            entry: FileAddress(entry),
+            breakpoint: FileAddress(breakpoint),
+            ranges: ranges.iter().map(file_range).collect(),
+        })
+    }
+
+    /// Where a breakpoint on the function that starts at `entry` goes: past its prologue, and in the body of an `async fn` also past the
+    /// moving of its arguments. Optimised code mixes that with the body, and has no such place.
+    pub(crate) fn body_start(&self, entry: u64) -> u64 {
+        let after_prologue = self.after_prologue(entry);
+        self.async_body_start(entry, after_prologue)
+            .unwrap_or(after_prologue)
+    }
+
+    /// The row that the prologue ends in is at the body's opening brace, and what moves arguments is in front of that.
+    /// What runs first stands first.
+    fn async_body_start(&self, entry: u64, after_prologue: u64) -> Option<u64> {
+        let (unit, function) = self.function_entry_at(entry)?;
+        let is_body = unit.language() == Language::Rust
+            && unit.optimised() != Some(true)
+            && self.is_async_body(unit, function.offset);
+        let code = function.ranges.first().filter(|_| is_body)?;
+        let lines = self.lines(unit);
+        let first = lines.row_at(after_prologue)?;
+        let (brace, rest) = lines.rows.get(first..)?.split_first()?;
+        let is_in_body = |row: &&Row| {
+            row.line != 0
+                && (row.file != brace.file || (row.line, row.column) > (brace.line, brace.column))
+        };
+        let rows = rest.iter().take_while(|row| code.contains(&row.address));
+        let start = { rows }.find(is_in_body)?;
+        Some(start.address)
+    }
+
+    /// Whether the function at an entry has the body of an `async fn`.
+    pub(crate) fn is_async_body(&self, unit: &Unit<'a>, function: usize) -> bool {
+        let chain = self.chain(unit, UnitOffset(function));
+        let name = self.chain_text(&chain, dw::DW_AT_name);
+        name.is_some_and(|name| name.starts_with(BODY.as_bytes()))
+    }
+
+    /// Leaves out where the future had an argument before the body took it over, in the body of an `async fn`; and what a pattern takes
+    /// apart, which has no name in the source. `block`: the function's entry or that of its inlined copy.
+    pub(crate) fn leave_out_moved(
+        &self,
+        unit: &Unit<'a>,
+        block: usize,
+        variables: &mut Vec<Variable>,
+    ) {
+        let outermost = variables.partition_point(|variable| variable.depth == 0);
+        let is_moved: Vec<bool> = variables
+            .iter()
+            .enumerate()
+            .map(|(at, variable)| {
+                let inner = || variables.get(outermost..).unwrap_or(&[]).iter();
+                is_pattern(&variable.name)
+                    || at < outermost && inner().any(|inner| inner.name == variable.name)
+            })
+            .collect();
+        if is_moved.contains(&true) && self.is_async_body(unit, block) {
+            let mut moved = is_moved.into_iter();
+            variables.retain(|_| moved.next() != Some(true));
+        }
+    }
+}
+
+/// What rustc calls an argument that has a pattern for a name.
+fn is_pattern(name: &str) -> bool {
+    let number = name.strip_prefix("__arg");
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// A place where an `async fn`'s body begins.
+struct Body {
+    name: String,
+    instance: Instance,
+    entry: FileAddress,
+    breakpoint: FileAddress,
+    ranges: Vec<std::ops::Range<FileAddress>>,
+}
+
+impl Module {
+    /// The same functions, with the bodies of `async fn`s in place of what makes their futures. One without a body, since nothing
+    /// polls its future, stays.
+    pub(crate) fn with_async_bodies(&self, found: Vec<FoundFunction>) -> Vec<FoundFunction> {
+        let mut all: Vec<FoundFunction> = Vec::with_capacity(found.len());
+        for function in found {
+            let bodies = function.future.map(|future| {
+                let file = function.declaration.as_ref().map(|place| &*place.file);
+                self.dwarf(|dwarf| dwarf.bodies(future, file))
+            });
+            match bodies.filter(|bodies| !bodies.is_empty()) {
+                None => all.push(function),
+                Some(bodies) => all.extend(bodies.into_iter().map(|body| FoundFunction {
+                    name: body.name,
+                    instance: body.instance,
+                    entry: body.entry,
+                    breakpoint: body.breakpoint,
+                    ranges: body.ranges,
+                    ..function.clone()
+                })),
+            }
+        }
+        all.sort_by_key(|function| function.entry);
+        // The copies of what makes a future have one body.
+        all.dedup_by(|a, b| a.future.is_some() && (a.entry, &a.instance) == (b.entry, &b.instance));
+        all
+    }
+}

@@ -1,0 +1,265 @@
+//! The inside of a function: its tree of lexical blocks and inlined calls, with their variables and call sites.
+//! Parsed from the function's own entries when first asked for.
+
+use crate::dwarf::entries::unsigned;
+use crate::dwarf::let_chains::BoundInside;
+use crate::dwarf::{DEPTH_LIMIT, Dwarf, Reader, Unit};
+use gimli::{Attribute, UnitOffset, constants as dw};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BlockKind {
+    /// The function itself, always the first block.
+    Function,
+    Lexical,
+    Inlined,
+}
+
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub kind: BlockKind,
+    pub offset: usize,
+    /// The block around it; its own number for the first.
+    pub parent: u32,
+    pub ranges: Vec<Range<u64>>,
+    /// Of an inlined call that has code.
+    pub call: Option<CallLine>,
+}
+
+/// Where an inlined call is written, and entered.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallLine {
+    /// In the file that its entry names; 0: unknown.
+    pub line: u32,
+    pub entry: u64,
+}
+
+impl Block {
+    /// Whether a part of its code begins there: of several parts, any may be the first that is run.
+    pub fn begins_at(&self, address: u64) -> bool {
+        self.ranges.iter().any(|range| range.start == address)
+    }
+
+    pub fn covers(&self, address: u64) -> bool {
+        self.ranges.iter().any(|range| range.contains(&address))
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct BlockVariable {
+    pub offset: usize,
+    pub block: u32,
+    pub parameter: bool,
+}
+
+/// A call and the address after it.
+#[derive(Debug)]
+pub(crate) struct CallSite {
+    pub return_address: u64,
+    pub offset: usize,
+}
+
+/// A function's blocks in the order of their entries, so a parent comes before its children.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks {
+    pub blocks: Vec<Block>,
+    pub variables: Vec<BlockVariable>,
+    pub call_sites: Vec<CallSite>,
+    /// See [`Dwarf::bound_inside`].
+    pub bound_inside: OnceLock<Vec<BoundInside>>,
+}
+
+impl Blocks {
+    pub fn parse<'a>(dwarf: &Dwarf<'a>, unit: &Unit<'a>, function: usize) -> Blocks {
+        let mut blocks = Blocks::default();
+        if let Err((offset, reason)) = blocks.read(dwarf, unit, function) {
+            dwarf.warn_unit(
+                unit,
+                UnitOffset(offset),
+                format!("the rest of the function is left out: {reason}"),
+            );
+        }
+        blocks
+    }
+
+    fn read<'a>(
+        &mut self,
+        dwarf: &Dwarf<'a>,
+        unit: &Unit<'a>,
+        function: usize,
+    ) -> Result<(), (usize, String)> {
+        let start = UnitOffset(function);
+        let mut raw = unit
+            .dw()
+            .entries_raw(Some(start))
+            .map_err(|error| (function, error.to_string()))?;
+        let mut attributes = Vec::new();
+        // Open blocks with their depths; a nested function's entries are its own affair.
+        let mut open: Vec<(u32, isize)> = Vec::new();
+        let mut nested: Option<isize> = None;
+        while !raw.is_empty() {
+            let (offset, depth) = (raw.next_offset().0, raw.next_depth());
+            if depth <= 0 && !self.blocks.is_empty() {
+                break;
+            }
+            if depth > DEPTH_LIMIT {
+                return Err((offset, "entries are nested too deeply".to_owned()));
+            }
+            let broken = |error: gimli::Error| (offset, error.to_string());
+            let Some(abbreviation) = raw.read_abbreviation().map_err(broken)? else {
+                continue;
+            };
+            while open
+                .last()
+                .is_some_and(|&(_, block_depth)| block_depth >= depth)
+            {
+                open.pop();
+            }
+            if nested.is_some_and(|nested| nested >= depth) {
+                nested = None;
+            }
+            let tag = abbreviation.tag();
+            let kind = match tag {
+                _ if self.blocks.is_empty() => Some(BlockKind::Function),
+                dw::DW_TAG_lexical_block => Some(BlockKind::Lexical),
+                dw::DW_TAG_inlined_subroutine => Some(BlockKind::Inlined),
+                _ => None,
+            };
+            if nested.is_some() {
+                raw.skip_attributes(abbreviation.attributes())
+                    .map_err(broken)?;
+                continue;
+            }
+            let block = open.last().map_or(0, |&(block, _)| block);
+            match (kind, tag) {
+                (Some(kind), _) => {
+                    raw.read_attributes(abbreviation.attributes(), &mut attributes)
+                        .map_err(broken)?;
+                    let ranges = dwarf.kept_code_ranges(unit.part(), &attributes);
+                    let entry = dwarf.inlined_entry(unit, &attributes, &ranges);
+                    let entry = entry.filter(|_| kind == BlockKind::Inlined);
+                    let line = || call_line(&attributes);
+                    let call = entry.map(|entry| CallLine {
+                        line: line(),
+                        entry,
+                    });
+                    if abbreviation.has_children() {
+                        open.push((self.blocks.len() as u32, depth));
+                    }
+                    self.blocks.push(Block {
+                        kind,
+                        offset,
+                        parent: block,
+                        ranges,
+                        call,
+                    });
+                }
+                (None, dw::DW_TAG_formal_parameter | dw::DW_TAG_variable) => {
+                    raw.skip_attributes(abbreviation.attributes())
+                        .map_err(broken)?;
+                    let parameter = tag == dw::DW_TAG_formal_parameter;
+                    // Parameters of call sites and of function types are further down than their block.
+                    if open
+                        .last()
+                        .is_some_and(|&(_, block_depth)| block_depth + 1 == depth)
+                    {
+                        self.variables.push(BlockVariable {
+                            offset,
+                            block,
+                            parameter,
+                        });
+                    }
+                }
+                (None, dw::DW_TAG_call_site | dw::DW_TAG_GNU_call_site) => {
+                    raw.read_attributes(abbreviation.attributes(), &mut attributes)
+                        .map_err(broken)?;
+                    let after = attributes.iter().find(|attribute| {
+                        matches!(
+                            attribute.name(),
+                            dw::DW_AT_call_return_pc | dw::DW_AT_low_pc
+                        )
+                    });
+                    let after = after.and_then(|after| {
+                        let address = unit
+                            .sections()
+                            .attr_address(unit.dw(), after.value())
+                            .ok()
+                            .flatten();
+                        address.or_else(|| unsigned(&after.value()))
+                    });
+                    if let Some(return_address) = after {
+                        self.call_sites.push(CallSite {
+                            return_address,
+                            offset,
+                        });
+                    }
+                }
+                (None, dw::DW_TAG_subprogram) => {
+                    raw.skip_attributes(abbreviation.attributes())
+                        .map_err(broken)?;
+                    if abbreviation.has_children() {
+                        nested = Some(depth);
+                    }
+                }
+                _ => raw
+                    .skip_attributes(abbreviation.attributes())
+                    .map_err(broken)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The blocks that cover `address`, outermost first, the function's own always among them.
+    pub fn path(&self, address: u64) -> Vec<u32> {
+        let mut path = Vec::new();
+        if self.blocks.is_empty() {
+            return path;
+        }
+        path.push(0);
+        // In the order of entries, each covering child of the last in the path extends it; a second covering
+        // child of the same block would contradict the first and is passed over.
+        for (number, block) in self.blocks.iter().enumerate().skip(1) {
+            let number = number as u32;
+            if Some(&self.covering_parent(block.parent)) == path.last() && block.covers(address) {
+                path.push(number);
+            }
+        }
+        path
+    }
+
+    /// A block's parent, past those that claim no code at all (gcc leaves such around inlined calls).
+    fn covering_parent(&self, mut parent: u32) -> u32 {
+        while parent != 0 && self.blocks[parent as usize].ranges.is_empty() {
+            // A parent's number is less than its child's, so this ends.
+            parent = self.blocks[parent as usize].parent;
+        }
+        parent
+    }
+
+    /// The inlined call that a block is in, itself included; `None` in the function's own code.
+    pub fn inlined_around(&self, mut block: u32) -> Option<u32> {
+        while block != 0 {
+            if self.blocks[block as usize].kind == BlockKind::Inlined {
+                return Some(block);
+            }
+            block = self.blocks[block as usize].parent;
+        }
+        None
+    }
+
+    /// The inlined calls among the blocks of [`Blocks::path`].
+    pub fn inlined(&self, address: u64) -> Vec<u32> {
+        let mut path = self.path(address);
+        path.retain(|&block| self.blocks[block as usize].kind == BlockKind::Inlined);
+        path
+    }
+}
+
+fn call_line(attributes: &[Attribute<Reader<'_>>]) -> u32 {
+    let line = attributes
+        .iter()
+        .find(|attribute| attribute.name() == dw::DW_AT_call_line);
+    let line = line.and_then(|line| unsigned(&line.value()));
+    line.and_then(|line| u32::try_from(line).ok()).unwrap_or(0)
+}

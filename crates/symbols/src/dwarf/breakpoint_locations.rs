@@ -1,0 +1,104 @@
+//! Where breakpoints can go in a stretch of a file: every position that has code.
+//! For one line's breakpoint, see [`Module::lookup_line`].
+
+use crate::dwarf::Dwarf;
+use crate::dwarf::line_candidates::{Instance, Reach};
+use crate::{FileAddress, Module};
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+/// A position of a source file that has code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BreakpointLocation {
+    /// 1-based.
+    pub line: u32,
+    /// 1-based; 0: unknown or the left edge.
+    pub column: u32,
+    /// Some of its code is a statement's beginning (DWARF 5 §6.2.2): a recommended place. What isn't, is part of an expression.
+    pub is_stmt: bool,
+    /// Where its code begins in each function, monomorphisation and inlined copy that has it, lowest first. For a
+    /// function's opening line, it is where the prologue ends, whatever line that is on.
+    pub addresses: Vec<FileAddress>,
+}
+
+/// What the rows of one position say.
+#[derive(Default)]
+struct Position {
+    is_stmt: bool,
+    /// The lowest address in each function or inlined copy, and whether it is a statement's.
+    lowest: BTreeMap<Instance, (u64, bool)>,
+}
+
+impl Dwarf<'_> {
+    fn breakpoint_locations(
+        &self,
+        file: &Path,
+        lines: &RangeInclusive<u32>,
+    ) -> Vec<BreakpointLocation> {
+        let mut positions: BTreeMap<(u32, u32), Position> = BTreeMap::new();
+        for named in self.units_with_file(file) {
+            let rows = self.row_candidates(&named, lines.clone());
+            let calls = self.call_candidates(&named, lines, Reach::Near);
+            for place in rows.chain(calls) {
+                let instance = self.instance_of(&place);
+                let is_stmt = place.is_statement();
+                let position = positions.entry((place.line, place.column)).or_default();
+                position.is_stmt |= is_stmt;
+                let first = position
+                    .lowest
+                    .entry(instance)
+                    .or_insert((place.address, is_stmt));
+                // A statement is the better place.
+                let better = (!is_stmt, place.address) < (!first.1, first.0);
+                if better {
+                    *first = (place.address, is_stmt);
+                }
+            }
+        }
+        let located = |((line, column), position): ((u32, u32), Position)| {
+            let mut addresses: Vec<FileAddress> = position
+                .lowest
+                .into_iter()
+                .filter(|(_, (_, is_stmt))| *is_stmt == position.is_stmt)
+                .map(|(instance, (address, _))| {
+                    let entered = instance.is_function()
+                        && self
+                            .function_entry_at(address)
+                            .is_some_and(|(_, function)| {
+                                function
+                                    .ranges
+                                    .first()
+                                    .is_some_and(|code| code.start == address)
+                            });
+                    FileAddress(if entered {
+                        self.body_start(address)
+                    } else {
+                        address
+                    })
+                })
+                .collect();
+            addresses.sort_unstable();
+            addresses.dedup();
+            BreakpointLocation {
+                line,
+                column,
+                is_stmt: position.is_stmt,
+                addresses,
+            }
+        };
+        positions.into_iter().map(located).collect()
+    }
+}
+
+impl Module {
+    /// Every position in `lines` (1-based) of `file` that has code, by line and column. `file` is found as by
+    /// [`Module::lookup_line`]; one that isn't in this module has none.
+    pub fn breakpoint_locations(
+        &self,
+        file: &Path,
+        lines: RangeInclusive<u32>,
+    ) -> Vec<BreakpointLocation> {
+        self.dwarf(|dwarf| dwarf.breakpoint_locations(file, &lines))
+    }
+}

@@ -1,0 +1,185 @@
+//! What a function was called with: entry values, recovered from the call sites' descriptions (DWARF 5 §2.5.1.7, §3.4).
+
+use crate::dwarf::entries::Entry;
+use crate::dwarf::functions::FunctionId;
+use crate::dwarf::location::{Evaluator, Surroundings, Unavailable};
+use crate::dwarf::{Reader, Unit};
+use dapple_arch::abi::is_callee_saved;
+use dapple_arch::registers::{RIP, RSP};
+use gimli::{
+    AttributeValue, Expression, LittleEndian, Operation, UnitOffset, Value, constants as dw,
+};
+
+/// How a call site's parameter is known.
+#[derive(Clone, Copy)]
+enum Passed {
+    /// By the register it is in.
+    In(u16),
+    /// By the callee's parameter, for one that is in no register (`DW_OP_GNU_parameter_ref`): its entry in the unit.
+    As(UnitOffset<usize>),
+}
+
+impl<'a> Evaluator<'_, 'a> {
+    /// What an expression was on entry to the function. Only that of a register is ever written by compilers: as it is, or,
+    /// for a floating-point argument, as a value of a type.
+    pub fn entry_value(&self, expression: Expression<Reader<'_>>) -> Result<Value, Unavailable> {
+        let around = self.around.ok_or(Unavailable::OptimizedOut)?;
+        let mut operations = expression.operations(around.unit.dw().header.encoding());
+        match (operations.next(), operations.next()) {
+            (Ok(Some(Operation::Register { register })), Ok(None)) => {
+                Ok(Value::Generic(self.on_entry(around, register.0)?))
+            }
+            (
+                Ok(Some(Operation::RegisterOffset {
+                    register,
+                    offset: 0,
+                    base_type,
+                })),
+                Ok(None),
+            ) if base_type.0 != 0 => self.typed(self.on_entry(around, register.0)?, base_type),
+            _ => Err(Unavailable::OptimizedOut),
+        }
+    }
+
+    /// What the caller passed for a parameter.
+    pub fn passed_as(&self, parameter: UnitOffset<usize>) -> Result<u64, Unavailable> {
+        let around = self.around.ok_or(Unavailable::OptimizedOut)?;
+        self.call_site_value(around, Passed::As(parameter))
+    }
+
+    /// What was in a register on entry to the function.
+    fn on_entry(&self, around: Surroundings<'_, 'a>, register: u16) -> Result<u64, Unavailable> {
+        match register {
+            // The caller has them now.
+            _ if is_callee_saved(register) => {
+                let caller = self.context.caller().ok_or(Unavailable::OptimizedOut)?;
+                caller
+                    .register(register)
+                    .ok_or(Unavailable::RegisterLost(register))
+            }
+            // The call pushed the return address.
+            RSP => Ok(self.cfa()?.wrapping_sub(8)),
+            _ => self.call_site_value(around, Passed::In(register)),
+        }
+    }
+
+    /// What the caller passed, by the call site's description (DWARF 5 §3.4.2).
+    fn call_site_value(
+        &self,
+        around: Surroundings<'_, 'a>,
+        wanted: Passed,
+    ) -> Result<u64, Unavailable> {
+        let caller = self.context.caller().ok_or(Unavailable::OptimizedOut)?;
+        // Another module's debug information isn't at hand here.
+        if caller.load_bias() != self.context.load_bias() {
+            return Err(Unavailable::OptimizedOut);
+        }
+        let after_call = caller
+            .register(RIP)
+            .ok_or(Unavailable::OptimizedOut)?
+            .wrapping_sub(caller.load_bias());
+        let dwarf = around.dwarf;
+        let address = after_call.wrapping_sub(1);
+        let (unit, function) = dwarf
+            .function_entry_at(address)
+            .ok_or(Unavailable::OptimizedOut)?;
+        let blocks = dwarf.blocks(unit, function.offset);
+        let site = blocks
+            .call_sites
+            .iter()
+            .find(|site| site.return_address == after_call);
+        let site = site.ok_or(Unavailable::OptimizedOut)?.offset;
+        if !around.may_be_called_by(unit, site) {
+            return Err(Unavailable::OptimizedOut);
+        }
+        let value = passed(unit, site, wanted).ok_or(Unavailable::OptimizedOut)?;
+        // It is a value as it is; a floating-point one is none where an address is computed.
+        let mut value = value.0.slice().to_vec();
+        value.push(dw::DW_OP_stack_value.0);
+        let around = Surroundings {
+            dwarf,
+            unit,
+            function: Some(FunctionId {
+                unit: unit.index,
+                offset: function.offset,
+            }),
+            address,
+        };
+        Evaluator {
+            around: Some(around),
+            context: &*caller,
+            nesting: self.nesting + 1,
+            requests: self.requests,
+        }
+        .number(Expression(Reader::new(&value, LittleEndian)), None)
+    }
+}
+
+impl<'a> Surroundings<'_, 'a> {
+    /// Whether a call site may have called this function: after a tail call, the one that returns is another.
+    fn may_be_called_by(&self, unit: &Unit<'a>, site: usize) -> bool {
+        let Some(site) = self.dwarf.entry(unit, UnitOffset(site)) else {
+            return false;
+        };
+        let origin = [dw::DW_AT_call_origin, dw::DW_AT_abstract_origin]
+            .iter()
+            .find_map(|&name| site.attr_value(name));
+        let callee = origin.and_then(|origin| self.dwarf.resolve(unit, origin));
+        let (Some((callee_unit, callee)), Some(function)) = (callee, self.function) else {
+            // An indirect call says nothing.
+            return true;
+        };
+        let callee = self.dwarf.chain(callee_unit, callee);
+        let Some(unit) = self.dwarf.unit(function.unit) else {
+            return false;
+        };
+        let this = self.dwarf.chain(unit, UnitOffset(function.offset));
+        let name = |chain| {
+            let linkage = self.dwarf.linkage_name(chain).map(String::into_bytes);
+            linkage.or_else(|| {
+                self.dwarf
+                    .chain_text(chain, dw::DW_AT_name)
+                    .map(<[u8]>::to_vec)
+            })
+        };
+        name(&callee) == name(&this)
+    }
+}
+
+/// The expression for the value passed at a call site.
+fn passed<'a>(unit: &Unit<'a>, site: usize, wanted: Passed) -> Option<Expression<Reader<'a>>> {
+    let mut tree = unit.dw().entries_tree(Some(UnitOffset(site))).ok()?;
+    let mut children = tree.root().ok()?.children();
+    while let Ok(Some(child)) = children.next() {
+        let entry = child.entry();
+        let is_wanted = match wanted {
+            Passed::In(register) => is_in(unit, entry, register),
+            Passed::As(parameter) => is_passed_as(entry, parameter),
+        };
+        if !is_wanted {
+            continue;
+        }
+        let value = [dw::DW_AT_call_value, dw::DW_AT_GNU_call_site_value]
+            .iter()
+            .find_map(|&name| entry.attr_value(name));
+        if let Some(AttributeValue::Exprloc(value)) = value {
+            return Some(value);
+        }
+    }
+    None
+}
+
+fn is_in(unit: &Unit<'_>, entry: &Entry<'_>, wanted: u16) -> bool {
+    let Some(AttributeValue::Exprloc(location)) = entry.attr_value(dw::DW_AT_location) else {
+        return false;
+    };
+    let mut operations = location.operations(unit.dw().header.encoding());
+    matches!(operations.next(), Ok(Some(Operation::Register { register })) if register.0 == wanted)
+}
+
+fn is_passed_as(entry: &Entry<'_>, wanted: UnitOffset<usize>) -> bool {
+    // Before DWARF 5 it was the abstract origin.
+    let names = [dw::DW_AT_call_parameter, dw::DW_AT_abstract_origin];
+    let parameter = names.iter().find_map(|&name| entry.attr_value(name));
+    matches!(parameter, Some(AttributeValue::UnitRef(offset)) if offset == wanted)
+}

@@ -1,0 +1,194 @@
+//! Functions and inlined calls: DWARF 5 §3.3.
+
+use crate::demangle::demangle;
+use crate::dwarf::blocks::{BlockKind, Blocks};
+use crate::dwarf::entries::Chain;
+use crate::dwarf::index::FunctionEntry;
+use crate::dwarf::{Dwarf, Unit};
+use crate::{FileAddress, Module};
+use gimli::UnitOffset;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The source language of a unit (`DW_AT_language`), as far as presentation and expressions care.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// Any C.
+    C,
+    /// Any C++.
+    Cpp,
+    /// Rust.
+    Rust,
+    /// Anything else, assembler among it.
+    Other,
+}
+
+/// Identifies a concrete function in its module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FunctionId {
+    pub(crate) unit: u32,
+    pub(crate) offset: usize,
+}
+
+/// A place in the source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourcePosition {
+    /// The file, absolute.
+    pub file: Arc<Path>,
+    /// 1-based; 0: unknown.
+    pub line: u32,
+    /// 1-based; 0: unknown.
+    pub column: u32,
+}
+
+/// A function with code of its own.
+#[derive(Debug, Clone)]
+pub struct Function {
+    /// Identifies it in the module.
+    pub id: FunctionId,
+    /// What people call it, with its namespace: `tour::area`, `ns::Shape::area`.
+    pub name: String,
+    /// The linker's (mangled) name.
+    pub linkage_name: Option<String>,
+    /// Its code, entry's range first.
+    pub ranges: Vec<Range<FileAddress>>,
+    /// Where a call enters.
+    pub entry: FileAddress,
+    /// Where it is declared.
+    pub declaration: Option<SourcePosition>,
+    /// Its unit's language.
+    pub language: Language,
+}
+
+/// A call whose callee's code stands in the caller's.
+#[derive(Debug, Clone)]
+pub struct InlinedCall {
+    /// The callee's name, as in [`Function::name`].
+    pub name: String,
+    /// The callee's code here.
+    pub ranges: Vec<Range<FileAddress>>,
+    /// Where the call is written, in the caller.
+    pub call_site: Option<SourcePosition>,
+}
+
+impl<'a> Dwarf<'a> {
+    /// The unit and the entry of the function that has `address`.
+    pub(crate) fn function_entry_at(&self, address: u64) -> Option<(&Unit<'a>, &FunctionEntry)> {
+        self.units_at(address)
+            .find_map(|unit| Some((unit, self.index(unit).function_at(address)?)))
+    }
+
+    pub(crate) fn function<'s>(
+        &'s self,
+        unit: &'s Unit<'a>,
+        entry: &'s FunctionEntry,
+    ) -> &'s Arc<Function> {
+        entry.function.get_or_init(|| {
+            let chain = self.chain(unit, UnitOffset(entry.offset));
+            Arc::new(Function {
+                id: FunctionId {
+                    unit: unit.index,
+                    offset: entry.offset,
+                },
+                name: self.function_name(&chain),
+                linkage_name: self.linkage_name(&chain),
+                ranges: entry.ranges.iter().map(file_range).collect(),
+                entry: FileAddress(entry.ranges.first().map_or(0, |range| range.start)),
+                declaration: self.declaration(&chain),
+                language: unit.language(),
+            })
+        })
+    }
+
+    /// The name with its namespace. Rust's trait implementations are in namespaces called `{impl#3}`, which say
+    /// nothing; the linker's name has the type and the trait.
+    pub(crate) fn function_name(&self, chain: &Chain<'_, 'a>) -> String {
+        let qualified = self.qualified_name(chain);
+        let unclear = qualified
+            .as_ref()
+            .is_none_or(|name| name.contains("{impl#"));
+        if unclear && let Some(linkage) = self.linkage_name(chain) {
+            return demangle(&linkage);
+        }
+        qualified.unwrap_or_else(|| "{unnamed function}".to_owned())
+    }
+
+    /// The blocks of a function, kept.
+    pub(crate) fn blocks(&self, unit: &Unit<'a>, function: usize) -> Arc<Blocks> {
+        unit.blocks(function, || Blocks::parse(self, unit, function))
+    }
+
+    fn inlined_call(&self, unit: &Unit<'a>, blocks: &Blocks, block: u32) -> InlinedCall {
+        let block = &blocks.blocks[block as usize];
+        let chain = self.chain(unit, UnitOffset(block.offset));
+        InlinedCall {
+            name: self.function_name(&chain),
+            ranges: block.ranges.iter().map(file_range).collect(),
+            call_site: self.call_site(unit, block.offset),
+        }
+    }
+
+    fn inlined_at(&self, address: u64) -> Vec<InlinedCall> {
+        let Some((unit, function)) = self.function_entry_at(address) else {
+            return Vec::new();
+        };
+        let blocks = self.blocks(unit, function.offset);
+        blocks
+            .inlined(address)
+            .into_iter()
+            .map(|block| self.inlined_call(unit, &blocks, block))
+            .collect()
+    }
+
+    fn inlined_in(&self, range: Range<u64>) -> Vec<InlinedCall> {
+        let Some((unit, function)) = self.function_entry_at(range.start) else {
+            return Vec::new();
+        };
+        let blocks = self.blocks(unit, function.offset);
+        let starts_inside = |block: u32| {
+            let block = &blocks.blocks[block as usize];
+            block.kind == BlockKind::Inlined
+                && block.ranges.iter().any(|code| range.contains(&code.start))
+        };
+        let numbers = 0..blocks.blocks.len() as u32;
+        numbers
+            .filter(|&block| starts_inside(block))
+            .map(|block| self.inlined_call(unit, &blocks, block))
+            .collect()
+    }
+}
+
+pub(crate) fn file_range(range: &Range<u64>) -> Range<FileAddress> {
+    FileAddress(range.start)..FileAddress(range.end)
+}
+
+impl Module {
+    /// The function whose code covers `address`, from DWARF. Symbol-table functions: [`Module::symbol_at`].
+    pub fn function_at(&self, address: FileAddress) -> Option<Arc<Function>> {
+        self.dwarf(|dwarf| {
+            let (unit, entry) = dwarf.function_entry_at(address.0)?;
+            Some(dwarf.function(unit, entry).clone())
+        })
+    }
+
+    /// The inlined calls that cover `address`, outermost first.
+    pub fn inlined_at(&self, address: FileAddress) -> Vec<InlinedCall> {
+        self.dwarf(|dwarf| dwarf.inlined_at(address.0))
+    }
+
+    /// The inlined calls whose code starts inside `range` of the function, at any depth.
+    pub fn inlined_in(&self, range: Range<FileAddress>) -> Vec<InlinedCall> {
+        self.dwarf(|dwarf| dwarf.inlined_in(range.start.0..range.end.0))
+    }
+
+    /// The language of the unit that covers `address`.
+    pub fn language_at(&self, address: FileAddress) -> Language {
+        self.dwarf(|dwarf| {
+            dwarf
+                .units_at(address.0)
+                .next()
+                .map_or(Language::Other, |unit| unit.language())
+        })
+    }
+}

@@ -1,0 +1,166 @@
+//! Where control first comes to a line of an optimised function.
+//!
+//! Optimisers write a line's code several times: in front of a loop and in it, once for each way to come there. The
+//! lowest copy may be one that a run of the program never takes, and a breakpoint on it alone would never be hit. So the
+//! function is followed from its beginning, along its jumps, up to the first code of the line on each way.
+
+use crate::dwarf::Dwarf;
+use crate::dwarf::jump_tables::Targets;
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
+use rustc_hash::FxHashSet;
+use std::ops::Range;
+
+/// Larger functions keep one place for a line, in bytes.
+const LARGEST: u64 = 1 << 18;
+
+impl<'a> Dwarf<'a> {
+    /// Those of the places in a function's code where a visit of their line begins: they are come to before any other of
+    /// them. `others` are the addresses whose instruction is of another line. A place among them that isn't the lowest is left out if
+    /// a visit that has begun elsewhere comes to it: what optimisers merge behind branches keeps one branch's lines. The lowest
+    /// place is one, too, if it isn't known how control comes there. None where the function can't be followed.
+    pub(crate) fn first_reached(
+        &self,
+        ranges: &[Range<u64>],
+        places: &[u64],
+        others: &FxHashSet<u64>,
+    ) -> Vec<u64> {
+        let size = ranges
+            .iter()
+            .map(|range| range.end.saturating_sub(range.start));
+        let Some(first) = ranges.first().filter(|_| size.sum::<u64>() <= LARGEST) else {
+            return Vec::new();
+        };
+        let mut walk = Walk {
+            dwarf: self,
+            jumps: None,
+            code: ranges
+                .iter()
+                .map(|range| (range.start, self.code(range)))
+                .collect(),
+            places,
+            others,
+            until: Until::Place,
+            is_indirect: false,
+            reached: Vec::new(),
+            seen: FxHashSet::default(),
+            queue: Vec::new(),
+        };
+        let first = walk.run(&[first.start], Until::Place);
+        let is_followed = !walk.is_indirect;
+        let mut begin = first.clone();
+        if first.len() > 1 && first.iter().any(|place| others.contains(place)) {
+            let with_code = |place: &&u64| !others.contains(place);
+            let visits: Vec<u64> = first.iter().filter(with_code).copied().collect();
+            let continued = walk.run(&visits, Until::OtherLine);
+            let is_lowest = |place: &u64| places.iter().min() == Some(place);
+            begin.retain(|place| {
+                is_lowest(place) || !others.contains(place) || !continued.contains(place)
+            });
+        }
+        if let Some(lowest) = places.iter().min().filter(|place| !first.contains(place))
+            && !(is_followed && walk.run(&first, Until::End).contains(lowest))
+        {
+            begin.push(*lowest);
+        }
+        begin
+    }
+}
+
+/// Where a walk along a function's code ends, besides the ways out of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// At the first of the places.
+    Place,
+    /// At the first statement of another line.
+    OtherLine,
+    End,
+}
+
+struct Walk<'w, 'a> {
+    dwarf: &'w Dwarf<'a>,
+    /// Where jumps by tables lead, once one was met.
+    jumps: Option<Targets>,
+    code: Vec<(u64, &'w [u8])>,
+    places: &'w [u64],
+    others: &'w FxHashSet<u64>,
+    until: Until,
+    /// There are jumps whose targets the code doesn't tell.
+    is_indirect: bool,
+    reached: Vec<u64>,
+    seen: FxHashSet<u64>,
+    queue: Vec<u64>,
+}
+
+impl Walk<'_, '_> {
+    /// The places that are come to from an address.
+    fn run(&mut self, from: &[u64], until: Until) -> Vec<u64> {
+        self.seen.clear();
+        self.until = until;
+        self.queue.extend(from);
+        while let Some(at) = self.queue.pop() {
+            self.follow(at);
+        }
+        let mut reached = std::mem::take(&mut self.reached);
+        reached.sort_unstable();
+        reached.dedup();
+        reached
+    }
+
+    /// Follows the code from `at` until it goes elsewhere, or comes to one of the places.
+    fn follow(&mut self, at: u64) {
+        let pieces = self.code.iter();
+        let mut rest = pieces.filter_map(|&(start, code)| {
+            let distance = usize::try_from(at.checked_sub(start)?).ok()?;
+            code.get(distance..).filter(|rest| !rest.is_empty())
+        });
+        let Some(code) = rest.next() else {
+            return;
+        };
+        let mut decoder = Decoder::with_ip(64, code, at, DecoderOptions::NONE);
+        let mut instruction = Instruction::default();
+        while decoder.can_decode() {
+            decoder.decode_out(&mut instruction);
+            let here = instruction.ip();
+            if instruction.is_invalid() || !self.seen.insert(here) {
+                return;
+            }
+            let is_place = self.places.contains(&here);
+            if is_place {
+                self.reached.push(here);
+            }
+            let ends = match self.until {
+                Until::Place => is_place,
+                Until::OtherLine => self.others.contains(&here),
+                Until::End => false,
+            };
+            if ends {
+                return;
+            }
+            match instruction.flow_control() {
+                FlowControl::Next | FlowControl::Call | FlowControl::IndirectCall => {}
+                FlowControl::ConditionalBranch => {
+                    self.queue.push(instruction.near_branch_target());
+                }
+                FlowControl::UnconditionalBranch => {
+                    self.queue.push(instruction.near_branch_target());
+                    return;
+                }
+                FlowControl::IndirectBranch => {
+                    self.follow_indirect(here);
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Goes on where the jump at `at` leads by its table.
+    fn follow_indirect(&mut self, at: u64) {
+        let (dwarf, code) = (self.dwarf, &self.code);
+        let jumps = self.jumps.get_or_insert_with(|| dwarf.jump_targets(code));
+        match jumps.get(&at) {
+            Some(targets) => self.queue.extend(targets),
+            None => self.is_indirect = true,
+        }
+    }
+}

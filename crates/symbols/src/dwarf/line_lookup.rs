@@ -1,0 +1,616 @@
+//! From lines to addresses: where breakpoints go.
+//!
+//! Only line-program headers are read to find the units that name a file, by comparing raw base names before
+//! any path is built; then only those units' line programs run.
+
+use crate::dwarf::functions::Language;
+use crate::dwarf::line_candidates::{Candidate, Instance, NamedBy, Reach};
+use crate::dwarf::lines::{LineLocation, LineLookup, Lines, Row};
+use crate::dwarf::roots::NumberedFile;
+use crate::dwarf::stray_rows;
+use crate::dwarf::{Dwarf, Unit};
+use crate::files::Files;
+use crate::indexing::is_large;
+use crate::paths::{common_suffix, normalise};
+use crate::{FileAddress, Module};
+use gimli::{UnitOffset, constants as dw};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+
+/// Whether a run of a line is another copy of what the lowest run is, and as good a place for a breakpoint.
+/// rustc drops what a block owns at its closing brace, once where the block ends and once for each way a panic
+/// leaves it. The latter may come first, before code of the block's lines; what a line does when its own
+/// arithmetic panics comes later, and is none. A brace has one column (a function's returns from the one
+/// behind it), parts of a statement have several; a macro's have one, too, but what is no copy is jumped to from the line itself.
+fn is_copy(lowest: &Candidate<'_, '_>, run: &Candidate<'_, '_>, lines: &Lines) -> bool {
+    let (Some(first), Some(index)) = (lowest.row(), run.row()) else {
+        return false;
+    };
+    if !run.begins_run() || run.named.unit.language() != Language::Rust {
+        return false;
+    }
+    let (Some(sequence), Some(row)) = (lines.sequence_at(run.address), lines.rows.get(index))
+    else {
+        return false;
+    };
+    let file = row.file;
+    let rows = lines.rows.get(sequence.rows.clone()).unwrap_or(&[]);
+    let this = |row: &&Row| row.line == run.line && row.file == file;
+    let columns = rows.iter().filter(this).map(|row| row.column);
+    let Some((left, right)) = columns.clone().min().zip(columns.max()) else {
+        return false;
+    };
+    if left == 0 || right - left > 1 {
+        return false;
+    }
+    // The function's own line is no evidence: unwinding resumes there.
+    let opening = rows.first().map_or(0, |row| row.line);
+    let body = |row: &Row| row.line > opening && row.line < run.line && row.file == file;
+    lines.rows.get(first..index).unwrap_or(&[]).iter().any(body)
+}
+
+/// The files of a base name with their units, by unit.
+pub(crate) type FilesCalled = Arc<Vec<(u32, NumberedFile)>>;
+
+/// Base names whose files are kept.
+const FILES_KEPT: usize = 64;
+
+/// How many lines further down code is looked for where a line has none: what is behind them is in other functions.
+const SLIDE_LIMIT: u32 = 1000;
+
+/// Where a function begins that has code behind a line.
+enum Place {
+    /// At the line or before it: the line is inside.
+    Around,
+    /// So it is by the functions of the unit, and the debug information of the code says nothing: a constructor's initialisers
+    /// are written in its class, and others of the class may be in other units.
+    AroundPerhaps,
+    /// Behind the line.
+    Behind,
+}
+
+impl<'a> Dwarf<'a> {
+    /// The units whose line table names `file` best: the whole path, or the longest common end.
+    fn units_naming(&self, file: &Path) -> Vec<NamedBy<'_, 'a>> {
+        let file = normalise(file);
+        let Some(base) = file.file_name().map(OsStrExt::as_bytes) else {
+            return Vec::new();
+        };
+        let mut best = match file.is_absolute() {
+            // Without the same folder, an absolute path is more likely another file of the same name.
+            true => file.components().count().saturating_sub(1).min(2),
+            false => 1,
+        };
+        let mut found: Vec<(u32, &Path, Vec<u32>)> = Vec::new();
+        let called = self.files_called(base);
+        for (unit, NumberedFile { number, path }) in called.iter() {
+            let score = match *path == file {
+                true => usize::MAX,
+                false => common_suffix(path, &file),
+            };
+            if score < best {
+                continue;
+            }
+            if score > best {
+                found.clear();
+                best = score;
+            }
+            // They come by unit.
+            match found
+                .iter_mut()
+                .rev()
+                .take_while(|(known, ..)| known == unit)
+                .find(|(_, known, _)| known == path)
+            {
+                Some((.., numbers)) => numbers.push(*number),
+                None => found.push((*unit, path, vec![*number])),
+            }
+        }
+        let named = found.into_iter().filter_map(|(unit, path, numbers)| {
+            Some(NamedBy {
+                unit: self.unit(unit)?,
+                path: path.into(),
+                numbers,
+            })
+        });
+        named.collect()
+    }
+
+    /// As [`Dwarf::units_naming`]; most modules don't, and are not looked at further.
+    pub(crate) fn units_with_file(&self, file: &Path) -> Vec<NamedBy<'_, 'a>> {
+        match may_name(self.files, file) {
+            true => self.units_naming(file),
+            false => Vec::new(),
+        }
+    }
+
+    /// Whether the module may have a source of that base name.
+    pub(crate) fn may_name(&self, file: &Path) -> bool {
+        may_name(self.files, file)
+    }
+
+    /// Every file of that base name in the line-program headers, by unit. Kept: the breakpoints of a file are asked for again
+    /// and again.
+    pub(crate) fn files_called(&self, base: &[u8]) -> FilesCalled {
+        let known = |files: &FxHashMap<Vec<u8>, FilesCalled>| files.get(base).cloned();
+        if let Some(found) = known(
+            &self
+                .files_called
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        ) {
+            return found;
+        }
+        let indexed = self.ask_index_if_there(|index| index.files_called(base));
+        let found: FilesCalled = Arc::new(indexed.unwrap_or_else(|| {
+            let files = self.for_each_unit(|unit| {
+                let part = self.root(unit);
+                part.map_or(Vec::new(), |part| part.files(|name| name == base))
+            });
+            let numbered = files.into_iter().enumerate();
+            numbered
+                .flat_map(|(unit, files)| files.into_iter().map(move |file| (unit as u32, file)))
+                .collect()
+        }));
+        let mut kept = self
+            .files_called
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= FILES_KEPT {
+            kept.clear();
+        }
+        kept.insert(base.to_vec(), found.clone());
+        found
+    }
+
+    fn lookup_line(&self, file: &Path, line: u32) -> LineLookup {
+        let named = self.units_naming(file);
+        if named.is_empty() {
+            return LineLookup::NoFile {
+                similar: self.similar_files(file),
+            };
+        }
+        let rows = |named, wanted| self.row_candidates(named, wanted);
+        let on_line = named.iter().flat_map(|named| rows(named, line..=line));
+        let mut exact: Vec<Candidate> = on_line.collect();
+        let mut later_calls = Vec::new();
+        let (next, last) = (line.saturating_add(1), line.saturating_add(SLIDE_LIMIT));
+        let has_statement = exact.iter().any(Candidate::is_statement);
+        for named in &named {
+            let calls = match has_statement {
+                true => self.call_candidates(named, &(line..=line), Reach::Near),
+                false => self.call_candidates(named, &(line..=last), Reach::Everywhere),
+            };
+            for call in calls {
+                match call.line == line {
+                    true => exact.push(call),
+                    false => later_calls.push(call),
+                }
+            }
+        }
+        if !exact.is_empty() {
+            return LineLookup::Found(self.one_per_instance(self.best(exact)));
+        }
+        let first = |named| rows(named, next..=u32::MAX).next();
+        let after = named.iter().filter_map(first).map(|row| row.line);
+        let after = after.chain(later_calls.iter().map(|call| call.line)).min();
+        let nearest = |named| rows(named, 0..=line.saturating_sub(1)).next_back();
+        let before = named.iter().filter_map(nearest).map(|row| row.line).max();
+        let later_rows = named.iter().flat_map(|named| rows(named, next..=last));
+        let mut later: BTreeMap<u32, Vec<Candidate>> = BTreeMap::new();
+        for candidate in later_rows.chain(later_calls) {
+            later.entry(candidate.line).or_default().push(candidate);
+        }
+        let mut inside = Vec::new();
+        for candidates in later.into_values() {
+            let (mut here, mut behind) = (Vec::new(), Vec::new());
+            for candidate in candidates {
+                match self.place_of(&candidate, line) {
+                    Some(Place::Around) => here.push(candidate),
+                    Some(Place::AroundPerhaps) if inside.is_empty() => here.push(candidate),
+                    Some(Place::Behind) => behind.push(candidate),
+                    Some(Place::AroundPerhaps) | None => {}
+                }
+            }
+            let found = self.one_per_instance(self.best(here));
+            if !found.is_empty() {
+                // Functions don't overlap: what begins between two lines of one is inside of it, as a lambda is, or a local class's.
+                return LineLookup::Found(match inside.is_empty() {
+                    true => found,
+                    false => inside,
+                });
+            }
+            if inside.is_empty() && !behind.is_empty() {
+                inside = self.one_per_instance(self.best(behind));
+            }
+        }
+        LineLookup::NoCode { before, after }
+    }
+
+    /// The places of what begins on a line at `column`, or before and nearest to it; none where that is the line's first.
+    fn lookup_column(&self, file: &Path, line: u32, column: u32) -> Vec<LineLocation> {
+        let named = self.units_with_file(file);
+        let mut on_line = Vec::new();
+        for named in &named {
+            on_line.extend(self.row_candidates(named, line..=line));
+            on_line.extend(self.call_candidates(named, &(line..=line), Reach::Near));
+        }
+        on_line.retain(|candidate| candidate.column > 0);
+        let columns = on_line.iter().map(|candidate| candidate.column);
+        let (first, nearest) = (
+            columns.clone().min(),
+            columns.filter(|at| *at <= column).max(),
+        );
+        if nearest == first {
+            return Vec::new();
+        }
+        on_line.retain(|candidate| Some(candidate.column) == nearest);
+        self.one_per_instance(self.best(on_line))
+    }
+
+    /// Of what is on a line: its statements, and the calls in functions that have no statement of it; else instructions that are
+    /// part of it. Without optimisation code is in the order of the source: there gcc gives a line its statement behind the
+    /// calls that were inlined for it, and the line begins with those.
+    fn best<'n>(&self, mut all: Vec<Candidate<'n, 'a>>) -> Vec<Candidate<'n, 'a>> {
+        let parts = all.extract_if(.., |candidate| candidate.is_part());
+        let parts: Vec<_> = parts.collect();
+        if all.is_empty() {
+            return parts;
+        }
+        let statements: Vec<(u32, u64)> = all
+            .iter()
+            .filter(|candidate| candidate.is_statement())
+            .map(|statement| (statement.named.unit.index, statement.address))
+            .collect();
+        all.retain(|candidate| {
+            let Some((function, block)) = candidate.call() else {
+                return true;
+            };
+            let unit = candidate.named.unit;
+            let blocks = self.blocks(unit, function);
+            let around = blocks.blocks.get(block as usize);
+            let in_order = unit.optimised() == Some(false);
+            let covered = |statement: &(u32, u64)| {
+                statement.0 == unit.index && around.is_some_and(|b| b.covers(statement.1))
+            };
+            let mut statements = statements.iter().filter(|statement| covered(statement));
+            statements.all(|statement| in_order && candidate.address < statement.1)
+        });
+        all
+    }
+
+    /// Where the function that a candidate is written in begins, as `line` sees it; unknown of code that no function of the file has. The address
+    /// may be in several, inlined into each other, or in none of that line: rows without code of their own stand at another's.
+    fn place_of(&self, candidate: &Candidate<'_, 'a>, line: u32) -> Option<Place> {
+        let (unit, file) = (candidate.named.unit, &candidate.named.path);
+        let around = self.around(candidate);
+        let functions = around
+            .iter()
+            .flat_map(|around| std::iter::once(around.function).chain(around.inlined()));
+        let declared = functions.filter_map(|offset| {
+            let declaration = self.declaration(&self.chain(unit, UnitOffset(offset)))?;
+            let here = declaration.file == *file && declaration.line <= candidate.line;
+            here.then_some(declaration.line)
+        });
+        let declared = declared.max();
+        let begins = self.written_in(unit, file, candidate.line).max(declared)?;
+        Some(match (begins <= line, declared) {
+            (true, Some(_)) => Place::Around,
+            (true, None) => Place::AroundPerhaps,
+            (false, _) => Place::Behind,
+        })
+    }
+
+    /// A line's code is often in several runs (the parts of a `for` statement), but a breakpoint should stop once on
+    /// entering the line: the lowest address in each function instance, past the prologue on its opening line.
+    fn one_per_instance(&self, candidates: Vec<Candidate<'_, 'a>>) -> Vec<LineLocation> {
+        let mut instances: BTreeMap<Instance, Vec<Candidate>> = BTreeMap::new();
+        for candidate in candidates {
+            instances
+                .entry(self.instance_of(&candidate))
+                .or_default()
+                .push(candidate);
+        }
+        // The last line of a file is its own, before it is what the compiler gives the function that makes its objects.
+        let own = |instance: &Instance, all: &[Candidate<'_, 'a>]| {
+            !self.is_initialiser(instance, all.first())
+        };
+        if instances.iter().any(|(instance, all)| own(instance, all)) {
+            instances.retain(|instance, all| own(instance, all));
+        }
+        self.leave_out_makers(&mut instances);
+        let mut found = Vec::new();
+        for (instance, candidates) in instances {
+            let Some(lowest) = candidates.iter().min_by_key(|candidate| candidate.address) else {
+                continue;
+            };
+            let lines = self.lines(lowest.named.unit);
+            let entered = self.entered(&instance, &candidates);
+            for candidate in &candidates {
+                let is_copy = || {
+                    is_copy(lowest, candidate, lines)
+                        && !self.is_continued_at(lowest, candidate, lines)
+                };
+                let is_entered = match entered.is_empty() || candidate.row().is_none() {
+                    true => std::ptr::eq(candidate, lowest),
+                    false => entered.contains(&candidate.address),
+                };
+                if is_entered || is_copy() {
+                    found.push(self.location(candidate, &instance));
+                }
+            }
+        }
+        found.sort_by_key(|location| location.address);
+        found.dedup_by_key(|location| location.address);
+        found
+    }
+
+    /// Of the lines of an `async fn` the body's are meant, where it has one, and not those of what makes its future.
+    fn leave_out_makers(&self, instances: &mut BTreeMap<Instance, Vec<Candidate<'_, 'a>>>) {
+        let entry = |instance: &Instance| match *instance {
+            Instance::Code {
+                unit,
+                function,
+                inlined,
+            } => Some((self.unit(unit)?, inlined.unwrap_or(function))),
+            Instance::Sequence(_) => None,
+        };
+        let is_body = |instance: &Instance| {
+            entry(instance).is_some_and(|(unit, entry)| {
+                unit.language() == Language::Rust && self.is_async_body(unit, entry)
+            })
+        };
+        if instances.len() > 1 && instances.keys().any(is_body) {
+            instances.retain(|instance, _| {
+                entry(instance).is_none_or(|(unit, entry)| {
+                    let chain = self.chain(unit, UnitOffset(entry));
+                    self.future_made(&chain).is_none()
+                })
+            });
+        }
+    }
+
+    /// Whether a function is known to be optimised. Clang's producer doesn't name the switches; but clang describes all calls of
+    /// a function only where it optimises.
+    fn is_optimised(&self, unit: &Unit<'a>, function: usize) -> bool {
+        let describes = |name| self.chain(unit, UnitOffset(function)).flag(name);
+        unit.optimised().unwrap_or_else(|| {
+            describes(dw::DW_AT_call_all_calls) || describes(dw::DW_AT_GNU_all_call_sites)
+        })
+    }
+
+    /// At which of several statements of a line in an optimised function a visit of the line begins.
+    fn entered(&self, instance: &Instance, candidates: &[Candidate<'_, 'a>]) -> Vec<u64> {
+        let (&Instance::Code { function, .. }, Some(of)) = (instance, candidates.first()) else {
+            return Vec::new();
+        };
+        let unit = of.named.unit;
+        let rows = candidates.iter().filter(|one| one.row().is_some());
+        let places: Vec<u64> = rows.map(|one| one.address).collect();
+        if places.len() < 2 || !self.is_optimised(unit, function) {
+            return Vec::new();
+        }
+        let Some(function) = self.index(unit).function_with_offset(function) else {
+            return Vec::new();
+        };
+        let lines = self.lines(unit);
+        let mut others = FxHashSet::default();
+        let rows = function.ranges.iter().flat_map(|range| {
+            let sequence = lines.sequence_at(range.start);
+            sequence.map_or(&[][..], |sequence| lines.rows_in(sequence, range.clone()))
+        });
+        // Of several at an address the last has the instruction.
+        for row in rows.filter(|row| row.is_stmt && row.line != 0) {
+            match row.line == of.line && of.named.numbers.contains(&row.file) {
+                true => others.remove(&row.address),
+                false => others.insert(row.address),
+            };
+        }
+        self.first_reached(&function.ranges, &places, &others)
+    }
+
+    /// Whether the line's code before `run` ends in a jump there, or to code of no line right before it: what lies between is another line's, such
+    /// as where its arithmetic panics. Where the line's own does is jumped to on a condition.
+    fn is_continued_at(
+        &self,
+        lowest: &Candidate<'_, 'a>,
+        run: &Candidate<'_, 'a>,
+        lines: &Lines,
+    ) -> bool {
+        let (Some(first), Some(index)) = (lowest.row(), run.row()) else {
+            return false;
+        };
+        let rows = lines.rows.get(first..=index).unwrap_or(&[]);
+        let is_own = |row: &Row| row.line == run.line || row.line == 0;
+        let nobodys = rows.iter().rev().skip(1).take_while(|row| row.line == 0);
+        let start = nobodys.last().map_or(run.address, |row| row.address);
+        let leads_here = |target: u64| (start..=run.address).contains(&target);
+        rows.windows(2)
+            .filter(|pair| is_own(&pair[0]) && !is_own(&pair[1]))
+            .any(|pair| {
+                let end = pair[1].address;
+                let code = self.code(&(pair[0].address..end));
+                let jump = stray_rows::jump(code).map(|by| (end, by));
+                let before = stray_rows::jump_before_last(code)
+                    .map(|(from, by)| (pair[0].address.wrapping_add(from as u64), by));
+                let mut jumps = jump.into_iter().chain(before);
+                jumps.any(|(from, by)| leads_here(from.wrapping_add_signed(by)))
+            })
+    }
+
+    /// Whether it is the code of a function that g++ writes to make a file's objects: its own lines are the file's last.
+    fn is_initialiser(&self, instance: &Instance, of: Option<&Candidate<'_, 'a>>) -> bool {
+        let Instance::Code {
+            function,
+            inlined: None,
+            ..
+        } = instance
+        else {
+            return false;
+        };
+        let Some(candidate) = of else {
+            return false;
+        };
+        let unit = candidate.named.unit;
+        if !matches!(unit.language(), Language::Cpp) {
+            return false;
+        }
+        let chain = self.chain(unit, UnitOffset(*function));
+        let name = self.chain_text(&chain, dw::DW_AT_name).unwrap_or_default();
+        let named = [
+            &b"_GLOBAL__"[..],
+            b"__static_initialization_and_destruction",
+        ];
+        chain.flag(dw::DW_AT_artificial) && named.iter().any(|prefix| name.starts_with(prefix))
+    }
+
+    fn location(&self, candidate: &Candidate<'_, 'a>, instance: &Instance) -> LineLocation {
+        let named = candidate.named;
+        let around = self.around(candidate);
+        let behind = match candidate.call() {
+            Some(_) => candidate.address,
+            None => self.past_prologue(instance, candidate.address),
+        };
+        let optimised = named.unit.optimised() != Some(false);
+        let address = match (optimised, &around) {
+            // Where an optimiser has put the prologue's end, another function's lines may be shown.
+            (true, Some(around)) if around.is_inside_call(behind) => candidate.address,
+            _ => behind,
+        };
+        let mut location = LineLocation {
+            address: FileAddress(address),
+            file: named.path.clone(),
+            line: candidate.line,
+            stop_line: candidate.line,
+            column: candidate.column,
+            calls_around: 0,
+        };
+        let moved = address != candidate.address;
+        if let Some(around) = around {
+            // A prologue is in no call.
+            let own = if moved { 0 } else { around.calls.len() };
+            let calls = around.blocks.inlined(address);
+            let next = calls.get(own).copied();
+            let next = next.and_then(|call| around.blocks.blocks.get(call as usize));
+            location.calls_around = calls.len();
+            if let Some(next) = next.filter(|next| next.begins_at(address)) {
+                location.calls_around = own;
+                let site = self.call_site(named.unit, next.offset).filter(|_| moved);
+                if let Some(site) = site.filter(|site| site.file == named.path && site.line != 0) {
+                    (location.stop_line, location.column) = (site.line, site.column);
+                }
+                return location;
+            }
+        }
+        let lines = self.lines(named.unit);
+        let row = lines.row_at(address).and_then(|row| lines.rows.get(row));
+        let here = |row: &&Row| moved && row.line != 0 && named.numbers.contains(&row.file);
+        if let Some(row) = row.filter(here) {
+            (location.stop_line, location.column) = (row.line, row.column);
+        }
+        location
+    }
+
+    /// The address, or where the prologue it is in ends.
+    fn past_prologue(&self, instance: &Instance, address: u64) -> u64 {
+        let &Instance::Code {
+            unit,
+            function,
+            inlined: None,
+        } = instance
+        else {
+            return address;
+        };
+        let entry = self.unit(unit).and_then(|unit| {
+            let function = self.index(unit).function_with_offset(function)?;
+            let first = function.ranges.first()?;
+            first.contains(&address).then_some(first.start)
+        });
+        match entry {
+            Some(entry) => self.body_start(entry).max(address),
+            None => address,
+        }
+    }
+
+    /// Files whose names differ from that of `file` in the extension or in case.
+    fn files_nearly_called(&self, file: &Path) -> Vec<PathBuf> {
+        let Some(wanted) = stem(file).filter(|_| !is_large(self.files)) else {
+            return Vec::new();
+        };
+        let files = self.units().flat_map(|unit| self.unit_files(unit).iter());
+        let nearly = files.filter(|other| stem(other).as_ref() == Some(&wanted));
+        a_few(nearly.map(|other| other.to_path_buf()).collect())
+    }
+
+    fn similar_files(&self, file: &Path) -> Vec<PathBuf> {
+        let base = file.file_name().map(OsStrExt::as_bytes).unwrap_or(&[]);
+        let called = self.files_called(base);
+        a_few(called.iter().map(|(_, file)| file.path.clone()).collect())
+    }
+}
+
+/// The first few, each once.
+fn a_few(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
+    const LIMIT: usize = 5;
+    files.sort();
+    files.dedup();
+    files.truncate(LIMIT);
+    files
+}
+
+/// What is compared of names that are nearly the same: all but what is behind the last point, without case.
+fn stem(file: &Path) -> Option<String> {
+    Some(file.file_stem()?.to_string_lossy().to_lowercase())
+}
+
+/// Whether the bytes of a file's base name are in any section that can have file names: a program's breakpoints are
+/// asked of all its libraries, and for most this is the whole answer, before a unit is read.
+fn may_name(files: &Files, file: &Path) -> bool {
+    let Some(base) = file.file_name().map(OsStrExt::as_bytes) else {
+        return false;
+    };
+    // There, the units' headers are less to read than all strings.
+    if is_large(files) {
+        return true;
+    }
+    let finder = memchr::memmem::Finder::new(base);
+    let terminated = |section: &[u8]| {
+        finder
+            .find_iter(section)
+            .any(|at| section.get(at + base.len()) == Some(&0))
+    };
+    [".debug_line", ".debug_line_str", ".debug_str"]
+        .iter()
+        .any(|name| terminated(files.debug_section(name)))
+}
+
+impl Module {
+    /// Every place where `line` (1-based) of `file` starts. `file` is matched whole first, then, where nothing
+    /// matches, by its longest common path suffix (at least the base name when `file` is relative, and the folder, too, when absolute).
+    /// Decodes only the units whose line-program header names the file.
+    pub fn lookup_line(&self, file: &Path, line: u32) -> LineLookup {
+        self.decoded(|decoded| {
+            if !may_name(decoded.files(), file) {
+                return LineLookup::NoFile {
+                    similar: Vec::new(),
+                };
+            }
+            decoded.dwarf().lookup_line(file, line)
+        })
+    }
+
+    /// The source files whose names differ from that of `file` in their extension or in case only, at most a few. Not looked for in
+    /// large modules, of which all headers would have to be read.
+    pub fn files_nearly_called(&self, file: &Path) -> Vec<PathBuf> {
+        self.dwarf(|dwarf| dwarf.files_nearly_called(file))
+    }
+
+    /// Every place where `line` of `file` goes on at `column` (1-based), or at the nearest before it that anything begins at. Empty where
+    /// that is how the line begins: [`Module::lookup_line`] knows that better.
+    pub fn lookup_column(&self, file: &Path, line: u32, column: u32) -> Vec<LineLocation> {
+        self.dwarf(|dwarf| dwarf.lookup_column(file, line, column))
+    }
+}

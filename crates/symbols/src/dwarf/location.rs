@@ -1,0 +1,692 @@
+//! Where values are: DWARF expressions and location lists (DWARF 5 §2.5, §2.6).
+//!
+//! gimli's evaluation stops wherever it needs something; `Evaluator` answers from the debug information or
+//! asks the [`LocationContext`]. Entry values are next door, in `call_sites`.
+
+use crate::dwarf::entries::Entry;
+use crate::dwarf::functions::FunctionId;
+use crate::dwarf::scopes::Variable;
+use crate::dwarf::thread_statics::is_thread_local;
+use crate::dwarf::{Dwarf, Reader, Unit};
+use crate::{FileAddress, Module};
+use gimli::{
+    AttributeValue, Encoding, EvaluationResult, Expression, Format, UnitOffset, Value, ValueType,
+};
+use gimli::{EndianSlice, LittleEndian, constants as dw};
+use std::cell::Cell;
+
+/// What evaluating an expression asks of whoever has the process. Addresses are the process's.
+pub trait LocationContext {
+    /// The register's value in this frame, by DWARF number (System V x86-64 ABI, figure 3.36); `None` when it is not recoverable.
+    fn register(&self, register: u16) -> Option<u64>;
+    /// Reads `buffer.len()` bytes.
+    ///
+    /// # Errors
+    /// The first unreadable address.
+    fn read(&self, address: u64, buffer: &mut [u8]) -> Result<(), u64>;
+    /// The frame's canonical frame address.
+    fn cfa(&self) -> Option<u64>;
+    /// What to add to a [`FileAddress`] for an address in the process.
+    fn load_bias(&self) -> u64;
+    /// The address of the thread-local at `offset` of this module's TLS block.
+    ///
+    /// # Errors
+    /// Why it is not known.
+    fn thread_local(&self, offset: u64) -> Result<u64, &'static str>;
+    /// What is in a register that neither this frame nor those it called have saved: its value in this frame if none of
+    /// them has changed it. Only asked for where the compiler knows that they haven't. `None`: unknown.
+    fn unsaved_register(&self, _register: u16) -> Option<u128> {
+        None
+    }
+    /// The calling frame's context, for entry values.
+    fn caller(&self) -> Option<Box<dyn LocationContext + '_>> {
+        None
+    }
+}
+
+/// Why a value can't be had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unavailable {
+    /// The compiler kept no location for it.
+    OptimizedOut,
+    /// It has locations, but none at this address.
+    NotHere,
+    /// The program doesn't have it: nothing uses it, so the linker dropped it, and its address means nothing.
+    Dropped,
+    /// Memory at the address can't be read.
+    Unreadable(u64),
+    /// A register the location needs was not saved by the frames above.
+    RegisterLost(u16),
+    /// The debug information is broken or uses what isn't supported; the text says what.
+    Unsupported(String),
+}
+
+/// A piece of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// Its size in bits; `None`: all of the value.
+    pub bits: Option<u64>,
+    /// Its place.
+    pub place: Place,
+}
+
+/// Where a piece of a value is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// In memory at an address of the process.
+    Memory(u64),
+    /// In a register, by DWARF number, from `bit_offset` on.
+    Register {
+        /// The DWARF number.
+        register: u16,
+        /// Bits to skip.
+        bit_offset: u64,
+    },
+    /// Nowhere: these are its bytes, little-endian.
+    Bytes(Vec<u8>),
+    /// The value is a pointer to something that is in no memory, or not at one address, such as a variable that was
+    /// optimised to a register; but what that has can be told: [`Module::locate_pointee`].
+    ImplicitPointer {
+        /// What it points to, or into.
+        pointee: Pointee,
+        /// How many bytes it points behind the start of that.
+        offset: i64,
+    },
+    /// Not to be had.
+    Unavailable(Unavailable),
+}
+
+/// What a pointer without an address points to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pointee {
+    unit: u32,
+    offset: usize,
+    function: Option<FunctionId>,
+}
+
+impl Pointee {
+    pub(crate) fn new(unit: u32, offset: usize, function: Option<FunctionId>) -> Pointee {
+        Pointee {
+            unit,
+            offset,
+            function,
+        }
+    }
+}
+
+/// Operations in an expression; real ones have a few dozen.
+const ITERATIONS_LIMIT: u32 = 10_000;
+/// Requests an expression, with those that it needs, makes of its surroundings.
+const REQUESTS_LIMIT: u32 = 1000;
+/// Frame bases and entry values inside each other.
+const NESTING_LIMIT: u32 = 8;
+
+const ENCODING: Encoding = Encoding {
+    address_size: 8,
+    format: Format::Dwarf32,
+    version: 5,
+};
+
+pub(crate) fn unsupported(text: impl Into<String>) -> Unavailable {
+    Unavailable::Unsupported(text.into())
+}
+
+/// The debug information around an expression; without it (in call frame information) an expression can only compute.
+#[derive(Clone, Copy)]
+pub(crate) struct Surroundings<'s, 'a> {
+    pub dwarf: &'s Dwarf<'a>,
+    pub unit: &'s Unit<'a>,
+    /// The function whose frame base counts.
+    pub function: Option<FunctionId>,
+    /// Where the frame is.
+    pub address: u64,
+}
+
+/// One evaluation and those it needs.
+pub(crate) struct Evaluator<'s, 'a> {
+    pub around: Option<Surroundings<'s, 'a>>,
+    pub context: &'s dyn LocationContext,
+    pub nesting: u32,
+    /// How many more requests may be made, by this and by those it needs.
+    pub requests: &'s Cell<u32>,
+}
+
+impl<'a> Evaluator<'_, 'a> {
+    fn pieces<'r>(
+        &self,
+        expression: Expression<Reader<'r>>,
+        initial: Option<u64>,
+    ) -> Result<Vec<Piece>, Unavailable>
+    where
+        'a: 'r,
+    {
+        if self.nesting > NESTING_LIMIT {
+            return Err(unsupported("the location refers to itself"));
+        }
+        let broken = |error: gimli::Error| match error {
+            gimli::Error::UnsupportedEvaluation | gimli::Error::InvalidExpression(_) => {
+                unsupported(format!("the location can't be computed: {error}"))
+            }
+            error => unsupported(format!("the location is malformed: {error}")),
+        };
+        let encoding = self
+            .around
+            .map_or(ENCODING, |around| around.unit.dw().header.encoding());
+        let mut evaluation = expression.evaluation(encoding);
+        evaluation.set_max_iterations(ITERATIONS_LIMIT);
+        if let Some(initial) = initial {
+            evaluation.set_initial_value(initial);
+        }
+        // Compilers before DWARF 3 wrote offsets among thread-locals as addresses.
+        let last = expression.0.slice().last();
+        let thread_local = last.is_some_and(|&last| is_thread_local(dw::DwOp(last)));
+        let mut state = evaluation.evaluate().map_err(broken)?;
+        loop {
+            if state != EvaluationResult::Complete {
+                let left = self.requests.get().checked_sub(1);
+                let left = left.ok_or_else(|| unsupported("the location does not end"))?;
+                self.requests.set(left);
+            }
+            let next = match state {
+                EvaluationResult::Complete => {
+                    return Ok(evaluation
+                        .result()
+                        .into_iter()
+                        .map(|piece| self.piece(piece))
+                        .collect());
+                }
+                EvaluationResult::RequiresMemory {
+                    address,
+                    size,
+                    base_type,
+                    ..
+                } => {
+                    let mut bytes = [0; 8];
+                    let wanted = bytes
+                        .get_mut(..usize::from(size))
+                        .ok_or_else(|| unsupported("a wide memory access"))?;
+                    self.context
+                        .read(address, wanted)
+                        .map_err(Unavailable::Unreadable)?;
+                    evaluation.resume_with_memory(self.typed(u64::from_le_bytes(bytes), base_type)?)
+                }
+                EvaluationResult::RequiresRegister {
+                    register,
+                    base_type,
+                } => {
+                    let value = self.register(register.0)?;
+                    evaluation.resume_with_register(self.typed(value, base_type)?)
+                }
+                EvaluationResult::RequiresFrameBase => {
+                    evaluation.resume_with_frame_base(self.frame_base()?)
+                }
+                EvaluationResult::RequiresTls(offset) => {
+                    let address = self.context.thread_local(offset);
+                    evaluation.resume_with_tls(address.map_err(unsupported)?)
+                }
+                EvaluationResult::RequiresCallFrameCfa => {
+                    evaluation.resume_with_call_frame_cfa(self.cfa()?)
+                }
+                EvaluationResult::RequiresAtLocation(reference) => {
+                    evaluation.resume_with_at_location(self.called_expression(reference)?)
+                }
+                EvaluationResult::RequiresEntryValue(expression) => {
+                    evaluation.resume_with_entry_value(self.entry_value(expression)?)
+                }
+                EvaluationResult::RequiresParameterRef(parameter) => {
+                    evaluation.resume_with_parameter_ref(self.passed_as(parameter)?)
+                }
+                EvaluationResult::RequiresRelocatedAddress(address) => evaluation
+                    .resume_with_relocated_address(match thread_local {
+                        true => address,
+                        false => self.relocated(address)?,
+                    }),
+                EvaluationResult::RequiresIndexedAddress { index, relocate } => {
+                    let around = self
+                        .around
+                        .ok_or_else(|| unsupported("an address index without a unit"))?;
+                    let address = around
+                        .unit
+                        .sections()
+                        .address(around.unit.dw(), index)
+                        .map_err(broken)?;
+                    evaluation.resume_with_indexed_address(if relocate {
+                        self.relocated(address)?
+                    } else {
+                        address
+                    })
+                }
+                EvaluationResult::RequiresBaseType(offset) => {
+                    evaluation.resume_with_base_type(self.value_type(offset)?)
+                }
+                _ => return Err(unsupported("the location is for another machine")),
+            };
+            state = next.map_err(broken)?;
+        }
+    }
+
+    fn piece(&self, piece: gimli::Piece<Reader<'_>>) -> Piece {
+        let skipped = piece.bit_offset.unwrap_or(0);
+        let place = match piece.location {
+            gimli::Location::Empty => Place::Unavailable(Unavailable::OptimizedOut),
+            gimli::Location::ImplicitPointer { value, byte_offset } => {
+                self.implicit_pointer(value, byte_offset)
+            }
+            gimli::Location::Register { register } => self.in_register(register.0, skipped),
+            gimli::Location::Address { address } if skipped.is_multiple_of(8) => {
+                Place::Memory(address.wrapping_add(skipped / 8))
+            }
+            gimli::Location::Address { .. } => {
+                Place::Unavailable(unsupported("a part of the value starts inside a byte"))
+            }
+            gimli::Location::Value { value } => Place::Bytes(bytes_of(value)),
+            gimli::Location::Bytes { value } => Place::Bytes(value.slice().to_vec()),
+        };
+        Piece {
+            bits: piece.size_in_bits,
+            place,
+        }
+    }
+
+    fn in_register(&self, register: u16, bit_offset: u64) -> Place {
+        let known = self.context.register(register).is_some();
+        match self.unsaved(register).filter(|_| !known) {
+            None => Place::Register {
+                register,
+                bit_offset,
+            },
+            Some(contents) => {
+                let width = if register < 17 { 8 } else { 16 };
+                let skipped = u32::try_from(bit_offset).unwrap_or(u32::MAX);
+                let contents = contents.checked_shr(skipped).unwrap_or(0);
+                Place::Bytes(contents.to_le_bytes()[..width].to_vec())
+            }
+        }
+    }
+
+    fn implicit_pointer(&self, value: gimli::DebugInfoOffset<usize>, offset: i64) -> Place {
+        let found = self.around.and_then(|around| {
+            let reference = AttributeValue::DebugInfoRef(value);
+            let (unit, offset) = around.dwarf.resolve(around.unit, reference)?;
+            Some(Pointee {
+                unit: unit.index,
+                offset: offset.0,
+                function: around.function,
+            })
+        });
+        match found {
+            Some(pointee) => Place::ImplicitPointer { pointee, offset },
+            None => Place::Unavailable(unsupported("it points to an entry that can't be read")),
+        }
+    }
+
+    /// The one number an expression computes: an address, or what a register holds.
+    pub fn number<'r>(
+        &self,
+        expression: Expression<Reader<'r>>,
+        initial: Option<u64>,
+    ) -> Result<u64, Unavailable>
+    where
+        'a: 'r,
+    {
+        match self
+            .pieces(expression, initial)?
+            .into_iter()
+            .next()
+            .map(|piece| piece.place)
+        {
+            Some(Place::Memory(address)) => Ok(address),
+            Some(Place::Register { register, .. }) => self.register(register),
+            Some(Place::Bytes(bytes)) => Ok(little_endian(&bytes)),
+            Some(Place::ImplicitPointer { .. }) => Err(unsupported(
+                "it is computed from a pointer without an address",
+            )),
+            Some(Place::Unavailable(reason)) => Err(reason),
+            None => Err(Unavailable::OptimizedOut),
+        }
+    }
+
+    fn register(&self, register: u16) -> Result<u64, Unavailable> {
+        self.context
+            .register(register)
+            .or_else(|| Some(self.unsaved(register)? as u64))
+            .ok_or(Unavailable::RegisterLost(register))
+    }
+
+    /// A register that is no callee's to keep, where it was kept all the same. gcc knows which registers the functions of a
+    /// unit use (`-fipa-ra`), and lets variables stay in the others during a call. A location that does not outlive the call
+    /// ends within the call instruction, so that one that holds there is one of these. Clang's locations end behind it.
+    fn unsaved(&self, register: u16) -> Option<u128> {
+        let by_gcc = self.around?.unit.optimised() == Some(true);
+        by_gcc.then(|| self.context.unsaved_register(register))?
+    }
+
+    pub fn cfa(&self) -> Result<u64, Unavailable> {
+        self.context
+            .cfa()
+            .ok_or_else(|| unsupported("the frame's address is not known"))
+    }
+
+    fn relocated(&self, address: u64) -> Result<u64, Unavailable> {
+        if let Some(around) = self.around
+            && !around.dwarf.is_place(address)
+        {
+            return Err(Unavailable::Dropped);
+        }
+        Ok(address.wrapping_add(self.context.load_bias()))
+    }
+
+    pub fn typed(&self, value: u64, base_type: UnitOffset<usize>) -> Result<Value, Unavailable> {
+        let value_type = self.value_type(base_type)?;
+        if value_type == ValueType::Generic {
+            // gimli parses values of base types only.
+            return Ok(Value::Generic(value));
+        }
+        let bytes = value.to_le_bytes();
+        Value::parse(value_type, EndianSlice::new(&bytes, LittleEndian))
+            .map_err(|error| unsupported(format!("the location is malformed: {error}")))
+    }
+
+    /// The type of a typed operation; 0 is the generic one.
+    fn value_type(&self, offset: UnitOffset<usize>) -> Result<ValueType, Unavailable> {
+        if offset.0 == 0 {
+            return Ok(ValueType::Generic);
+        }
+        let entry = self
+            .around
+            .and_then(|around| around.dwarf.entry(around.unit, offset));
+        let value_type = entry.and_then(|entry| value_type_of(&entry));
+        value_type
+            .ok_or_else(|| unsupported("the location uses a type that can't be computed with"))
+    }
+
+    fn frame_base(&self) -> Result<u64, Unavailable> {
+        let none = || unsupported("the function's frame base is not known");
+        let around = self.around.ok_or_else(none)?;
+        let entry = around.function.and_then(|function| {
+            around.dwarf.entry(
+                around.dwarf.unit(function.unit)?,
+                UnitOffset(function.offset),
+            )
+        });
+        let base = entry
+            .and_then(|entry| entry.attr_value(dw::DW_AT_frame_base))
+            .ok_or_else(none)?;
+        let expression = around.expression(base)?;
+        Evaluator {
+            nesting: self.nesting + 1,
+            ..*self
+        }
+        .number(expression, None)
+    }
+
+    /// The location of an entry that `DW_OP_call2` and the like splice in.
+    fn called_expression(
+        &self,
+        reference: gimli::DieReference<usize>,
+    ) -> Result<Reader<'a>, Unavailable> {
+        let around = self
+            .around
+            .ok_or_else(|| unsupported("a call without a unit"))?;
+        let reference = match reference {
+            gimli::DieReference::UnitRef(offset) => AttributeValue::UnitRef(offset),
+            gimli::DieReference::DebugInfoRef(offset) => AttributeValue::DebugInfoRef(offset),
+        };
+        let entry = around
+            .dwarf
+            .resolve(around.unit, reference)
+            .and_then(|(unit, offset)| around.dwarf.entry(unit, offset));
+        match entry.and_then(|entry| entry.attr_value(dw::DW_AT_location)) {
+            Some(AttributeValue::Exprloc(expression)) => Ok(expression.0),
+            _ => Ok(EndianSlice::new(&[], LittleEndian)),
+        }
+    }
+}
+
+impl<'a> Surroundings<'_, 'a> {
+    /// The expression of an attribute: its own, or the one of its location list that holds at the address.
+    pub fn expression(
+        &self,
+        value: AttributeValue<Reader<'a>>,
+    ) -> Result<Expression<Reader<'a>>, Unavailable> {
+        if let AttributeValue::Exprloc(expression) = value {
+            return Ok(expression);
+        }
+        let broken =
+            |error: gimli::Error| unsupported(format!("the location list is malformed: {error}"));
+        let list = self
+            .unit
+            .sections()
+            .attr_locations(self.unit.dw(), value)
+            .map_err(broken)?;
+        let mut list = list.ok_or_else(|| unsupported("the location has an unknown form"))?;
+        let mut any = false;
+        while let Some(entry) = list.next().map_err(broken)? {
+            if entry.range.begin <= self.address && self.address < entry.range.end {
+                return Ok(entry.data);
+            }
+            any = true;
+        }
+        Err(if any {
+            Unavailable::NotHere
+        } else {
+            Unavailable::OptimizedOut
+        })
+    }
+}
+
+/// How to compute with a base type. gimli has no characters and truth values.
+fn value_type_of(entry: &Entry<'_>) -> Option<ValueType> {
+    let AttributeValue::Encoding(encoding) = entry.attr_value(dw::DW_AT_encoding)? else {
+        return None;
+    };
+    let native = match entry.attr_value(dw::DW_AT_endianity) {
+        None | Some(AttributeValue::Endianity(dw::DW_END_default | dw::DW_END_little)) => true,
+        Some(_) => false,
+    };
+    let encoding = match encoding {
+        dw::DW_ATE_signed_char => dw::DW_ATE_signed,
+        dw::DW_ATE_unsigned_char | dw::DW_ATE_boolean | dw::DW_ATE_UTF | dw::DW_ATE_address => {
+            dw::DW_ATE_unsigned
+        }
+        other => other,
+    };
+    let size = entry.attr_value(dw::DW_AT_byte_size)?.udata_value()?;
+    ValueType::from_encoding(encoding, size).filter(|_| native)
+}
+
+fn bytes_of(value: Value) -> Vec<u8> {
+    match value {
+        Value::Generic(value) | Value::U64(value) => value.to_le_bytes().to_vec(),
+        Value::I8(value) => value.to_le_bytes().to_vec(),
+        Value::U8(value) => value.to_le_bytes().to_vec(),
+        Value::I16(value) => value.to_le_bytes().to_vec(),
+        Value::U16(value) => value.to_le_bytes().to_vec(),
+        Value::I32(value) => value.to_le_bytes().to_vec(),
+        Value::U32(value) => value.to_le_bytes().to_vec(),
+        Value::I64(value) => value.to_le_bytes().to_vec(),
+        Value::F32(value) => value.to_le_bytes().to_vec(),
+        Value::F64(value) => value.to_le_bytes().to_vec(),
+    }
+}
+
+/// The first eight bytes as a number.
+fn little_endian(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .take(8)
+        .rev()
+        .fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+impl<'a> Dwarf<'a> {
+    /// The number that an expression of a unit computes in a frame.
+    pub(crate) fn computed(
+        &self,
+        unit: &Unit<'a>,
+        expression: Expression<Reader<'a>>,
+        function: Option<FunctionId>,
+        address: u64,
+        context: &dyn LocationContext,
+    ) -> Result<u64, Unavailable> {
+        let around = Surroundings {
+            dwarf: self,
+            unit,
+            function,
+            address,
+        };
+        Evaluator {
+            around: Some(around),
+            context,
+            nesting: 0,
+            requests: &Cell::new(REQUESTS_LIMIT),
+        }
+        .number(expression, None)
+    }
+
+    pub(crate) fn locate(
+        &self,
+        variable: Pointee,
+        size: Option<u64>,
+        address: u64,
+        context: &dyn LocationContext,
+    ) -> Result<Vec<Piece>, Unavailable> {
+        let unit = self
+            .unit(variable.unit)
+            .ok_or_else(|| unsupported("the variable's unit can't be read"))?;
+        let chain = self.chain(unit, UnitOffset(variable.offset));
+        if let Some((unit, value)) = chain.attribute(dw::DW_AT_location) {
+            let around = Surroundings {
+                dwarf: self,
+                unit,
+                function: variable.function,
+                address,
+            };
+            let evaluator = Evaluator {
+                around: Some(around),
+                context,
+                nesting: 0,
+                requests: &Cell::new(REQUESTS_LIMIT),
+            };
+            let mut pieces = evaluator.pieces(around.expression(value)?, None)?;
+            let lost = |piece: &Piece| piece.place == Place::Unavailable(Unavailable::OptimizedOut);
+            if pieces.iter().all(lost) {
+                return Err(Unavailable::OptimizedOut);
+            }
+            // A computed value is as wide as an address.
+            if let (
+                [
+                    Piece {
+                        bits: None,
+                        place: Place::Bytes(bytes),
+                    },
+                ],
+                Some(size),
+            ) = (&mut pieces[..], size)
+            {
+                bytes.truncate(usize::try_from(size).unwrap_or(usize::MAX));
+            }
+            return Ok(pieces);
+        }
+        let constant = chain
+            .attribute(dw::DW_AT_const_value)
+            .and_then(|(unit, value)| self.constant(unit, &value, size));
+        match constant {
+            Some(bytes) => Ok(vec![Piece {
+                bits: None,
+                place: Place::Bytes(bytes),
+            }]),
+            None => Err(Unavailable::OptimizedOut),
+        }
+    }
+
+    /// The bytes of a constant, as many as its type has.
+    fn constant(
+        &self,
+        unit: &Unit<'a>,
+        value: &AttributeValue<Reader<'a>>,
+        size: Option<u64>,
+    ) -> Option<Vec<u8>> {
+        let width = usize::try_from(size.unwrap_or(8)).ok()?;
+        let number = match value {
+            AttributeValue::Block(bytes) => return Some(bytes.slice().to_vec()),
+            AttributeValue::String(_)
+            | AttributeValue::DebugStrRef(_)
+            | AttributeValue::DebugStrOffsetsIndex(_) => {
+                let mut bytes = self.text(unit, *value)?.to_vec();
+                bytes.push(0);
+                return Some(bytes);
+            }
+            AttributeValue::Sdata(number) => i128::from(*number),
+            other => i128::from(other.udata_value()?),
+        };
+        (width <= 16).then(|| number.to_le_bytes()[..width].to_vec())
+    }
+}
+
+impl Module {
+    /// The pieces of `variable` at `address`.
+    ///
+    /// # Errors
+    /// Why there's nothing at all.
+    pub fn locate(
+        &self,
+        variable: &Variable,
+        address: FileAddress,
+        context: &dyn LocationContext,
+    ) -> Result<Vec<Piece>, Unavailable> {
+        if variable.dropped {
+            return Err(Unavailable::Dropped);
+        }
+        let entry = Pointee::new(variable.unit, variable.offset, variable.function);
+        self.dwarf(|dwarf| {
+            let size = variable.type_id.and_then(|id| dwarf.type_size(id));
+            dwarf.locate(entry, size, address.0, context)
+        })
+    }
+
+    /// Whether where `variable` is depends on the address: it has a location list, as variables of optimised code have.
+    pub fn has_several_homes(&self, variable: &Variable) -> bool {
+        self.dwarf(|dwarf| {
+            let Some(unit) = dwarf.unit(variable.unit) else {
+                return false;
+            };
+            let chain = dwarf.chain(unit, UnitOffset(variable.offset));
+            let location = chain.attribute(dw::DW_AT_location);
+            location.is_some_and(|(_, value)| !matches!(value, AttributeValue::Exprloc(_)))
+        })
+    }
+
+    /// The pieces of what a [`Place::ImplicitPointer`] points to, or into, in the frame and at the address that it was found in.
+    ///
+    /// # Errors
+    /// Why there's nothing at all.
+    pub fn locate_pointee(
+        &self,
+        pointee: &Pointee,
+        address: FileAddress,
+        context: &dyn LocationContext,
+    ) -> Result<Vec<Piece>, Unavailable> {
+        self.dwarf(|dwarf| dwarf.locate(*pointee, None, address.0, context))
+    }
+}
+
+/// Evaluates a CFI expression (DWARF 5 §6.4.2) with `initial` on its stack where given; the result is the top of the stack.
+///
+/// # Errors
+/// Why it has no value.
+pub fn evaluate_cfi(
+    expression: &[u8],
+    initial: Option<u64>,
+    context: &dyn LocationContext,
+) -> Result<u64, Unavailable> {
+    let expression = Expression(EndianSlice::new(expression, LittleEndian));
+    Evaluator {
+        around: None,
+        context,
+        nesting: 0,
+        requests: &Cell::new(REQUESTS_LIMIT),
+    }
+    .number(expression, initial)
+}

@@ -1,0 +1,105 @@
+//! Places of variables that need next to no computing: what unoptimised code has for nearly all of its variables.
+//!
+//! Who looks at the same variable at the same address a thousand times a second asks once where it is.
+
+use crate::dwarf::location::Surroundings;
+use crate::dwarf::scopes::Variable;
+use crate::dwarf::{Dwarf, Reader, Unit};
+use crate::{FileAddress, Module};
+use gimli::{Expression, Operation, UnitOffset, constants as dw};
+
+/// Where a variable is, at every visit of an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlainPlace {
+    /// In memory, at an address of the file.
+    Address(FileAddress),
+    /// In memory, at a distance from the canonical frame address.
+    FrameOffset(i64),
+    /// In memory, at a distance from the value of a register (DWARF number).
+    RegisterOffset(u16, i64),
+    /// In a register (DWARF number).
+    Register(u16),
+}
+
+impl<'a> Dwarf<'a> {
+    pub(crate) fn plain_place(&self, variable: &Variable, address: u64) -> Option<PlainPlace> {
+        let unit = self.unit(variable.unit)?;
+        let chain = self.chain(unit, UnitOffset(variable.offset));
+        let (unit, value) = chain.attribute(dw::DW_AT_location)?;
+        let around = Surroundings {
+            dwarf: self,
+            unit,
+            function: variable.function,
+            address,
+        };
+        match only_operation(around.expression(value).ok()?, unit)? {
+            Operation::Address { address } => self.at_address(address),
+            Operation::AddressIndex { index } => {
+                self.at_address(unit.sections().address(unit.dw(), index).ok()?)
+            }
+            Operation::FrameOffset { offset } => self.near_frame_base(variable, address, offset),
+            Operation::RegisterOffset {
+                register,
+                offset,
+                base_type: UnitOffset(0),
+            } => Some(PlainPlace::RegisterOffset(register.0, offset)),
+            Operation::Register { register } => Some(PlainPlace::Register(register.0)),
+            _ => None,
+        }
+    }
+
+    fn at_address(&self, address: u64) -> Option<PlainPlace> {
+        let at = self.is_place(address).then_some(FileAddress(address));
+        at.map(PlainPlace::Address)
+    }
+
+    fn near_frame_base(
+        &self,
+        variable: &Variable,
+        address: u64,
+        offset: i64,
+    ) -> Option<PlainPlace> {
+        let function = variable.function?;
+        let unit = self.unit(function.unit)?;
+        let entry = self.entry(unit, UnitOffset(function.offset))?;
+        let around = Surroundings {
+            dwarf: self,
+            unit,
+            function: Some(function),
+            address,
+        };
+        let base = around.expression(entry.attr_value(dw::DW_AT_frame_base)?);
+        match only_operation(base.ok()?, unit)? {
+            Operation::CallFrameCFA => Some(PlainPlace::FrameOffset(offset)),
+            Operation::Register { register } => {
+                Some(PlainPlace::RegisterOffset(register.0, offset))
+            }
+            Operation::RegisterOffset {
+                register,
+                offset: base,
+                base_type: UnitOffset(0),
+            } => Some(PlainPlace::RegisterOffset(
+                register.0,
+                base.checked_add(offset)?,
+            )),
+            _ => None,
+        }
+    }
+}
+
+/// The operation of an expression that has just one.
+fn only_operation<'a>(
+    expression: Expression<Reader<'a>>,
+    unit: &Unit<'_>,
+) -> Option<Operation<Reader<'a>>> {
+    let mut operations = expression.operations(unit.dw().header.encoding());
+    let first = operations.next().ok()??;
+    matches!(operations.next(), Ok(None)).then_some(first)
+}
+
+impl Module {
+    /// Where `variable` is whenever a frame is at `address`; `None`: it takes [`Module::locate`] to tell.
+    pub fn plain_place(&self, variable: &Variable, address: FileAddress) -> Option<PlainPlace> {
+        self.dwarf(|dwarf| dwarf.plain_place(variable, address.0))
+    }
+}

@@ -1,0 +1,262 @@
+//! Where functions have set up their frames and have their arguments where the debug information says: the place of their breakpoints.
+//!
+//! LLVM marks that row. It marks one too early where a large frame is touched page by page first, where AddressSanitizer makes a stack of its
+//! own, and before Rust's patterns for arguments are taken apart. gcc marks none.
+
+use crate::dwarf::functions::Language;
+use crate::dwarf::index::FunctionEntry;
+use crate::dwarf::lines::{Lines, Row};
+use crate::dwarf::{Dwarf, Reader, Unit};
+use crate::{FileAddress, Module};
+use gimli::{AttributeValue, UnitOffset, constants as dw};
+use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
+use std::ops::Range;
+
+/// The longest beginning of a function that is read, in bytes.
+const LONGEST: u64 = 4096;
+/// In which integers and pointers are passed (System V ABI for x86-64, §3.2.3).
+const ARGUMENTS: [Register; 6] = [
+    Register::RDI,
+    Register::RSI,
+    Register::RDX,
+    Register::RCX,
+    Register::R8,
+    Register::R9,
+];
+
+/// From which frames are addressed.
+const FRAMES: [Register; 3] = [Register::RSP, Register::RBP, Register::RBX];
+
+impl<'a> Dwarf<'a> {
+    /// Where the function's frame is set up. LLVM marks that row. gcc doesn't: without optimisation its second row
+    /// starts after the prologue (DWARF 4 and 5 alike, as gdb assumes); with optimisation there's no such
+    /// place, but location lists hold from the entry on.
+    pub(crate) fn after_prologue(&self, entry: u64) -> u64 {
+        let found = self.function_entry_at(entry);
+        let unit = found
+            .map(|(unit, _)| unit)
+            .or_else(|| self.units_at(entry).next());
+        let Some((unit, lines)) = unit.map(|unit| (unit, self.lines(unit))) else {
+            return entry;
+        };
+        let Some(sequence) = lines.sequence_at(entry) else {
+            return entry;
+        };
+        // Where the debug information has lines but no functions, a sequence that starts here is one.
+        let code = match found {
+            Some((_, function)) => function
+                .ranges
+                .iter()
+                .find(|range| range.contains(&entry))
+                .cloned(),
+            None => Some(sequence.start..sequence.end).filter(|code| code.start == entry),
+        };
+        let Some(code) = code else {
+            return entry;
+        };
+        let rows = lines.rows_in(sequence, entry..code.end);
+        let marked = rows.iter().position(|row| row.prologue_end);
+        let is_llvms = unit.optimised().is_none() && !self.sets_up_frame_pointer(entry);
+        if let Some(marked) = marked.or(is_llvms.then_some(0)) {
+            let function = found.map(|(_, function)| function);
+            return self
+                .behind_marked(unit, function, rows, marked)
+                .unwrap_or(entry);
+        }
+        if unit.optimised() == Some(true) {
+            return entry;
+        }
+        rows.iter()
+            .find(|row| row.address > entry && row.line != 0)
+            .map_or(entry, |row| row.address)
+    }
+
+    /// Whether the code at a function's entry is `push rbp; mov rbp, rsp`.
+    fn sets_up_frame_pointer(&self, entry: u64) -> bool {
+        const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
+        let main = &self.files.main;
+        let code = main.elf.bytes_at(&main.bytes, entry, 8);
+        let code = code.strip_prefix(&ENDBR64).unwrap_or(code);
+        code.starts_with(&[0x55, 0x48, 0x89, 0xe5]) || code.starts_with(&[0x55, 0x48, 0x8b, 0xec])
+    }
+
+    /// `rows`: the function's; `marked`: which of them LLVM has for its prologue's end, the first where it has none.
+    fn behind_marked(
+        &self,
+        unit: &Unit<'a>,
+        function: Option<&FunctionEntry>,
+        rows: &[Row],
+        marked: usize,
+    ) -> Option<u64> {
+        let (opening, mark) = (rows.first()?, rows.get(marked)?);
+        let is_header = |row: &Row| {
+            (row.file, row.line, row.column) == (opening.file, opening.line, opening.column)
+        };
+        let behind = rows[marked..]
+            .iter()
+            .find(|row| row.line != 0 && row.address > mark.address && !is_header(row));
+        let in_place = || {
+            let function = function.map(|function| self.parameters_at(unit, function.offset));
+            function.is_some_and(|all| all.iter().any(|one| one.has_one_place))
+        };
+        if let Some(behind) = behind.filter(|_| is_header(mark))
+            && self.is_set_up_late(opening.address, mark.address, behind.address)
+            && in_place()
+        {
+            return Some(behind.address);
+        }
+        let function = function.filter(|_| unit.language() == Language::Rust);
+        let body = function.and_then(|one| self.behind_patterns(unit, one, rows, marked));
+        body.or(Some(mark.address))
+    }
+
+    /// Whether the frame of a function, or where it keeps its arguments, is only set up behind the mark: in front of that stands nothing,
+    /// and behind it pages are touched (`mov r11, rsp`, seen with LLVM 22), or the code behind the mark stores an
+    /// argument's register that nothing has stored or changed before.
+    fn is_set_up_late(&self, entry: u64, mark: u64, behind: u64) -> bool {
+        let code = self.code(&(entry..behind.min(entry.saturating_add(LONGEST))));
+        let mut left = ARGUMENTS.to_vec();
+        for instruction in Decoder::with_ip(64, code, entry, DecoderOptions::NONE) {
+            let is_late = instruction.ip() >= mark;
+            let touches_pages = instruction.code() == Code::Mov_rm64_r64
+                && instruction.op0_register() == Register::R11
+                && instruction.op1_register() == Register::RSP;
+            if is_late && touches_pages {
+                return true;
+            }
+            if is_late && instruction.flow_control() != FlowControl::Next {
+                return false;
+            }
+            if let Some(stored) = stored_register(&instruction) {
+                let stored = stored.full_register();
+                if is_late && left.contains(&stored) {
+                    return true;
+                }
+                left.retain(|register| *register != stored);
+            } else if instruction.op_count() > 0 && instruction.op0_kind() == OpKind::Register {
+                let changed = instruction.op0_register().full_register();
+                left.retain(|register| *register != changed);
+            }
+        }
+        false
+    }
+
+    /// Where the names are bound that stand in a pattern in place of an argument's name, `|(key, value)|`: the argument has no name then.
+    /// What moves the parts into place is on the lines of such arguments, and calls nothing.
+    fn behind_patterns(
+        &self,
+        unit: &Unit<'a>,
+        function: &FunctionEntry,
+        rows: &[Row],
+        marked: usize,
+    ) -> Option<u64> {
+        let mark = rows.get(marked)?;
+        let parameters = self.parameters_at(unit, function.offset).into_iter();
+        let patterns = parameters.filter(|one| one.is_pattern && one.has_one_place);
+        let lines: Vec<u32> = patterns.filter_map(|one| one.line).collect();
+        if !lines.contains(&mark.line) {
+            return None;
+        }
+        let on_header = |row: &&Row| lines.contains(&row.line) && row.file == mark.file;
+        let header = rows[marked..].iter().take_while(on_header).count();
+        let next = rows.get(marked + header).map(|row| row.address);
+        let end = next.or_else(|| Some(function.ranges.first()?.end))?;
+        let blocks = self.blocks(unit, function.offset);
+        let bound = blocks.variables.iter().filter(|variable| {
+            !variable.parameter && {
+                let chain = self.chain(unit, UnitOffset(variable.offset));
+                let declaration = self.declaration(&chain);
+                declaration.is_some_and(|declared| lines.contains(&declared.line))
+            }
+        });
+        let starts = bound.filter_map(|variable| {
+            let block = blocks.blocks.get(variable.block as usize)?;
+            let ranges = block.ranges.iter().filter(|range| !range.is_empty());
+            (block.parent == 0).then(|| ranges.map(|range| range.start).min())?
+        });
+        let body = starts.min()?;
+        let moves = mark.address..body;
+        let only_moves = Decoder::with_ip(64, self.code(&moves), moves.start, 0)
+            .into_iter()
+            .all(|instruction| instruction.flow_control() == FlowControl::Next);
+        (body > mark.address && body <= end && moves.end - moves.start <= LONGEST && only_moves)
+            .then_some(body)
+    }
+
+    fn parameters_at(&self, unit: &Unit<'a>, function: usize) -> Vec<Parameter> {
+        let mut parameters = Vec::new();
+        let Ok(mut tree) = unit.dw().entries_tree(Some(UnitOffset(function))) else {
+            return parameters;
+        };
+        let Ok(root) = tree.root() else {
+            return parameters;
+        };
+        let mut children = root.children();
+        while let Ok(Some(child)) = children.next() {
+            let entry = child.entry();
+            if entry.tag() != dw::DW_TAG_formal_parameter {
+                continue;
+            }
+            let line = entry.attr_value(dw::DW_AT_decl_line);
+            let location = entry.attr_value(dw::DW_AT_location);
+            parameters.push(Parameter {
+                line: line.and_then(|line| u32::try_from(line.udata_value()?).ok()),
+                is_pattern: entry.attr_value(dw::DW_AT_name).is_none()
+                    && entry.attr_value(dw::DW_AT_abstract_origin).is_none(),
+                has_one_place: location.is_some_and(|location| is_on_stack(&location)),
+            });
+        }
+        parameters
+    }
+}
+
+/// Whether a location is one place near the frame, and no list of such or a register.
+fn is_on_stack(location: &AttributeValue<Reader<'_>>) -> bool {
+    let AttributeValue::Exprloc(expression) = location else {
+        return false;
+    };
+    let first = expression.0.slice().first().map(|&first| dw::DwOp(first));
+    first.is_some_and(|first| {
+        first == dw::DW_OP_fbreg || (dw::DW_OP_breg0.0..=dw::DW_OP_breg31.0).contains(&first.0)
+    })
+}
+
+/// What a function's entry says of an argument.
+struct Parameter {
+    line: Option<u32>,
+    /// It has no name.
+    is_pattern: bool,
+    /// It stays on the stack, as code that is not optimised has it.
+    has_one_place: bool,
+}
+
+/// The register that an instruction stores on the stack.
+fn stored_register(instruction: &Instruction) -> Option<Register> {
+    let is_store = instruction.op0_kind() == OpKind::Memory
+        && instruction.op1_kind() == OpKind::Register
+        && FRAMES.contains(&instruction.memory_base());
+    let stored = is_store.then(|| instruction.op1_register())?;
+    stored.is_gpr().then_some(stored)
+}
+
+impl Lines {
+    /// A sequence's rows in a range of addresses.
+    pub fn rows_in(
+        &self,
+        sequence: &crate::dwarf::lines::Sequence,
+        addresses: Range<u64>,
+    ) -> &[Row] {
+        let rows = self.rows.get(sequence.rows.clone()).unwrap_or(&[]);
+        let first = rows.partition_point(|row| row.address < addresses.start);
+        let end = rows.partition_point(|row| row.address < addresses.end);
+        rows.get(first..end).unwrap_or(&[])
+    }
+}
+
+impl Module {
+    /// Where a function that starts at `entry` has set up its frame and has its arguments in place: `prologue_end`, or the second
+    /// line row, or `entry`.
+    pub fn after_prologue(&self, entry: FileAddress) -> FileAddress {
+        self.dwarf(|dwarf| FileAddress(dwarf.after_prologue(entry.0)))
+    }
+}

@@ -1,0 +1,743 @@
+//! Queries by name: functions with every place where they begin, types and variables across all units.
+//!
+//! All of them start from the base name in the `NameIndex`, compose full names of what has it, and keep what the
+//! [`NamePattern`] means.
+
+pub mod matching;
+mod similar;
+
+use crate::demangle::{demangle, demangle_path};
+use crate::dwarf::async_functions::{FIRST_BODY, written_name};
+use crate::dwarf::entries::Chain;
+use crate::dwarf::functions::{Function, FunctionId, Language, SourcePosition, file_range};
+use crate::dwarf::name_index::{AnyIndex, EntryKind, EntryPlace, NameIndex, OneUnit};
+use crate::dwarf::scopes::{Variable, VariableKind};
+use crate::dwarf::thread_statics::STORAGE;
+use crate::dwarf::types::TypeId;
+use crate::dwarf::{Dwarf, Reader, Unit};
+use crate::indexing::IndexState;
+use crate::module::Decoded;
+use crate::names::{NamePattern, short_name};
+use crate::symbols::FunctionSymbol;
+use crate::{FileAddress, Module};
+use gimli::{AttributeValue, Expression, Operation, UnitOffset, constants as dw};
+use rustc_hash::FxHashSet;
+pub use similar::{SimilarName, sort_out};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What begins at an address that a function's name led to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Instance {
+    /// A function with code of its own; several of a name are overloads, monomorphisations, clones.
+    Function(FunctionId),
+    /// A copy inlined into the function of this name.
+    Inlined {
+        /// The full name of the function that has it.
+        into: String,
+        /// Where the call is written.
+        call_site: Option<SourcePosition>,
+    },
+    /// A function of the symbol table, without debug information.
+    Symbol,
+}
+
+/// A place where a function begins.
+#[derive(Debug, Clone)]
+pub struct FoundFunction {
+    /// The full name, with namespaces and arguments, as [`crate::dwarf::functions::Function::name`].
+    pub name: String,
+    /// What people call it: see [`short_name`].
+    pub short_name: String,
+    /// The types of its parameters, for C and C++: `int, const char *`. Empty for none, `None` where unknown.
+    pub parameters: Option<String>,
+    /// The linker's (mangled) name.
+    pub linkage_name: Option<String>,
+    /// Its unit's language; for a symbol by its mangling.
+    pub language: Language,
+    /// Where it is declared.
+    pub declaration: Option<SourcePosition>,
+    /// What it is.
+    pub instance: Instance,
+    /// Where it is entered.
+    pub entry: FileAddress,
+    /// Where a breakpoint goes: past the prologue, where its frame is set up. An inlined copy has none.
+    pub breakpoint: FileAddress,
+    /// Its code, by DWARF or by the symbol's size; empty where neither says.
+    pub ranges: Vec<Range<FileAddress>>,
+    /// What begins there is not the function but chooses its code while the program runs (`STT_GNU_IFUNC`): a breakpoint goes
+    /// where that leads. See [`Module::indirect_slots`].
+    pub indirect: bool,
+    /// What it makes, where it is a Rust `async fn`: the future that has its body.
+    pub future: Option<TypeId>,
+}
+
+/// A type that a name led to.
+#[derive(Debug, Clone)]
+pub struct FoundType {
+    /// Identifies it in the module.
+    pub id: TypeId,
+    /// The full name, as [`crate::dwarf::types::Type::name`].
+    pub name: String,
+    /// What people call it: see [`short_name`].
+    pub short_name: String,
+    /// Its unit's language.
+    pub language: Language,
+    /// Size in bytes.
+    pub size: Option<u64>,
+    /// Where it is declared.
+    pub declaration: Option<SourcePosition>,
+    /// No unit has its definition.
+    pub only_declared: bool,
+}
+
+/// A variable of static storage that a name led to.
+#[derive(Debug, Clone)]
+pub struct FoundVariable {
+    /// The variable; its name is the full one.
+    pub variable: Variable,
+    /// Its address, for what is at one: not for thread-locals and constants.
+    pub address: Option<FileAddress>,
+    /// Its unit's language.
+    pub language: Language,
+}
+
+/// The questions of this module, answered with any index.
+pub(crate) struct Queries<'s, 'a> {
+    pub dwarf: &'s Dwarf<'a>,
+    pub index: &'s dyn NameIndex,
+}
+
+impl<'s, 'a> Queries<'s, 'a> {
+    /// The entries whose base name the pattern takes, in the order of the units.
+    fn candidates(&self, pattern: &NamePattern, kind: EntryKind) -> Vec<(&'s Unit<'a>, usize)> {
+        let takes =
+            |base: &[u8]| std::str::from_utf8(base).is_ok_and(|base| pattern.takes_base(base));
+        match pattern.has_glob_base() {
+            true => self.called(kind, &mut |base| takes(base)),
+            false => self.with_units(self.index.entries_named(pattern.base().as_bytes(), kind)),
+        }
+    }
+
+    /// All entries of a kind, in the order of the units.
+    fn all(&self, kind: EntryKind) -> Vec<(&'s Unit<'a>, usize)> {
+        self.called(kind, &mut |_| true)
+    }
+
+    /// The entries whose base name is wanted, in the order of the units.
+    fn called(
+        &self,
+        kind: EntryKind,
+        wanted: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Vec<(&'s Unit<'a>, usize)> {
+        let mut places = Vec::new();
+        for base in self.index.base_names(kind, wanted) {
+            places.extend(self.index.entries_named(&base, kind));
+        }
+        places.sort_unstable();
+        self.with_units(places)
+    }
+
+    fn with_units(&self, places: Vec<EntryPlace>) -> Vec<(&'s Unit<'a>, usize)> {
+        let dwarf = self.dwarf;
+        let with_unit = |place: EntryPlace| Some((dwarf.unit(place.unit)?, place.offset));
+        places.into_iter().filter_map(with_unit).collect()
+    }
+
+    pub fn functions(&self, pattern: &NamePattern, kinds: &[EntryKind]) -> Vec<FoundFunction> {
+        let mut found = Vec::new();
+        let written = WrittenParts::of(pattern.text());
+        for &kind in kinds {
+            for (unit, offset) in self.candidates(pattern, kind) {
+                let chain = self.dwarf.chain(unit, UnitOffset(offset));
+                // Composing a name means finding all scopes around it; its mangled form is at hand.
+                let mangled = self.dwarf.chain_text(&chain, dw::DW_AT_linkage_name);
+                if mangled.is_some_and(|name| is_mangled(name) && !written.all_in(name)) {
+                    continue;
+                }
+                let name = self.dwarf.function_name(&chain);
+                if !self.is_meant(pattern, &chain, &name) {
+                    continue;
+                }
+                let parameters = self.parameters(&chain);
+                if pattern.parameters().is_some()
+                    && !self.takes_parameters(pattern, &chain, parameters.as_deref())
+                {
+                    continue;
+                }
+                found.extend(self.found_function(unit, offset, &chain, name, kind, parameters));
+            }
+        }
+        found
+    }
+
+    /// The bodies of Rust's `async fn`s of that name, for where what makes the future has no code of its own left.
+    fn bodies_called(&self, pattern: &NamePattern) -> Vec<FoundFunction> {
+        let mut found = Vec::new();
+        for kind in [EntryKind::Function, EntryKind::InlinedCall] {
+            for (unit, offset) in self.with_units(self.index.entries_named(FIRST_BODY, kind)) {
+                let chain = self.dwarf.chain(unit, UnitOffset(offset));
+                let name = self.dwarf.function_name(&chain);
+                if written_name(&name).is_some_and(|name| pattern.matches(name)) {
+                    found.extend(self.found_function(unit, offset, &chain, name, kind, None));
+                }
+            }
+        }
+        found
+    }
+
+    fn is_meant(&self, pattern: &NamePattern, chain: &Chain<'_, 'a>, name: &str) -> bool {
+        let last = chain.links.last();
+        if last.is_some_and(|(unit, _)| unit.language() == Language::Cpp) {
+            return pattern.matches(name) || self.is_meant_otherwise(pattern, chain, name);
+        }
+        // Rust's old mangling has `Vec<T,A>::push`; only the entry's own name has what T is: `push<i32, Global>`.
+        pattern.matches(name)
+            || chain
+                .links
+                .last()
+                .is_some_and(|(unit, _)| unit.language() == Language::Rust)
+                && self
+                    .dwarf
+                    .chain_text(chain, dw::DW_AT_name)
+                    .is_some_and(|own| {
+                        pattern.matches_instance(name, &String::from_utf8_lossy(own))
+                    })
+    }
+
+    /// By other names that a C++ function has: without inline namespaces around it, which nobody needs to write (C++20
+    /// §9.8.2), and for a lambda's by the linker's, in which that isn't just unnamed.
+    fn is_meant_otherwise(&self, pattern: &NamePattern, chain: &Chain<'_, 'a>, name: &str) -> bool {
+        if name.contains("{anonymous ") || name.contains("<lambda") {
+            let linkage = self.dwarf.linkage_name(chain);
+            return linkage.is_some_and(|linkage| pattern.matches(&demangle(&linkage)));
+        }
+        let without = || self.dwarf.name_without_inline_namespaces(chain);
+        name.contains("::") && without().is_some_and(|name| pattern.matches(&name))
+    }
+
+    fn takes_parameters(
+        &self,
+        pattern: &NamePattern,
+        chain: &Chain<'_, 'a>,
+        parameters: Option<&str>,
+    ) -> bool {
+        // Compilers and demanglers write types differently; a user may copy either.
+        let demangled = || {
+            let linkage = demangle(&self.dwarf.linkage_name(chain)?);
+            let (_, rest) = linkage.split_once('(')?;
+            let (list, _) = rest.rsplit_once(')')?;
+            Some(list.to_owned())
+        };
+        parameters.is_some_and(|parameters| pattern.takes_parameters(parameters))
+            || demangled().is_some_and(|parameters| pattern.takes_parameters(&parameters))
+    }
+
+    /// The types of a function's parameters, in C and C++.
+    fn parameters(&self, chain: &Chain<'_, 'a>) -> Option<String> {
+        let (unit, entry) = self.dwarf.with_parameters(chain)?;
+        if !matches!(unit.language(), Language::C | Language::Cpp) {
+            return None;
+        }
+        let parameters = self.dwarf.parameters(unit, entry).into_iter();
+        let names = parameters
+            .filter(|(_, artificial)| !artificial)
+            .map(|(id, _)| self.dwarf.type_name(id));
+        Some(names.collect::<Vec<String>>().join(", "))
+    }
+
+    fn found_function(
+        &self,
+        unit: &Unit<'a>,
+        offset: usize,
+        chain: &Chain<'_, 'a>,
+        name: String,
+        kind: EntryKind,
+        parameters: Option<String>,
+    ) -> Option<FoundFunction> {
+        let dwarf = self.dwarf;
+        let (_, own) = chain.links.first()?;
+        let ranges = dwarf.code_ranges(unit.part(), own.attrs());
+        let start = ranges.first()?.start;
+        let (instance, entry, breakpoint) = match kind {
+            EntryKind::InlinedCall => {
+                let instance = dwarf.inlined_instance(chain, start);
+                let entry = dwarf.inlined_entry(unit, own.attrs(), &ranges)?;
+                (instance, entry, entry)
+            }
+            _ => {
+                let id = FunctionId {
+                    unit: unit.index,
+                    offset,
+                };
+                (Instance::Function(id), start, dwarf.body_start(start))
+            }
+        };
+        Some(FoundFunction {
+            short_name: short_name(&name),
+            name,
+            parameters,
+            linkage_name: dwarf.linkage_name(chain),
+            language: unit.language(),
+            declaration: dwarf.declaration(chain),
+            instance,
+            entry: FileAddress(entry),
+            breakpoint: FileAddress(breakpoint),
+            ranges: ranges.iter().map(file_range).collect(),
+            indirect: false,
+            future: dwarf.future_made(chain),
+        })
+    }
+
+    pub fn types(&self, pattern: &NamePattern) -> Vec<FoundType> {
+        let mut found: Vec<FoundType> = Vec::new();
+        let mut seen = FxHashSet::default();
+        for kind in [EntryKind::Type, EntryKind::DeclaredType] {
+            for (unit, offset) in self.candidates(pattern, kind) {
+                let chain = self.dwarf.chain(unit, UnitOffset(offset));
+                let Some(name) = self.dwarf.qualified_name(&chain) else {
+                    continue;
+                };
+                let tag = chain.links.first().map(|(_, entry)| entry.tag().0);
+                let only_declared = kind == EntryKind::DeclaredType;
+                if !pattern.matches(&name)
+                    || (only_declared && found.iter().any(|known| ends_in(&known.name, &name)))
+                {
+                    continue;
+                }
+                let declaration = self.dwarf.declaration(&chain);
+                let place = declaration
+                    .as_ref()
+                    .map(|place| (place.file.clone(), place.line));
+                let size = chain
+                    .links
+                    .first()
+                    .and_then(|(_, entry)| entry.attr_value(dw::DW_AT_byte_size)?.udata_value());
+                // Each unit that includes a header has its types.
+                let place = place.filter(|_| !only_declared);
+                if !seen.insert((name, tag, place, size)) {
+                    continue;
+                }
+                let id = TypeId {
+                    unit: unit.index,
+                    offset,
+                };
+                let name = self.dwarf.type_name(id);
+                let decoded = self.dwarf.strip_aliases(id).ok().flatten();
+                found.push(FoundType {
+                    id,
+                    short_name: short_name(&name),
+                    name,
+                    language: unit.language(),
+                    size: size.or_else(|| decoded.and_then(|decoded| decoded.size)),
+                    declaration,
+                    only_declared,
+                });
+            }
+        }
+        found
+    }
+
+    pub fn variables(&self, pattern: &NamePattern) -> Vec<FoundVariable> {
+        let mut found: Vec<FoundVariable> = Vec::new();
+        let mut seen = FxHashSet::default();
+        let mut candidates = self.candidates(pattern, EntryKind::Variable);
+        if candidates.is_empty() {
+            let storage = self.index.entries_named(STORAGE, EntryKind::Variable);
+            candidates = self.with_units(storage);
+        }
+        for (unit, offset) in candidates {
+            let variable = self
+                .dwarf
+                .variable(unit, offset, VariableKind::Static, 0, None);
+            let Some(variable) = variable.filter(|variable| pattern.matches(&variable.name)) else {
+                continue;
+            };
+            let address = self.dwarf.static_address(unit, offset);
+            let place = variable
+                .declaration
+                .as_ref()
+                .map(|place| (place.file.clone(), place.line));
+            if seen.insert((variable.name.clone(), address, place)) {
+                found.push(FoundVariable {
+                    variable,
+                    address: address.map(FileAddress),
+                    language: unit.language(),
+                });
+            }
+        }
+        found
+    }
+}
+
+impl<'a> Dwarf<'a> {
+    /// What a copy that is inlined at `start` is.
+    pub(crate) fn inlined_instance(&self, chain: &Chain<'_, 'a>, start: u64) -> Instance {
+        let into = self
+            .function_entry_at(start)
+            .map(|(unit, entry)| self.function(unit, entry).name.clone());
+        let call_site = self.position(
+            chain,
+            dw::DW_AT_call_file,
+            dw::DW_AT_call_line,
+            dw::DW_AT_call_column,
+        );
+        Instance::Inlined {
+            into: into.unwrap_or_default(),
+            call_site,
+        }
+    }
+
+    /// The address in a location that is just one; `None` also for what the linker dropped.
+    pub(crate) fn static_address(&self, unit: &Unit<'a>, offset: usize) -> Option<u64> {
+        let entry = self.entry(unit, UnitOffset(offset))?;
+        let AttributeValue::Exprloc(expression) = entry.attr_value(dw::DW_AT_location)? else {
+            return None;
+        };
+        let address = self.address_in(unit, expression)?;
+        self.is_place(address).then_some(address)
+    }
+
+    /// As [`Dwarf::static_address`], as it is written.
+    pub(crate) fn address_in(
+        &self,
+        unit: &Unit<'a>,
+        expression: Expression<Reader<'a>>,
+    ) -> Option<u64> {
+        let mut operations = expression.operations(unit.dw().encoding());
+        let mut address = match operations.next().ok()?? {
+            Operation::Address { address } => address,
+            Operation::AddressIndex { index } => unit.sections().address(unit.dw(), index).ok()?,
+            _ => return None,
+        };
+        while let Some(operation) = operations.next().ok()? {
+            match operation {
+                Operation::PlusConstant { value } => address = address.checked_add(value)?,
+                _ => return None,
+            }
+        }
+        Some(address)
+    }
+}
+
+/// Whether a type's name, in C with its keyword, is the name.
+fn ends_in(full: &str, name: &str) -> bool {
+    full.strip_suffix(name)
+        .is_some_and(|before| before.is_empty() || before.ends_with(' '))
+}
+
+/// The parts of a path that are in the mangled name of all it can mean, as they are written. Of what is not a plain path, and of
+/// the standard library, whose names are abbreviated, none.
+struct WrittenParts<'p>(Vec<memchr::memmem::Finder<'p>>);
+
+impl<'p> WrittenParts<'p> {
+    fn of(path: &'p str) -> WrittenParts<'p> {
+        // In binaries Rust's `std` is often `core` or `alloc`.
+        const ABBREVIATED: [&str; 6] = [
+            "std",
+            "allocator",
+            "string",
+            "istream",
+            "ostream",
+            "iostream",
+        ];
+        let plain = |part: &str| {
+            !part.is_empty()
+                && !ABBREVIATED.contains(&part.trim_start_matches("basic_"))
+                && part
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
+        let path = path.trim_start_matches("::");
+        let path = path.strip_prefix("crate::").unwrap_or(path);
+        let path = path.strip_prefix("self::").unwrap_or(path);
+        let parts = path.split("::");
+        WrittenParts(match parts.clone().all(plain) {
+            true => parts
+                .map(|part| memchr::memmem::Finder::new(part.as_bytes()))
+                .collect(),
+            false => Vec::new(),
+        })
+    }
+
+    fn all_in(&self, symbol: &[u8]) -> bool {
+        self.0.iter().all(|part| part.find(symbol).is_some())
+    }
+}
+
+fn is_mangled(name: &[u8]) -> bool {
+    name.starts_with(b"_Z") || name.starts_with(b"_R")
+}
+
+/// The functions of the symbol table that are meant and that are not among those found by DWARF.
+fn symbol_functions(
+    decoded: &Decoded<'_>,
+    pattern: &NamePattern,
+    known: &FxHashSet<u64>,
+) -> Vec<FoundFunction> {
+    let base = pattern.base();
+    // Mangled names have identifiers as they are.
+    let plain = !base.is_empty()
+        && base
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && !pattern.has_glob_base();
+    let is_code = |address| decoded.files().main.elf.is_code(address);
+    let mut found: Vec<FoundFunction> = Vec::new();
+    let symbols: Vec<FunctionSymbol<'_>> = match plain {
+        true => decoded.symbols().functions_with(base.as_bytes()),
+        false => decoded.symbols().functions().collect(),
+    };
+    let written = WrittenParts::of(pattern.text());
+    for function in symbols {
+        let FunctionSymbol { name, address, .. } = function;
+        if known.contains(&address) || !is_code(address) || !written.all_in(name) {
+            continue;
+        }
+        let symbol = String::from_utf8_lossy(name);
+        let path = demangle_path(&symbol);
+        let linkage = *symbol == *pattern.text();
+        // Lambdas are told apart by parameters that the path doesn't have.
+        let is_lambda = || path.contains("{lambda") && pattern.matches(&demangle(&symbol));
+        if !linkage && !pattern.matches(&path) && !is_lambda() {
+            continue;
+        }
+        let full = demangle(&symbol);
+        let parameters = parameters_behind(&path, &full);
+        if !linkage
+            && !parameters
+                .as_deref()
+                .is_none_or(|list| pattern.takes_parameters(list))
+        {
+            continue;
+        }
+        // Aliases of one function.
+        if found
+            .last()
+            .is_some_and(|last| last.entry.0 == address && last.name == path)
+        {
+            continue;
+        }
+        found.push(at_symbol(decoded, &function, path, &full, parameters));
+    }
+    found
+}
+
+/// A function by its symbol's name, and demangled without (`path`) and with all else (`full`).
+fn at_symbol(
+    decoded: &Decoded<'_>,
+    symbol: &FunctionSymbol<'_>,
+    path: String,
+    full: &str,
+    parameters: Option<String>,
+) -> FoundFunction {
+    let (address, size) = (symbol.address, symbol.size);
+    let name = String::from_utf8_lossy(symbol.name);
+    let language = match &*name {
+        _ if path == *name => Language::Other,
+        name if name.starts_with("_R") || !full.ends_with([')', ']']) => Language::Rust,
+        _ => Language::Cpp,
+    };
+    let end = address.checked_add(size).filter(|_| size > 0);
+    FoundFunction {
+        short_name: short_name(&path),
+        name: path,
+        parameters,
+        linkage_name: Some(name.into_owned()),
+        language,
+        declaration: None,
+        instance: Instance::Symbol,
+        entry: FileAddress(address),
+        breakpoint: FileAddress(decoded.dwarf().after_prologue(address)),
+        ranges: end
+            .map(|end| FileAddress(address)..FileAddress(end))
+            .into_iter()
+            .collect(),
+        indirect: symbol.indirect,
+        future: None,
+    }
+}
+
+/// The parameters that a demangled name has behind its path.
+fn parameters_behind(path: &str, full: &str) -> Option<String> {
+    let rest = full.strip_prefix(path)?;
+    let (parameters, _) = rest.strip_prefix('(')?.rsplit_once(')')?;
+    Some(parameters.to_owned())
+}
+
+impl Module {
+    fn query<T>(&self, ask: impl for<'s, 'a> FnOnce(&Queries<'s, 'a>) -> T) -> T {
+        self.dwarf(|dwarf| {
+            ask(&Queries {
+                dwarf,
+                index: &AnyIndex(dwarf),
+            })
+        })
+    }
+
+    /// Every place where a function of that name begins: functions with code, their copies inlined into others, and
+    /// functions that only the symbol table has; by entry. A linker's name finds what is at its symbol.
+    pub fn find_functions(&self, pattern: &NamePattern) -> Vec<FoundFunction> {
+        self.functions_of_kinds(pattern, &[EntryKind::Function, EntryKind::InlinedCall])
+    }
+
+    /// As [`Module::find_functions`], but in a large module only one of the two is asked where that is enough: the answer, and
+    /// whether it is all of it. With an index, the symbol table is not searched for more when functions with debug information
+    /// are found. Without one yet, only what the symbol table leads to is told. Copies inlined into other functions have no
+    /// symbol; where the compiler notes that it made such, or where no symbol is meant, the index is made first. Of a Rust `async fn` the
+    /// function with its body is told, where it has one.
+    pub fn find_functions_soon(&self, pattern: &NamePattern) -> (Vec<FoundFunction>, bool) {
+        let (mut found, complete) = self.find_written_functions_soon(pattern);
+        if found.is_empty() {
+            found = self.query(|queries| queries.bodies_called(pattern));
+        }
+        (self.with_async_bodies(found), complete)
+    }
+
+    fn find_written_functions_soon(&self, pattern: &NamePattern) -> (Vec<FoundFunction>, bool) {
+        let state = self.index_state();
+        if state == IndexState::Used {
+            let kinds = [EntryKind::Function, EntryKind::InlinedCall];
+            let mut found = self.query(|queries| queries.functions(pattern, &kinds));
+            let own = |function: &FoundFunction| matches!(function.instance, Instance::Function(_));
+            if found.iter().any(own) {
+                found.sort_by_key(|function| function.entry);
+                return (found, true);
+            }
+        }
+        if state == IndexState::Missing {
+            let mut found = self.functions_at_symbols(pattern, &FxHashSet::default());
+            let alone = |function: &FoundFunction| match function.instance {
+                Instance::Function(id) => !self.is_inlined_somewhere(id),
+                _ => true,
+            };
+            if !found.is_empty() && found.iter().all(alone) {
+                found.sort_by_key(|function| function.entry);
+                return (found, false);
+            }
+        }
+        (self.find_functions(pattern), true)
+    }
+
+    /// Whether the compiler notes that it inlined the function (`DW_AT_inline`, DWARF 5 §3.3.8.1), in its unit.
+    fn is_inlined_somewhere(&self, function: FunctionId) -> bool {
+        self.dwarf(|dwarf| {
+            let Some(unit) = dwarf.unit(function.unit) else {
+                return false;
+            };
+            let chain = dwarf.chain(unit, UnitOffset(function.offset));
+            matches!(
+                chain.attribute(dw::DW_AT_inline),
+                Some((
+                    _,
+                    AttributeValue::Inline(dw::DW_INL_inlined | dw::DW_INL_declared_inlined)
+                ))
+            )
+        })
+    }
+
+    /// As [`Module::find_functions`], only what has code of its own, each function once; by entry.
+    pub fn functions_named(&self, name: &str) -> Vec<Arc<Function>> {
+        let found = self.functions_of_kinds(&NamePattern::new(name), &[EntryKind::Function]);
+        let mut functions: Vec<Arc<Function>> = found
+            .into_iter()
+            .filter_map(|found| {
+                let function = self.function_at(found.entry)?;
+                (function.entry == found.entry).then_some(function)
+            })
+            .collect();
+        functions.dedup_by_key(|function| function.entry);
+        functions
+    }
+
+    fn functions_of_kinds(&self, pattern: &NamePattern, kinds: &[EntryKind]) -> Vec<FoundFunction> {
+        let mut found = self.query(|queries| queries.functions(pattern, kinds));
+        let known = found.iter().map(|function| function.entry.0).collect();
+        found.extend(self.functions_at_symbols(pattern, &known));
+        found.sort_by_key(|function| function.entry);
+        found
+    }
+
+    /// The functions at the symbols that the pattern means, without those known.
+    fn functions_at_symbols(
+        &self,
+        pattern: &NamePattern,
+        known: &FxHashSet<u64>,
+    ) -> Vec<FoundFunction> {
+        let mut found = Vec::new();
+        let symbols = self.decoded(|decoded| symbol_functions(decoded, pattern, known));
+        for symbol in symbols {
+            if symbol.indirect {
+                // The debug information there is of what chooses.
+                found.push(symbol);
+                continue;
+            }
+            let function = self.dwarf(|dwarf| {
+                let (unit, entry) = dwarf.function_entry_at(symbol.entry.0)?;
+                let offset = entry.offset;
+                let chain = dwarf.chain(unit, UnitOffset(offset));
+                let queries = Queries {
+                    dwarf,
+                    index: &AnyIndex(dwarf),
+                };
+                let name = dwarf.function_name(&chain);
+                let parameters = queries.parameters(&chain);
+                // C's symbols don't tell.
+                let is_meant = pattern.parameters().is_none()
+                    || queries.takes_parameters(pattern, &chain, parameters.as_deref());
+                let kind = EntryKind::Function;
+                let function =
+                    queries.found_function(unit, offset, &chain, name, kind, parameters)?;
+                Some((function, is_meant))
+            });
+            match function {
+                Some((function, is_meant)) if function.entry == symbol.entry => {
+                    found.extend(is_meant.then_some(function));
+                }
+                // A symbol inside of a function is another entry of it.
+                _ => found.push(symbol),
+            }
+        }
+        found
+    }
+
+    /// The types of that name: classes, structs, unions, enums, typedefs and base types, of any unit. One that several
+    /// units define alike is there once; a declaration is there only where no unit has the definition.
+    pub fn find_types(&self, pattern: &NamePattern) -> Vec<FoundType> {
+        self.query(|queries| queries.types(pattern))
+    }
+
+    /// As [`Module::find_types`], but only those of the unit with the code at an address: no other is looked at, and no index is
+    /// made or waited for.
+    pub fn find_types_near(&self, address: FileAddress, pattern: &NamePattern) -> Vec<FoundType> {
+        self.dwarf(|dwarf| {
+            let Some(unit) = dwarf.units_at(address.0).next() else {
+                return Vec::new();
+            };
+            let index = &OneUnit(dwarf, unit);
+            Queries { dwarf, index }.types(pattern)
+        })
+    }
+
+    /// As [`Module::find_types`], but only those of the unit of another type, without an index.
+    pub fn find_types_beside(&self, other: TypeId, pattern: &NamePattern) -> Vec<FoundType> {
+        self.dwarf(|dwarf| {
+            let Some(unit) = dwarf.unit(other.unit) else {
+                return Vec::new();
+            };
+            let index = &OneUnit(dwarf, unit);
+            Queries { dwarf, index }.types(pattern)
+        })
+    }
+
+    /// The globals and statics of that name, of any unit, and the statics in functions.
+    pub fn find_variables(&self, pattern: &NamePattern) -> Vec<FoundVariable> {
+        self.query(|queries| queries.variables(pattern))
+    }
+
+    /// For a name that isn't found: short names of functions, types and variables that may have been meant, nearest
+    /// first, a handful at most; the user's own before a library's.
+    pub fn similar_names(&self, pattern: &NamePattern) -> Vec<SimilarName> {
+        self.query(|queries| queries.similar(pattern))
+    }
+}

@@ -1,0 +1,174 @@
+//! Functions by a regular expression about their full names. Any function may be meant, so all names of a module are
+//! composed, each once for all copies of its function, and what is told is bounded.
+
+use super::{FoundFunction, Queries, at_symbol, parameters_behind};
+use crate::Module;
+use crate::demangle::{demangle, demangle_path};
+use crate::dwarf::entries::Chain;
+use crate::dwarf::name_index::EntryKind;
+use crate::module::Decoded;
+use crate::names::NameExpression;
+use crate::sources::is_others_source;
+use gimli::UnitOffset;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use std::hash::{Hash, Hasher};
+
+/// More functions of a module are only counted.
+const MOST_FUNCTIONS: usize = 1000;
+
+/// With so many places no further function is begun.
+const MOST_PLACES: usize = 10_000;
+
+/// Whose functions are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// The user's own, where there are any: not those of libraries, by where their source is.
+    OwnFirst,
+    /// All.
+    Anyones,
+}
+
+/// What an expression means in a module.
+#[derive(Debug, Default)]
+pub struct Matches {
+    /// Where the functions begin, by entry.
+    pub functions: Vec<FoundFunction>,
+    /// How many functions are meant beyond those that one breakpoint takes.
+    pub beyond: usize,
+    /// How many of libraries' functions match and aren't meant.
+    pub of_libraries: usize,
+}
+
+/// What is known of all copies of a function.
+#[derive(Clone, Copy)]
+enum Known {
+    Other,
+    Own(u64),
+    Libraries(u64),
+}
+
+/// Matching functions of one kind of owner.
+#[derive(Default)]
+struct Taken {
+    /// Hashes of the names of those that are told.
+    names: FxHashSet<u64>,
+    beyond: FxHashSet<u64>,
+    functions: Vec<FoundFunction>,
+}
+
+impl Taken {
+    /// Whether the places of a function of this name are told.
+    fn takes(&mut self, name: u64) -> bool {
+        let full = self.names.len() >= MOST_FUNCTIONS || self.functions.len() >= MOST_PLACES;
+        let taken = self.names.contains(&name) || (!full && self.names.insert(name));
+        if !taken {
+            self.beyond.insert(name);
+        }
+        taken
+    }
+
+    fn into_matches(mut self, of_libraries: usize) -> Matches {
+        self.functions.sort_by_key(|function| function.entry);
+        Matches {
+            functions: self.functions,
+            beyond: self.beyond.len(),
+            of_libraries,
+        }
+    }
+}
+
+impl<'a> Queries<'_, 'a> {
+    fn matching(&self, expression: &NameExpression, whose: Whose) -> Matches {
+        let (mut own, mut libraries) = (Taken::default(), Taken::default());
+        let mut known: FxHashMap<(u32, usize), Known> = FxHashMap::default();
+        for kind in [EntryKind::Function, EntryKind::InlinedCall] {
+            for (unit, offset) in self.all(kind) {
+                let chain = self.dwarf.chain(unit, UnitOffset(offset));
+                let Some((last, entry)) = chain.links.last() else {
+                    continue;
+                };
+                let key = (last.index, entry.offset().0);
+                let known = known
+                    .entry(key)
+                    .or_insert_with(|| self.look(expression, &chain, whose));
+                let (taken, name) = match *known {
+                    Known::Other => continue,
+                    Known::Own(name) => (&mut own, name),
+                    Known::Libraries(name) => (&mut libraries, name),
+                };
+                if taken.takes(name) {
+                    let parameters = self.parameters(&chain);
+                    let name = self.dwarf.function_name(&chain);
+                    let found = self.found_function(unit, offset, &chain, name, kind, parameters);
+                    taken.functions.extend(found);
+                }
+            }
+        }
+        match own.functions.is_empty() {
+            true => libraries.into_matches(0),
+            false => {
+                let count = libraries.names.len() + libraries.beyond.len();
+                own.into_matches(count)
+            }
+        }
+    }
+
+    fn look(&self, expression: &NameExpression, chain: &Chain<'_, 'a>, whose: Whose) -> Known {
+        let name = self.dwarf.function_name(chain);
+        if !expression.matches(&name, || self.parameters(chain)) {
+            return Known::Other;
+        }
+        let mut hasher = FxHasher::default();
+        name.hash(&mut hasher);
+        let hash = hasher.finish();
+        let declaration = || self.dwarf.declaration(chain);
+        let is_libraries = whose == Whose::OwnFirst
+            && declaration().is_some_and(|place| is_others_source(&place.file));
+        match is_libraries {
+            true => Known::Libraries(hash),
+            false => Known::Own(hash),
+        }
+    }
+}
+
+fn matching_symbols(decoded: &Decoded<'_>, expression: &NameExpression) -> Matches {
+    let is_code = |address| decoded.files().main.elf.is_code(address);
+    let mut taken = Taken::default();
+    for symbol in decoded.symbols().functions() {
+        let name = String::from_utf8_lossy(symbol.name);
+        let path = demangle_path(&name);
+        let parameters = || parameters_behind(&path, &demangle(&name));
+        if !is_code(symbol.address) || !expression.matches(&path, parameters) {
+            continue;
+        }
+        // Aliases are one function.
+        if taken.takes(symbol.address) {
+            let full = demangle(&name);
+            let parameters = parameters_behind(&path, &full);
+            let found = at_symbol(decoded, &symbol, path, &full, parameters);
+            taken.functions.push(found);
+        }
+    }
+    let mut matches = taken.into_matches(0);
+    matches.functions.dedup_by_key(|function| function.entry);
+    matches
+}
+
+impl Module {
+    /// As [`Module::functions_matching`], of the symbol table alone, which is far less to read.
+    pub fn symbols_matching(&self, expression: &NameExpression) -> Matches {
+        self.decoded(|decoded| matching_symbols(decoded, expression))
+    }
+
+    /// The functions whose full names an expression matches: those with debug information, or else those of the symbol table.
+    pub fn functions_matching(&self, expression: &NameExpression, whose: Whose) -> Matches {
+        let mut matches = self.query(|queries| queries.matching(expression, whose));
+        if matches.functions.is_empty() {
+            matches = self.symbols_matching(expression);
+        }
+        Matches {
+            functions: self.with_async_bodies(matches.functions),
+            ..matches
+        }
+    }
+}

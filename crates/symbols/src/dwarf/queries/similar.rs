@@ -1,0 +1,116 @@
+//! Names that may have been meant where one isn't found.
+
+use super::Queries;
+use crate::dwarf::name_index::EntryKind;
+use crate::names::{NamePattern, short_name};
+use crate::sources::is_library_source;
+use gimli::UnitOffset;
+
+/// More than that many names are not told as similar.
+const SIMILAR_LIMIT: usize = 5;
+/// Functions of a base name that are looked at for similar full names.
+const SIMILAR_PER_BASE: usize = 20;
+/// Base names that begin as the one that was written, or the other way round, of which more are not looked at.
+const MOST_BEGINNINGS: usize = 100;
+/// Beginnings that are shorter say nothing.
+const SHORTEST_BEGINNING: usize = 4;
+
+/// A name that may have been meant.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SimilarName {
+    /// It is a library's, as far as the place of its source tells.
+    pub is_library: bool,
+    /// How much it differs; a name that only goes on, or ends earlier, differs little.
+    pub distance: usize,
+    /// The short name.
+    pub name: String,
+}
+
+/// Leaves what is worth being told: each name once, nearest first, and of libraries nothing that differs more than
+/// what the user has. Names of several modules can be sorted out together.
+pub fn sort_out(found: &mut Vec<SimilarName>) {
+    found.sort();
+    let mut told: Vec<SimilarName> = Vec::new();
+    for similar in found.drain(..) {
+        let known = |told: &SimilarName| told.name == similar.name;
+        let own = told.first().filter(|first| !first.is_library);
+        let nearer = own.is_some_and(|own| similar.is_library && own.distance <= similar.distance);
+        if !nearer && !told.iter().any(known) && told.len() < SIMILAR_LIMIT {
+            told.push(similar);
+        }
+    }
+    *found = told;
+}
+
+impl Queries<'_, '_> {
+    /// Full names like the one that was not found, nearest first.
+    pub fn similar(&self, pattern: &NamePattern) -> Vec<SimilarName> {
+        let base = pattern.base();
+        let lower = base.to_lowercase();
+        let is_beginning = |other: &str| {
+            let (one, other) = (lower.as_str(), other.to_lowercase());
+            one.len().min(other.len()) >= SHORTEST_BEGINNING
+                && (other.starts_with(one) || one.starts_with(&other))
+        };
+        let near = |other: &str| {
+            let allowed = base.chars().count().div_ceil(3).min(4);
+            let close = base.len().abs_diff(other.len()) <= allowed
+                && other.len() > allowed.min(base.len().saturating_sub(1));
+            close && strsim::osa_distance(&lower, &other.to_lowercase()) <= allowed
+        };
+        let depth = pattern.text().matches("::").count();
+        let mut found = Vec::new();
+        for kind in [
+            EntryKind::Function,
+            EntryKind::InlinedCall,
+            EntryKind::Type,
+            EntryKind::Variable,
+        ] {
+            let mut beginnings = 0;
+            let mut wanted = |other: &[u8]| {
+                std::str::from_utf8(other).is_ok_and(|other| near(other) || is_beginning(other))
+            };
+            let mut bases = self.index.base_names(kind, &mut wanted);
+            bases.sort_unstable();
+            for other in bases {
+                let text = String::from_utf8_lossy(&other).into_owned();
+                if !near(&text) {
+                    beginnings += 1;
+                    if beginnings > MOST_BEGINNINGS {
+                        continue;
+                    }
+                }
+                let places = self.index.entries_named(&other, kind);
+                for place in places.into_iter().take(SIMILAR_PER_BASE) {
+                    let Some(unit) = self.dwarf.unit(place.unit) else {
+                        continue;
+                    };
+                    let chain = self.dwarf.chain(unit, UnitOffset(place.offset));
+                    let name = match kind {
+                        EntryKind::Function | EntryKind::InlinedCall => {
+                            Some(self.dwarf.function_name(&chain))
+                        }
+                        _ => self.dwarf.qualified_name(&chain),
+                    };
+                    let Some(name) = name.map(|name| short_name(&name)) else {
+                        continue;
+                    };
+                    let end: Vec<&str> = name.rsplitn(depth + 2, "::").collect();
+                    let end: Vec<&str> = end.into_iter().take(depth + 1).rev().collect();
+                    let distance = strsim::osa_distance(pattern.text(), &end.join("::"));
+                    let declaration = self.dwarf.declaration(&chain);
+                    found.push(SimilarName {
+                        is_library: declaration.is_none_or(|at| is_library_source(&at.file)),
+                        distance: match is_beginning(&text) {
+                            true => distance.min(2),
+                            false => distance,
+                        },
+                        name,
+                    });
+                }
+            }
+        }
+        sort_out(&mut found);
+        found
+    }
+}

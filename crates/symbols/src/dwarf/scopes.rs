@@ -1,0 +1,444 @@
+//! Lexical scopes and the variables in them: DWARF 5 §3.5, §4.1.
+
+use crate::dwarf::blocks::{Block, BlockKind, Blocks};
+use crate::dwarf::entries::Chain;
+use crate::dwarf::functions::{FunctionId, Language, SourcePosition};
+use crate::dwarf::let_chains::BoundInside;
+use crate::dwarf::lines::Row;
+use crate::dwarf::name_index::{EntryKind, EntryPlace};
+use crate::dwarf::thread_statics::{STORAGE, written_name};
+use crate::dwarf::types::{StaticMember, TypeId};
+use crate::dwarf::{Dwarf, Unit};
+use crate::names::{NamePattern, base_of};
+use crate::{FileAddress, Module};
+use gimli::{AttributeValue, UnitOffset, constants as dw};
+use rustc_hash::FxHashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a variable is to the reader of the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum VariableKind {
+    /// A formal parameter.
+    Parameter,
+    /// A local.
+    Local,
+    /// A static or global.
+    Static,
+}
+
+/// A variable in scope. Where its value is depends on the address: [`Module::locate`].
+#[derive(Debug, Clone)]
+pub struct Variable {
+    /// Its name; statics: with the namespace.
+    pub name: String,
+    /// Its type; `None` when the debug information lacks it.
+    pub type_id: Option<TypeId>,
+    /// What it is.
+    pub kind: VariableKind,
+    /// Where it is declared.
+    pub declaration: Option<SourcePosition>,
+    /// Nesting of its lexical block in its function: 0 for the function's own.
+    pub depth: u32,
+    /// The compiler's own, such as C++ `this` and Rust's closure environment.
+    pub artificial: bool,
+    /// The linker dropped it, since nothing uses it: there is no value.
+    pub dropped: bool,
+    pub(crate) unit: u32,
+    pub(crate) offset: usize,
+    /// For inlined and concrete instances: the instance's DIE holds the location.
+    pub(crate) function: Option<FunctionId>,
+}
+
+/// Where the program is in a frame's source: what is declared after it is not there yet.
+struct Here {
+    file: Arc<Path>,
+    line: u32,
+}
+
+impl<'a> Dwarf<'a> {
+    fn variables_at(&self, address: u64, inline_depth: usize) -> Vec<Variable> {
+        let Some((unit, function)) = self.function_entry_at(address) else {
+            return Vec::new();
+        };
+        let blocks = self.blocks(unit, function.offset);
+        let path = blocks.path(address);
+        // A frame's blocks: from the one that starts it up to the next inlined call.
+        let mut starts = vec![0];
+        starts.extend(
+            (1..path.len())
+                .filter(|&at| blocks.blocks[path[at] as usize].kind == BlockKind::Inlined),
+        );
+        let Some(&start) = starts.get(inline_depth) else {
+            return Vec::new();
+        };
+        let end = starts.get(inline_depth + 1).copied();
+        let frame = path.get(start..end.unwrap_or(path.len())).unwrap_or(&[]);
+        let here = match end {
+            Some(call) => self.call_place(unit, &blocks, path[call]),
+            None => self.row_place(address),
+        };
+        let id = FunctionId {
+            unit: unit.index,
+            offset: function.offset,
+        };
+        let bound_inside = blocks
+            .bound_inside
+            .get_or_init(|| self.bound_inside(unit, function, &blocks));
+        let bound_later = |variable: &Variable, block: u32| {
+            let block = &blocks.blocks[block as usize];
+            let inside = bound_inside.iter().find(|it| it.offset == variable.offset);
+            let is_unbound = |it: &BoundInside| !it.bound.iter().any(|at| at.contains(&address));
+            unit.language() == Language::Rust
+                && (inside.is_some_and(is_unbound)
+                    || self.bound_later(unit, block, variable, address))
+        };
+        let mut variables = Vec::new();
+        for (depth, &block) in frame.iter().enumerate() {
+            for variable in blocks
+                .variables
+                .iter()
+                .filter(|variable| variable.block == block)
+            {
+                let kind = if variable.parameter {
+                    VariableKind::Parameter
+                } else {
+                    VariableKind::Local
+                };
+                let Some(variable) =
+                    self.variable(unit, variable.offset, kind, depth as u32, Some(id))
+                else {
+                    continue;
+                };
+                let language = unit.language();
+                if !declared_later(&variable, here.as_ref(), language)
+                    && !bound_later(&variable, block)
+                {
+                    variables.push(variable);
+                }
+            }
+        }
+        if let (Language::Rust, Some(&start)) = (unit.language(), frame.first()) {
+            let offset = blocks.blocks[start as usize].offset;
+            self.leave_out_moved(unit, offset, &mut variables);
+        }
+        variables
+    }
+
+    /// Whether a pattern's variable has yet to be bound: rustc opens the block of `if let Some(x) = f()` before the call of `f`. What
+    /// is matched stands behind the pattern in the line, and is computed first; a `let` opens its block when it is through.
+    fn bound_later(
+        &self,
+        unit: &Unit<'a>,
+        block: &Block,
+        variable: &Variable,
+        address: u64,
+    ) -> bool {
+        let (Some(start), Some(declaration)) = (block.ranges.first(), &variable.declaration) else {
+            return false;
+        };
+        let lines = self.lines(unit);
+        let (Some(first), Some(here)) = (lines.row_at(start.start), lines.row_at(address)) else {
+            return false;
+        };
+        let Some(rows) = lines.rows.get(first..=here) else {
+            return false;
+        };
+        let (column, line) = (rows[0].column, declaration.line);
+        let code = |row: &&Row| row.line != 0;
+        // Where the line has begun before the block, the block is behind what is matched, or of another kind.
+        let begins = lines.rows[..first].iter().rev().find(code);
+        // Optimised code has a list of where it is when.
+        let place = self.entry(unit, UnitOffset(variable.offset));
+        let place = place.and_then(|entry| entry.attr_value(dw::DW_AT_location));
+        variable.kind == VariableKind::Local
+            && block.kind == BlockKind::Lexical
+            && matches!(place, Some(AttributeValue::Exprloc(_)))
+            && begins.is_none_or(|row| row.line != line || row.file != rows[0].file)
+            && (rows.iter().filter(code)).all(|row| row.line == line && row.column >= column)
+    }
+
+    /// The line an address belongs to.
+    fn row_place(&self, address: u64) -> Option<Here> {
+        self.units_at(address).find_map(|unit| {
+            let lines = self.lines(unit);
+            let row = &lines.rows[lines.row_at(address)?];
+            Some(Here {
+                file: self.file_numbered(unit, u64::from(row.file))?,
+                line: row.line,
+            })
+        })
+    }
+
+    /// The line of an inlined call.
+    fn call_place(&self, unit: &Unit<'a>, blocks: &Blocks, call: u32) -> Option<Here> {
+        let chain = self.chain(unit, UnitOffset(blocks.blocks[call as usize].offset));
+        let site = self.position(
+            &chain,
+            dw::DW_AT_call_file,
+            dw::DW_AT_call_line,
+            dw::DW_AT_call_column,
+        )?;
+        Some(Here {
+            file: site.file,
+            line: site.line,
+        })
+    }
+
+    /// The variable of an entry; `None` for one without a name or that is only declared.
+    pub(crate) fn variable(
+        &self,
+        unit: &Unit<'a>,
+        offset: usize,
+        kind: VariableKind,
+        depth: u32,
+        function: Option<FunctionId>,
+    ) -> Option<Variable> {
+        let chain = self.chain(unit, UnitOffset(offset));
+        let (_, own) = chain.links.first()?;
+        if own.attr_value(dw::DW_AT_declaration) == Some(AttributeValue::Flag(true)) {
+            return None;
+        }
+        self.variable_of(&chain, (unit.index, offset), kind, depth, function)
+    }
+
+    fn variable_of(
+        &self,
+        chain: &Chain<'_, 'a>,
+        (unit, offset): (u32, usize),
+        kind: VariableKind,
+        depth: u32,
+        function: Option<FunctionId>,
+    ) -> Option<Variable> {
+        let name = match kind {
+            VariableKind::Static => {
+                let name = self.qualified_name(chain)?;
+                match written_name(&name) {
+                    Some(written) => written.to_owned(),
+                    None => name,
+                }
+            }
+            _ => String::from_utf8_lossy(self.chain_text(chain, dw::DW_AT_name)?).into_owned(),
+        };
+        let artificial = chain.flag(dw::DW_AT_artificial)
+            || name.ends_with("{vtable}")
+            || name.ends_with("{vtable_type}");
+        Some(Variable {
+            type_id: chain
+                .attribute(dw::DW_AT_type)
+                .and_then(|(unit, value)| self.type_id(unit, value)),
+            kind,
+            declaration: self.declaration(chain),
+            depth,
+            artificial,
+            dropped: self.is_dropped(chain),
+            unit,
+            offset,
+            function,
+            name,
+        })
+    }
+
+    /// Whether a variable's address is none of the program's.
+    fn is_dropped(&self, chain: &Chain<'_, 'a>) -> bool {
+        let Some((unit, AttributeValue::Exprloc(expression))) = chain.attribute(dw::DW_AT_location)
+        else {
+            return false;
+        };
+        if self.is_dropped_thread_local(chain, unit, expression) {
+            return true;
+        }
+        let first = expression.0.slice().first();
+        first.is_some_and(|&first| {
+            matches!(
+                dw::DwOp(first),
+                dw::DW_OP_addr | dw::DW_OP_addrx | dw::DW_OP_GNU_addr_index
+            )
+        }) && self
+            .address_in(unit, expression)
+            .is_some_and(|address| !self.is_place(address))
+    }
+
+    /// Whether a variable can be at an address of the file.
+    pub(crate) fn is_place(&self, address: u64) -> bool {
+        self.files.main.elf.is_place(address)
+    }
+
+    /// The type a `DW_AT_type` refers to.
+    pub(crate) fn type_id(
+        &self,
+        unit: &Unit<'a>,
+        value: AttributeValue<crate::dwarf::Reader<'a>>,
+    ) -> Option<TypeId> {
+        let (unit, offset) = self.resolve(unit, value)?;
+        Some(TypeId {
+            unit: unit.index,
+            offset: offset.0,
+        })
+    }
+
+    fn statics_of(&self, unit: &Unit<'a>) -> Vec<Variable> {
+        let statics = |unit| self.index(unit).statics.iter().map(move |&at| (unit, at));
+        self.with_imports(unit)
+            .into_iter()
+            .flat_map(statics)
+            .filter_map(|(unit, at)| self.variable(unit, at, VariableKind::Static, 0, None))
+            .collect()
+    }
+
+    /// A unit and those it takes entries from (DWARF 5 §3.2.5), each once. `dwz` moves whatever has no address of
+    /// its own to such, thread-locals and constants among it.
+    pub(crate) fn with_imports<'s>(&'s self, unit: &'s Unit<'a>) -> Vec<&'s Unit<'a>> {
+        let mut units = vec![unit];
+        let mut seen: FxHashSet<u32> = [unit.index].into_iter().collect();
+        let mut next = 0;
+        while let Some(&unit) = units.get(next) {
+            next += 1;
+            for &offset in &self.index(unit).imports {
+                let import = self.entry(unit, UnitOffset(offset));
+                let import = import.and_then(|entry| entry.attr_value(dw::DW_AT_import));
+                if let Some((imported, _)) = import.and_then(|import| self.resolve(unit, import))
+                    && seen.insert(imported.index)
+                {
+                    units.push(imported);
+                }
+            }
+        }
+        units
+    }
+
+    /// A static, or a constant that is only declared, as gcc has those of namespaces.
+    fn static_or_constant(&self, unit: &Unit<'a>, offset: usize) -> Option<Variable> {
+        let kind = VariableKind::Static;
+        self.variable(unit, offset, kind, 0, None).or_else(|| {
+            let chain = self.chain(unit, UnitOffset(offset));
+            chain.attribute(dw::DW_AT_const_value)?;
+            self.variable_of(&chain, (unit.index, offset), kind, 0, None)
+        })
+    }
+
+    /// The static that a class declares: defined in the class's unit, a constant in the class itself, or defined in another unit.
+    fn static_member(&self, member: &StaticMember) -> Option<Variable> {
+        let unit = self.unit(member.entry.unit)?;
+        let declaration = member.entry.offset;
+        let kind = VariableKind::Static;
+        let here = (unit.index, declaration);
+        if let Some(defined) = self.index(unit).defined_static(self, unit, here) {
+            return self.variable(unit, defined, kind, 0, None);
+        }
+        let chain = self.chain(unit, UnitOffset(declaration));
+        if chain.attribute(dw::DW_AT_const_value).is_some() {
+            return self.variable_of(&chain, here, kind, 0, None);
+        }
+        let name = self.qualified_name(&chain)?;
+        let found = self.statics_named(&format!("::{name}"));
+        found.into_iter().find(|found| found.name == name)
+    }
+
+    fn statics_named(&self, name: &str) -> Vec<Variable> {
+        let wanted = NamePattern::new(name);
+        if wanted.has_glob_base() {
+            return self.statics_among(&wanted, None);
+        }
+        let found = self.statics_among(&wanted, Some(wanted.base().as_bytes()));
+        match found.is_empty() {
+            true => self.statics_among(&wanted, Some(STORAGE)),
+            false => found,
+        }
+    }
+
+    /// The statics that are meant, of those with a base name.
+    fn statics_among(&self, wanted: &NamePattern, base: Option<&[u8]>) -> Vec<Variable> {
+        if let Some(base) = base
+            && let Some(places) =
+                self.ask_index(|index| index.entries_named(self, base, EntryKind::Variable))
+        {
+            let variable = |place: EntryPlace| {
+                let unit = self.unit(place.unit)?;
+                let outside = self
+                    .index(unit)
+                    .statics
+                    .binary_search(&place.offset)
+                    .is_ok();
+                let variable = outside.then(|| self.static_or_constant(unit, place.offset))??;
+                wanted.matches(&variable.name).then_some(variable)
+            };
+            return places.into_iter().filter_map(variable).collect();
+        }
+        let mut found = Vec::new();
+        let mut seen: FxHashSet<u32> = FxHashSet::default();
+        let importers = self.units().filter(|unit| !unit.is_partial());
+        for unit in importers.flat_map(|unit| self.with_imports(unit)) {
+            if !seen.insert(unit.index) {
+                continue;
+            }
+            for &offset in &self.index(unit).statics {
+                let chain = self.chain(unit, UnitOffset(offset));
+                let own = self
+                    .chain_text(&chain, dw::DW_AT_name)
+                    .map(String::from_utf8_lossy);
+                let is_meant = own.is_some_and(|own| match base {
+                    Some(base) => base_of(&own).as_bytes() == base,
+                    None => wanted.takes_base(base_of(&own)),
+                });
+                if !is_meant {
+                    continue;
+                }
+                let variable = self.static_or_constant(unit, offset);
+                found.extend(variable.filter(|variable| wanted.matches(&variable.name)));
+            }
+        }
+        found
+    }
+}
+
+/// Whether a local's declaration is still to come. In Rust each `let` opens a block of its own, in C and C++ a
+/// block's locals are all there from its start.
+fn declared_later(variable: &Variable, here: Option<&Here>, language: Language) -> bool {
+    let (Some(here), Some(declaration)) = (here, &variable.declaration) else {
+        return false;
+    };
+    variable.kind == VariableKind::Local
+        && matches!(language, Language::C | Language::Cpp)
+        && here.line != 0
+        && declaration.line > here.line
+        && declaration.file == here.file
+}
+
+impl Module {
+    /// Parameters and locals visible at `address`, outer blocks first, in declaration order: of the function itself
+    /// (`inline_depth` 0), or of the n-th inlined call from outside that covers the address (`inline_depth` n).
+    /// Locals declared after the row's line (for outer frames: the call's) in the same block are left out, and those of a Rust pattern
+    /// while what it is matched with is being computed.
+    pub fn variables_at(&self, address: FileAddress, inline_depth: usize) -> Vec<Variable> {
+        self.dwarf(|dwarf| dwarf.variables_at(address.0, inline_depth))
+    }
+
+    /// The statics and globals of the unit that covers `address`.
+    pub fn statics_at(&self, address: FileAddress) -> Vec<Variable> {
+        self.dwarf(|dwarf| {
+            dwarf
+                .units_at(address.0)
+                .flat_map(|unit| dwarf.statics_of(unit))
+                .collect()
+        })
+    }
+
+    /// Where the value of a static member is; `None`: this module has no definition of it.
+    pub fn static_member(&self, member: &StaticMember) -> Option<Variable> {
+        self.dwarf(|dwarf| dwarf.static_member(member))
+    }
+
+    /// A static member's name with its class and namespaces.
+    pub fn static_member_name(&self, member: &StaticMember) -> Option<String> {
+        self.dwarf(|dwarf| {
+            let unit = dwarf.unit(member.entry.unit)?;
+            dwarf.qualified_name(&dwarf.chain(unit, UnitOffset(member.entry.offset)))
+        })
+    }
+
+    /// The statics named `name` or ending in `::name`, in any unit.
+    pub fn statics_named(&self, name: &str) -> Vec<Variable> {
+        self.dwarf(|dwarf| dwarf.statics_named(name))
+    }
+}

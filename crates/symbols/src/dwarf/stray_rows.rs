@@ -1,0 +1,368 @@
+//! Rows that g++ gives the wrong line, put right as a line table is read.
+//!
+//! Without optimisation g++ writes some of a statement's code down as another line's: a function's closing brace for the elements of
+//! initializer lists (seen with gcc 12), a lambda's opening line for reading what it captured by value, both for what it adds
+//! to coroutines. A thread would bounce there from the middle of a statement, and a breakpoint on the statement would be
+//! behind its first half. Such rows are told by where control goes: the brace's own code ends in the return, theirs goes on
+//! into the statement, whose line they get here. A coroutine's entry, which only chooses where to go on, is left the
+//! opening line's, and what follows its body the closing brace's.
+
+use crate::dwarf::functions::Language;
+use crate::dwarf::index::FunctionEntry;
+use crate::dwarf::lines::{Lines, Row};
+use crate::dwarf::{Dwarf, Unit};
+use gimli::{UnitOffset, UnitType, constants as dw};
+use std::ops::Range;
+
+/// What a row says of its code, but for the address: file, line, column.
+type Says = (u32, u32, u32);
+
+/// The rows of a function that follow each other and say the same.
+#[derive(Debug)]
+struct Run {
+    /// In [`Lines::rows`].
+    rows: Range<usize>,
+    says: Says,
+    code: Range<u64>,
+}
+
+fn says(row: &Row) -> Says {
+    (row.file, row.line, row.column)
+}
+
+/// Corrects a unit's rows, where its compiler is one that needs it.
+pub(crate) fn correct<'a>(dwarf: &Dwarf<'a>, unit: &Unit<'a>, lines: &mut Lines) {
+    let Some(first) = lines.sequences.first() else {
+        return;
+    };
+    if unit.language() != Language::Cpp {
+        return;
+    }
+    // A unit of a type has no code; its line table is that of another one.
+    let is_types = matches!(
+        unit.own.dw.header.type_(),
+        UnitType::Type { .. } | UnitType::SplitType { .. }
+    );
+    let unit = match is_types {
+        true => dwarf.units_at(first.start).next(),
+        false => Some(unit),
+    };
+    let Some(unit) = unit.filter(|unit| unit.optimised() == Some(false)) else {
+        return;
+    };
+    for function in &dwarf.index(unit).functions {
+        let runs = runs(lines, function);
+        if runs.len() < 3 {
+            continue;
+        }
+        if is_coroutine(dwarf, unit, function, &runs) {
+            correct_coroutine(dwarf, lines, &runs);
+        } else {
+            correct_function(dwarf, unit, lines, function, &runs);
+        }
+    }
+}
+
+fn runs(lines: &Lines, function: &FunctionEntry) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    let Some(code) = function.ranges.first() else {
+        return runs;
+    };
+    let Some(sequence) = lines.sequence_at(code.start) else {
+        return runs;
+    };
+    let all = &lines.rows[sequence.rows.clone()];
+    let first = sequence.rows.start + all.partition_point(|row| row.address < code.start);
+    let end = sequence.rows.start + all.partition_point(|row| row.address < code.end);
+    for index in first..end {
+        let row = &lines.rows[index];
+        match runs.last_mut() {
+            Some(last) if last.says == says(row) => last.rows.end = index + 1,
+            last => {
+                if let Some(last) = last {
+                    last.code.end = row.address;
+                }
+                runs.push(Run {
+                    rows: index..index + 1,
+                    says: says(row),
+                    code: row.address..code.end.min(sequence.end),
+                });
+            }
+        }
+    }
+    runs
+}
+
+/// Has the rows of `run` say what `other` says.
+fn give(lines: &mut Lines, run: &Run, other: Says) {
+    for row in &mut lines.rows[run.rows.clone()] {
+        (row.file, row.line, row.column) = other;
+    }
+}
+
+impl<'a> Dwarf<'a> {
+    /// The bytes of code in the file.
+    pub(crate) fn code(&self, code: &Range<u64>) -> &[u8] {
+        let main = &self.files.main;
+        let length = usize::try_from(code.end.saturating_sub(code.start)).unwrap_or(0);
+        main.elf.bytes_at(&main.bytes, code.start, length)
+    }
+
+    /// The name of a function's first parameter.
+    fn first_parameter(&self, unit: &Unit<'a>, function: &FunctionEntry) -> Option<&'a [u8]> {
+        let blocks = self.blocks(unit, function.offset);
+        let first = blocks
+            .variables
+            .iter()
+            .find(|v| v.parameter && v.block == 0)?;
+        let chain = self.chain(unit, UnitOffset(first.offset));
+        self.chain_text(&chain, dw::DW_AT_name)
+    }
+}
+
+/// Whether code ends in `pop rbp; ret` or `leave; ret`: without optimisation, a function's only return.
+fn returns(code: &[u8]) -> bool {
+    code.ends_with(&[0x5d, 0xc3]) || code.ends_with(&[0xc9, 0xc3])
+}
+
+/// Whether control goes on behind code, as far as its last bytes tell. What looks like a jump is taken for one.
+fn goes_on(code: &[u8]) -> bool {
+    let from_end = |back: usize| code.len().checked_sub(back).map(|at| code[at]);
+    let jumps = jump(code).is_some()
+        || (from_end(2) == Some(0xff) && from_end(1).is_some_and(|to| to & 0xf8 == 0xe0));
+    !jumps && !code.ends_with(&[0xc3]) && !code.ends_with(&[0x0f, 0x0b])
+}
+
+/// How far the jump goes that code ends in, as far as its last bytes tell.
+pub(crate) fn jump(code: &[u8]) -> Option<i64> {
+    match *code {
+        [.., 0xeb, distance] => Some(i64::from(distance as i8)),
+        [.., 0xe9, a, b, c, d] => Some(i64::from(i32::from_le_bytes([a, b, c, d]))),
+        _ => None,
+    }
+}
+
+/// The conditional jump in front of the jump that code ends in: from where, in bytes from the code's beginning, and how far it goes.
+pub(crate) fn jump_before_last(code: &[u8]) -> Option<(usize, i64)> {
+    let last = match *code {
+        [.., 0xeb, _] => 2,
+        [.., 0xe9, _, _, _, _] => 5,
+        _ => return None,
+    };
+    let before = code.get(..code.len() - last)?;
+    let distance = match *before {
+        [.., 0x0f, 0x80..=0x8f, a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
+        [.., 0x70..=0x7f, distance] => i64::from(distance as i8),
+        _ => return None,
+    };
+    Some((before.len(), distance))
+}
+
+/// Whether code does nothing but read something through the pointer that a function has kept in its frame: `mov rax, [rbp-n]` and
+/// a load into any register.
+fn only_reads_capture(code: &[u8]) -> bool {
+    let load = match code {
+        [0x48 | 0x4c, 0x8b, base, _, load @ ..] if base & 0xc7 == 0x45 => load,
+        [0x48 | 0x4c, 0x8b, base, _, _, _, _, load @ ..] if base & 0xc7 == 0x85 => load,
+        _ => return false,
+    };
+    let load = match load {
+        [0x66 | 0xf2 | 0xf3, load @ ..] => load,
+        load => load,
+    };
+    let load = match load {
+        [0x40..=0x4f, load @ ..] => load,
+        load => load,
+    };
+    let place = match load {
+        [0x8b, place @ ..] => place,
+        // movups, movaps; movq; movzx, movsx.
+        [
+            0x0f,
+            0x10 | 0x28 | 0x6f | 0x7e | 0xb6 | 0xb7 | 0xbe | 0xbf,
+            place @ ..,
+        ] => place,
+        _ => return false,
+    };
+    // Behind a register, without an index.
+    match place {
+        [form, ..] if form & 7 == 4 => false,
+        [form] => form & 0xc0 == 0,
+        [form, _] => form & 0xc0 == 0x40,
+        [form, _, _, _, _] => form & 0xc0 == 0x80,
+        _ => false,
+    }
+}
+
+/// A usual function: its closing brace's strays and, in a lambda, the opening line's.
+fn correct_function<'a>(
+    dwarf: &Dwarf<'a>,
+    unit: &Unit<'a>,
+    lines: &mut Lines,
+    function: &FunctionEntry,
+    runs: &[Run],
+) {
+    let Some(last) = runs.iter().position(|run| returns(dwarf.code(&run.code))) else {
+        return;
+    };
+    let (opening, closing) = (runs[0].says, runs[last].says);
+    if opening == closing {
+        return;
+    }
+    let captured = |run: &Run| {
+        let (file, line, column) = run.says;
+        (file, line) == (opening.0, opening.1)
+            && column != opening.2
+            && only_reads_capture(dwarf.code(&run.code))
+    };
+    let mut lambda = None;
+    let mut is_lambda = || {
+        *lambda.get_or_insert_with(|| dwarf.first_parameter(unit, function) == Some(b"__closure"))
+    };
+    // From the last backwards, so that several in a row all get the statement's line.
+    let mut next = closing;
+    for (index, run) in runs.iter().enumerate().take(last).skip(1).rev() {
+        let stray = match run.says == closing {
+            true => {
+                goes_on(dwarf.code(&run.code))
+                    && !only_returns(dwarf, &runs[index + 1], &runs[last])
+            }
+            false => next.1 != run.says.1 && captured(run) && is_lambda(),
+        };
+        match stray {
+            true => give(lines, run, next),
+            false => next = run.says,
+        }
+    }
+}
+
+/// Whether a run does no more than put a function's result in its register and go to where it returns: behind the destructors of
+/// the closing brace, which are no strays.
+fn only_returns(dwarf: &Dwarf<'_>, run: &Run, last: &Run) -> bool {
+    /// The longest move with a jump behind it, in bytes.
+    const LONGEST: usize = 16;
+    let code = dwarf.code(&run.code);
+    if code.len() > LONGEST {
+        return false;
+    }
+    match jump(code) {
+        Some(distance) => last
+            .code
+            .contains(&run.code.end.wrapping_add_signed(distance)),
+        None => run.code.end == last.code.start,
+    }
+}
+
+/// Whether it is what resumes or destroys a coroutine of g++'s.
+fn is_coroutine<'a>(
+    dwarf: &Dwarf<'a>,
+    unit: &Unit<'a>,
+    function: &FunctionEntry,
+    runs: &[Run],
+) -> bool {
+    // The opening line comes again, and the function has the coroutine's frame for its only parameter.
+    runs[1..].iter().any(|run| run.says == runs[0].says)
+        && dwarf.first_parameter(unit, function) == Some(b"frame_ptr")
+        && dwarf
+            .chain(unit, UnitOffset(function.offset))
+            .flag(dw::DW_AT_artificial)
+}
+
+fn correct_coroutine(dwarf: &Dwarf<'_>, lines: &mut Lines, runs: &[Run]) {
+    let opening = runs[0].says;
+    // The first stray that isn't the opening line's is the closing brace's: the choice of where to go on.
+    let Some(closing) = runs.get(1).map(|run| run.says) else {
+        return;
+    };
+    let is_stray = |run: &&Run| run.says == opening || run.says == closing;
+    let first = runs.iter().position(|run| !is_stray(&run));
+    let last = runs.iter().rposition(|run| !is_stray(&run));
+    let (Some(first), Some(last)) = (first, last) else {
+        return;
+    };
+    let statements = |lines: &mut Lines, run: &Run, count: usize| {
+        for row in lines.rows[run.rows.clone()].iter_mut().skip(count) {
+            row.is_stmt = false;
+        }
+    };
+    for (index, run) in runs[..first].iter().enumerate() {
+        give(lines, run, opening);
+        statements(lines, run, usize::from(index < 2));
+    }
+    let mut next = runs[last].says;
+    for (index, run) in runs[first..last].iter().enumerate().rev() {
+        if !is_stray(&run) {
+            next = run.says;
+        } else if goes_on(dwarf.code(&run.code)) {
+            give(lines, run, next);
+        } else {
+            let before = runs[first..first + index]
+                .iter()
+                .rev()
+                .find(|run| !is_stray(run));
+            give(lines, run, before.map_or(next, |run| run.says));
+            statements(lines, run, 0);
+        }
+    }
+    // Only the end of the body is stopped at; what is behind it is also run through where the coroutine waits.
+    for (index, run) in runs[last + 1..].iter().enumerate() {
+        give(lines, run, closing);
+        statements(lines, run, usize::from(index == 0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{goes_on, jump, jump_before_last, only_reads_capture, returns};
+
+    #[test]
+    fn a_capture_is_read_by_two_loads() {
+        // mov rax, [rbp-0x18]; mov edx, [rax]
+        assert!(only_reads_capture(&[0x48, 0x8b, 0x45, 0xe8, 0x8b, 0x10]));
+        // mov rax, [rbp-0x28]; mov rax, [rax+0x20]
+        let this = [0x48, 0x8b, 0x45, 0xd8, 0x48, 0x8b, 0x40, 0x20];
+        assert!(only_reads_capture(&this));
+        // mov rax, [rbp-0x200]; movsd xmm0, [rax+0x100]
+        let double = [
+            0x48, 0x8b, 0x85, 0x00, 0xfe, 0xff, 0xff, 0xf2, 0x0f, 0x10, 0x80, 0x00, 0x01, 0, 0,
+        ];
+        assert!(only_reads_capture(&double));
+        // … and something after that: add eax, 1; or a load of something that is computed, of [rax+rcx*4].
+        let more = [0x48, 0x8b, 0x45, 0xe8, 0x8b, 0x00, 0x83, 0xc0, 0x01];
+        assert!(!only_reads_capture(&more));
+        assert!(!only_reads_capture(&[
+            0x48, 0x8b, 0x45, 0xe8, 0x8b, 0x04, 0x88
+        ]));
+        // A call's argument: mov rax, [rbp-8]; mov rdi, rax.
+        assert!(!only_reads_capture(&[
+            0x48, 0x8b, 0x45, 0xf8, 0x48, 0x89, 0xc7
+        ]));
+        assert!(!only_reads_capture(&[]));
+    }
+
+    #[test]
+    fn jumps_and_returns_end_what_goes_on() {
+        assert!(returns(&[0x90, 0xc9, 0xc3]));
+        assert!(!returns(&[0xb8, 0xc3]));
+        assert!(!goes_on(&[0xc9, 0xc3]));
+        assert!(!goes_on(&[0xe9, 1, 0, 0, 0]));
+        assert!(!goes_on(&[0xeb, 0x10]));
+        assert!(!goes_on(&[0xff, 0xe0]));
+        assert!(!goes_on(&[0x0f, 0x0b]));
+        assert!(goes_on(&[0xe8, 1, 0, 0, 0]));
+        assert!(goes_on(&[]));
+        assert_eq!(jump(&[0x89, 0xd8, 0xeb, 0xfe]), Some(-2));
+        assert_eq!(jump(&[0xe9, 0, 1, 0, 0]), Some(256));
+        assert_eq!(jump(&[0x89, 0xd8]), None);
+        assert_eq!(
+            jump_before_last(&[0x39, 0xc8, 0x72, 0x31, 0xeb, 0x14]),
+            Some((4, 0x31))
+        );
+        assert_eq!(
+            jump_before_last(&[0x0f, 0x82, 0, 1, 0, 0, 0xe9, 1, 0, 0, 0]),
+            Some((6, 256))
+        );
+        assert_eq!(jump_before_last(&[0x72, 0x31]), None);
+        assert_eq!(jump_before_last(&[0x89, 0xd8, 0xeb, 0x14]), None);
+    }
+}

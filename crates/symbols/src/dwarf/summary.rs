@@ -1,0 +1,141 @@
+//! What a module is made of, for somebody who wonders what the debugger sees: units, debug sections, files.
+
+use crate::dwarf::functions::Language;
+use crate::dwarf::{Dwarf, Unit};
+use crate::elf::Section;
+use crate::files::ElfFile;
+use crate::{FileAddress, Module};
+use gimli::{UnitType, constants as dw};
+use object::elf;
+use std::path::{Path, PathBuf};
+
+/// A unit's root entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnitSummary {
+    /// The source that was compiled, with the compilation directory; empty for type units.
+    pub name: PathBuf,
+    /// Its language.
+    pub language: Language,
+    /// The DWARF version of the unit, 2 to 5.
+    pub version: u16,
+    /// The compiler, with its switches where it records them; empty where there is none.
+    pub producer: String,
+    /// Holds a type for others to refer to (`DW_TAG_type_unit`).
+    pub is_type_unit: bool,
+}
+
+/// A section with debug information or symbols.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DebugSection {
+    /// The file that has it.
+    pub file: PathBuf,
+    /// Its name, such as `.debug_info`.
+    pub name: String,
+    /// How many bytes it has in the file.
+    pub file_size: u64,
+    /// How many bytes it says that it inflates to; `None` where it isn't compressed.
+    pub inflated_size: Option<u64>,
+}
+
+impl<'a> Dwarf<'a> {
+    fn summary_of(&self, unit: &Unit<'a>) -> UnitSummary {
+        let dw = unit.dw();
+        let root = dw.entry(dw.header.root_offset()).ok();
+        let text = |name| {
+            let value = root.as_ref()?.attr_value(name)?;
+            Some(String::from_utf8_lossy(self.text(unit, value)?).into_owned())
+        };
+        let is_type_unit = matches!(
+            dw.header.type_(),
+            UnitType::Type { .. } | UnitType::SplitType { .. }
+        );
+        UnitSummary {
+            name: text(dw::DW_AT_name)
+                .map(|name| crate::paths::join(&[&unit.directory, Path::new(&name)]))
+                .unwrap_or_default(),
+            language: unit.language(),
+            version: dw.header.version(),
+            producer: text(dw::DW_AT_producer).unwrap_or_default(),
+            is_type_unit,
+        }
+    }
+}
+
+/// Whether a section is about debugging.
+fn is_debug(section: &Section) -> bool {
+    let prefixes = [".debug_", ".zdebug_", ".gnu_debug"];
+    let others = [".symtab", ".strtab", ".eh_frame", ".gdb_index"];
+    prefixes
+        .iter()
+        .any(|prefix| section.name.starts_with(prefix))
+        || others.contains(&section.name.as_str())
+}
+
+fn sections_of(file: &ElfFile) -> impl Iterator<Item = DebugSection> {
+    let present = |section: &&Section| is_debug(section) && !section.file.is_empty();
+    file.elf.sections.iter().filter(present).map(|section| {
+        let raw = file.bytes.get(section.file.clone()).unwrap_or(&[]);
+        // `Elf64_Chdr`: type, reserved, size, alignment.
+        let claimed = raw.get(8..16).and_then(|size| size.try_into().ok());
+        let compressed = section.flags & elf::SHF_COMPRESSED.0 != 0;
+        DebugSection {
+            file: file.elf.path.clone(),
+            name: section.name.clone(),
+            file_size: raw.len() as u64,
+            inflated_size: claimed.filter(|_| compressed).map(u64::from_le_bytes),
+        }
+    })
+}
+
+impl Module {
+    /// All units, in the order of the file.
+    pub fn units(&self) -> Vec<UnitSummary> {
+        self.dwarf(|dwarf| dwarf.units().map(|unit| dwarf.summary_of(unit)).collect())
+    }
+
+    /// The unit of `main`, or else the first one of a language that is known.
+    pub fn main_unit(&self) -> Option<UnitSummary> {
+        let main = self.symbol_named("main");
+        if let Some(unit) = main.and_then(|main| self.unit_at(main.address)) {
+            return Some(unit);
+        }
+        self.dwarf(|dwarf| {
+            let mut units = dwarf.units();
+            let unit = units.find(|unit| unit.language() != Language::Other)?;
+            Some(dwarf.summary_of(unit))
+        })
+    }
+
+    /// The names of the units in a language, as in [`UnitSummary::name`], in the order of the file. Reads no more of them than that takes.
+    pub fn unit_names(&self, language: Language) -> Vec<PathBuf> {
+        self.dwarf(|dwarf| {
+            let names = dwarf.for_each_unit(|index| dwarf.name_in(index, language));
+            names.into_iter().flatten().collect()
+        })
+    }
+
+    /// The unit that covers `address`.
+    pub fn unit_at(&self, address: FileAddress) -> Option<UnitSummary> {
+        self.dwarf(|dwarf| {
+            let unit = dwarf.units_at(address.0).next()?;
+            Some(dwarf.summary_of(unit))
+        })
+    }
+
+    /// The sections with debug information and symbols, of the file itself and of the one with its debug information.
+    pub fn debug_sections(&self) -> Vec<DebugSection> {
+        self.decoded(|decoded| {
+            let files = decoded.files();
+            let files = [Some(&*files.main), files.debug.as_deref()];
+            files.into_iter().flatten().flat_map(sections_of).collect()
+        })
+    }
+
+    /// The separate file that has the debug information, where there is one.
+    pub fn debug_file(&self) -> Option<PathBuf> {
+        self.decoded(|decoded| {
+            let debug = decoded.files().debug.as_ref()?;
+            Some(debug.elf.path.clone())
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! What Rust's `thread_local!` declares: `NAME` is a constant there, and the values are in a static of the library's macro,
+//! `NAME::{constant#0}::{closure#1}::__RUST_STD_INTERNAL_VAL`, which has here the name that was written.
+//!
+//! The macro makes two such statics and uses one. The linker drops the other, and leaves zero for its offset in the thread's storage,
+//! where another variable may be. Only the symbol table tells which of those that have the offset zero are there.
+
+use crate::dwarf::entries::Chain;
+use crate::dwarf::functions::Language;
+use crate::dwarf::{Dwarf, Reader, Unit};
+use crate::symbols::SymbolTable;
+use gimli::{Expression, constants as dw};
+
+/// The base name of those statics.
+pub(crate) const STORAGE: &[u8] = b"__RUST_STD_INTERNAL_VAL";
+
+/// The name that was written, where a static's full name is one of those.
+pub(crate) fn written_name(name: &str) -> Option<&str> {
+    let name = name.strip_suffix("::__RUST_STD_INTERNAL_VAL")?;
+    let (name, closure) = name.rsplit_once("::")?;
+    let (name, constant) = name.rsplit_once("::")?;
+    let is_one = closure.starts_with("{closure#") && constant.starts_with("{constant#");
+    is_one.then_some(name)
+}
+
+/// Whether an operation makes an address of an offset in the thread's storage.
+pub(crate) fn is_thread_local(operation: dw::DwOp) -> bool {
+    matches!(
+        operation,
+        dw::DW_OP_form_tls_address | dw::DW_OP_GNU_push_tls_address
+    )
+}
+
+impl<'a> Dwarf<'a> {
+    /// Whether a variable is at the beginning of the thread's storage by its location, and by the symbol table isn't there.
+    pub(crate) fn is_dropped_thread_local(
+        &self,
+        chain: &Chain<'_, 'a>,
+        unit: &Unit<'a>,
+        expression: Expression<Reader<'a>>,
+    ) -> bool {
+        // Most variables are elsewhere, and each is asked about whenever it is looked at.
+        let last = expression.0.slice().last();
+        if !last.is_some_and(|&last| is_thread_local(dw::DwOp(last))) {
+            return false;
+        }
+        let mut operations = expression.operations(unit.dw().encoding());
+        let is_zero = matches!(
+            operations.next(),
+            Ok(Some(gimli::Operation::UnsignedConstant { value: 0 }))
+        ) && matches!(operations.next(), Ok(Some(gimli::Operation::TLS)));
+        if !is_zero || unit.language() != Language::Rust {
+            return false;
+        }
+        let names = self.thread_locals.get_or_init(|| {
+            let symbols = SymbolTable::new(self.files);
+            symbols.thread_locals().into_iter().collect()
+        });
+        let linkage = self.chain_text(chain, dw::DW_AT_linkage_name);
+        // Without any, the table was stripped.
+        linkage.is_some_and(|name| !names.is_empty() && !names.contains(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::written_name;
+
+    #[test]
+    fn the_written_name_is_in_front_of_what_the_macro_makes() {
+        let made = "app::TL::{constant#0}::{closure#1}::__RUST_STD_INTERNAL_VAL";
+        assert_eq!(written_name(made), Some("app::TL"));
+        assert_eq!(written_name("app::TL"), None);
+        assert_eq!(written_name("app::__RUST_STD_INTERNAL_VAL"), None);
+    }
+}

@@ -1,0 +1,69 @@
+//! The tables of Rust's trait objects: which type each was made for.
+//!
+//! rustc describes a table by a variable `<T as Trait>::{vtable}`; the type of that says by `DW_AT_containing_type` what T is.
+
+use crate::Module;
+use crate::address::FileAddress;
+use crate::dwarf::name_index::{EntryKind, FullWalk, NameIndex, OneUnit};
+use crate::dwarf::types::TypeId;
+use crate::dwarf::{Dwarf, Unit};
+use crate::indexing::IndexState;
+use gimli::{UnitOffset, constants as dw};
+use rustc_hash::FxHashMap;
+
+/// What all such variables are called.
+const NAME: &[u8] = b"{vtable}";
+
+/// The types of the tables of a module, by the tables' addresses.
+pub(crate) type TraitTables = FxHashMap<u64, TypeId>;
+
+impl<'a> Dwarf<'a> {
+    /// `near` is a type of the unit that is looked at first. In a large module without an index nothing else is.
+    fn type_of_table(&self, address: u64, near: TypeId) -> Option<TypeId> {
+        if let Some(tables) = self.trait_tables.get() {
+            return tables.get(&address).copied();
+        }
+        let near = self.unit(near.unit).and_then(|unit| {
+            let places = OneUnit(self, unit).entries_named(NAME, EntryKind::Variable);
+            let mut tables = places
+                .into_iter()
+                .filter_map(|place| self.table(unit, place.offset));
+            tables.find(|(table, _)| *table == address)
+        });
+        if let Some((_, found)) = near {
+            return Some(found);
+        }
+        let places = match self.index_state() {
+            IndexState::Missing | IndexState::Cancelled => return None,
+            IndexState::Used => self
+                .ask_index_if_there(|index| index.entries_named(self, NAME, EntryKind::Variable))?,
+            IndexState::Unneeded => FullWalk(self).entries_named(NAME, EntryKind::Variable),
+        };
+        let all = self.trait_tables.get_or_init(|| {
+            let table = |unit: u32, offset| self.table(self.unit(unit)?, offset);
+            let tables = places.into_iter();
+            tables
+                .filter_map(|place| table(place.unit, place.offset))
+                .collect()
+        });
+        all.get(&address).copied()
+    }
+
+    /// A table's address and the type it is for.
+    fn table(&self, unit: &Unit<'a>, offset: usize) -> Option<(u64, TypeId)> {
+        let address = self.static_address(unit, offset)?;
+        let entry = self.entry(unit, UnitOffset(offset))?;
+        let (unit, offset) = self.resolve(unit, entry.attr_value(dw::DW_AT_type)?)?;
+        let type_ = self.entry(unit, offset)?;
+        let concrete = type_.attr_value(dw::DW_AT_containing_type)?;
+        Some((address, self.type_id(unit, concrete)?))
+    }
+}
+
+impl Module {
+    /// The type that a trait object's table was made for, by the table's address. `near` is a type of a unit that may well have
+    /// made the table. In a large module that has no index yet, only tables of that unit are known.
+    pub fn type_of_trait_table(&self, table: FileAddress, near: TypeId) -> Option<TypeId> {
+        self.dwarf(|dwarf| dwarf.type_of_table(table.0, near))
+    }
+}
