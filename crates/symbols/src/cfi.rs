@@ -6,7 +6,7 @@
 
 use crate::code_around::narrow;
 use crate::files::Files;
-use crate::{Error, FileAddress, Module};
+use crate::{Error, FileAddress};
 use gimli::{BaseAddresses, CieOrFde, EndianSlice, LittleEndian, UnwindContext, UnwindSection};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -198,7 +198,7 @@ impl<'a> Frames<'a> {
         }
     }
 
-    fn rules_at(&self, address: u64) -> Result<Option<Arc<UnwindRules>>, Error> {
+    pub(crate) fn rules_at(&self, address: u64) -> Result<Option<Arc<UnwindRules>>, Error> {
         if let Some(rules) = self.kept(address) {
             return Ok(Some(rules));
         }
@@ -404,15 +404,5 @@ impl<'a> Frames<'a> {
             return_address: entry.cie().return_address_register().0,
             signal_frame: entry.is_signal_trampoline(),
         }))
-    }
-}
-
-impl Module {
-    /// The rules at `address`; `None` when no entry covers it.
-    ///
-    /// # Errors
-    /// [`Error::Malformed`] for a broken entry.
-    pub fn unwind_rules(&self, address: FileAddress) -> Result<Option<Arc<UnwindRules>>, Error> {
-        self.decoded(|decoded| decoded.frames().rules_at(address.0))
     }
 }

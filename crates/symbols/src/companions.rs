@@ -1,6 +1,5 @@
 //! The files that belong to a module beside the one that is loaded: which were looked for, where, and with what result.
 
-use crate::Module;
 use std::path::{Path, PathBuf};
 
 /// What was looked for.
@@ -53,23 +52,5 @@ impl Outcome {
             Outcome::Mismatched(reason) | Outcome::Unusable(reason) => reason,
         };
         format!("{} ({reason})", path.display())
-    }
-}
-
-impl Module {
-    /// The places looked at so far for files that belong to this module, in order. Separate debug files are looked for
-    /// when the module is opened, the files of split units when a unit's entries are first needed.
-    pub fn searches(&self) -> Vec<Search> {
-        self.decoded(|decoded| decoded.files().searches())
-    }
-
-    /// As [`Module::searches`], after looking for the files of all split units.
-    pub fn search_everything(&self) -> Vec<Search> {
-        self.dwarf(|dwarf| {
-            for unit in dwarf.units() {
-                unit.part();
-            }
-        });
-        self.searches()
     }
 }

@@ -1,13 +1,40 @@
 //! What the ELF headers say: segments, sections, notes, the dynamic section. Facts only, all copied out, so
 //! that nothing here borrows from the file. Symbols are next door, DWARF is not its business.
 
-use crate::module::{ModuleKind, Segment};
 use crate::{Error, FileAddress};
 use object::LittleEndian;
 use object::elf;
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+
+/// How the file is loaded (ELF `e_type` and program headers).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModuleKind {
+    /// Linked at fixed addresses (`ET_EXEC`).
+    FixedExecutable,
+    /// Position-independent executable (`ET_DYN` with an entry point meant to be run).
+    PositionIndependentExecutable,
+    /// Shared library, interpreter or vDSO (`ET_DYN`).
+    SharedObject,
+}
+
+/// A loadable segment (`PT_LOAD`).
+#[derive(Debug, Clone, Copy)]
+pub struct Segment {
+    /// Where it starts, in the file's own addresses.
+    pub address: FileAddress,
+    /// Its size in memory, in bytes.
+    pub size: u64,
+    /// Where its bytes start in the file.
+    pub file_offset: u64,
+    /// How many bytes the file has for it.
+    pub file_size: u64,
+    /// Whether it is executable.
+    pub executable: bool,
+    /// Whether it is writable.
+    pub writable: bool,
+}
 
 type Header = elf::FileHeader64<LittleEndian>;
 const LE: LittleEndian = LittleEndian;

@@ -6,7 +6,7 @@ use crate::bus_errors;
 use crate::companions::{Companion, Outcome, Search};
 use crate::elf::{Elf, Section};
 use crate::error::CHANGED;
-use crate::indexing::IndexCache;
+use crate::index_file::cache::IndexCache;
 use crate::mapping::Bytes;
 use crate::mini_debug_info;
 use object::elf;

@@ -8,15 +8,16 @@
 //! information. One that is damaged is dropped with a warning ([`Error::Index`]), removed from the cache, and the answers come from
 //! the units.
 
+use crate::Error;
 use crate::dwarf::Dwarf;
 use crate::files::Files;
+pub use crate::index_file::cache::{CachedIndex, IndexCache};
+use crate::index_file::{IndexError, IndexFile};
 use crate::mapping::Bytes;
-pub use crate::stored::cache::{CachedIndex, IndexCache};
-use crate::stored::{IndexError, IndexFile, StoredIndex, build};
-use crate::{Error, Module};
+use crate::stored::{StoredIndex, build};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Less debug information than this, in bytes of entries, is looked at as quickly as an index.
 const WORTH_AN_INDEX: u64 = 4 << 20;
@@ -92,7 +93,7 @@ impl<'a> Dwarf<'a> {
     }
 
     /// Takes the index that the cache has.
-    fn load_index(&self) {
+    pub(crate) fn load_index(&self) {
         let slot = &self.index_slot;
         let Some(cache) = self.files.index_cache.get() else {
             return;
@@ -113,7 +114,7 @@ impl<'a> Dwarf<'a> {
     }
 
     /// Makes the index, keeps it in the cache if there is one, and takes it. Waits for another thread that does so.
-    fn make_index(&self, progress: &mut dyn FnMut(u64, u64) -> bool) -> IndexState {
+    pub(crate) fn make_index(&self, progress: &mut dyn FnMut(u64, u64) -> bool) -> IndexState {
         let slot = &self.index_slot;
         let _alone = slot.making.lock().unwrap_or_else(PoisonError::into_inner);
         if slot.ready.get().is_some() || slot.dropped.load(Ordering::Relaxed) {
@@ -153,7 +154,7 @@ impl<'a> Dwarf<'a> {
     }
 
     /// Takes an index that is in no file.
-    fn take_index(&self, bytes: Vec<u8>) {
+    pub(crate) fn take_index(&self, bytes: Vec<u8>) {
         let (_, key) = identity(self.files);
         let bytes = Bytes::Owned(bytes.into_boxed_slice());
         let index = IndexFile::from_bytes(Path::new("in memory"), bytes, Some(&key));
@@ -220,59 +221,4 @@ fn identity(files: &Files) -> (String, Vec<u8>) {
         name = format!("{:08x}{:08x}", crc32fast::hash(&key), key.len());
     }
     (name, key)
-}
-
-impl Module {
-    /// Keeps this module's index in a cache from now on, and takes it from there if it is there. Reads the headers of
-    /// the debug information's units where there is enough of it, or nothing.
-    pub fn use_index_cache(&self, cache: &Arc<IndexCache>) -> IndexState {
-        self.decoded(|decoded| {
-            let files = decoded.files();
-            let _ = files.index_cache.set(cache.clone());
-            if !is_large(files) {
-                return IndexState::Unneeded;
-            }
-            let dwarf = decoded.dwarf();
-            dwarf.load_index();
-            dwarf.index_state()
-        })
-    }
-
-    /// Takes the index from the cache given to [`Module::use_index_cache`], however little it is of.
-    pub fn load_index(&self) -> IndexState {
-        self.dwarf(|dwarf| {
-            dwarf.load_index();
-            dwarf.index_state()
-        })
-    }
-
-    /// Uses an index that somebody else has kept, as [`Module::index_bytes`] gave it. What is no index of this module, or
-    /// contradicts itself, is not used, with a warning.
-    pub fn use_index(&self, bytes: Vec<u8>) -> IndexState {
-        self.dwarf(|dwarf| {
-            dwarf.take_index(bytes);
-            dwarf.index_state()
-        })
-    }
-
-    /// The index as it would be in a file; `None` where there is none.
-    pub fn index_bytes(&self) -> Option<Vec<u8>> {
-        self.dwarf(|dwarf| dwarf.ask_index_if_there(|index| Ok(index.bytes().to_vec())))
-    }
-
-    /// Whether it has an index.
-    pub fn index_state(&self) -> IndexState {
-        self.decoded(|decoded| match decoded.dwarf_if_read() {
-            Some(dwarf) => dwarf.index_state(),
-            None if is_large(decoded.files()) => IndexState::Missing,
-            None => IndexState::Unneeded,
-        })
-    }
-
-    /// Makes the index, however little there is to index, on as many threads as the machine has processors, and keeps
-    /// it in the cache given to [`Module::use_index_cache`], if any. `progress` is told how many bytes of entries are done,
-    /// and of how many; when it returns false, the work ends. Waits where another thread makes it already.
-    pub fn make_index(&self, progress: &mut dyn FnMut(u64, u64) -> bool) -> IndexState {
-        self.dwarf(|dwarf| dwarf.make_index(progress))
-    }
 }

@@ -5,10 +5,10 @@
 //! (System V ABI for x86-64, §4.4): those of the module itself, which have what chooses as their addend, and those of any
 //! module that refer to the name.
 
+use crate::FileAddress;
 use crate::elf::Section;
 use crate::files::ElfFile;
-use crate::linkage_stubs::{RELOCATION_SIZE, SymbolNames, u64_at};
-use crate::{FileAddress, Module};
+use crate::linkage_stubs::{RELOCATION_SIZE, u64_at};
 use object::elf;
 use rustc_hash::FxHashMap;
 
@@ -21,7 +21,7 @@ pub struct Slot {
     pub initial: u64,
 }
 
-fn relocations(file: &ElfFile) -> impl Iterator<Item = (&Section, &[u8])> {
+pub(crate) fn relocations(file: &ElfFile) -> impl Iterator<Item = (&Section, &[u8])> {
     let sections = file.elf.sections.iter();
     let of_relocations = sections.filter(|s| s.kind == elf::SHT_RELA.0 && s.loaded());
     of_relocations.map(|section| {
@@ -45,47 +45,4 @@ pub(crate) fn own_code(file: &ElfFile) -> FxHashMap<u64, u64> {
                 .any(|table| slot.wrapping_sub(table.address) < table.size)
         })
         .collect()
-}
-
-impl Module {
-    /// The slots that get what is chosen at `chooser`, by relocations of this module (`R_X86_64_IRELATIVE`).
-    pub fn indirect_slots(&self, chooser: FileAddress) -> Vec<Slot> {
-        let file = &self.files().main;
-        let records = relocations(file).flat_map(|(_, data)| data.chunks_exact(RELOCATION_SIZE));
-        records
-            .filter(|record| {
-                u64_at(record, 8) as u32 == elf::R_X86_64_IRELATIVE.0
-                    && u64_at(record, 16) == chooser.0
-            })
-            .map(|record| self.slot(u64_at(record, 0)))
-            .collect()
-    }
-
-    /// The slots that get the address of the function of this linker's name, wherever it is defined.
-    pub fn slots_of(&self, name: &str) -> Vec<Slot> {
-        let file = &self.files().main;
-        let mut slots = Vec::new();
-        for (section, data) in relocations(file) {
-            let symbols = SymbolNames::of(file, section);
-            for record in data.chunks_exact(RELOCATION_SIZE) {
-                let info = u64_at(record, 8);
-                let kind = info as u32;
-                let whole = kind == elf::R_X86_64_JUMP_SLOT.0
-                    || kind == elf::R_X86_64_GLOB_DAT.0
-                    || (kind == elf::R_X86_64_64.0 && u64_at(record, 16) == 0);
-                if whole && symbols.name((info >> 32) as usize) == name.as_bytes() {
-                    slots.push(self.slot(u64_at(record, 0)));
-                }
-            }
-        }
-        slots
-    }
-
-    fn slot(&self, address: u64) -> Slot {
-        let initial = self.bytes_at(FileAddress(address), 8);
-        Slot {
-            address: FileAddress(address),
-            initial: u64_at(initial, 0),
-        }
-    }
 }

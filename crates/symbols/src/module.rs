@@ -3,30 +3,27 @@
 //! [`Module`] owns the bytes and everything decoded from them: a self-referencing cell in which the decoded
 //! part (`Decoded`) borrows from the files beside it, so that nothing is copied and nothing counted.
 
-use crate::cfi::Frames;
+mod code;
+mod debug_information;
+mod functions;
+mod lines;
+mod types;
+mod variables;
+
 use crate::companions::{Companion, Outcome, Search};
 use crate::dwarf::Dwarf;
 use crate::elf::Elf;
 use crate::files::{ElfFile, Files};
 use crate::mapping::Bytes;
-use crate::symbols::SymbolTable;
 use crate::{Error, FileAddress, locate, mini_debug_info};
 use std::fmt;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use crate::decoded::Decoded;
 pub use crate::demangle::{demangle, demangle_short};
-
-/// How the file is loaded (ELF `e_type` and program headers).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ModuleKind {
-    /// Linked at fixed addresses (`ET_EXEC`).
-    FixedExecutable,
-    /// Position-independent executable (`ET_DYN` with an entry point meant to be run).
-    PositionIndependentExecutable,
-    /// Shared library, interpreter or vDSO (`ET_DYN`).
-    SharedObject,
-}
+pub use crate::elf::{ModuleKind, Segment};
+pub use crate::symbols::Symbol;
 
 /// What debug information a module has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,38 +34,6 @@ pub enum DebugInfo {
     SymbolsOnly,
     /// Nothing.
     Stripped,
-}
-
-/// A loadable segment (`PT_LOAD`).
-#[derive(Debug, Clone, Copy)]
-pub struct Segment {
-    /// Where it starts, in the file's own addresses.
-    pub address: FileAddress,
-    /// Its size in memory, in bytes.
-    pub size: u64,
-    /// Where its bytes start in the file.
-    pub file_offset: u64,
-    /// How many bytes the file has for it.
-    pub file_size: u64,
-    /// Whether it is executable.
-    pub executable: bool,
-    /// Whether it is writable.
-    pub writable: bool,
-}
-
-/// A symbol of the ELF symbol tables.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Symbol {
-    /// The name as in the file (mangled).
-    pub name: String,
-    /// Where it is.
-    pub address: FileAddress,
-    /// Size in bytes; 0 when the file doesn't say.
-    pub size: u64,
-    /// Whether it is a function (`STT_FUNC`, `STT_GNU_IFUNC`).
-    pub function: bool,
-    /// Whether what is at the address is not the function but chooses it (`STT_GNU_IFUNC`).
-    pub indirect: bool,
 }
 
 /// One ELF file with its debug information.
@@ -85,37 +50,6 @@ self_cell::self_cell!(
         dependent: Decoded,
     }
 );
-
-/// What was decoded so far; each part on first use.
-pub(crate) struct Decoded<'a> {
-    files: &'a Files,
-    dwarf: OnceLock<Dwarf<'a>>,
-    symbols: OnceLock<SymbolTable<'a>>,
-    frames: OnceLock<Frames<'a>>,
-}
-
-impl<'a> Decoded<'a> {
-    pub fn files(&self) -> &'a Files {
-        self.files
-    }
-
-    pub fn dwarf(&self) -> &Dwarf<'a> {
-        self.dwarf.get_or_init(|| Dwarf::new(self.files))
-    }
-
-    /// As [`Decoded::dwarf`], if anything has asked for it.
-    pub fn dwarf_if_read(&self) -> Option<&Dwarf<'a>> {
-        self.dwarf.get()
-    }
-
-    pub fn frames(&self) -> &Frames<'a> {
-        self.frames.get_or_init(|| Frames::new(self.files))
-    }
-
-    pub fn symbols(&self) -> &SymbolTable<'a> {
-        self.symbols.get_or_init(|| SymbolTable::new(self.files))
-    }
-}
 
 impl Module {
     /// Opens and maps the file and reads its headers; no DWARF is decoded. Where the file has no DWARF, one that
@@ -172,12 +106,7 @@ impl Module {
     }
 
     fn new(files: Files) -> Module {
-        let cell = Cell::new(files, |files| Decoded {
-            files,
-            dwarf: OnceLock::new(),
-            symbols: OnceLock::new(),
-            frames: OnceLock::new(),
-        });
+        let cell = Cell::new(files, |files| Decoded::new(files));
         Module {
             cell,
             left: OnceLock::new(),

@@ -4,8 +4,6 @@
 //! the checksums of DWARF 5 tell a file that was changed since. Asking a module reads no source; only
 //! [`PathMap::find`] and [`Source::check`] look at files.
 
-use crate::Module;
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -205,38 +203,6 @@ impl Source {
             changed.get_or_insert(checked);
         }
         changed.unwrap_or(missing)
-    }
-}
-
-impl Module {
-    /// The source files that the line tables name (their headers only are read), each path once, sorted, with its
-    /// checksum where a unit has one.
-    pub fn sources(&self) -> Vec<Source> {
-        self.dwarf(|dwarf| {
-            let mut sources: BTreeMap<Arc<Path>, Option<[u8; 16]>> = BTreeMap::new();
-            for unit in dwarf.units() {
-                let Some(program) = &unit.own.dw.line_program else {
-                    continue;
-                };
-                let header = program.header();
-                let first = if header.version() >= 5 { 0 } else { 1 };
-                let paths = dwarf.unit_files(unit);
-                for number in 0..header.file_names().len() {
-                    let Some(path) = paths.get(number + first) else {
-                        continue;
-                    };
-                    let name = path.file_name().map(std::ffi::OsStr::as_encoded_bytes);
-                    // `<built-in>`, `<artificial>`: no files.
-                    if name.is_none_or(|name| name.starts_with(b"<") && name.ends_with(b">")) {
-                        continue;
-                    }
-                    let known = sources.entry(path.clone()).or_default();
-                    *known = known.or_else(|| unit.own.checksum((number + first) as u32));
-                }
-            }
-            let source = |(path, checksum)| Source { path, checksum };
-            sources.into_iter().map(source).collect()
-        })
     }
 }
 

@@ -1,48 +1,21 @@
 //! The index of a whole module: which entries have a name, which units a file, which units an address.
 //!
-//! It is built once by looking at every entry ([`build`]), written to a file of the user's cache ([`cache`]), and from then
-//! on used in place ([`file`]), so that a program with hundreds of megabytes of debug information answers as quickly as a
+//! It is built once by looking at every entry ([`build`]), written to a file of the user's cache ([`crate::index_file::cache`]), and from then
+//! on used in place ([`crate::index_file`]), so that a program with hundreds of megabytes of debug information answers as quickly as a
 //! small one. It never decides alone: what it names is read from the debug information itself, and where it
 //! contradicts itself or that, it is dropped and all is asked of the units again.
 
 pub(crate) mod build;
-pub(crate) mod cache;
-mod file;
-mod keyed;
 
 use crate::dwarf::address_map::UnitRange;
 use crate::dwarf::enclosing::{Scope, Scopes};
 use crate::dwarf::name_index::{EntryKind, EntryPlace};
 use crate::dwarf::roots::{NumberedFile, base_of_path};
 use crate::dwarf::{Dwarf, Unit, bytes_path, place};
-pub(crate) use file::{IndexError, IndexFile};
-use keyed::{Keyed, Numbers};
+use crate::index_file::keyed::{Keyed, Numbers};
+use crate::index_file::{IndexError, IndexFile, RANGE, UNIT, table};
 use std::ops::Range;
 
-/// What the tables of a file are, by number.
-pub(crate) mod table {
-    /// A record of [`super::UNIT`] bytes for each unit: offset (and section), length, length of what has its entries.
-    pub const UNITS: usize = 0;
-    /// A record of [`super::RANGE`] bytes for each range of addresses, by start: start, end, reach, unit.
-    pub const RANGES: usize = 1;
-    /// Base names, sorted, with the entries that have them.
-    pub const NAMES: usize = 2;
-    /// A byte for each name: a bit for each kind of entry that has it.
-    pub const KINDS: usize = 6;
-    /// Paths of files, sorted by base name, with the units that name them.
-    pub const FILES: usize = 7;
-    /// The path of the program, for people.
-    pub const PROGRAM: usize = 11;
-    /// Four bytes for each unit: where its scopes end in the next table.
-    pub const SCOPE_ENDS: usize = 12;
-    /// The scopes of each unit, by start: distance from the start of the one before, size (0: no end), how many before it is its
-    /// parent (0: none).
-    pub const SCOPES: usize = 13;
-    pub const COUNT: usize = 14;
-}
-
-const UNIT: usize = 24;
-const RANGE: usize = 32;
 /// In a unit's offset: it is in `.debug_types`.
 const IN_TYPES: u64 = 1 << 63;
 

@@ -5,12 +5,26 @@ use crate::code_around::narrow;
 use crate::elf::Section;
 use crate::files::{ElfFile, Files};
 use crate::linkage_stubs;
-use crate::module::Symbol;
 use object::elf;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A symbol of the ELF symbol tables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    /// The name as in the file (mangled).
+    pub name: String,
+    /// Where it is.
+    pub address: FileAddress,
+    /// Size in bytes; 0 when the file doesn't say.
+    pub size: u64,
+    /// Whether it is a function (`STT_FUNC`, `STT_GNU_IFUNC`).
+    pub function: bool,
+    /// Whether what is at the address is not the function but chooses it (`STT_GNU_IFUNC`).
+    pub indirect: bool,
+}
 
 const ENTRY_SIZE: usize = 24;
 

@@ -29,7 +29,7 @@ const UNSAFE_FILES: [&str; 3] = [
 ];
 
 /// The rooms of `symbols` that open files.
-const SYMBOLS_IO: [&str; 5] = ["module", "mapping", "locate", "stored/cache", "sources"];
+const SYMBOLS_IO: [&str; 5] = ["module", "mapping", "locate", "index_file/cache", "sources"];
 
 /// Which files a word is looked for in, and where in them.
 #[derive(Clone, Copy)]
@@ -161,7 +161,7 @@ const WORDS: [Words; 11] = [
     Words {
         rule: Rule {
             name: "symbols does no I/O",
-            remedy: "take bytes, or ask for the file; only `module`, `mapping`, `locate`, `sources` and `stored/cache` open files",
+            remedy: "take bytes, or ask for the file; only `module`, `mapping`, `locate`, `sources` and `index_file/cache` open files",
         },
         words: &[
             "std::fs",

@@ -5,21 +5,20 @@ use crate::dwarf::location::{LocationContext, Place, Pointee};
 use crate::dwarf::scopes::Variable;
 use crate::dwarf::types::TypeKind;
 use crate::dwarf::{Dwarf, Reader, Unit};
-use crate::{FileAddress, Module};
 use gimli::{AttributeValue, UnitOffset, constants as dw};
 
 /// More elements than an array on a stack can have: the length isn't computed yet.
 const LONGEST: u64 = 1 << 40;
 
 /// Where a length is asked for.
-struct Frame<'c> {
-    variable: &'c Variable,
-    address: u64,
-    context: &'c dyn LocationContext,
+pub(crate) struct Frame<'c> {
+    pub variable: &'c Variable,
+    pub address: u64,
+    pub context: &'c dyn LocationContext,
 }
 
 impl<'a> Dwarf<'a> {
-    fn array_lengths(&self, frame: &Frame<'_>) -> Vec<Option<u64>> {
+    pub(crate) fn array_lengths(&self, frame: &Frame<'_>) -> Vec<Option<u64>> {
         let array = frame.variable.type_id;
         let array = array.and_then(|id| self.strip_aliases(id).ok()?);
         let Some(array) = array.filter(|found| matches!(found.kind, TypeKind::Array { .. })) else {
@@ -96,23 +95,5 @@ impl<'a> Dwarf<'a> {
         }
         bytes.get_mut(size..)?.fill(0);
         Some(u64::from_le_bytes(bytes))
-    }
-}
-
-impl Module {
-    /// How many elements each dimension of an array variable has in this frame, from the outermost; empty for what is no
-    /// array, `None` for a dimension whose length can't be had. Only needed where the type itself doesn't tell.
-    pub fn array_lengths(
-        &self,
-        variable: &Variable,
-        address: FileAddress,
-        context: &dyn LocationContext,
-    ) -> Vec<Option<u64>> {
-        let frame = Frame {
-            variable,
-            address: address.0,
-            context,
-        };
-        self.dwarf(|dwarf| dwarf.array_lengths(&frame))
     }
 }

@@ -6,16 +6,16 @@
 //! stands beside the second in the namespace `fetch`. The body is compiled where the future is polled first, which may be another crate's
 //! unit than the one of the function. Async blocks and closures are not looked at: they begin where they are written.
 
+use crate::FileAddress;
 use crate::dwarf::entries::Chain;
 use crate::dwarf::functions::{FunctionId, Language, file_range};
 use crate::dwarf::lines::Row;
 use crate::dwarf::name_index::{AnyIndex, EntryKind, NameIndex, OneUnit};
-use crate::dwarf::queries::{FoundFunction, Instance};
+use crate::dwarf::queries::Instance;
 use crate::dwarf::scopes::Variable;
 use crate::dwarf::types::TypeId;
 use crate::dwarf::{Dwarf, Unit};
 use crate::indexing::IndexState;
-use crate::{FileAddress, Module};
 use gimli::{UnitOffset, constants as dw};
 use std::path::Path;
 
@@ -52,7 +52,7 @@ impl<'a> Dwarf<'a> {
 
     /// Where the functions that have the body of an `async fn` begin, and their copies inlined into others, by the type of its future and
     /// the file that it is written in. Without an index, other units are looked at only where the future's own has none.
-    fn bodies(&self, future: TypeId, file: Option<&Path>) -> Vec<Body> {
+    pub(crate) fn bodies(&self, future: TypeId, file: Option<&Path>) -> Vec<Body> {
         let Some(unit) = self.unit(future.unit) else {
             return Vec::new();
         };
@@ -196,39 +196,10 @@ fn is_pattern(name: &str) -> bool {
 }
 
 /// A place where an `async fn`'s body begins.
-struct Body {
-    name: String,
-    instance: Instance,
-    entry: FileAddress,
-    breakpoint: FileAddress,
-    ranges: Vec<std::ops::Range<FileAddress>>,
-}
-
-impl Module {
-    /// The same functions, with the bodies of `async fn`s in place of what makes their futures. One without a body, since nothing
-    /// polls its future, stays.
-    pub(crate) fn with_async_bodies(&self, found: Vec<FoundFunction>) -> Vec<FoundFunction> {
-        let mut all: Vec<FoundFunction> = Vec::with_capacity(found.len());
-        for function in found {
-            let bodies = function.future.map(|future| {
-                let file = function.declaration.as_ref().map(|place| &*place.file);
-                self.dwarf(|dwarf| dwarf.bodies(future, file))
-            });
-            match bodies.filter(|bodies| !bodies.is_empty()) {
-                None => all.push(function),
-                Some(bodies) => all.extend(bodies.into_iter().map(|body| FoundFunction {
-                    name: body.name,
-                    instance: body.instance,
-                    entry: body.entry,
-                    breakpoint: body.breakpoint,
-                    ranges: body.ranges,
-                    ..function.clone()
-                })),
-            }
-        }
-        all.sort_by_key(|function| function.entry);
-        // The copies of what makes a future have one body.
-        all.dedup_by(|a, b| a.future.is_some() && (a.entry, &a.instance) == (b.entry, &b.instance));
-        all
-    }
+pub(crate) struct Body {
+    pub name: String,
+    pub instance: Instance,
+    pub entry: FileAddress,
+    pub breakpoint: FileAddress,
+    pub ranges: Vec<std::ops::Range<FileAddress>>,
 }

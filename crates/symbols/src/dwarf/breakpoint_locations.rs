@@ -1,9 +1,9 @@
 //! Where breakpoints can go in a stretch of a file: every position that has code.
 //! For one line's breakpoint, see [`Module::lookup_line`].
 
+use crate::FileAddress;
 use crate::dwarf::Dwarf;
 use crate::dwarf::line_candidates::{Instance, Reach};
-use crate::{FileAddress, Module};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -31,7 +31,7 @@ struct Position {
 }
 
 impl Dwarf<'_> {
-    fn breakpoint_locations(
+    pub(crate) fn breakpoint_locations(
         &self,
         file: &Path,
         lines: &RangeInclusive<u32>,
@@ -88,17 +88,5 @@ impl Dwarf<'_> {
             }
         };
         positions.into_iter().map(located).collect()
-    }
-}
-
-impl Module {
-    /// Every position in `lines` (1-based) of `file` that has code, by line and column. `file` is found as by
-    /// [`Module::lookup_line`]; one that isn't in this module has none.
-    pub fn breakpoint_locations(
-        &self,
-        file: &Path,
-        lines: RangeInclusive<u32>,
-    ) -> Vec<BreakpointLocation> {
-        self.dwarf(|dwarf| dwarf.breakpoint_locations(file, &lines))
     }
 }

@@ -3,7 +3,6 @@
 use crate::dwarf::entries::Entry;
 use crate::dwarf::types::TypeId;
 use crate::dwarf::{Dwarf, Unit};
-use crate::{FileAddress, Module};
 use gimli::{AttributeValue, constants as dw};
 
 /// More namespaces than a unit has.
@@ -19,7 +18,7 @@ pub struct FreeEnumeration {
 }
 
 impl<'a> Dwarf<'a> {
-    fn free_enumerations(&self, unit: &Unit<'a>) -> Vec<FreeEnumeration> {
+    pub(crate) fn free_enumerations(&self, unit: &Unit<'a>) -> Vec<FreeEnumeration> {
         let root = unit.dw().entries_tree(None);
         let root = root.and_then(|mut tree| Ok(tree.root()?.entry().clone()));
         let Ok(root) = root else {
@@ -62,17 +61,6 @@ impl<'a> Dwarf<'a> {
             Some(name) if path.is_empty() => name,
             Some(name) => format!("{path}::{name}"),
         }
-    }
-}
-
-impl Module {
-    /// The enumerations of the unit with the code at an address that are in no class and no function, but for C++'s
-    /// `enum class`. No other unit is looked at.
-    pub fn free_enumerations_near(&self, address: FileAddress) -> Vec<FreeEnumeration> {
-        self.dwarf(|dwarf| {
-            let unit = dwarf.units_at(address.0).next();
-            unit.map_or_else(Vec::new, |unit| dwarf.free_enumerations(unit))
-        })
     }
 }
 

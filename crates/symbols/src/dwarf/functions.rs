@@ -1,11 +1,11 @@
 //! Functions and inlined calls: DWARF 5 §3.3.
 
+use crate::FileAddress;
 use crate::demangle::demangle;
 use crate::dwarf::blocks::{BlockKind, Blocks};
 use crate::dwarf::entries::Chain;
 use crate::dwarf::index::FunctionEntry;
 use crate::dwarf::{Dwarf, Unit};
-use crate::{FileAddress, Module};
 use gimli::UnitOffset;
 use std::ops::Range;
 use std::path::Path;
@@ -129,7 +129,7 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    fn inlined_at(&self, address: u64) -> Vec<InlinedCall> {
+    pub(crate) fn inlined_at(&self, address: u64) -> Vec<InlinedCall> {
         let Some((unit, function)) = self.function_entry_at(address) else {
             return Vec::new();
         };
@@ -141,7 +141,7 @@ impl<'a> Dwarf<'a> {
             .collect()
     }
 
-    fn inlined_in(&self, range: Range<u64>) -> Vec<InlinedCall> {
+    pub(crate) fn inlined_in(&self, range: Range<u64>) -> Vec<InlinedCall> {
         let Some((unit, function)) = self.function_entry_at(range.start) else {
             return Vec::new();
         };
@@ -161,34 +161,4 @@ impl<'a> Dwarf<'a> {
 
 pub(crate) fn file_range(range: &Range<u64>) -> Range<FileAddress> {
     FileAddress(range.start)..FileAddress(range.end)
-}
-
-impl Module {
-    /// The function whose code covers `address`, from DWARF. Symbol-table functions: [`Module::symbol_at`].
-    pub fn function_at(&self, address: FileAddress) -> Option<Arc<Function>> {
-        self.dwarf(|dwarf| {
-            let (unit, entry) = dwarf.function_entry_at(address.0)?;
-            Some(dwarf.function(unit, entry).clone())
-        })
-    }
-
-    /// The inlined calls that cover `address`, outermost first.
-    pub fn inlined_at(&self, address: FileAddress) -> Vec<InlinedCall> {
-        self.dwarf(|dwarf| dwarf.inlined_at(address.0))
-    }
-
-    /// The inlined calls whose code starts inside `range` of the function, at any depth.
-    pub fn inlined_in(&self, range: Range<FileAddress>) -> Vec<InlinedCall> {
-        self.dwarf(|dwarf| dwarf.inlined_in(range.start.0..range.end.0))
-    }
-
-    /// The language of the unit that covers `address`.
-    pub fn language_at(&self, address: FileAddress) -> Language {
-        self.dwarf(|dwarf| {
-            dwarf
-                .units_at(address.0)
-                .next()
-                .map_or(Language::Other, |unit| unit.language())
-        })
-    }
 }

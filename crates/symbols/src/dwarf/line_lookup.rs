@@ -3,6 +3,7 @@
 //! Only line-program headers are read to find the units that name a file, by comparing raw base names before
 //! any path is built; then only those units' line programs run.
 
+use crate::FileAddress;
 use crate::dwarf::functions::Language;
 use crate::dwarf::line_candidates::{Candidate, Instance, NamedBy, Reach};
 use crate::dwarf::lines::{LineLocation, LineLookup, Lines, Row};
@@ -12,7 +13,6 @@ use crate::dwarf::{Dwarf, Unit};
 use crate::files::Files;
 use crate::indexing::is_large;
 use crate::paths::{common_suffix, normalise};
-use crate::{FileAddress, Module};
 use gimli::{UnitOffset, constants as dw};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -166,7 +166,7 @@ impl<'a> Dwarf<'a> {
         found
     }
 
-    fn lookup_line(&self, file: &Path, line: u32) -> LineLookup {
+    pub(crate) fn lookup_line(&self, file: &Path, line: u32) -> LineLookup {
         let named = self.units_naming(file);
         if named.is_empty() {
             return LineLookup::NoFile {
@@ -231,7 +231,7 @@ impl<'a> Dwarf<'a> {
     }
 
     /// The places of what begins on a line at `column`, or before and nearest to it; none where that is the line's first.
-    fn lookup_column(&self, file: &Path, line: u32, column: u32) -> Vec<LineLocation> {
+    pub(crate) fn lookup_column(&self, file: &Path, line: u32, column: u32) -> Vec<LineLocation> {
         let named = self.units_with_file(file);
         let mut on_line = Vec::new();
         for named in &named {
@@ -536,7 +536,7 @@ impl<'a> Dwarf<'a> {
     }
 
     /// Files whose names differ from that of `file` in the extension or in case.
-    fn files_nearly_called(&self, file: &Path) -> Vec<PathBuf> {
+    pub(crate) fn files_nearly_called(&self, file: &Path) -> Vec<PathBuf> {
         let Some(wanted) = stem(file).filter(|_| !is_large(self.files)) else {
             return Vec::new();
         };
@@ -568,7 +568,7 @@ fn stem(file: &Path) -> Option<String> {
 
 /// Whether the bytes of a file's base name are in any section that can have file names: a program's breakpoints are
 /// asked of all its libraries, and for most this is the whole answer, before a unit is read.
-fn may_name(files: &Files, file: &Path) -> bool {
+pub(crate) fn may_name(files: &Files, file: &Path) -> bool {
     let Some(base) = file.file_name().map(OsStrExt::as_bytes) else {
         return false;
     };
@@ -585,32 +585,4 @@ fn may_name(files: &Files, file: &Path) -> bool {
     [".debug_line", ".debug_line_str", ".debug_str"]
         .iter()
         .any(|name| terminated(files.debug_section(name)))
-}
-
-impl Module {
-    /// Every place where `line` (1-based) of `file` starts. `file` is matched whole first, then, where nothing
-    /// matches, by its longest common path suffix (at least the base name when `file` is relative, and the folder, too, when absolute).
-    /// Decodes only the units whose line-program header names the file.
-    pub fn lookup_line(&self, file: &Path, line: u32) -> LineLookup {
-        self.decoded(|decoded| {
-            if !may_name(decoded.files(), file) {
-                return LineLookup::NoFile {
-                    similar: Vec::new(),
-                };
-            }
-            decoded.dwarf().lookup_line(file, line)
-        })
-    }
-
-    /// The source files whose names differ from that of `file` in their extension or in case only, at most a few. Not looked for in
-    /// large modules, of which all headers would have to be read.
-    pub fn files_nearly_called(&self, file: &Path) -> Vec<PathBuf> {
-        self.dwarf(|dwarf| dwarf.files_nearly_called(file))
-    }
-
-    /// Every place where `line` of `file` goes on at `column` (1-based), or at the nearest before it that anything begins at. Empty where
-    /// that is how the line begins: [`Module::lookup_line`] knows that better.
-    pub fn lookup_column(&self, file: &Path, line: u32, column: u32) -> Vec<LineLocation> {
-        self.dwarf(|dwarf| dwarf.lookup_column(file, line, column))
-    }
 }

@@ -1,8 +1,8 @@
 //! Line tables: DWARF 5 §6.2. Decoding them by unit, and the queries from addresses to lines.
 //! From lines to addresses: [`Module::lookup_line`], in its own file.
 
+use crate::FileAddress;
 use crate::dwarf::{Dwarf, Unit};
-use crate::{FileAddress, Module};
 use gimli::ColumnType;
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
@@ -260,7 +260,7 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    fn row_at(&self, address: u64) -> Option<LineRow> {
+    pub(crate) fn row_at(&self, address: u64) -> Option<LineRow> {
         self.units_at(address).find_map(|unit| {
             let lines = self.lines(unit);
             let sequence = lines.sequence_at(address)?;
@@ -270,7 +270,7 @@ impl<'a> Dwarf<'a> {
     }
 
     /// See [`Module::row_with_line`].
-    fn row_with_line(&self, address: u64) -> Option<LineRow> {
+    pub(crate) fn row_with_line(&self, address: u64) -> Option<LineRow> {
         let found = self.row_at(address)?;
         if found.line != 0 {
             return Some(found);
@@ -315,7 +315,7 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    fn rows_in(&self, range: Range<u64>) -> Vec<LineRow> {
+    pub(crate) fn rows_in(&self, range: Range<u64>) -> Vec<LineRow> {
         let mut found = Vec::new();
         for unit in self.units_in(range.clone()) {
             let lines = self.lines(unit);
@@ -343,38 +343,5 @@ impl<'a> Dwarf<'a> {
         }
         found.sort_by_key(|row| row.range.start);
         found
-    }
-}
-
-impl Module {
-    /// The row that covers `address`.
-    pub fn row_at(&self, address: FileAddress) -> Option<LineRow> {
-        self.dwarf(|dwarf| dwarf.row_at(address.0))
-    }
-
-    /// The row that covers `address`, where that has a line. Where it has line 0, its addresses with the line of the row before it in
-    /// the same function and inlined call, as no statement. LLVM gives reloads of registers no line where a block begins, and that may be
-    /// a return address. What is before in memory is what has run last only where a thread has returned from a call, or runs straight on:
-    /// steps don't ask this of code that they jump to.
-    pub fn row_with_line(&self, address: FileAddress) -> Option<LineRow> {
-        self.dwarf(|dwarf| dwarf.row_with_line(address.0))
-    }
-
-    /// The rows that intersect `range`, by address. A row with an empty range shares its address with the next.
-    pub fn rows_in(&self, range: Range<FileAddress>) -> Vec<LineRow> {
-        self.dwarf(|dwarf| dwarf.rows_in(range.start.0..range.end.0))
-    }
-
-    /// The source files the line tables name (headers only), each once, sorted.
-    pub fn source_files(&self) -> Vec<Arc<Path>> {
-        self.dwarf(|dwarf| {
-            let mut files: Vec<Arc<Path>> = dwarf
-                .units()
-                .flat_map(|unit| dwarf.unit_files(unit).iter().cloned())
-                .collect();
-            files.sort();
-            files.dedup();
-            files
-        })
     }
 }

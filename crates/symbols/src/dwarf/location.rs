@@ -5,10 +5,8 @@
 
 use crate::dwarf::entries::Entry;
 use crate::dwarf::functions::FunctionId;
-use crate::dwarf::scopes::Variable;
 use crate::dwarf::thread_statics::is_thread_local;
 use crate::dwarf::{Dwarf, Reader, Unit};
-use crate::{FileAddress, Module};
 use gimli::{
     AttributeValue, Encoding, EvaluationResult, Expression, Format, UnitOffset, Value, ValueType,
 };
@@ -622,53 +620,6 @@ impl<'a> Dwarf<'a> {
             other => i128::from(other.udata_value()?),
         };
         (width <= 16).then(|| number.to_le_bytes()[..width].to_vec())
-    }
-}
-
-impl Module {
-    /// The pieces of `variable` at `address`.
-    ///
-    /// # Errors
-    /// Why there's nothing at all.
-    pub fn locate(
-        &self,
-        variable: &Variable,
-        address: FileAddress,
-        context: &dyn LocationContext,
-    ) -> Result<Vec<Piece>, Unavailable> {
-        if variable.dropped {
-            return Err(Unavailable::Dropped);
-        }
-        let entry = Pointee::new(variable.unit, variable.offset, variable.function);
-        self.dwarf(|dwarf| {
-            let size = variable.type_id.and_then(|id| dwarf.type_size(id));
-            dwarf.locate(entry, size, address.0, context)
-        })
-    }
-
-    /// Whether where `variable` is depends on the address: it has a location list, as variables of optimised code have.
-    pub fn has_several_homes(&self, variable: &Variable) -> bool {
-        self.dwarf(|dwarf| {
-            let Some(unit) = dwarf.unit(variable.unit) else {
-                return false;
-            };
-            let chain = dwarf.chain(unit, UnitOffset(variable.offset));
-            let location = chain.attribute(dw::DW_AT_location);
-            location.is_some_and(|(_, value)| !matches!(value, AttributeValue::Exprloc(_)))
-        })
-    }
-
-    /// The pieces of what a [`Place::ImplicitPointer`] points to, or into, in the frame and at the address that it was found in.
-    ///
-    /// # Errors
-    /// Why there's nothing at all.
-    pub fn locate_pointee(
-        &self,
-        pointee: &Pointee,
-        address: FileAddress,
-        context: &dyn LocationContext,
-    ) -> Result<Vec<Piece>, Unavailable> {
-        self.dwarf(|dwarf| dwarf.locate(*pointee, None, address.0, context))
     }
 }
 

@@ -5,9 +5,10 @@
 //! gave it (LSB Core §10.6, GCC's `unwind-pe.h` and `eh_personality.cc`); C++, Rust and C with `cleanup` share it.
 
 use crate::cfi::Frames;
+use crate::decoded::Decoded;
+use crate::demangle::demangle;
 use crate::files::Files;
-use crate::module::{Decoded, demangle};
-use crate::{Error, FileAddress, Module};
+use crate::{Error, FileAddress};
 use gimli::{DwEhPe, Pointer, constants as dw};
 use std::ops::Range;
 use std::sync::Arc;
@@ -359,7 +360,7 @@ impl<'a> Reader<'_, 'a> {
 }
 
 impl<'a> Decoded<'a> {
-    fn exception_table(&self, address: u64) -> Result<Option<ExceptionTable>, Error> {
+    pub(crate) fn exception_table(&self, address: u64) -> Result<Option<ExceptionTable>, Error> {
         let frames: &Frames<'a> = self.frames();
         let Some((range, lsda)) = frames.language_data_at(address) else {
             return Ok(None);
@@ -376,15 +377,5 @@ impl<'a> Decoded<'a> {
             files.malformed(SECTION, offset, reason)
         };
         Reader::table(self, start, range).map(Some).map_err(broken)
-    }
-}
-
-impl Module {
-    /// The exception table of the function that has `address`; `None` where exceptions just pass through it.
-    ///
-    /// # Errors
-    /// [`Error::Malformed`] for a broken table.
-    pub fn exception_table(&self, address: FileAddress) -> Result<Option<ExceptionTable>, Error> {
-        self.decoded(|decoded| decoded.exception_table(address.0))
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! Who looks at the same variable at the same address a thousand times a second asks once where it is.
 
+use crate::FileAddress;
 use crate::dwarf::location::Surroundings;
 use crate::dwarf::scopes::Variable;
 use crate::dwarf::{Dwarf, Reader, Unit};
-use crate::{FileAddress, Module};
 use gimli::{Expression, Operation, UnitOffset, constants as dw};
 
 /// Where a variable is, at every visit of an address.
@@ -95,11 +95,4 @@ fn only_operation<'a>(
     let mut operations = expression.operations(unit.dw().header.encoding());
     let first = operations.next().ok()??;
     matches!(operations.next(), Ok(None)).then_some(first)
-}
-
-impl Module {
-    /// Where `variable` is whenever a frame is at `address`; `None`: it takes [`Module::locate`] to tell.
-    pub fn plain_place(&self, variable: &Variable, address: FileAddress) -> Option<PlainPlace> {
-        self.dwarf(|dwarf| dwarf.plain_place(variable, address.0))
-    }
 }

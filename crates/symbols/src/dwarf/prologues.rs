@@ -7,7 +7,6 @@ use crate::dwarf::functions::Language;
 use crate::dwarf::index::FunctionEntry;
 use crate::dwarf::lines::{Lines, Row};
 use crate::dwarf::{Dwarf, Reader, Unit};
-use crate::{FileAddress, Module};
 use gimli::{AttributeValue, UnitOffset, constants as dw};
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 use std::ops::Range;
@@ -250,13 +249,5 @@ impl Lines {
         let first = rows.partition_point(|row| row.address < addresses.start);
         let end = rows.partition_point(|row| row.address < addresses.end);
         rows.get(first..end).unwrap_or(&[])
-    }
-}
-
-impl Module {
-    /// Where a function that starts at `entry` has set up its frame and has its arguments in place: `prologue_end`, or the second
-    /// line row, or `entry`.
-    pub fn after_prologue(&self, entry: FileAddress) -> FileAddress {
-        self.dwarf(|dwarf| FileAddress(dwarf.after_prologue(entry.0)))
     }
 }

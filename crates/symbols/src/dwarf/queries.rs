@@ -4,27 +4,25 @@
 //! [`NamePattern`] means.
 
 pub mod matching;
-mod similar;
+pub(crate) mod similar;
 
+use crate::FileAddress;
+use crate::decoded::Decoded;
 use crate::demangle::{demangle, demangle_path};
 use crate::dwarf::async_functions::{FIRST_BODY, written_name};
 use crate::dwarf::entries::Chain;
-use crate::dwarf::functions::{Function, FunctionId, Language, SourcePosition, file_range};
-use crate::dwarf::name_index::{AnyIndex, EntryKind, EntryPlace, NameIndex, OneUnit};
+use crate::dwarf::functions::{FunctionId, Language, SourcePosition, file_range};
+use crate::dwarf::name_index::{EntryKind, EntryPlace, NameIndex};
 use crate::dwarf::scopes::{Variable, VariableKind};
 use crate::dwarf::thread_statics::STORAGE;
 use crate::dwarf::types::TypeId;
 use crate::dwarf::{Dwarf, Reader, Unit};
-use crate::indexing::IndexState;
-use crate::module::Decoded;
 use crate::names::{NamePattern, short_name};
 use crate::symbols::FunctionSymbol;
-use crate::{FileAddress, Module};
 use gimli::{AttributeValue, Expression, Operation, UnitOffset, constants as dw};
 use rustc_hash::FxHashSet;
 pub use similar::{SimilarName, sort_out};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// What begins at an address that a function's name led to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -172,7 +170,7 @@ impl<'s, 'a> Queries<'s, 'a> {
     }
 
     /// The bodies of Rust's `async fn`s of that name, for where what makes the future has no code of its own left.
-    fn bodies_called(&self, pattern: &NamePattern) -> Vec<FoundFunction> {
+    pub(crate) fn bodies_called(&self, pattern: &NamePattern) -> Vec<FoundFunction> {
         let mut found = Vec::new();
         for kind in [EntryKind::Function, EntryKind::InlinedCall] {
             for (unit, offset) in self.with_units(self.index.entries_named(FIRST_BODY, kind)) {
@@ -216,7 +214,7 @@ impl<'s, 'a> Queries<'s, 'a> {
         name.contains("::") && without().is_some_and(|name| pattern.matches(&name))
     }
 
-    fn takes_parameters(
+    pub(crate) fn takes_parameters(
         &self,
         pattern: &NamePattern,
         chain: &Chain<'_, 'a>,
@@ -234,7 +232,7 @@ impl<'s, 'a> Queries<'s, 'a> {
     }
 
     /// The types of a function's parameters, in C and C++.
-    fn parameters(&self, chain: &Chain<'_, 'a>) -> Option<String> {
+    pub(crate) fn parameters(&self, chain: &Chain<'_, 'a>) -> Option<String> {
         let (unit, entry) = self.dwarf.with_parameters(chain)?;
         if !matches!(unit.language(), Language::C | Language::Cpp) {
             return None;
@@ -246,7 +244,7 @@ impl<'s, 'a> Queries<'s, 'a> {
         Some(names.collect::<Vec<String>>().join(", "))
     }
 
-    fn found_function(
+    pub(crate) fn found_function(
         &self,
         unit: &Unit<'a>,
         offset: usize,
@@ -470,7 +468,7 @@ fn is_mangled(name: &[u8]) -> bool {
 }
 
 /// The functions of the symbol table that are meant and that are not among those found by DWARF.
-fn symbol_functions(
+pub(crate) fn symbol_functions(
     decoded: &Decoded<'_>,
     pattern: &NamePattern,
     known: &FxHashSet<u64>,
@@ -563,181 +561,4 @@ fn parameters_behind(path: &str, full: &str) -> Option<String> {
     let rest = full.strip_prefix(path)?;
     let (parameters, _) = rest.strip_prefix('(')?.rsplit_once(')')?;
     Some(parameters.to_owned())
-}
-
-impl Module {
-    fn query<T>(&self, ask: impl for<'s, 'a> FnOnce(&Queries<'s, 'a>) -> T) -> T {
-        self.dwarf(|dwarf| {
-            ask(&Queries {
-                dwarf,
-                index: &AnyIndex(dwarf),
-            })
-        })
-    }
-
-    /// Every place where a function of that name begins: functions with code, their copies inlined into others, and
-    /// functions that only the symbol table has; by entry. A linker's name finds what is at its symbol.
-    pub fn find_functions(&self, pattern: &NamePattern) -> Vec<FoundFunction> {
-        self.functions_of_kinds(pattern, &[EntryKind::Function, EntryKind::InlinedCall])
-    }
-
-    /// As [`Module::find_functions`], but in a large module only one of the two is asked where that is enough: the answer, and
-    /// whether it is all of it. With an index, the symbol table is not searched for more when functions with debug information
-    /// are found. Without one yet, only what the symbol table leads to is told. Copies inlined into other functions have no
-    /// symbol; where the compiler notes that it made such, or where no symbol is meant, the index is made first. Of a Rust `async fn` the
-    /// function with its body is told, where it has one.
-    pub fn find_functions_soon(&self, pattern: &NamePattern) -> (Vec<FoundFunction>, bool) {
-        let (mut found, complete) = self.find_written_functions_soon(pattern);
-        if found.is_empty() {
-            found = self.query(|queries| queries.bodies_called(pattern));
-        }
-        (self.with_async_bodies(found), complete)
-    }
-
-    fn find_written_functions_soon(&self, pattern: &NamePattern) -> (Vec<FoundFunction>, bool) {
-        let state = self.index_state();
-        if state == IndexState::Used {
-            let kinds = [EntryKind::Function, EntryKind::InlinedCall];
-            let mut found = self.query(|queries| queries.functions(pattern, &kinds));
-            let own = |function: &FoundFunction| matches!(function.instance, Instance::Function(_));
-            if found.iter().any(own) {
-                found.sort_by_key(|function| function.entry);
-                return (found, true);
-            }
-        }
-        if state == IndexState::Missing {
-            let mut found = self.functions_at_symbols(pattern, &FxHashSet::default());
-            let alone = |function: &FoundFunction| match function.instance {
-                Instance::Function(id) => !self.is_inlined_somewhere(id),
-                _ => true,
-            };
-            if !found.is_empty() && found.iter().all(alone) {
-                found.sort_by_key(|function| function.entry);
-                return (found, false);
-            }
-        }
-        (self.find_functions(pattern), true)
-    }
-
-    /// Whether the compiler notes that it inlined the function (`DW_AT_inline`, DWARF 5 §3.3.8.1), in its unit.
-    fn is_inlined_somewhere(&self, function: FunctionId) -> bool {
-        self.dwarf(|dwarf| {
-            let Some(unit) = dwarf.unit(function.unit) else {
-                return false;
-            };
-            let chain = dwarf.chain(unit, UnitOffset(function.offset));
-            matches!(
-                chain.attribute(dw::DW_AT_inline),
-                Some((
-                    _,
-                    AttributeValue::Inline(dw::DW_INL_inlined | dw::DW_INL_declared_inlined)
-                ))
-            )
-        })
-    }
-
-    /// As [`Module::find_functions`], only what has code of its own, each function once; by entry.
-    pub fn functions_named(&self, name: &str) -> Vec<Arc<Function>> {
-        let found = self.functions_of_kinds(&NamePattern::new(name), &[EntryKind::Function]);
-        let mut functions: Vec<Arc<Function>> = found
-            .into_iter()
-            .filter_map(|found| {
-                let function = self.function_at(found.entry)?;
-                (function.entry == found.entry).then_some(function)
-            })
-            .collect();
-        functions.dedup_by_key(|function| function.entry);
-        functions
-    }
-
-    fn functions_of_kinds(&self, pattern: &NamePattern, kinds: &[EntryKind]) -> Vec<FoundFunction> {
-        let mut found = self.query(|queries| queries.functions(pattern, kinds));
-        let known = found.iter().map(|function| function.entry.0).collect();
-        found.extend(self.functions_at_symbols(pattern, &known));
-        found.sort_by_key(|function| function.entry);
-        found
-    }
-
-    /// The functions at the symbols that the pattern means, without those known.
-    fn functions_at_symbols(
-        &self,
-        pattern: &NamePattern,
-        known: &FxHashSet<u64>,
-    ) -> Vec<FoundFunction> {
-        let mut found = Vec::new();
-        let symbols = self.decoded(|decoded| symbol_functions(decoded, pattern, known));
-        for symbol in symbols {
-            if symbol.indirect {
-                // The debug information there is of what chooses.
-                found.push(symbol);
-                continue;
-            }
-            let function = self.dwarf(|dwarf| {
-                let (unit, entry) = dwarf.function_entry_at(symbol.entry.0)?;
-                let offset = entry.offset;
-                let chain = dwarf.chain(unit, UnitOffset(offset));
-                let queries = Queries {
-                    dwarf,
-                    index: &AnyIndex(dwarf),
-                };
-                let name = dwarf.function_name(&chain);
-                let parameters = queries.parameters(&chain);
-                // C's symbols don't tell.
-                let is_meant = pattern.parameters().is_none()
-                    || queries.takes_parameters(pattern, &chain, parameters.as_deref());
-                let kind = EntryKind::Function;
-                let function =
-                    queries.found_function(unit, offset, &chain, name, kind, parameters)?;
-                Some((function, is_meant))
-            });
-            match function {
-                Some((function, is_meant)) if function.entry == symbol.entry => {
-                    found.extend(is_meant.then_some(function));
-                }
-                // A symbol inside of a function is another entry of it.
-                _ => found.push(symbol),
-            }
-        }
-        found
-    }
-
-    /// The types of that name: classes, structs, unions, enums, typedefs and base types, of any unit. One that several
-    /// units define alike is there once; a declaration is there only where no unit has the definition.
-    pub fn find_types(&self, pattern: &NamePattern) -> Vec<FoundType> {
-        self.query(|queries| queries.types(pattern))
-    }
-
-    /// As [`Module::find_types`], but only those of the unit with the code at an address: no other is looked at, and no index is
-    /// made or waited for.
-    pub fn find_types_near(&self, address: FileAddress, pattern: &NamePattern) -> Vec<FoundType> {
-        self.dwarf(|dwarf| {
-            let Some(unit) = dwarf.units_at(address.0).next() else {
-                return Vec::new();
-            };
-            let index = &OneUnit(dwarf, unit);
-            Queries { dwarf, index }.types(pattern)
-        })
-    }
-
-    /// As [`Module::find_types`], but only those of the unit of another type, without an index.
-    pub fn find_types_beside(&self, other: TypeId, pattern: &NamePattern) -> Vec<FoundType> {
-        self.dwarf(|dwarf| {
-            let Some(unit) = dwarf.unit(other.unit) else {
-                return Vec::new();
-            };
-            let index = &OneUnit(dwarf, unit);
-            Queries { dwarf, index }.types(pattern)
-        })
-    }
-
-    /// The globals and statics of that name, of any unit, and the statics in functions.
-    pub fn find_variables(&self, pattern: &NamePattern) -> Vec<FoundVariable> {
-        self.query(|queries| queries.variables(pattern))
-    }
-
-    /// For a name that isn't found: short names of functions, types and variables that may have been meant, nearest
-    /// first, a handful at most; the user's own before a library's.
-    pub fn similar_names(&self, pattern: &NamePattern) -> Vec<SimilarName> {
-        self.query(|queries| queries.similar(pattern))
-    }
 }

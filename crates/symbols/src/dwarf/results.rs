@@ -1,6 +1,5 @@
 //! What functions return, as far as debug information tells how.
 
-use crate::Module;
 use crate::dwarf::entries::{Entry, unsigned};
 use crate::dwarf::functions::FunctionId;
 use crate::dwarf::types::{PointerKind, TypeId, TypeKind};
@@ -8,7 +7,7 @@ use crate::dwarf::{Dwarf, Unit};
 use gimli::{AttributeValue, UnitOffset, constants as dw};
 
 /// How deep classes in classes are looked into.
-const DEEPEST: usize = 16;
+pub(crate) const DEEPEST: usize = 16;
 
 /// What a function returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +19,7 @@ pub struct FunctionResult {
 }
 
 impl<'a> Dwarf<'a> {
-    fn result_of(&self, id: FunctionId) -> Option<FunctionResult> {
+    pub(crate) fn result_of(&self, id: FunctionId) -> Option<FunctionResult> {
         let unit = self.unit(id.unit)?;
         let chain = self.chain(unit, UnitOffset(id.offset));
         chain.links.first()?;
@@ -36,7 +35,7 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    fn is_passed_by_reference(&self, id: TypeId, depth: usize) -> bool {
+    pub(crate) fn is_passed_by_reference(&self, id: TypeId, depth: usize) -> bool {
         let Some(unit) = self.unit(id.unit).filter(|_| depth > 0) else {
             return false;
         };
@@ -131,18 +130,4 @@ fn is_static(entry: &Entry<'_>) -> bool {
     [dw::DW_AT_external, dw::DW_AT_declaration]
         .into_iter()
         .any(|name| entry.attr_value(name) == Some(AttributeValue::Flag(true)))
-}
-
-impl Module {
-    /// What a function returns.
-    pub fn result_of(&self, function: FunctionId) -> Option<FunctionResult> {
-        self.dwarf(|dwarf| dwarf.result_of(function))
-    }
-
-    /// Whether values of a class are passed by their address whatever their size (Itanium C++ ABI, §1.1, "non-trivial for the purposes
-    /// of calls"): it has a copy constructor or a destructor that does something. As the compiler says (`DW_CC_pass_by_reference`),
-    /// else as its methods, bases and members do.
-    pub fn is_passed_by_reference(&self, id: TypeId) -> bool {
-        self.dwarf(|dwarf| dwarf.is_passed_by_reference(id, DEEPEST))
-    }
 }

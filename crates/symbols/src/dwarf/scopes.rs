@@ -10,7 +10,6 @@ use crate::dwarf::thread_statics::{STORAGE, written_name};
 use crate::dwarf::types::{StaticMember, TypeId};
 use crate::dwarf::{Dwarf, Unit};
 use crate::names::{NamePattern, base_of};
-use crate::{FileAddress, Module};
 use gimli::{AttributeValue, UnitOffset, constants as dw};
 use rustc_hash::FxHashSet;
 use std::path::Path;
@@ -57,7 +56,7 @@ struct Here {
 }
 
 impl<'a> Dwarf<'a> {
-    fn variables_at(&self, address: u64, inline_depth: usize) -> Vec<Variable> {
+    pub(crate) fn variables_at(&self, address: u64, inline_depth: usize) -> Vec<Variable> {
         let Some((unit, function)) = self.function_entry_at(address) else {
             return Vec::new();
         };
@@ -277,7 +276,7 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    fn statics_of(&self, unit: &Unit<'a>) -> Vec<Variable> {
+    pub(crate) fn statics_of(&self, unit: &Unit<'a>) -> Vec<Variable> {
         let statics = |unit| self.index(unit).statics.iter().map(move |&at| (unit, at));
         self.with_imports(unit)
             .into_iter()
@@ -318,7 +317,7 @@ impl<'a> Dwarf<'a> {
     }
 
     /// The static that a class declares: defined in the class's unit, a constant in the class itself, or defined in another unit.
-    fn static_member(&self, member: &StaticMember) -> Option<Variable> {
+    pub(crate) fn static_member(&self, member: &StaticMember) -> Option<Variable> {
         let unit = self.unit(member.entry.unit)?;
         let declaration = member.entry.offset;
         let kind = VariableKind::Static;
@@ -335,7 +334,7 @@ impl<'a> Dwarf<'a> {
         found.into_iter().find(|found| found.name == name)
     }
 
-    fn statics_named(&self, name: &str) -> Vec<Variable> {
+    pub(crate) fn statics_named(&self, name: &str) -> Vec<Variable> {
         let wanted = NamePattern::new(name);
         if wanted.has_glob_base() {
             return self.statics_among(&wanted, None);
@@ -403,42 +402,4 @@ fn declared_later(variable: &Variable, here: Option<&Here>, language: Language) 
         && here.line != 0
         && declaration.line > here.line
         && declaration.file == here.file
-}
-
-impl Module {
-    /// Parameters and locals visible at `address`, outer blocks first, in declaration order: of the function itself
-    /// (`inline_depth` 0), or of the n-th inlined call from outside that covers the address (`inline_depth` n).
-    /// Locals declared after the row's line (for outer frames: the call's) in the same block are left out, and those of a Rust pattern
-    /// while what it is matched with is being computed.
-    pub fn variables_at(&self, address: FileAddress, inline_depth: usize) -> Vec<Variable> {
-        self.dwarf(|dwarf| dwarf.variables_at(address.0, inline_depth))
-    }
-
-    /// The statics and globals of the unit that covers `address`.
-    pub fn statics_at(&self, address: FileAddress) -> Vec<Variable> {
-        self.dwarf(|dwarf| {
-            dwarf
-                .units_at(address.0)
-                .flat_map(|unit| dwarf.statics_of(unit))
-                .collect()
-        })
-    }
-
-    /// Where the value of a static member is; `None`: this module has no definition of it.
-    pub fn static_member(&self, member: &StaticMember) -> Option<Variable> {
-        self.dwarf(|dwarf| dwarf.static_member(member))
-    }
-
-    /// A static member's name with its class and namespaces.
-    pub fn static_member_name(&self, member: &StaticMember) -> Option<String> {
-        self.dwarf(|dwarf| {
-            let unit = dwarf.unit(member.entry.unit)?;
-            dwarf.qualified_name(&dwarf.chain(unit, UnitOffset(member.entry.offset)))
-        })
-    }
-
-    /// The statics named `name` or ending in `::name`, in any unit.
-    pub fn statics_named(&self, name: &str) -> Vec<Variable> {
-        self.dwarf(|dwarf| dwarf.statics_named(name))
-    }
 }

@@ -6,7 +6,6 @@ use crate::dwarf::functions::{FunctionId, SourcePosition};
 use crate::dwarf::results::FunctionResult;
 use crate::dwarf::types::TypeId;
 use crate::dwarf::{Dwarf, Unit};
-use crate::{FileAddress, Module};
 use gimli::{AttributeValue, Operation, UnitOffset, constants as dw};
 
 /// More member functions of a name than any class has.
@@ -46,7 +45,7 @@ pub struct Method {
 }
 
 impl<'a> Dwarf<'a> {
-    fn signature_of(&self, id: FunctionId) -> Option<Signature> {
+    pub(crate) fn signature_of(&self, id: FunctionId) -> Option<Signature> {
         let unit = self.unit(id.unit)?;
         let chain = self.chain(unit, UnitOffset(id.offset));
         self.signature(&chain)
@@ -118,7 +117,7 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    fn enumerations_in(&self, class: TypeId) -> Vec<TypeId> {
+    pub(crate) fn enumerations_in(&self, class: TypeId) -> Vec<TypeId> {
         let Some(unit) = self.unit(class.unit) else {
             return Vec::new();
         };
@@ -135,7 +134,7 @@ impl<'a> Dwarf<'a> {
             .collect()
     }
 
-    fn methods_of(&self, class: TypeId, name: &str) -> Vec<Method> {
+    pub(crate) fn methods_of(&self, class: TypeId, name: &str) -> Vec<Method> {
         let Some(unit) = self.unit(class.unit) else {
             return Vec::new();
         };
@@ -173,7 +172,7 @@ impl<'a> Dwarf<'a> {
 }
 
 impl<'a> Dwarf<'a> {
-    fn virtual_function(&self, class: TypeId, slot: u64) -> Option<String> {
+    pub(crate) fn virtual_function(&self, class: TypeId, slot: u64) -> Option<String> {
         let unit = self.unit(class.unit)?;
         let entry = self.entry(unit, UnitOffset(class.offset))?;
         let children = self.children(unit, &entry);
@@ -183,7 +182,7 @@ impl<'a> Dwarf<'a> {
         Some(self.own_name(unit, method)?.to_string())
     }
 
-    fn class_of_function(&self, address: u64) -> Option<TypeId> {
+    pub(crate) fn class_of_function(&self, address: u64) -> Option<TypeId> {
         let (unit, function) = self.function_entry_at(address)?;
         let chain = self.chain(unit, UnitOffset(function.offset));
         // A function defined away from its class: the class is where it's declared.
@@ -199,7 +198,7 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    fn type_declaration(&self, id: TypeId) -> Option<SourcePosition> {
+    pub(crate) fn type_declaration(&self, id: TypeId) -> Option<SourcePosition> {
         let unit = self.unit(id.unit)?;
         let chain = self.chain(unit, UnitOffset(id.offset));
         self.declaration(&chain)
@@ -217,37 +216,5 @@ fn table_slot(unit: &Unit<'_>, entry: &Entry<'_>) -> Option<u64> {
         Operation::UnsignedConstant { value } => Some(value),
         Operation::SignedConstant { value } => u64::try_from(value).ok(),
         _ => None,
-    }
-}
-
-impl Module {
-    /// What a function takes and returns; `None` where its entry can't be read, or says no type of a parameter.
-    pub fn signature_of(&self, function: FunctionId) -> Option<Signature> {
-        self.dwarf(|dwarf| dwarf.signature_of(function))
-    }
-
-    /// The enumerations that a class declares whose constants are its own: those that are no `enum class`.
-    pub fn enumerations_in(&self, class: TypeId) -> Vec<TypeId> {
-        self.dwarf(|dwarf| dwarf.enumerations_in(class))
-    }
-
-    /// The member functions of a name that a class declares itself, in order; those of its bases are theirs.
-    pub fn methods_of(&self, class: TypeId, name: &str) -> Vec<Method> {
-        self.dwarf(|dwarf| dwarf.methods_of(class, name))
-    }
-
-    /// The name of the virtual function that a class declares itself for an entry of its table, counted from the first function.
-    pub fn virtual_function(&self, class: TypeId, slot: u64) -> Option<String> {
-        self.dwarf(|dwarf| dwarf.virtual_function(class, slot))
-    }
-
-    /// The class that the function whose code covers `address` is a member of.
-    pub fn class_of_function(&self, address: FileAddress) -> Option<TypeId> {
-        self.dwarf(|dwarf| dwarf.class_of_function(address.0))
-    }
-
-    /// Where a type is declared.
-    pub fn type_declaration(&self, id: TypeId) -> Option<SourcePosition> {
-        self.dwarf(|dwarf| dwarf.type_declaration(id))
     }
 }

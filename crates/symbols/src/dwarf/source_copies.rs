@@ -4,19 +4,17 @@
 //! Copies have the same base name and the same content. The content is known by its MD5: the debug information's where
 //! the compiler has noted one, else that of the file under the compiler's path, as far as there is one.
 
-use crate::Module;
 use crate::dwarf::Dwarf;
 use crate::sources::{Source, md5_of};
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// What the content of a source may be: the MD5 of what is there now, and of what was compiled.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Contents(BTreeSet<[u8; 16]>);
+pub struct Contents(pub(crate) BTreeSet<[u8; 16]>);
 
 /// More copies of a file are not looked for in a module.
-const MOST_COPIES: usize = 64;
+pub(crate) const MOST_COPIES: usize = 64;
 
 /// No source is longer; longer files aren't read, in bytes.
 const LONGEST_SOURCE: u64 = 64 << 20;
@@ -27,12 +25,7 @@ impl Contents {
         Contents(content_of(file).into_iter().collect())
     }
 
-    /// Adds what a module says was compiled as `file`.
-    pub fn add_compiled(&mut self, module: &Module, file: &Path) {
-        self.0.extend(module.compiled_as(file));
-    }
-
-    fn have(&self, source: &Source) -> bool {
+    pub(crate) fn have(&self, source: &Source) -> bool {
         let content = source.checksum.or_else(|| content_of(&source.path));
         content.is_some_and(|content| self.0.contains(&content))
     }
@@ -47,7 +40,7 @@ fn content_of(file: &Path) -> Option<[u8; 16]> {
 
 impl Dwarf<'_> {
     /// The sources of that base name, each once.
-    fn sources_called(&self, base: &[u8]) -> Vec<Source> {
+    pub(crate) fn sources_called(&self, base: &[u8]) -> Vec<Source> {
         let mut sources: BTreeMap<PathBuf, Option<[u8; 16]>> = BTreeMap::new();
         for (unit, file) in self.files_called(base).iter() {
             let known = sources.entry(file.path.clone()).or_default();
@@ -58,37 +51,5 @@ impl Dwarf<'_> {
             checksum,
         };
         sources.into_iter().map(source).collect()
-    }
-}
-
-impl Module {
-    /// The MD5s of what was compiled as `file`, which is found as [`Module::lookup_line`] finds it.
-    fn compiled_as(&self, file: &Path) -> Vec<[u8; 16]> {
-        self.dwarf(|dwarf| {
-            let named = dwarf.units_with_file(file);
-            let sum = |unit: u32, numbers: &[u32]| {
-                let root = dwarf.root(unit)?;
-                numbers.iter().find_map(|number| root.checksum(*number))
-            };
-            let sums = named
-                .iter()
-                .filter_map(|named| sum(named.unit.index, &named.numbers));
-            sums.collect()
-        })
-    }
-
-    /// The paths of other sources that are called as `file` is and have such contents, at most a few dozens.
-    pub fn copies(&self, file: &Path, contents: &Contents) -> Vec<PathBuf> {
-        let Some(base) = file.file_name().map(OsStrExt::as_bytes) else {
-            return Vec::new();
-        };
-        let called = self.dwarf(|dwarf| match dwarf.may_name(file) {
-            true => dwarf.sources_called(base),
-            false => Vec::new(),
-        });
-        let others = called.iter().filter(|source| *source.path != *file);
-        let copies = others.filter(|source| contents.have(source));
-        let paths = copies.map(|source| source.path.to_path_buf());
-        paths.take(MOST_COPIES).collect()
     }
 }

@@ -4,7 +4,6 @@ use crate::dwarf::functions::Language;
 use crate::dwarf::{Dwarf, Unit};
 use crate::elf::Section;
 use crate::files::ElfFile;
-use crate::{FileAddress, Module};
 use gimli::{UnitType, constants as dw};
 use object::elf;
 use std::path::{Path, PathBuf};
@@ -38,7 +37,7 @@ pub struct DebugSection {
 }
 
 impl<'a> Dwarf<'a> {
-    fn summary_of(&self, unit: &Unit<'a>) -> UnitSummary {
+    pub(crate) fn summary_of(&self, unit: &Unit<'a>) -> UnitSummary {
         let dw = unit.dw();
         let root = dw.entry(dw.header.root_offset()).ok();
         let text = |name| {
@@ -71,7 +70,7 @@ fn is_debug(section: &Section) -> bool {
         || others.contains(&section.name.as_str())
 }
 
-fn sections_of(file: &ElfFile) -> impl Iterator<Item = DebugSection> {
+pub(crate) fn sections_of(file: &ElfFile) -> impl Iterator<Item = DebugSection> {
     let present = |section: &&Section| is_debug(section) && !section.file.is_empty();
     file.elf.sections.iter().filter(present).map(|section| {
         let raw = file.bytes.get(section.file.clone()).unwrap_or(&[]);
@@ -85,57 +84,4 @@ fn sections_of(file: &ElfFile) -> impl Iterator<Item = DebugSection> {
             inflated_size: claimed.filter(|_| compressed).map(u64::from_le_bytes),
         }
     })
-}
-
-impl Module {
-    /// All units, in the order of the file.
-    pub fn units(&self) -> Vec<UnitSummary> {
-        self.dwarf(|dwarf| dwarf.units().map(|unit| dwarf.summary_of(unit)).collect())
-    }
-
-    /// The unit of `main`, or else the first one of a language that is known.
-    pub fn main_unit(&self) -> Option<UnitSummary> {
-        let main = self.symbol_named("main");
-        if let Some(unit) = main.and_then(|main| self.unit_at(main.address)) {
-            return Some(unit);
-        }
-        self.dwarf(|dwarf| {
-            let mut units = dwarf.units();
-            let unit = units.find(|unit| unit.language() != Language::Other)?;
-            Some(dwarf.summary_of(unit))
-        })
-    }
-
-    /// The names of the units in a language, as in [`UnitSummary::name`], in the order of the file. Reads no more of them than that takes.
-    pub fn unit_names(&self, language: Language) -> Vec<PathBuf> {
-        self.dwarf(|dwarf| {
-            let names = dwarf.for_each_unit(|index| dwarf.name_in(index, language));
-            names.into_iter().flatten().collect()
-        })
-    }
-
-    /// The unit that covers `address`.
-    pub fn unit_at(&self, address: FileAddress) -> Option<UnitSummary> {
-        self.dwarf(|dwarf| {
-            let unit = dwarf.units_at(address.0).next()?;
-            Some(dwarf.summary_of(unit))
-        })
-    }
-
-    /// The sections with debug information and symbols, of the file itself and of the one with its debug information.
-    pub fn debug_sections(&self) -> Vec<DebugSection> {
-        self.decoded(|decoded| {
-            let files = decoded.files();
-            let files = [Some(&*files.main), files.debug.as_deref()];
-            files.into_iter().flatten().flat_map(sections_of).collect()
-        })
-    }
-
-    /// The separate file that has the debug information, where there is one.
-    pub fn debug_file(&self) -> Option<PathBuf> {
-        self.decoded(|decoded| {
-            let debug = decoded.files().debug.as_ref()?;
-            Some(debug.elf.path.clone())
-        })
-    }
 }

@@ -2,8 +2,6 @@
 //!
 //! rustc describes a table by a variable `<T as Trait>::{vtable}`; the type of that says by `DW_AT_containing_type` what T is.
 
-use crate::Module;
-use crate::address::FileAddress;
 use crate::dwarf::name_index::{EntryKind, FullWalk, NameIndex, OneUnit};
 use crate::dwarf::types::TypeId;
 use crate::dwarf::{Dwarf, Unit};
@@ -19,7 +17,7 @@ pub(crate) type TraitTables = FxHashMap<u64, TypeId>;
 
 impl<'a> Dwarf<'a> {
     /// `near` is a type of the unit that is looked at first. In a large module without an index nothing else is.
-    fn type_of_table(&self, address: u64, near: TypeId) -> Option<TypeId> {
+    pub(crate) fn type_of_table(&self, address: u64, near: TypeId) -> Option<TypeId> {
         if let Some(tables) = self.trait_tables.get() {
             return tables.get(&address).copied();
         }
@@ -57,13 +55,5 @@ impl<'a> Dwarf<'a> {
         let type_ = self.entry(unit, offset)?;
         let concrete = type_.attr_value(dw::DW_AT_containing_type)?;
         Some((address, self.type_id(unit, concrete)?))
-    }
-}
-
-impl Module {
-    /// The type that a trait object's table was made for, by the table's address. `near` is a type of a unit that may well have
-    /// made the table. In a large module that has no index yet, only tables of that unit are known.
-    pub fn type_of_trait_table(&self, table: FileAddress, near: TypeId) -> Option<TypeId> {
-        self.dwarf(|dwarf| dwarf.type_of_table(table.0, near))
     }
 }

@@ -1,7 +1,6 @@
 //! Types of C, C++ and Rust: DWARF 5 §5. What they are; how they are read from the entries is next door.
 
 use crate::dwarf::functions::{Language, SourcePosition};
-use crate::{Error, FileAddress, Module};
 use std::sync::Arc;
 
 /// Identifies a type in its module.
@@ -198,49 +197,4 @@ pub struct Variant {
     pub member: Member,
     /// Where it is written: of a future, the line that it waits at in this state.
     pub declaration: Option<SourcePosition>,
-}
-
-impl Module {
-    /// The type's one level. Decoded once and kept. A declaration comes back as its definition, where the module has it.
-    ///
-    /// # Errors
-    /// [`Error::Malformed`] where the entry contradicts itself.
-    pub fn type_of(&self, id: TypeId) -> Result<Arc<Type>, Error> {
-        self.dwarf(|dwarf| dwarf.type_of(id))
-    }
-
-    /// The pointers, arrays and qualified types that are made of a type, or of nothing, as `void *`: those of its unit, and of the one
-    /// that covers `beside`.
-    pub fn types_made_of(&self, part: Option<TypeId>, beside: FileAddress) -> Vec<TypeId> {
-        self.dwarf(|dwarf| {
-            let own = part.and_then(|part| dwarf.unit(part.unit));
-            let mut units: Vec<_> = own.into_iter().chain(dwarf.units_at(beside.0)).collect();
-            units.dedup_by_key(|unit| unit.index);
-            let part = part.map(|part| (part.unit, part.offset));
-            let found = units.into_iter().flat_map(|unit| {
-                let made = dwarf.index(unit).made_of(dwarf, unit, part).iter();
-                made.map(|&offset| TypeId {
-                    unit: unit.index,
-                    offset,
-                })
-            });
-            found.collect()
-        })
-    }
-
-    /// Whether a pointer to a function of a Rust type is none: a value of it has no bytes, and stands for one function, which isn't named.
-    pub fn is_function_item(&self, id: TypeId) -> bool {
-        self.dwarf(|dwarf| {
-            let unit = dwarf.unit(id.unit);
-            unit.is_some_and(|unit| dwarf.index(unit).is_function_item(dwarf, unit, id.offset))
-        })
-    }
-
-    /// The type with typedefs and qualifiers removed; `None`: void.
-    ///
-    /// # Errors
-    /// As [`Module::type_of`]; alias chains longer than a limit are malformed.
-    pub fn strip_aliases(&self, id: TypeId) -> Result<Option<Arc<Type>>, Error> {
-        self.dwarf(|dwarf| dwarf.strip_aliases(id))
-    }
 }

@@ -2,13 +2,14 @@
 //!
 //! No unit that is read for this is kept. What is held meanwhile is the index itself and a few units.
 
-use super::keyed::{KeyedWriter, put};
-use super::{RANGE, table, unit_place};
+use super::unit_place;
 use crate::dwarf::Dwarf;
 use crate::dwarf::address_map::AddressMap;
 use crate::dwarf::enclosing::Scopes;
 use crate::dwarf::name_index::UnitNames;
 use crate::dwarf::roots::{NumberedFile, base_of_path};
+use crate::index_file::keyed::{KeyedWriter, put};
+use crate::index_file::{RANGE, UNIT, table};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -229,7 +230,7 @@ impl<'a> Collected<'a> {
 
     /// The tables in their order; `None` where one would be too large.
     fn finish(self, dwarf: &Dwarf<'_>, ranges: Vec<u8>) -> Option<Vec<Vec<u8>>> {
-        let mut units = Vec::with_capacity(self.entries_lengths.len() * super::UNIT);
+        let mut units = Vec::with_capacity(self.entries_lengths.len() * UNIT);
         for (index, length) in self.entries_lengths.into_iter().enumerate() {
             let (header, ..) = dwarf.header(index as u32)?;
             units.extend_from_slice(&unit_place(&header).concat());

@@ -2,11 +2,10 @@
 //! composed, each once for all copies of its function, and what is told is bounded.
 
 use super::{FoundFunction, Queries, at_symbol, parameters_behind};
-use crate::Module;
+use crate::decoded::Decoded;
 use crate::demangle::{demangle, demangle_path};
 use crate::dwarf::entries::Chain;
 use crate::dwarf::name_index::EntryKind;
-use crate::module::Decoded;
 use crate::names::NameExpression;
 use crate::sources::is_others_source;
 use gimli::UnitOffset;
@@ -78,7 +77,7 @@ impl Taken {
 }
 
 impl<'a> Queries<'_, 'a> {
-    fn matching(&self, expression: &NameExpression, whose: Whose) -> Matches {
+    pub(crate) fn matching(&self, expression: &NameExpression, whose: Whose) -> Matches {
         let (mut own, mut libraries) = (Taken::default(), Taken::default());
         let mut known: FxHashMap<(u32, usize), Known> = FxHashMap::default();
         for kind in [EntryKind::Function, EntryKind::InlinedCall] {
@@ -131,7 +130,7 @@ impl<'a> Queries<'_, 'a> {
     }
 }
 
-fn matching_symbols(decoded: &Decoded<'_>, expression: &NameExpression) -> Matches {
+pub(crate) fn matching_symbols(decoded: &Decoded<'_>, expression: &NameExpression) -> Matches {
     let is_code = |address| decoded.files().main.elf.is_code(address);
     let mut taken = Taken::default();
     for symbol in decoded.symbols().functions() {
@@ -152,23 +151,4 @@ fn matching_symbols(decoded: &Decoded<'_>, expression: &NameExpression) -> Match
     let mut matches = taken.into_matches(0);
     matches.functions.dedup_by_key(|function| function.entry);
     matches
-}
-
-impl Module {
-    /// As [`Module::functions_matching`], of the symbol table alone, which is far less to read.
-    pub fn symbols_matching(&self, expression: &NameExpression) -> Matches {
-        self.decoded(|decoded| matching_symbols(decoded, expression))
-    }
-
-    /// The functions whose full names an expression matches: those with debug information, or else those of the symbol table.
-    pub fn functions_matching(&self, expression: &NameExpression, whose: Whose) -> Matches {
-        let mut matches = self.query(|queries| queries.matching(expression, whose));
-        if matches.functions.is_empty() {
-            matches = self.symbols_matching(expression);
-        }
-        Matches {
-            functions: self.with_async_bodies(matches.functions),
-            ..matches
-        }
-    }
 }

@@ -4,7 +4,7 @@ use super::file::{IndexError, IndexFile};
 use std::cmp::Ordering;
 
 /// Four tables of an index file: where each key ends, the keys' bytes, where each key's postings end, the postings.
-pub(super) struct Keyed {
+pub(crate) struct Keyed {
     first_table: usize,
     count: usize,
 }
@@ -83,7 +83,7 @@ impl Keyed {
 
 /// Makes the four tables.
 #[derive(Default)]
-pub(super) struct KeyedWriter {
+pub(crate) struct KeyedWriter {
     tables: [Vec<u8>; Keyed::TABLES],
 }
 
@@ -104,7 +104,7 @@ impl KeyedWriter {
 }
 
 /// Numbers of seven bits a byte, the lowest first, as DWARF's ULEB128.
-pub(super) struct Numbers<'b>(pub &'b [u8]);
+pub(crate) struct Numbers<'b>(pub &'b [u8]);
 
 impl Numbers<'_> {
     pub fn is_empty(&self) -> bool {
@@ -127,7 +127,7 @@ impl Numbers<'_> {
 }
 
 /// Writes a number as [`Numbers`] reads it; `number` has at most 63 bits.
-pub(super) fn put(out: &mut Vec<u8>, mut number: u64) {
+pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;

@@ -1,0 +1,100 @@
+//! What a module tells of its code without debug information: unwind rules, handlers, extents, indirect functions.
+
+use super::Module;
+use crate::Error;
+use crate::FileAddress;
+use crate::cfi::Frames;
+use crate::cfi::UnwindRules;
+use crate::code_around::in_sections;
+use crate::code_around::narrow;
+use crate::dwarf::lsda::ExceptionTable;
+use crate::indirect::Slot;
+use crate::indirect::relocations;
+use crate::linkage_stubs::RELOCATION_SIZE;
+use crate::linkage_stubs::SymbolNames;
+use crate::linkage_stubs::u64_at;
+use crate::symbols::SymbolTable;
+use object::elf;
+use std::ops::Range;
+use std::sync::Arc;
+
+impl Module {
+    /// The rules at `address`; `None` when no entry covers it.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] for a broken entry.
+    pub fn unwind_rules(&self, address: FileAddress) -> Result<Option<Arc<UnwindRules>>, Error> {
+        self.decoded(|decoded| decoded.frames().rules_at(address.0))
+    }
+
+    /// The piece of code around `address` that is known to be one: an instruction begins where it begins, and none goes beyond its end.
+    /// A function, by the unwind table; elsewhere, what is between symbols; in a stripped module perhaps a whole section.
+    /// `None` where no code is.
+    pub fn code_around(&self, address: FileAddress) -> Option<Range<FileAddress>> {
+        let segments = self.segments().iter();
+        let mut segments = segments.filter(|segment| segment.executable);
+        let segment = segments.find(|s| address.0.wrapping_sub(s.address.0) < s.size)?;
+        let end = segment.address.0.saturating_add(segment.size);
+        let sections = in_sections(&self.files().main.elf.sections, address.0);
+        let mut range = sections;
+        narrow(&mut range, address.0, [segment.address.0, end]);
+        self.decoded(|decoded| {
+            let frames: &Frames<'_> = decoded.frames();
+            let covered = frames.code_around(&mut range, address.0);
+            if !covered {
+                let symbols: &SymbolTable<'_> = decoded.symbols();
+                symbols.narrow(&mut range, address.0);
+            }
+        });
+        Some(FileAddress(range.start)..FileAddress(range.end))
+    }
+
+    /// The slots that get what is chosen at `chooser`, by relocations of this module (`R_X86_64_IRELATIVE`).
+    pub fn indirect_slots(&self, chooser: FileAddress) -> Vec<Slot> {
+        let file = &self.files().main;
+        let records = relocations(file).flat_map(|(_, data)| data.chunks_exact(RELOCATION_SIZE));
+        records
+            .filter(|record| {
+                u64_at(record, 8) as u32 == elf::R_X86_64_IRELATIVE.0
+                    && u64_at(record, 16) == chooser.0
+            })
+            .map(|record| self.slot(u64_at(record, 0)))
+            .collect()
+    }
+
+    /// The slots that get the address of the function of this linker's name, wherever it is defined.
+    pub fn slots_of(&self, name: &str) -> Vec<Slot> {
+        let file = &self.files().main;
+        let mut slots = Vec::new();
+        for (section, data) in relocations(file) {
+            let symbols = SymbolNames::of(file, section);
+            for record in data.chunks_exact(RELOCATION_SIZE) {
+                let info = u64_at(record, 8);
+                let kind = info as u32;
+                let whole = kind == elf::R_X86_64_JUMP_SLOT.0
+                    || kind == elf::R_X86_64_GLOB_DAT.0
+                    || (kind == elf::R_X86_64_64.0 && u64_at(record, 16) == 0);
+                if whole && symbols.name((info >> 32) as usize) == name.as_bytes() {
+                    slots.push(self.slot(u64_at(record, 0)));
+                }
+            }
+        }
+        slots
+    }
+
+    fn slot(&self, address: u64) -> Slot {
+        let initial = self.bytes_at(FileAddress(address), 8);
+        Slot {
+            address: FileAddress(address),
+            initial: u64_at(initial, 0),
+        }
+    }
+
+    /// The exception table of the function that has `address`; `None` where exceptions just pass through it.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] for a broken table.
+    pub fn exception_table(&self, address: FileAddress) -> Result<Option<ExceptionTable>, Error> {
+        self.decoded(|decoded| decoded.exception_table(address.0))
+    }
+}

@@ -1,0 +1,136 @@
+//! What debug information a module has, where that comes from, and its index.
+
+use super::Module;
+use crate::FileAddress;
+use crate::companions::Search;
+use crate::dwarf::functions::Language;
+use crate::dwarf::summary::DebugSection;
+use crate::dwarf::summary::UnitSummary;
+use crate::dwarf::summary::sections_of;
+use crate::index_file::cache::IndexCache;
+use crate::indexing::IndexState;
+use crate::indexing::is_large;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+impl Module {
+    /// All units, in the order of the file.
+    pub fn units(&self) -> Vec<UnitSummary> {
+        self.dwarf(|dwarf| dwarf.units().map(|unit| dwarf.summary_of(unit)).collect())
+    }
+
+    /// The unit of `main`, or else the first one of a language that is known.
+    pub fn main_unit(&self) -> Option<UnitSummary> {
+        let main = self.symbol_named("main");
+        if let Some(unit) = main.and_then(|main| self.unit_at(main.address)) {
+            return Some(unit);
+        }
+        self.dwarf(|dwarf| {
+            let mut units = dwarf.units();
+            let unit = units.find(|unit| unit.language() != Language::Other)?;
+            Some(dwarf.summary_of(unit))
+        })
+    }
+
+    /// The names of the units in a language, as in [`UnitSummary::name`], in the order of the file. Reads no more of them than that takes.
+    pub fn unit_names(&self, language: Language) -> Vec<PathBuf> {
+        self.dwarf(|dwarf| {
+            let names = dwarf.for_each_unit(|index| dwarf.name_in(index, language));
+            names.into_iter().flatten().collect()
+        })
+    }
+
+    /// The unit that covers `address`.
+    pub fn unit_at(&self, address: FileAddress) -> Option<UnitSummary> {
+        self.dwarf(|dwarf| {
+            let unit = dwarf.units_at(address.0).next()?;
+            Some(dwarf.summary_of(unit))
+        })
+    }
+
+    /// The sections with debug information and symbols, of the file itself and of the one with its debug information.
+    pub fn debug_sections(&self) -> Vec<DebugSection> {
+        self.decoded(|decoded| {
+            let files = decoded.files();
+            let files = [Some(&*files.main), files.debug.as_deref()];
+            files.into_iter().flatten().flat_map(sections_of).collect()
+        })
+    }
+
+    /// The separate file that has the debug information, where there is one.
+    pub fn debug_file(&self) -> Option<PathBuf> {
+        self.decoded(|decoded| {
+            let debug = decoded.files().debug.as_ref()?;
+            Some(debug.elf.path.clone())
+        })
+    }
+
+    /// The places looked at so far for files that belong to this module, in order. Separate debug files are looked for
+    /// when the module is opened, the files of split units when a unit's entries are first needed.
+    pub fn searches(&self) -> Vec<Search> {
+        self.decoded(|decoded| decoded.files().searches())
+    }
+
+    /// As [`Module::searches`], after looking for the files of all split units.
+    pub fn search_everything(&self) -> Vec<Search> {
+        self.dwarf(|dwarf| {
+            for unit in dwarf.units() {
+                unit.part();
+            }
+        });
+        self.searches()
+    }
+
+    /// Keeps this module's index in a cache from now on, and takes it from there if it is there. Reads the headers of
+    /// the debug information's units where there is enough of it, or nothing.
+    pub fn use_index_cache(&self, cache: &Arc<IndexCache>) -> IndexState {
+        self.decoded(|decoded| {
+            let files = decoded.files();
+            let _ = files.index_cache.set(cache.clone());
+            if !is_large(files) {
+                return IndexState::Unneeded;
+            }
+            let dwarf = decoded.dwarf();
+            dwarf.load_index();
+            dwarf.index_state()
+        })
+    }
+
+    /// Takes the index from the cache given to [`Module::use_index_cache`], however little it is of.
+    pub fn load_index(&self) -> IndexState {
+        self.dwarf(|dwarf| {
+            dwarf.load_index();
+            dwarf.index_state()
+        })
+    }
+
+    /// Uses an index that somebody else has kept, as [`Module::index_bytes`] gave it. What is no index of this module, or
+    /// contradicts itself, is not used, with a warning.
+    pub fn use_index(&self, bytes: Vec<u8>) -> IndexState {
+        self.dwarf(|dwarf| {
+            dwarf.take_index(bytes);
+            dwarf.index_state()
+        })
+    }
+
+    /// The index as it would be in a file; `None` where there is none.
+    pub fn index_bytes(&self) -> Option<Vec<u8>> {
+        self.dwarf(|dwarf| dwarf.ask_index_if_there(|index| Ok(index.bytes().to_vec())))
+    }
+
+    /// Whether it has an index.
+    pub fn index_state(&self) -> IndexState {
+        self.decoded(|decoded| match decoded.dwarf_if_read() {
+            Some(dwarf) => dwarf.index_state(),
+            None if is_large(decoded.files()) => IndexState::Missing,
+            None => IndexState::Unneeded,
+        })
+    }
+
+    /// Makes the index, however little there is to index, on as many threads as the machine has processors, and keeps
+    /// it in the cache given to [`Module::use_index_cache`], if any. `progress` is told how many bytes of entries are done,
+    /// and of how many; when it returns false, the work ends. Waits where another thread makes it already.
+    pub fn make_index(&self, progress: &mut dyn FnMut(u64, u64) -> bool) -> IndexState {
+        self.dwarf(|dwarf| dwarf.make_index(progress))
+    }
+}

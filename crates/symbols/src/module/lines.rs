@@ -1,0 +1,160 @@
+//! What a module tells of lines and sources.
+
+use super::Module;
+use crate::FileAddress;
+use crate::dwarf::breakpoint_locations::BreakpointLocation;
+use crate::dwarf::line_lookup::may_name;
+use crate::dwarf::lines::LineLocation;
+use crate::dwarf::lines::LineLookup;
+use crate::dwarf::lines::LineRow;
+use crate::dwarf::source_copies::{Contents, MOST_COPIES};
+use crate::sources::Source;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::ops::RangeInclusive;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+impl Module {
+    /// The row that covers `address`.
+    pub fn row_at(&self, address: FileAddress) -> Option<LineRow> {
+        self.dwarf(|dwarf| dwarf.row_at(address.0))
+    }
+
+    /// The row that covers `address`, where that has a line. Where it has line 0, its addresses with the line of the row before it in
+    /// the same function and inlined call, as no statement. LLVM gives reloads of registers no line where a block begins, and that may be
+    /// a return address. What is before in memory is what has run last only where a thread has returned from a call, or runs straight on:
+    /// steps don't ask this of code that they jump to.
+    pub fn row_with_line(&self, address: FileAddress) -> Option<LineRow> {
+        self.dwarf(|dwarf| dwarf.row_with_line(address.0))
+    }
+
+    /// The rows that intersect `range`, by address. A row with an empty range shares its address with the next.
+    pub fn rows_in(&self, range: Range<FileAddress>) -> Vec<LineRow> {
+        self.dwarf(|dwarf| dwarf.rows_in(range.start.0..range.end.0))
+    }
+
+    /// The source files the line tables name (headers only), each once, sorted.
+    pub fn source_files(&self) -> Vec<Arc<Path>> {
+        self.dwarf(|dwarf| {
+            let mut files: Vec<Arc<Path>> = dwarf
+                .units()
+                .flat_map(|unit| dwarf.unit_files(unit).iter().cloned())
+                .collect();
+            files.sort();
+            files.dedup();
+            files
+        })
+    }
+
+    /// Every place where `line` (1-based) of `file` starts. `file` is matched whole first, then, where nothing
+    /// matches, by its longest common path suffix (at least the base name when `file` is relative, and the folder, too, when absolute).
+    /// Decodes only the units whose line-program header names the file.
+    pub fn lookup_line(&self, file: &Path, line: u32) -> LineLookup {
+        self.decoded(|decoded| {
+            if !may_name(decoded.files(), file) {
+                return LineLookup::NoFile {
+                    similar: Vec::new(),
+                };
+            }
+            decoded.dwarf().lookup_line(file, line)
+        })
+    }
+
+    /// The source files whose names differ from that of `file` in their extension or in case only, at most a few. Not looked for in
+    /// large modules, of which all headers would have to be read.
+    pub fn files_nearly_called(&self, file: &Path) -> Vec<PathBuf> {
+        self.dwarf(|dwarf| dwarf.files_nearly_called(file))
+    }
+
+    /// Every place where `line` of `file` goes on at `column` (1-based), or at the nearest before it that anything begins at. Empty where
+    /// that is how the line begins: [`Module::lookup_line`] knows that better.
+    pub fn lookup_column(&self, file: &Path, line: u32, column: u32) -> Vec<LineLocation> {
+        self.dwarf(|dwarf| dwarf.lookup_column(file, line, column))
+    }
+
+    /// Every position in `lines` (1-based) of `file` that has code, by line and column. `file` is found as by
+    /// [`Module::lookup_line`]; one that isn't in this module has none.
+    pub fn breakpoint_locations(
+        &self,
+        file: &Path,
+        lines: RangeInclusive<u32>,
+    ) -> Vec<BreakpointLocation> {
+        self.dwarf(|dwarf| dwarf.breakpoint_locations(file, &lines))
+    }
+
+    /// Where a function that starts at `entry` has set up its frame and has its arguments in place: `prologue_end`, or the second
+    /// line row, or `entry`.
+    pub fn after_prologue(&self, entry: FileAddress) -> FileAddress {
+        self.dwarf(|dwarf| FileAddress(dwarf.after_prologue(entry.0)))
+    }
+
+    /// The MD5s of what was compiled as `file`, which is found as [`Module::lookup_line`] finds it.
+    pub(crate) fn compiled_as(&self, file: &Path) -> Vec<[u8; 16]> {
+        self.dwarf(|dwarf| {
+            let named = dwarf.units_with_file(file);
+            let sum = |unit: u32, numbers: &[u32]| {
+                let root = dwarf.root(unit)?;
+                numbers.iter().find_map(|number| root.checksum(*number))
+            };
+            let sums = named
+                .iter()
+                .filter_map(|named| sum(named.unit.index, &named.numbers));
+            sums.collect()
+        })
+    }
+
+    /// The paths of other sources that are called as `file` is and have such contents, at most a few dozens.
+    pub fn copies(&self, file: &Path, contents: &Contents) -> Vec<PathBuf> {
+        let Some(base) = file.file_name().map(OsStrExt::as_bytes) else {
+            return Vec::new();
+        };
+        let called = self.dwarf(|dwarf| match dwarf.may_name(file) {
+            true => dwarf.sources_called(base),
+            false => Vec::new(),
+        });
+        let others = called.iter().filter(|source| *source.path != *file);
+        let copies = others.filter(|source| contents.have(source));
+        let paths = copies.map(|source| source.path.to_path_buf());
+        paths.take(MOST_COPIES).collect()
+    }
+
+    /// The source files that the line tables name (their headers only are read), each path once, sorted, with its
+    /// checksum where a unit has one.
+    pub fn sources(&self) -> Vec<Source> {
+        self.dwarf(|dwarf| {
+            let mut sources: BTreeMap<Arc<Path>, Option<[u8; 16]>> = BTreeMap::new();
+            for unit in dwarf.units() {
+                let Some(program) = &unit.own.dw.line_program else {
+                    continue;
+                };
+                let header = program.header();
+                let first = if header.version() >= 5 { 0 } else { 1 };
+                let paths = dwarf.unit_files(unit);
+                for number in 0..header.file_names().len() {
+                    let Some(path) = paths.get(number + first) else {
+                        continue;
+                    };
+                    let name = path.file_name().map(std::ffi::OsStr::as_encoded_bytes);
+                    // `<built-in>`, `<artificial>`: no files.
+                    if name.is_none_or(|name| name.starts_with(b"<") && name.ends_with(b">")) {
+                        continue;
+                    }
+                    let known = sources.entry(path.clone()).or_default();
+                    *known = known.or_else(|| unit.own.checksum((number + first) as u32));
+                }
+            }
+            let source = |(path, checksum)| Source { path, checksum };
+            sources.into_iter().map(source).collect()
+        })
+    }
+}
+
+impl Contents {
+    /// Adds what a module says was compiled as `file`.
+    pub fn add_compiled(&mut self, module: &Module, file: &Path) {
+        self.0.extend(module.compiled_as(file));
+    }
+}

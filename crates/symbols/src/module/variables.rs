@@ -1,0 +1,119 @@
+//! What a module tells of variables: which there are, and where.
+
+use super::Module;
+use crate::FileAddress;
+use crate::dwarf::array_lengths::Frame;
+use crate::dwarf::location::LocationContext;
+use crate::dwarf::location::Piece;
+use crate::dwarf::location::Pointee;
+use crate::dwarf::location::Unavailable;
+use crate::dwarf::plain_place::PlainPlace;
+use crate::dwarf::scopes::Variable;
+use crate::dwarf::types::StaticMember;
+use gimli::AttributeValue;
+use gimli::UnitOffset;
+use gimli::constants as dw;
+
+impl Module {
+    /// Parameters and locals visible at `address`, outer blocks first, in declaration order: of the function itself
+    /// (`inline_depth` 0), or of the n-th inlined call from outside that covers the address (`inline_depth` n).
+    /// Locals declared after the row's line (for outer frames: the call's) in the same block are left out, and those of a Rust pattern
+    /// while what it is matched with is being computed.
+    pub fn variables_at(&self, address: FileAddress, inline_depth: usize) -> Vec<Variable> {
+        self.dwarf(|dwarf| dwarf.variables_at(address.0, inline_depth))
+    }
+
+    /// The statics and globals of the unit that covers `address`.
+    pub fn statics_at(&self, address: FileAddress) -> Vec<Variable> {
+        self.dwarf(|dwarf| {
+            dwarf
+                .units_at(address.0)
+                .flat_map(|unit| dwarf.statics_of(unit))
+                .collect()
+        })
+    }
+
+    /// Where the value of a static member is; `None`: this module has no definition of it.
+    pub fn static_member(&self, member: &StaticMember) -> Option<Variable> {
+        self.dwarf(|dwarf| dwarf.static_member(member))
+    }
+
+    /// A static member's name with its class and namespaces.
+    pub fn static_member_name(&self, member: &StaticMember) -> Option<String> {
+        self.dwarf(|dwarf| {
+            let unit = dwarf.unit(member.entry.unit)?;
+            dwarf.qualified_name(&dwarf.chain(unit, UnitOffset(member.entry.offset)))
+        })
+    }
+
+    /// The statics named `name` or ending in `::name`, in any unit.
+    pub fn statics_named(&self, name: &str) -> Vec<Variable> {
+        self.dwarf(|dwarf| dwarf.statics_named(name))
+    }
+
+    /// The pieces of `variable` at `address`.
+    ///
+    /// # Errors
+    /// Why there's nothing at all.
+    pub fn locate(
+        &self,
+        variable: &Variable,
+        address: FileAddress,
+        context: &dyn LocationContext,
+    ) -> Result<Vec<Piece>, Unavailable> {
+        if variable.dropped {
+            return Err(Unavailable::Dropped);
+        }
+        let entry = Pointee::new(variable.unit, variable.offset, variable.function);
+        self.dwarf(|dwarf| {
+            let size = variable.type_id.and_then(|id| dwarf.type_size(id));
+            dwarf.locate(entry, size, address.0, context)
+        })
+    }
+
+    /// Whether where `variable` is depends on the address: it has a location list, as variables of optimised code have.
+    pub fn has_several_homes(&self, variable: &Variable) -> bool {
+        self.dwarf(|dwarf| {
+            let Some(unit) = dwarf.unit(variable.unit) else {
+                return false;
+            };
+            let chain = dwarf.chain(unit, UnitOffset(variable.offset));
+            let location = chain.attribute(dw::DW_AT_location);
+            location.is_some_and(|(_, value)| !matches!(value, AttributeValue::Exprloc(_)))
+        })
+    }
+
+    /// The pieces of what a [`Place::ImplicitPointer`] points to, or into, in the frame and at the address that it was found in.
+    ///
+    /// # Errors
+    /// Why there's nothing at all.
+    pub fn locate_pointee(
+        &self,
+        pointee: &Pointee,
+        address: FileAddress,
+        context: &dyn LocationContext,
+    ) -> Result<Vec<Piece>, Unavailable> {
+        self.dwarf(|dwarf| dwarf.locate(*pointee, None, address.0, context))
+    }
+
+    /// Where `variable` is whenever a frame is at `address`; `None`: it takes [`Module::locate`] to tell.
+    pub fn plain_place(&self, variable: &Variable, address: FileAddress) -> Option<PlainPlace> {
+        self.dwarf(|dwarf| dwarf.plain_place(variable, address.0))
+    }
+
+    /// How many elements each dimension of an array variable has in this frame, from the outermost; empty for what is no
+    /// array, `None` for a dimension whose length can't be had. Only needed where the type itself doesn't tell.
+    pub fn array_lengths(
+        &self,
+        variable: &Variable,
+        address: FileAddress,
+        context: &dyn LocationContext,
+    ) -> Vec<Option<u64>> {
+        let frame = Frame {
+            variable,
+            address: address.0,
+            context,
+        };
+        self.dwarf(|dwarf| dwarf.array_lengths(&frame))
+    }
+}
