@@ -60,7 +60,7 @@ use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::exceptions::Exception;
 use dapple_inspect::frame::StackCache;
 use dapple_inspect::modules::Modules;
-use dapple_inspect::values::NamedValue;
+use dapple_inspect::values::{NamedValue, known::Known};
 use dapple_symbols::functions::SourcePosition;
 use dapple_target::exit_status::ExitStatus;
 use dapple_target::launch::LaunchOptions;
@@ -124,6 +124,7 @@ pub(crate) struct Owner {
     threads: FxHashMap<ThreadId, Control>,
     memory: PatchedMemory,
     modules: Modules,
+    known: Known,
     last_module: u64,
     told: crate::warnings::Told,
     loader: link_maps::Loader,
@@ -300,6 +301,7 @@ impl Owner {
             threads: FxHashMap::default(),
             memory: PatchedMemory::new(parts.memory, parts.guardian),
             modules: Modules::default(),
+            known: Known::default(),
             last_module: 0,
             told: crate::warnings::Told::default(),
             loader: link_maps::Loader::default(),

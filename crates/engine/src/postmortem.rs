@@ -21,6 +21,7 @@ use dapple_inspect::inspect::{Inspect, Stacks};
 use dapple_inspect::live::Live;
 use dapple_inspect::modules::{LoadedModule, Modules, VDSO};
 use dapple_inspect::values::NamedValue;
+use dapple_inspect::values::known::Known;
 use dapple_symbols::Module;
 pub use dapple_symbols::indexing::IndexCache;
 use dapple_symbols::indexing::IndexState;
@@ -59,6 +60,7 @@ const PAGE: usize = 4096;
 pub(crate) struct PostMortem {
     core: CoreFile,
     modules: Modules,
+    known: Known,
     stacks: FxHashMap<ThreadId, StackCache>,
     /// What it has ended by.
     exception: Option<Arc<Exception>>,
@@ -111,6 +113,7 @@ impl PostMortem {
         let mut remains = PostMortem {
             core,
             modules: Modules::default(),
+            known: Known::default(),
             stacks: FxHashMap::default(),
             exception: None,
             stop: Stop {
@@ -378,7 +381,7 @@ impl PostMortem {
                 self.tell(Event::DebugInfoWarnings(warnings));
             }
         }
-        let problems = self.modules.presentation().take_problems();
+        let problems = self.known.presentation().take_problems();
         if !problems.is_empty() {
             self.tell(Event::PresentationWarnings(problems));
         }
@@ -423,6 +426,10 @@ impl Inspect for PostMortem {
 
     fn modules(&self) -> &Modules {
         &self.modules
+    }
+
+    fn known(&self) -> &Known {
+        &self.known
     }
 
     fn stacks(&mut self) -> Stacks<'_> {

@@ -8,6 +8,7 @@ use dapple_engine::eval::Parsed;
 use dapple_engine::eval::quick::Quick;
 use dapple_engine::frame::Frame;
 use dapple_engine::modules::Modules;
+use dapple_engine::values::known::Known;
 use dapple_engine::values::{Number, Reader};
 use dapple_engine::{Address, Session};
 
@@ -102,7 +103,8 @@ fn check(fixture: &Fixture, stop: &str, more: &[&str]) -> Tally {
     let mut modules = Modules::default();
     modules.push(frame.physical.module.clone().expect("a module"));
     let memory = Live(session);
-    let reader = Reader::new(&memory, &modules);
+    let known = Known::default();
+    let reader = Reader::new(&memory, &modules, &known);
     let mut tally = Tally::default();
     let atoms = atoms(session, &frame);
     assert!(atoms.len() > 2, "{atoms:?}");

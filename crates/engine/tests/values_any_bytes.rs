@@ -5,6 +5,7 @@ use crate::support::spent::{Longest, timed};
 use dapple_engine::Address;
 use dapple_engine::Memory;
 use dapple_engine::modules::{LoadedModule, Modules};
+use dapple_engine::values::known::Known;
 use dapple_engine::values::{Contents, NamedValue, Reader, Rendered, Value};
 use dapple_symbols::Module;
 use dapple_symbols::functions::Language;
@@ -192,7 +193,8 @@ fn any_bytes_in_place_of_a_rust_value_are_answered_with_little_read() {
         reads: Cell::new(0),
         bytes: Cell::new(0),
     };
-    let fields = Reader::new(&nothing, &modules).children(&value(all), None, 0..200);
+    let fields =
+        Reader::new(&nothing, &modules, &Known::default()).children(&value(all), None, 0..200);
     assert!(fields.len() > 50, "{} fields", fields.len());
     let mut numbers = Numbers(0x005e_ed0f_da99_1e01);
     let (mut most_reads, mut most_bytes) = ((0, String::new()), (0, String::new()));
@@ -210,7 +212,8 @@ fn any_bytes_in_place_of_a_rust_value_are_answered_with_little_read() {
                 reads: Cell::new(0),
                 bytes: Cell::new(0),
             };
-            let reader = Reader::new(&memory, &modules);
+            let known = Known::default();
+            let reader = Reader::new(&memory, &modules, &known);
             let what = format!("{} {pattern}", field.name);
             let value = value(type_id);
             let (text, taken) = timed(|| {

@@ -17,6 +17,7 @@ use crate::inspect::threads::ThreadInfo;
 use crate::live::Live;
 use crate::modules::{ModuleDetails, ModuleInfo, Modules};
 use crate::pages::Pages;
+use crate::values::known::Known;
 use crate::values::{Contents, Format, NamedValue, Reader, Rendered, Value, VariableKind};
 use crate::{Address, Error, ThreadId, eval};
 use dapple_arch::Memory;
@@ -59,6 +60,8 @@ pub trait Inspect {
     fn memory(&self) -> &dyn Memory;
     /// What is loaded.
     fn modules(&self) -> &Modules;
+    /// What is kept of values from one look to the next.
+    fn known(&self) -> &Known;
     /// The stacks.
     fn stacks(&mut self) -> Stacks<'_>;
     /// A stack that nobody has looked at; `None`: the thread is gone.
@@ -86,12 +89,12 @@ pub trait Inspect {
 
     /// Reads values' memory.
     fn reader(&self) -> Reader<'_> {
-        self.modules().presentation().begin();
+        self.known().presentation().begin();
         Reader {
             live: Some(self.live()),
             looks_at_heap: true,
-            has_pointees: self.modules().presentation().has_pointees(),
-            ..Reader::new(self.memory(), self.modules())
+            has_pointees: self.known().presentation().has_pointees(),
+            ..Reader::new(self.memory(), self.modules(), self.known())
         }
     }
 

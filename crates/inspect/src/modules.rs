@@ -1,9 +1,6 @@
 //! The modules mapped into the debuggee.
 
 use crate::Address;
-use crate::heap::Heap;
-use crate::natvis::Presentation;
-use crate::values::halts::Halts;
 use dapple_symbols::functions::Language;
 pub use dapple_symbols::indexing::IndexState;
 pub use dapple_symbols::module::DebugInfo;
@@ -274,9 +271,6 @@ pub struct ModuleDetails {
 pub struct Modules {
     loaded: Vec<Arc<LoadedModule>>,
     version: u64,
-    presentation: Arc<Presentation>,
-    heap: Arc<Heap>,
-    halts: Arc<Halts>,
 }
 
 /// Where [`Modules::version`] comes from.
@@ -291,21 +285,6 @@ impl Modules {
     /// All of them, the program first.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<LoadedModule>> {
         self.loaded.iter()
-    }
-
-    /// How the user wants their types shown.
-    pub fn presentation(&self) -> &Presentation {
-        &self.presentation
-    }
-
-    /// What is known of the process's heap.
-    pub(crate) fn heap(&self) -> &Heap {
-        &self.heap
-    }
-
-    /// Where walks through containers have ended.
-    pub(crate) fn halts(&self) -> &Halts {
-        &self.halts
     }
 
     /// Adds a module.

@@ -13,6 +13,7 @@ use dapple_inspect::eval::quick::Quick;
 use dapple_inspect::frame::{Frame, StackCache};
 use dapple_inspect::live::Live;
 use dapple_inspect::modules::Modules;
+use dapple_inspect::values::known::Known;
 use dapple_inspect::values::{NamedValue, Number, Reader};
 use dapple_symbols::functions::Language;
 use rustc_hash::FxHashMap;
@@ -30,6 +31,7 @@ pub(crate) struct Here<'a> {
     /// How many inlined calls at its address it has not begun.
     pub(crate) not_begun: usize,
     pub(crate) modules: &'a Modules,
+    pub(crate) known: &'a Known,
     pub(crate) memory: &'a dyn Memory,
     /// Empty at first.
     pub(crate) frame: OnceCell<Option<Frame>>,
@@ -41,10 +43,10 @@ impl Here<'_> {
     }
 
     pub(crate) fn reader(&self) -> Reader<'_> {
-        self.modules.presentation().begin();
+        self.known.presentation().begin();
         Reader {
             live: Some(self.live),
-            ..Reader::new(self.memory, self.modules)
+            ..Reader::new(self.memory, self.modules, self.known)
         }
     }
 

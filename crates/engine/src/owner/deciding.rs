@@ -96,7 +96,7 @@ impl Owner {
     ) -> (Act, Option<Place>) {
         let (registers, live) = (kernels.to_dwarf(), Stopped(Some(kernels)));
         let vectors = || ptrace::vectors(thread).ok().map(Arc::new);
-        let (modules, memory) = (&self.modules, &self.memory);
+        let (modules, known, memory) = (&self.modules, &self.known, &self.memory);
         let here = |place: &Place| Here {
             thread,
             registers,
@@ -104,6 +104,7 @@ impl Owner {
             live: &live,
             not_begun: place.not_begun,
             modules,
+            known,
             memory,
             frame: OnceCell::new(),
         };

@@ -12,6 +12,7 @@ use dapple_inspect::inspect::{Inspect, Stacks};
 use dapple_inspect::live::Live;
 use dapple_inspect::modules::Modules;
 use dapple_inspect::values::NamedValue;
+use dapple_inspect::values::known::Known;
 use dapple_target::linux::{process, ptrace};
 use dapple_target::memory_map::Mapping;
 use std::sync::Arc;
@@ -48,6 +49,10 @@ impl Inspect for Owner {
 
     fn modules(&self) -> &Modules {
         &self.modules
+    }
+
+    fn known(&self) -> &Known {
+        &self.known
     }
 
     fn stacks(&mut self) -> Stacks<'_> {

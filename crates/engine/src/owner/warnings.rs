@@ -15,7 +15,7 @@ impl Owner {
 
     /// Tells what is wrong with the user's own presentation of types.
     fn tell_presentation(&mut self) {
-        let problems = self.modules.presentation().take_problems();
+        let problems = self.known.presentation().take_problems();
         if !problems.is_empty() {
             self.tell(Event::PresentationWarnings(problems));
         }

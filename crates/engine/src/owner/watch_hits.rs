@@ -181,6 +181,7 @@ impl Owner {
             live: &Stopped(registers),
             not_begun: 0,
             modules: &self.modules,
+            known: &self.known,
             memory: &self.memory,
             frame: OnceCell::new(),
         };

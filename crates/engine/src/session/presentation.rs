@@ -12,7 +12,7 @@ impl Session {
     /// # Errors
     /// [`Error::Ended`].
     pub fn set_presentation(&self, files: Vec<PathBuf>) -> Result<(), Error> {
-        self.look(move |inspect| inspect.modules().presentation().load(&files))
+        self.look(move |inspect| inspect.known().presentation().load(&files))
     }
 
     /// Shows behind a plain pointer's address what it points to, or, as at first, the address alone.
@@ -20,6 +20,6 @@ impl Session {
     /// # Errors
     /// [`Error::Ended`].
     pub fn show_pointees(&self, shown: bool) -> Result<(), Error> {
-        self.look(move |inspect| inspect.modules().presentation().show_pointees(shown))
+        self.look(move |inspect| inspect.known().presentation().show_pointees(shown))
     }
 }

@@ -80,7 +80,7 @@ impl<'a> Evaluator<'a> {
         Evaluator {
             reader: reader.plain(),
             shown: reader.deeper(),
-            presentation: reader.modules.presentation(),
+            presentation: reader.known.presentation(),
             arguments,
             frame: nowhere(&object.module),
             variables: RefCell::default(),

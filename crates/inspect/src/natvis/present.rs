@@ -67,7 +67,7 @@ pub(crate) fn view(
     aggregate: &Aggregate,
     limit: Limit,
 ) -> Option<View> {
-    let presentation = reader.modules.presentation();
+    let presentation = reader.known.presentation();
     if value.raw || reader.is_plain {
         return None;
     }
@@ -95,7 +95,7 @@ fn candidates(
     type_: &Type,
     aggregate: &Aggregate,
 ) -> Arc<[Candidate]> {
-    let presentation = reader.modules.presentation();
+    let presentation = reader.known.presentation();
     let version = reader.modules.version();
     presentation.candidates(version, &value.module, type_.id, |entries| {
         let mut found = Vec::new();
@@ -188,7 +188,7 @@ impl Candidate {
 
     fn view(&self, reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<View> {
         let entry = &self.entry;
-        let presentation = reader.modules.presentation();
+        let presentation = reader.known.presentation();
         let used = (Arc::as_ptr(entry) as usize, value.module.id, value.type_id?);
         if presentation.is_usable(used) == Some(false) {
             return None;
@@ -335,7 +335,7 @@ pub(super) fn synthetic(
 
 /// The pointer that a value stands for by the user's entries.
 pub(crate) fn pointer_in(reader: &Reader<'_>, value: &Value) -> Option<Value> {
-    let presentation = reader.modules.presentation();
+    let presentation = reader.known.presentation();
     if presentation.is_empty() || value.raw || reader.is_plain {
         return None;
     }

@@ -27,7 +27,7 @@ impl Reader<'_> {
         expression: Option<&str>,
         range: Range<u64>,
     ) -> Vec<NamedValue> {
-        self.modules.presentation().begin_value();
+        self.known.presentation().begin_value();
         let end = range.end.min(range.start.saturating_add(MAX_CHILDREN));
         // What has entries has few named children, or none.
         let most = Limit {

@@ -68,7 +68,7 @@ impl Reader<'_> {
     /// The last element up to `position` that a walk is known to have come to, and where it was then.
     pub(super) fn halt_before(&self, walk: Walk, position: u64) -> Option<(u64, State)> {
         let stamp = self.live?.memory_stamp().filter(|_| position >= NEAR)?;
-        let kept = self.modules.halts().kept(stamp);
+        let kept = self.known.halts().kept(stamp);
         let of_walk = kept
             .halts
             .iter()
@@ -83,7 +83,7 @@ impl Reader<'_> {
         let Some(stamp) = stamp.and_then(|live| live.memory_stamp()) else {
             return;
         };
-        let mut kept = self.modules.halts().kept(stamp);
+        let mut kept = self.known.halts().kept(stamp);
         let is_known = |(of, at, _): &(Walk, u64, State)| *of == walk && *at == position;
         if kept.halts.iter().any(is_known) {
             return;
@@ -102,6 +102,7 @@ mod tests {
     use crate::ThreadId;
     use crate::live::Live;
     use crate::modules::Modules;
+    use crate::values::known::Known;
     use dapple_arch::Memory;
     use dapple_arch::registers::user::UserRegisters;
     use std::cell::Cell;
@@ -137,10 +138,10 @@ mod tests {
     #[test]
     fn a_walk_is_gone_on_with_as_long_as_memory_is_as_it_was() {
         let live = Still(Cell::new(1));
-        let modules = Modules::default();
+        let (modules, known) = (Modules::default(), Known::default());
         let reader = Reader {
             live: Some(&live),
-            ..Reader::new(&Nothing, &modules)
+            ..Reader::new(&Nothing, &modules, &known)
         };
         let walk = Walk::Chain(16, 0, 0);
         for position in [1000, 1100] {
@@ -157,10 +158,10 @@ mod tests {
     #[test]
     fn only_some_walks_are_kept() {
         let live = Still(Cell::new(1));
-        let modules = Modules::default();
+        let (modules, known) = (Modules::default(), Known::default());
         let reader = Reader {
             live: Some(&live),
-            ..Reader::new(&Nothing, &modules)
+            ..Reader::new(&Nothing, &modules, &known)
         };
         for list in 1..=MOST as u64 + 1 {
             reader.keep_halt(Walk::Chain(list, 0, 0), 1000, || at(list));

@@ -11,6 +11,7 @@ use crate::live::Live;
 use crate::modules::{LoadedModule, Modules};
 use crate::natvis::Wanted;
 use crate::unwind::FrameContext;
+use crate::values::known::Known;
 use dapple_arch::Memory;
 use dapple_arch::registers::named::name_of as register_name;
 use dapple_symbols::functions::Language;
@@ -29,6 +30,7 @@ mod extended;
 mod formats;
 pub(crate) mod halts;
 mod implicit;
+pub mod known;
 mod layout;
 mod made;
 mod named;
@@ -196,6 +198,8 @@ pub struct Reader<'a> {
     pub memory: &'a dyn Memory,
     /// Its modules.
     pub modules: &'a Modules,
+    /// What is kept from one look to the next.
+    pub known: &'a Known,
     /// What the thread that is looked at has stopped for, if that was thrown or is a fault: `$exception`.
     pub thrown: Option<&'a Thrown>,
     /// Gives the registers that frames don't keep.
@@ -212,10 +216,11 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Reads from these; no exception is known.
-    pub fn new(memory: &'a dyn Memory, modules: &'a Modules) -> Reader<'a> {
+    pub fn new(memory: &'a dyn Memory, modules: &'a Modules, known: &'a Known) -> Reader<'a> {
         Reader {
             memory,
             modules,
+            known,
             thrown: None,
             live: None,
             nesting: 0,

@@ -24,7 +24,7 @@ impl Reader<'_> {
             modules: self.modules,
             live,
         };
-        self.modules.heap().is_freed(address, around)
+        self.known.heap().is_freed(address, around)
     }
 
     /// Whether a value stands for something that lies elsewhere: a pointer, a reference, an owner.

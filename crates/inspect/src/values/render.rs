@@ -52,7 +52,7 @@ impl Line {
 impl Reader<'_> {
     /// Shows a value. Bounded in time and size whatever the memory holds.
     pub fn render(&self, value: &Value) -> Rendered {
-        self.modules.presentation().begin_value();
+        self.known.presentation().begin_value();
         let view = self.view(value, LONG);
         let mut line = Line {
             text: String::new(),
