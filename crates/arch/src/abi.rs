@@ -1,10 +1,23 @@
 //! What functions agree on with their callers (ABI §3.2).
 
-use crate::registers::RBP;
+use crate::registers::{FP, PC, SP};
 
 /// DWARF numbers of the registers that a function must leave as it found them, besides the stack pointer: rbx, rbp, r12 to r15
 /// (ABI §3.2.1).
-pub const CALLEE_SAVED: [u16; 6] = [3, RBP, 12, 13, 14, 15];
+pub const CALLEE_SAVED: [u16; 6] = [3, FP, 12, 13, 14, 15];
+
+/// DWARF number of the register that a function's first integer argument comes in: rdi (ABI §3.2.3).
+pub const FIRST_ARGUMENT: u16 = 5;
+/// DWARF number of the register that the second comes in: rsi.
+pub const SECOND_ARGUMENT: u16 = 4;
+/// DWARF number of the register that a function's integer result is in: rax.
+pub const RESULT: u16 = 0;
+/// DWARF number of the register with the second half of a result: rdx.
+pub const SECOND_RESULT: u16 = 1;
+
+/// DWARF numbers of the registers in the order in which the kernel leaves them for a signal's handler (`struct sigcontext`,
+/// asm/sigcontext.h).
+pub const SIGNAL_CONTEXT: [u16; 17] = [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, FP, 3, 1, 0, 2, SP, PC];
 
 /// Whether a register, by its DWARF number, is one of [`CALLEE_SAVED`]. Unwinding asks for each register of each frame.
 #[inline]

@@ -18,11 +18,11 @@ pub struct Registers {
 }
 
 /// DWARF number of the stack pointer.
-pub const RSP: u16 = 7;
+pub const SP: u16 = 7;
 /// DWARF number of the frame pointer.
-pub const RBP: u16 = 6;
+pub const FP: u16 = 6;
 /// DWARF number of the return address column: the caller's instruction pointer.
-pub const RIP: u16 = 16;
+pub const PC: u16 = 16;
 /// DWARF number of the base of the `fs` segment: where a thread's own data is found.
 pub const FS_BASE: u16 = 58;
 
@@ -53,11 +53,11 @@ impl Registers {
 
     /// The instruction pointer.
     pub fn pc(&self) -> Option<Address> {
-        self.get(RIP).map(Address)
+        self.get(PC).map(Address)
     }
 
     /// The stack pointer.
     pub fn sp(&self) -> Option<Address> {
-        self.get(RSP).map(Address)
+        self.get(SP).map(Address)
     }
 }

@@ -3,7 +3,6 @@
 pub mod cpp;
 pub mod given_up;
 pub mod handlers;
-mod interpret;
 pub mod panicked;
 pub mod pattern;
 pub mod rust;

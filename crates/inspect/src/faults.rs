@@ -4,6 +4,7 @@
 //! arguments. The kernel doesn't say what was tried; the instruction does.
 
 use crate::exceptions::sanitizer::trapped_check;
+use dapple_arch::instructions::{INSTRUCTION_POINTER, STACK_POINTER, TRAP_BASE};
 use dapple_target::memory_map::Mapping;
 use dapple_target::signal_info::SignalInfo;
 use dapple_target::signals;
@@ -165,7 +166,7 @@ fn child(info: SignalInfo) -> String {
 }
 
 fn instruction(scene: &Scene<'_>) -> Option<Instruction> {
-    let pc = (scene.register)(Register::RIP)?;
+    let pc = (scene.register)(INSTRUCTION_POINTER)?;
     let mut decoder = Decoder::with_ip(64, scene.code, pc, DecoderOptions::NONE);
     let instruction = decoder.decode();
     (!instruction.is_invalid()).then_some(instruction)
@@ -191,7 +192,7 @@ fn operands(scene: &Scene<'_>, instruction: &Instruction) -> Vec<(u64, u64, Acce
 }
 
 fn access(scene: &Scene<'_>, address: u64) -> Access {
-    let pc = (scene.register)(Register::RIP);
+    let pc = (scene.register)(INSTRUCTION_POINTER);
     // An instruction may lie across two pages.
     if pc.is_some_and(|pc| address.wrapping_sub(pc) < 16) && scene.code.len() < 16 {
         return Access::Execute;
@@ -271,7 +272,7 @@ fn just_before<'a>(scene: &'a Scene<'_>, address: u64) -> Option<(u64, &'a Mappi
 
 /// The stack that an access below it was meant for: the thread's own, whose pages end above the address.
 fn overflown_stack<'a>(scene: &'a Scene<'_>, address: u64, access: Access) -> Option<&'a Mapping> {
-    let sp = (scene.register)(Register::RSP)?;
+    let sp = (scene.register)(STACK_POINTER)?;
     let by_stack_pointer = address.abs_diff(sp) <= STACK_NEAR;
     if access == Access::Execute || !by_stack_pointer {
         return None;
@@ -457,7 +458,7 @@ fn illegal(scene: &Scene<'_>) -> String {
 fn check_of_trap(instruction: Instruction) -> Option<String> {
     let is_trap = instruction.code() == Code::Ud1_r32_rm32
         && instruction.op1_kind() == OpKind::Memory
-        && instruction.memory_base() == Register::EAX;
+        && instruction.memory_base() == TRAP_BASE;
     let number = u8::try_from(instruction.memory_displacement64()).ok()?;
     is_trap.then(|| trapped_check(number))?
 }

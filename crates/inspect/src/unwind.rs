@@ -10,7 +10,7 @@ use crate::frame::{PhysicalFrame, Unsaved};
 use crate::modules::{LoadedModule, Modules};
 use dapple_arch::Memory;
 use dapple_arch::abi::is_callee_saved;
-use dapple_arch::registers::{FS_BASE, RIP, RSP, Registers};
+use dapple_arch::registers::{FS_BASE, PC, Registers, SP};
 use dapple_symbols::cfi::{CfaRule, RegisterRule, UnwindRules};
 use dapple_symbols::location::{LocationContext, evaluate_cfi};
 use std::borrow::Cow;
@@ -149,7 +149,7 @@ fn unsaved_by(frame: &PhysicalFrame, rules: &UnwindRules) -> Option<Arc<Unsaved>
     }
     let before = frame.unsaved.as_ref();
     let mut registers = Registers::default();
-    for register in (0..RIP).filter(|&register| register != RSP && !is_callee_saved(register)) {
+    for register in (0..PC).filter(|&register| register != SP && !is_callee_saved(register)) {
         let saved = |(number, rule): &(u16, RegisterRule)| {
             *number == register && *rule != RegisterRule::SameValue
         };
@@ -192,12 +192,12 @@ fn by_rules(
     };
 
     let mut registers = Registers::default();
-    for register in 0..RIP {
+    for register in 0..PC {
         if is_callee_saved(register) {
             registers.set(register, frame.registers.get(register));
         }
     }
-    registers.set(RSP, Some(cfa.0));
+    registers.set(SP, Some(cfa.0));
     registers.set(FS_BASE, frame.registers.get(FS_BASE));
     let mut return_address = None;
     for (register, rule) in &rules.registers {
@@ -205,11 +205,11 @@ fn by_rules(
         if *register == rules.return_address {
             return_address = value;
         }
-        if *register < RIP {
+        if *register < PC {
             registers.set(*register, value);
         }
     }
-    registers.set(RIP, Some(return_address?));
+    registers.set(PC, Some(return_address?));
     Some(registers)
 }
 

@@ -2,7 +2,7 @@
 
 mod support;
 
-use dapple_arch::registers::{RBP, RIP, RSP};
+use dapple_arch::registers::{FP, PC, SP};
 use dapple_symbols::FileAddress;
 use dapple_symbols::cfi::{CfaRule, RegisterRule};
 use support::compile;
@@ -36,20 +36,20 @@ fn a_frame_pointer_prologue_is_followed() {
                 .unwrap()
                 .unwrap()
         };
-        assert_eq!(rules(0).cfa, CfaRule::RegisterOffset(RSP, 8), "{flags:?}");
+        assert_eq!(rules(0).cfa, CfaRule::RegisterOffset(SP, 8), "{flags:?}");
         assert_eq!(rules(0).range, entry..FileAddress(entry.0 + 1), "{flags:?}");
-        assert_eq!(rules(1).cfa, CfaRule::RegisterOffset(RSP, 16), "{flags:?}");
+        assert_eq!(rules(1).cfa, CfaRule::RegisterOffset(SP, 16), "{flags:?}");
         let body = rules(4);
-        assert_eq!(body.cfa, CfaRule::RegisterOffset(RBP, 16), "{flags:?}");
+        assert_eq!(body.cfa, CfaRule::RegisterOffset(FP, 16), "{flags:?}");
         assert!(
-            body.registers.contains(&(RBP, RegisterRule::Offset(-16))),
+            body.registers.contains(&(FP, RegisterRule::Offset(-16))),
             "{flags:?}: {body:?}"
         );
         assert!(
-            body.registers.contains(&(RIP, RegisterRule::Offset(-8))),
+            body.registers.contains(&(PC, RegisterRule::Offset(-8))),
             "{flags:?}: {body:?}"
         );
-        assert_eq!((body.return_address, body.signal_frame), (RIP, false));
+        assert_eq!((body.return_address, body.signal_frame), (PC, false));
         assert!(std::sync::Arc::ptr_eq(&body, &rules(5)), "rules are kept");
     }
 }

@@ -52,7 +52,7 @@ struct Words {
     applies: fn(&Source) -> bool,
 }
 
-const WORDS: [Words; 11] = [
+const WORDS: [Words; 12] = [
     Words {
         rule: Rule {
             name: "unfinished",
@@ -138,6 +138,24 @@ const WORDS: [Words; 11] = [
         words: &["ptrace", "waitpid", "wait4", "dapple_target::linux"],
         view: View::Text,
         applies: |source| source.is_in("crates/inspect/"),
+    },
+    Words {
+        rule: Rule {
+            name: "registers by name",
+            remedy: "say what the register is for, and let `arch` know which one that is",
+        },
+        words: &[
+            "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "rip", "r8", "r9", "r10",
+            "r11", "r12", "r13", "r14", "r15", "eax", "RAX", "RBX", "RCX", "RDX", "RSI", "RDI",
+            "RBP", "RSP", "RIP", "R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15", "EAX",
+        ],
+        view: View::Shipped,
+        applies: |source| {
+            source.is_rust()
+                && !source.is_in("crates/arch/")
+                && (source.is_in("crates/symbols/src/")
+                    || DEBUGGER.iter().any(|room| source.is_in(room)))
+        },
     },
     Words {
         rule: Rule {
@@ -414,6 +432,10 @@ mod tests {
             findings("crates/engine/src/a.rs", "//! Dapple adapts.\n"),
             NOTHING
         );
+        let named = "//! About rax.\nfn a() { b(R8); c.rdi; d(\"rsi\"); }";
+        let expected = ["2: registers by name", "2: registers by name"];
+        assert_eq!(findings("crates/engine/src/a.rs", named), expected);
+        assert_eq!(findings("crates/arch/src/a.rs", named), NOTHING);
         assert_eq!(
             findings("crates/inspect/src/a.rs", "//! For DAP, by ptrace.\n"),
             ["1: engine vocabulary", "1: inspect only looks"]

@@ -24,7 +24,8 @@ impl Source {
         } else {
             (text.to_owned(), String::new())
         };
-        let is_test = path.contains("/tests/") || path.ends_with("/tests.rs");
+        let is_test =
+            path.contains("/tests/") || path.ends_with("/tests.rs") || path.ends_with("_tests.rs");
         let tests_from = if is_test {
             0
         } else {

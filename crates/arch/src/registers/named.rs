@@ -3,7 +3,7 @@
 //! A register is told by DWARF's number (System V ABI for x86-64, figure 3.36). The upper halves of the AVX registers have none there,
 //! so they get some of ours.
 
-use super::{FS_BASE, NAMES, RBP, RIP, RSP};
+use super::{FP, FS_BASE, NAMES, PC, SP};
 use std::ops::Range;
 
 /// The numbers of the low halves of the vector registers.
@@ -97,7 +97,7 @@ impl Named {
     pub fn find(name: &str) -> Option<Named> {
         let general = |(number, skip, bits)| {
             let holds = match (number, bits) {
-                (RIP | RSP | RBP, 64) => Holds::Address,
+                (PC | SP | FP, 64) => Holds::Address,
                 _ => Holds::Signed,
             };
             Named {
@@ -267,9 +267,9 @@ fn general_named(name: &str) -> Option<(u16, u64, u64)> {
         known.find(|(_, known)| *known == name).map(|(n, _)| n)
     };
     let whole = match name {
-        "pc" => Some(RIP),
-        "sp" => Some(RSP),
-        "fp" => Some(RBP),
+        "pc" => Some(PC),
+        "sp" => Some(SP),
+        "fp" => Some(FP),
         _ => by_name(name),
     };
     if let Some(number) = whole {

@@ -76,8 +76,8 @@ impl UserRegisters {
     }
 
     /// Sets `rcx`, which `loop` and `jrcxz` count with.
-    pub fn set_rcx(&mut self, rcx: u64) {
-        self.0[word::RCX] = rcx;
+    pub fn set_count(&mut self, count: u64) {
+        self.0[word::RCX] = count;
     }
 
     /// The flags.

@@ -7,6 +7,7 @@
 use super::Owner;
 use crate::{Address, eval};
 use dapple_arch::Memory;
+use dapple_arch::instructions::{CHANGED_BY_CALLS, GIVEN, INTEGER_ARGUMENTS, STACK_POINTER};
 use dapple_inspect::frame::Frame;
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
@@ -19,17 +20,6 @@ use iced_x86::{
 };
 use rustc_hash::FxHashMap;
 
-/// Those that arguments come in (System V ABI for x86-64, §3.2.3; `rax` counts vector registers, `r10` is the static chain).
-const ARGUMENTS: [Register; 8] = [
-    Register::RDI,
-    Register::RSI,
-    Register::RDX,
-    Register::RCX,
-    Register::R8,
-    Register::R9,
-    Register::RAX,
-    Register::R10,
-];
 /// The longest prologue that is followed, in bytes.
 const LONGEST: u64 = 512;
 /// How many instructions are looked at for what they expect in registers.
@@ -53,10 +43,10 @@ struct Prologue {
 
 impl Prologue {
     fn new() -> Prologue {
-        let arguments = ARGUMENTS.map(|register| (register, Held::Argument(register)));
+        let arguments = GIVEN.map(|register| (register, Held::Argument(register)));
         let mut registers: FxHashMap<_, _> = arguments.into_iter().collect();
         // The return address is below the canonical frame address.
-        registers.insert(Register::RSP, Held::Frame(-8));
+        registers.insert(STACK_POINTER, Held::Frame(-8));
         Prologue {
             registers,
             kept: FxHashMap::default(),
@@ -120,14 +110,14 @@ impl Prologue {
             }
             (Mnemonic::Push, from, _) => {
                 let value = from.and_then(|from| held(self, from));
-                if let Some(Held::Frame(offset)) = self.registers.get(&Register::RSP).copied() {
-                    self.set(Register::RSP, Some(Held::Frame(offset - 8)));
+                if let Some(Held::Frame(offset)) = self.registers.get(&STACK_POINTER).copied() {
+                    self.set(STACK_POINTER, Some(Held::Frame(offset - 8)));
                     if let Some(value) = value {
                         self.kept.insert(offset - 8, (value, 8));
                     }
                 }
             }
-            (Mnemonic::Sub | Mnemonic::Add, Some(Register::RSP), None)
+            (Mnemonic::Sub | Mnemonic::Add, Some(STACK_POINTER), None)
                 if instruction.op1_kind() != OpKind::Memory =>
             {
                 let by = instruction.immediate(1).cast_signed();
@@ -135,8 +125,8 @@ impl Prologue {
                     Mnemonic::Sub => -by,
                     _ => by,
                 };
-                if let Some(Held::Frame(offset)) = self.registers.get(&Register::RSP).copied() {
-                    self.set(Register::RSP, Some(Held::Frame(offset + by)));
+                if let Some(Held::Frame(offset)) = self.registers.get(&STACK_POINTER).copied() {
+                    self.set(STACK_POINTER, Some(Held::Frame(offset + by)));
                 }
             }
             _ => {
@@ -193,7 +183,7 @@ impl Owner {
                 Some(u64::from_le_bytes(bytes))
             }
         };
-        let known = ARGUMENTS.iter().filter_map(|r| Some((*r, value(r)?)));
+        let known = GIVEN.iter().filter_map(|r| Some((*r, value(r)?)));
         known.collect()
     }
 
@@ -238,7 +228,7 @@ impl Owner {
             let cleared = clears(&instruction);
             for used in info.info(&instruction).used_registers() {
                 let register = used.register().full_register();
-                let is_argument = ARGUMENTS.contains(&register) || is_vector_argument(register);
+                let is_argument = GIVEN.contains(&register) || is_vector_argument(register);
                 if !is_argument || written.contains(&register) || cleared {
                     continue;
                 }
@@ -262,7 +252,7 @@ impl Owner {
                 FlowControl::Next | FlowControl::ConditionalBranch => {}
                 FlowControl::Call | FlowControl::IndirectCall if !all_kept => {
                     // What is called may take any of them; which, nothing says here.
-                    return !written.contains(&Register::RDI);
+                    return !written.contains(&INTEGER_ARGUMENTS[0]);
                 }
                 _ => return false,
             }
@@ -270,19 +260,6 @@ impl Owner {
         false
     }
 }
-
-/// Registers whose values are the compiler's for as long as it likes, and that calls may change.
-const PASSING: [(Register, &str); 9] = [
-    (Register::RAX, "rax"),
-    (Register::RCX, "rcx"),
-    (Register::RDX, "rdx"),
-    (Register::RSI, "rsi"),
-    (Register::RDI, "rdi"),
-    (Register::R8, "r8"),
-    (Register::R9, "r9"),
-    (Register::R10, "r10"),
-    (Register::R11, "r11"),
-];
 
 impl Owner {
     /// The registers that code reads before it has put something there: what was before it in its function has left values in them.
@@ -303,7 +280,7 @@ impl Owner {
             let is_next = instruction.flow_control() == FlowControl::Next;
             for one in used.iter().filter(|_| is_next && !clears(&instruction)) {
                 let register = one.register().full_register();
-                let named = PASSING.iter().find(|(it, _)| *it == register);
+                let named = CHANGED_BY_CALLS.iter().find(|(it, _)| *it == register);
                 let reads = !matches!(
                     one.access(),
                     OpAccess::Write | OpAccess::CondWrite | OpAccess::None | OpAccess::NoMemAccess

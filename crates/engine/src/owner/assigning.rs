@@ -4,7 +4,7 @@ use super::Owner;
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::named::{FLAGS, RFLAGS, SETTABLE, name_of as register_name};
-use dapple_arch::registers::{RIP, RSP, extended};
+use dapple_arch::registers::{PC, SP, extended};
 use dapple_inspect::calls::{CallOptions, CallThreads};
 use dapple_inspect::eval::calls::Calls;
 use dapple_inspect::eval::{self, Parsed, Statement};
@@ -272,7 +272,7 @@ impl Owner {
         }
         let before = now.to_dwarf();
         let after = registers.to_dwarf();
-        let moved = before.get(RIP) != after.get(RIP);
+        let moved = before.get(PC) != after.get(PC);
         let is_other = before != after || now.flags() != registers.flags();
         if moved {
             self.require_code(registers.pc())?;
@@ -309,7 +309,7 @@ impl Owner {
                 "register {name} can't be set in this frame: a call further in has not saved it"
             )
         };
-        if level > 0 && matches!(number, RIP | RSP) {
+        if level > 0 && matches!(number, PC | SP) {
             let name = register_name(number);
             return Err(format!(
                 "register {name} can be set in the innermost frame only"

@@ -14,6 +14,7 @@ use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
 use crate::stops::Mode;
 use crate::{Address, Error, ThreadId};
+use dapple_arch::abi::RESULT;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::calls::{Call, CallOptions, CallThreads, Laid, MOST_LEFT, Returned};
 use dapple_inspect::inspect::Inspect;
@@ -377,7 +378,7 @@ impl Owner {
             vectors: ptrace::vectors(thread).ok().map(|all| [all[0], all[1]]),
             x87: ptrace::x87_top(thread).ok(),
         };
-        let rax = general.get(0).unwrap_or(0);
+        let result = general.get(RESULT).unwrap_or(0);
         let own = || {
             let module = self.modules.iter().next().cloned();
             module.ok_or(Error::NoSuchThread(thread))
@@ -408,7 +409,7 @@ impl Owner {
                 results::value(module, *id, language, contents)
             }
             Returned::Pointer(module, target) => {
-                let (address, target) = (rax, *target);
+                let (address, target) = (result, *target);
                 number(Arc::clone(module), Number::Pointer { address, target })
             }
             Returned::Float(size) => {
@@ -420,7 +421,7 @@ impl Owner {
                 number(own()?, Number::Float { value, size: *size })
             }
             Returned::Integer(size, signed) => {
-                number(own()?, Number::integer(rax.into(), *size, *signed))
+                number(own()?, Number::integer(result.into(), *size, *signed))
             }
         })
     }

@@ -9,12 +9,10 @@ use crate::breakpoints::choice::Choice;
 use crate::breakpoints::site::Reason;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
+use dapple_arch::abi::RESULT;
 use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::indirect::Slot;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// DWARF's number of the register with a function's result (System V ABI for x86-64, §3.2.3).
-const RAX: u16 = 0;
 
 /// The choices that are waited for.
 #[derive(Debug, Default)]
@@ -123,7 +121,7 @@ impl Owner {
         };
         let call = self.choosing.under_way.remove(index);
         self.forget_returns_to(at);
-        let Some(target) = registers.to_dwarf().get(RAX).map(Address) else {
+        let Some(target) = registers.to_dwarf().get(RESULT).map(Address) else {
             return;
         };
         let is_code = self

@@ -13,6 +13,7 @@ use crate::breakpoints::site::Reason;
 use crate::event::{ExceptionKind, StopReason};
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
+use dapple_arch::abi::{FIRST_ARGUMENT, SECOND_ARGUMENT};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::eval::Parsed;
 use dapple_inspect::exceptions::cpp::{Object, Space};
@@ -30,10 +31,6 @@ use dapple_inspect::unwind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 use std::sync::Arc;
-
-/// DWARF numbers of a function's first two arguments (System V ABI for x86-64, §3.2.3).
-const RDI: u16 = 5;
-const RSI: u16 = 4;
 
 /// What happens at a place in a runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -211,7 +208,7 @@ impl Owner {
     pub(super) fn panic_text(&self, registers: &UserRegisters) -> String {
         let registers = registers.to_dwarf();
         let argument = |number: u16| registers.get(number).map(Address);
-        let message = match (argument(RDI), argument(RSI)) {
+        let message = match (argument(FIRST_ARGUMENT), argument(SECOND_ARGUMENT)) {
             (Some(data), Some(table)) => rust::message(&self.memory, data, table),
             _ => None,
         };
@@ -265,32 +262,36 @@ impl Owner {
         let (kind, exception) = match hook {
             Hook::Throw => {
                 let object = Object {
-                    at: argument(RDI)?,
-                    type_info: argument(RSI)?,
+                    at: argument(FIRST_ARGUMENT)?,
+                    type_info: argument(SECOND_ARGUMENT)?,
                 };
                 self.thrown(thread, object, ExceptionKind::Throw)?
             }
             Hook::Rethrow => {
-                let object = self.space().of_header(argument(RDI)?)?;
+                let object = self.space().of_header(argument(FIRST_ARGUMENT)?)?;
                 self.thrown(thread, object, ExceptionKind::Rethrow)?
             }
             Hook::RethrowPointer => {
-                let pointer = self.memory.read_u64(argument(RDI)?).ok()?;
+                let pointer = self.memory.read_u64(argument(FIRST_ARGUMENT)?).ok()?;
                 let object = self.space().of_object(Address(pointer))?;
                 self.thrown(thread, object, ExceptionKind::Rethrow)?
             }
             Hook::Catch => {
-                let object = self.space().of_header(argument(RDI)?)?;
+                let object = self.space().of_header(argument(FIRST_ARGUMENT)?)?;
                 self.caught(thread, object)?
             }
             Hook::GivesUp => self.gives_up(thread)?,
             Hook::PanicBegins => {
-                let place = rust::location(&self.memory, argument(RDI)?);
+                let place = rust::location(&self.memory, argument(FIRST_ARGUMENT)?);
                 self.control(thread).panic_place = place;
                 return None;
             }
-            Hook::Panic => self.panicked(thread, argument(RDI)?, argument(RSI)?)?,
-            Hook::SanitizerWrites => self.sanitizer_writes(thread, argument(RDI)?)?,
+            Hook::Panic => self.panicked(
+                thread,
+                argument(FIRST_ARGUMENT)?,
+                argument(SECOND_ARGUMENT)?,
+            )?,
+            Hook::SanitizerWrites => self.sanitizer_writes(thread, argument(FIRST_ARGUMENT)?)?,
             Hook::CheckFailed => {
                 self.exceptions.writing.check_failed();
                 return None;

@@ -10,13 +10,12 @@ use crate::breakpoints::site::Reason;
 use crate::event::StopReason;
 use crate::step;
 use crate::{Address, ThreadId};
+use dapple_arch::abi::SECOND_ARGUMENT;
 use dapple_inspect::frame::FrameId;
 use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::process;
 use dapple_target::memory_map::Mapping;
 
-/// The DWARF number of the register with a function's second argument (System V ABI for x86-64, §3.2.3).
-const RSI: u16 = 4;
 /// How many frames are looked at for one of the user's.
 const MOST_FRAMES: usize = 200;
 
@@ -58,7 +57,7 @@ impl Owner {
         };
         let throws = |at: Option<Address>| at == Some(registers.pc());
         let landing = match self.modules.iter().any(|m| throws(m.landing_hook())) {
-            true => registers.to_dwarf().get(RSI).map(Address),
+            true => registers.to_dwarf().get(SECOND_ARGUMENT).map(Address),
             false => self.jump_target(&registers),
         };
         let Some(address) = landing else { return };

@@ -100,7 +100,7 @@ impl Owner {
         }
         let now = registers.to_dwarf();
         let mut then = now;
-        then.set(dapple_arch::registers::RIP, Some(target.0));
+        then.set(dapple_arch::registers::PC, Some(target.0));
         self.same_stack(now, then).map_err(refused)?;
         let expected = match target == registers.pc() {
             true => Vec::new(),
@@ -193,7 +193,7 @@ impl Owner {
         let body = module.to_process(body);
         let now = physical.registers;
         let mut then = now;
-        then.set(dapple_arch::registers::RIP, Some(body.0));
+        then.set(dapple_arch::registers::PC, Some(body.0));
         if let Err(why) = self.same_stack_at(physical, then) {
             return refuse(why.to_owned());
         }
@@ -347,7 +347,7 @@ impl Owner {
 
 /// What a caller finds again.
 fn kept(registers: Registers) -> Vec<Option<u64>> {
-    let sp = [dapple_arch::registers::RSP, dapple_arch::registers::RIP];
+    let sp = [dapple_arch::registers::SP, dapple_arch::registers::PC];
     CALLEE_SAVED
         .iter()
         .chain(&sp)

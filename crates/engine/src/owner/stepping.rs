@@ -1,7 +1,7 @@
 //! Carries out what [`crate::step`] decides: single steps, and runs to an address with a site of the step's own.
 
 use super::Owner;
-use crate::breakpoints::displaced::{decode, emulate};
+use crate::breakpoints::displaced::decode;
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
 use crate::step::SkipList;
@@ -11,6 +11,8 @@ use crate::step::{self, Action, Context, Landing, Step};
 use crate::stops::{How, Mode};
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
+use dapple_arch::abi::{FIRST_ARGUMENT, SECOND_ARGUMENT};
+use dapple_arch::emulate::emulate;
 use dapple_arch::registers::FS_BASE;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::frame::FrameId;
@@ -20,9 +22,6 @@ use rustc_hash::FxHashMap;
 
 /// How many instructions are emulated without looking whether anything else is to be done.
 const MOST_EMULATED: u32 = 64;
-/// The DWARF numbers of the registers with a function's first and second argument (System V ABI for x86-64, §3.2.3).
-const RDI: u16 = 5;
-const RSI: u16 = 4;
 /// Where a `jmp_buf` has the address to go on at, in bytes; alike in glibc (`sysdeps/x86_64/jmpbuf-offsets.h`) and musl.
 const JUMP_TARGET: i64 = 56;
 /// Where glibc keeps, in the thread's control block, what it hides those addresses with (`PTR_MANGLE`), in bytes.
@@ -443,7 +442,7 @@ impl Owner {
             self.memory.remove(old.to, Reason::Step);
         }
         let next = if throws {
-            let landing = registers.to_dwarf().get(RSI).map(Address);
+            let landing = registers.to_dwarf().get(SECOND_ARGUMENT).map(Address);
             landing.map(|landing| (landing, Landing::Thrown))
         } else if jumps {
             let target = self.jump_target(registers);
@@ -481,7 +480,7 @@ impl Owner {
 
     /// Where `longjmp`, at its first instruction, goes.
     pub(super) fn jump_target(&self, registers: &UserRegisters) -> Option<Address> {
-        let buffer = Address(registers.to_dwarf().get(RDI)?);
+        let buffer = Address(registers.to_dwarf().get(FIRST_ARGUMENT)?);
         let targets = self.jump_values(registers, buffer.offset(JUMP_TARGET))?;
         let is_code = |target: &Address| self.modules.at(*target).is_some();
         targets.into_iter().find(is_code)

@@ -1,12 +1,13 @@
 //! Why a thread has stopped with a signal, and getting past a site.
 
 use super::Owner;
-use crate::breakpoints::displaced::{EmulatedMemory, decode, emulate};
+use crate::breakpoints::displaced::decode;
 use crate::breakpoints::site::{PatchedMemory, Reason, Site};
 use crate::event::StopReason;
 use crate::stops::How;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
+use dapple_arch::emulate::{EmulatedMemory, emulate};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::exceptions::Exception;
 use dapple_target::linux::ptrace;

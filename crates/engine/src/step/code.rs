@@ -2,9 +2,10 @@
 
 use crate::Address;
 use dapple_arch::Memory;
+use dapple_arch::instructions::SCRATCH;
 use dapple_inspect::modules::{LoadedModule, Modules};
 use dapple_symbols::FileAddress;
-use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Register};
+use iced_x86::{Code, Decoder, DecoderOptions, FlowControl};
 
 /// The longest instruction, in bytes (Intel SDM, volume 2, §2.3.11).
 const LONGEST: usize = 15;
@@ -123,7 +124,7 @@ pub fn resolver_exit(module: &LoadedModule, pc: Address, memory: &dyn Memory) ->
     Decoder::with_ip(64, &buffer, pc.0, DecoderOptions::NONE)
         .iter()
         .take_while(|i| !i.is_invalid())
-        .find(|i| i.code() == Code::Jmp_rm64 && i.op0_register() == Register::R11)
+        .find(|i| i.code() == Code::Jmp_rm64 && i.op0_register() == SCRATCH)
         .map(|i| Address(i.ip()))
 }
 

@@ -7,10 +7,10 @@
 //! is at one.
 
 use super::judging::Verdict;
-use super::straight::StackChanges;
 use super::{Action, Context, Phase, Step};
 use crate::Address;
 use crate::step::options::{Pace, StepKind};
+use dapple_arch::stack_changes::StackChanges;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -147,7 +147,7 @@ fn read(step: &Step, pc: Address, sp: Address, cx: &Context<'_>) -> Option<Regio
 impl Walk<'_> {
     /// Reads up to what doesn't go on to the next instruction.
     fn read_block(&mut self, mut at: u64, mut height: u64) -> Option<()> {
-        let mut stack = StackChanges::new();
+        let mut stack = StackChanges::default();
         let mut range = self.range_at(at);
         loop {
             let module = self.cx.modules.at(Address(at))?;

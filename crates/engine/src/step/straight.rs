@@ -6,10 +6,9 @@
 use super::code;
 use crate::Address;
 use dapple_arch::Memory;
+use dapple_arch::stack_changes::StackChanges;
 use dapple_inspect::modules::Modules;
-use iced_x86::{
-    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Register,
-};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 
 /// The longest line that is read at once, in bytes.
 const MOST: usize = 1 << 12;
@@ -40,7 +39,7 @@ pub(super) fn ahead(
     let mut buffer = Vec::new();
     let bytes = code::bytes_at(pc, length, &mut buffer, modules, memory);
     let mut decoder = Decoder::with_ip(64, bytes, pc.0, DecoderOptions::NONE);
-    let mut stack = StackChanges::new();
+    let mut stack = StackChanges::default();
     let mut instruction = Instruction::default();
     let mut end = pc.0;
     let mut at = stack_pointer;
@@ -69,47 +68,6 @@ pub(super) fn ahead(
         stack_pointer: at,
         calls,
     })
-}
-
-/// Tells by how much instructions move the stack pointer.
-pub(super) struct StackChanges(InstructionInfoFactory);
-
-impl StackChanges {
-    pub(super) fn new() -> StackChanges {
-        StackChanges(InstructionInfoFactory::new())
-    }
-
-    /// By how much; `None` where that isn't in the instruction.
-    pub(super) fn of(&mut self, instruction: &Instruction) -> Option<i64> {
-        let change = i64::from(instruction.stack_pointer_increment());
-        let writes = |used: &iced_x86::UsedRegister| {
-            use iced_x86::OpAccess::{CondWrite, ReadCondWrite, ReadWrite, Write};
-            used.register().full_register() == Register::RSP
-                && matches!(used.access(), Write | CondWrite | ReadWrite | ReadCondWrite)
-        };
-        let used = self.0.info(instruction).used_registers();
-        if change == 0 && used.iter().any(writes) {
-            return adjusts(instruction);
-        }
-        let pops_it = instruction.op_count() > 0
-            && instruction.op0_register() == Register::RSP
-            && change != 0;
-        (!pops_it).then_some(change)
-    }
-}
-
-/// `add rsp, N` and `sub rsp, N`.
-fn adjusts(instruction: &Instruction) -> Option<i64> {
-    use iced_x86::Code;
-    let amount = || instruction.immediate(1).cast_signed();
-    if instruction.op0_register() != Register::RSP {
-        return None;
-    }
-    match instruction.code() {
-        Code::Add_rm64_imm8 | Code::Add_rm64_imm32 => Some(amount()),
-        Code::Sub_rm64_imm8 | Code::Sub_rm64_imm32 => Some(amount().wrapping_neg()),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::{Context, Step, code, source};
 use crate::Address;
 use crate::step::options::{Callee, StepTarget};
 use crate::step::options::{Pace, StepKind};
+use dapple_arch::instructions::{GENERAL, INSTRUCTION_POINTER, is_kept_by_callees};
 use dapple_symbols::functions::{InlinedCall, SourcePosition};
 use dapple_symbols::module::demangle_short;
 use dapple_symbols::names::{call_label, short_name};
@@ -25,35 +26,6 @@ const INSTRUCTIONS: usize = 1 << 13;
 const LONGEST: usize = 15;
 /// How many jumps are followed from a call's target to the function that it is for.
 const JUMPS: usize = 4;
-/// The general registers, by their DWARF numbers (System V ABI for x86-64, §3.6.2).
-const GENERAL: [Register; 16] = [
-    Register::RAX,
-    Register::RDX,
-    Register::RCX,
-    Register::RBX,
-    Register::RSI,
-    Register::RDI,
-    Register::RBP,
-    Register::RSP,
-    Register::R8,
-    Register::R9,
-    Register::R10,
-    Register::R11,
-    Register::R12,
-    Register::R13,
-    Register::R14,
-    Register::R15,
-];
-/// Those that a callee leaves alone.
-const KEPT: [Register; 7] = [
-    Register::RBX,
-    Register::RBP,
-    Register::RSP,
-    Register::R12,
-    Register::R13,
-    Register::R14,
-    Register::R15,
-];
 /// What compilers call besides what is written: nobody wants to go there.
 const UNWRITTEN: [&str; 10] = [
     "core::panicking::",
@@ -116,7 +88,7 @@ impl Known {
             instruction.flow_control(),
             FlowControl::Call | FlowControl::IndirectCall
         ) {
-            return self.0.retain(|register, _| KEPT.contains(register));
+            return self.0.retain(|register, _| is_kept_by_callees(*register));
         }
         for used in InstructionInfoFactory::new()
             .info(instruction)
@@ -351,7 +323,7 @@ impl Walk<'_> {
 
     /// What the global offset table has, where an instruction reads that.
     fn in_table(&self, instruction: &Instruction) -> Option<Address> {
-        if instruction.memory_base() != Register::RIP {
+        if instruction.memory_base() != INSTRUCTION_POINTER {
             return None;
         }
         let slot = Address(instruction.ip_rel_memory_address());
@@ -372,7 +344,7 @@ impl Walk<'_> {
             Code::Mov_r64_rm64 if instruction.op1_kind() == OpKind::Memory => {
                 self.in_table(instruction)
             }
-            Code::Lea_r64_m if instruction.memory_base() == Register::RIP => {
+            Code::Lea_r64_m if instruction.memory_base() == INSTRUCTION_POINTER => {
                 Some(Address(instruction.ip_rel_memory_address()))
             }
             _ => None,

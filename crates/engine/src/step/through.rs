@@ -8,6 +8,7 @@
 use super::Context;
 use super::position::Position;
 use crate::Address;
+use dapple_arch::instructions::INSTRUCTION_POINTER;
 use dapple_arch::registers::Registers;
 use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::FileAddress;
@@ -186,7 +187,7 @@ fn indirect(instruction: &Instruction, cx: &Context<'_>) -> Target {
     if instruction.op0_kind() != OpKind::Memory {
         return Target::Unknown;
     }
-    if instruction.memory_base() == Register::RIP {
+    if instruction.memory_base() == INSTRUCTION_POINTER {
         // The global offset table, which is filled already but for functions bound when they are first called.
         let slot = Address(instruction.ip_rel_memory_address());
         return match cx.memory.read_u64(slot) {

@@ -13,7 +13,7 @@ use crate::Address;
 use crate::modules::{LoadedModule, Modules};
 use crate::values::{Number, number_of};
 use dapple_arch::Memory;
-use dapple_arch::registers::{NAMES, RBP, RIP, RSP, Registers};
+use dapple_arch::registers::{FP, NAMES, PC, Registers, SP};
 use dapple_symbols::cfi::CfaRule;
 use dapple_symbols::functions::Language;
 use dapple_symbols::plain_place::PlainPlace;
@@ -293,9 +293,9 @@ impl Maker<'_> {
 
     fn register(&self, name: &str) -> Option<Made> {
         let number = match name {
-            "pc" => RIP,
-            "sp" => RSP,
-            "fp" => RBP,
+            "pc" => PC,
+            "sp" => SP,
+            "fp" => FP,
             name => (0u16..).zip(NAMES).find(|(_, known)| *known == name)?.0,
         };
         Some(Made::Number(Node::Named(number)))
@@ -457,7 +457,7 @@ impl Maker<'_> {
             Made::There(place, type_) => Some(Node::Load(Box::new(place), Shape::of(type_)?)),
             Made::Held(register, type_) => {
                 let shape = Shape::of(type_).filter(|shape| shape.size <= 8)?;
-                (register < RIP).then_some(Node::Register(register, shape))
+                (register < PC).then_some(Node::Register(register, shape))
             }
         }
     }
@@ -552,7 +552,7 @@ impl Machine<'_> {
             Node::Named(register) => {
                 let value = self.registers.get(*register)?;
                 Some(match *register {
-                    RIP | RSP | RBP => Number::Pointer {
+                    PC | SP | FP => Number::Pointer {
                         address: value,
                         target: None,
                     },

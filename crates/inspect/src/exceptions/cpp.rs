@@ -4,7 +4,6 @@
 //! libc++abi share. Nothing of the program is called.
 
 use crate::Address;
-use crate::exceptions::interpret;
 use crate::exceptions::thrown::Thrown;
 use crate::exceptions::{BreakMode, Exception};
 use crate::modules::Modules;
@@ -278,7 +277,7 @@ impl<'a> Space<'a> {
         if is_theirs && text.is_some() {
             return text;
         }
-        let followed = interpret::call(function, base.0, stack, self.memory, &|at| {
+        let followed = dapple_arch::interpret::call(function, base.0, stack, self.memory, &|at| {
             self.gives_text(at)
         });
         followed
@@ -296,7 +295,7 @@ impl<'a> Space<'a> {
     ) -> Option<String> {
         let table = Address(self.word(object)?);
         let function = Address(self.word(table.offset(8 * number))?);
-        let result = interpret::call(function, object.0, stack, self.memory, &|at| {
+        let result = dapple_arch::interpret::call(function, object.0, stack, self.memory, &|at| {
             self.gives_text(at)
         });
         self.text(Address(result?))

@@ -105,7 +105,7 @@ pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exc
     let frames = frames.get(start..)?;
     let GivenUp { index, way, object } = find(frames, space)?;
     let object = object?;
-    let stack = frames.first()?.registers.get(dapple_arch::registers::RSP)?;
+    let stack = frames.first()?.registers.get(dapple_arch::registers::SP)?;
     let why = why(frames.get(index)?, way, Some(object), space);
     let end = format!("{}, {why}{}", way.verb(), way.gone());
     Some(space.exception(object, stack, BreakMode::Unhandled, &end))
@@ -139,7 +139,7 @@ fn object_in(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Object> {
         return Some(object);
     }
     let outermost = frames.last()?;
-    let sp = outermost.registers.get(dapple_arch::registers::RSP)?;
+    let sp = outermost.registers.get(dapple_arch::registers::SP)?;
     let words = (outermost.cfa?.0.saturating_sub(sp) / 8).min(MOST_WORDS);
     (0..words).find_map(|index| {
         let word = space.memory.read_u64(Address(sp.wrapping_add(8 * index)));

@@ -11,7 +11,7 @@ use super::{BreakMode, Exception};
 use crate::Address;
 use crate::frame::PhysicalFrame;
 use dapple_arch::abi::CALLEE_SAVED;
-use dapple_arch::registers::RSP;
+use dapple_arch::registers::SP;
 use std::path::Path;
 
 /// The function that all panics come to, at the end of a part of its mangled name, which was `rust_panic_with_hook` once.
@@ -86,7 +86,7 @@ fn words_of(frame: &PhysicalFrame, space: Space<'_>) -> Vec<Address> {
         .iter()
         .filter_map(|number| frame.registers.get(*number));
     let mut words: Vec<Address> = kept.map(Address).collect();
-    if let (Some(sp), Some(end)) = (frame.registers.get(RSP), frame.cfa) {
+    if let (Some(sp), Some(end)) = (frame.registers.get(SP), frame.cfa) {
         let count = (end.0.saturating_sub(sp) / 8).min(MOST_WORDS);
         let at = |index: u64| Address(sp.wrapping_add(8 * index));
         let read = (0..count).filter_map(|index| space.memory.read_u64(at(index)).ok());

@@ -7,7 +7,8 @@ use crate::Address;
 use crate::frame::PhysicalFrame;
 use crate::modules::Modules;
 use dapple_arch::Memory;
-use dapple_arch::registers::{FS_BASE, RBP, RIP, RSP, Registers};
+use dapple_arch::abi::{CALLEE_SAVED, SIGNAL_CONTEXT};
+use dapple_arch::registers::{FP, FS_BASE, PC, Registers, SP};
 
 /// The largest frame a frame pointer is believed to span, in bytes.
 const MAX_FRAME: u64 = 16 << 20;
@@ -39,7 +40,7 @@ pub(super) fn find(
         let found = pushed.and_then(|words| {
             let (cfa, mut registers) = returned(frame, sp, words, modules, memory)?;
             if words > 0 {
-                registers.set(RBP, memory.read_u64(sp).ok());
+                registers.set(FP, memory.read_u64(sp).ok());
             }
             Some((cfa, registers))
         });
@@ -132,8 +133,8 @@ fn returned(
     }
     let cfa = Address(slot.0.checked_add(8)?);
     let mut registers = kept(frame);
-    registers.set(RSP, Some(cfa.0));
-    registers.set(RIP, Some(target.0));
+    registers.set(SP, Some(cfa.0));
+    registers.set(PC, Some(target.0));
     Some((cfa, registers))
 }
 
@@ -143,7 +144,7 @@ fn by_frame_pointer(
     modules: &Modules,
     memory: &dyn Memory,
 ) -> Option<(Address, Registers)> {
-    let base = frame.registers.get(RBP)?;
+    let base = frame.registers.get(FP)?;
     let plausible = base.is_multiple_of(8) && base >= sp.0 && base - sp.0 <= MAX_FRAME;
     if !plausible {
         return None;
@@ -157,9 +158,9 @@ fn by_frame_pointer(
     // Registers saved by this function are unknown, so nothing but the chain itself is passed on.
     let mut registers = Registers::default();
     registers.set(FS_BASE, frame.registers.get(FS_BASE));
-    registers.set(RBP, Some(saved));
-    registers.set(RSP, Some(cfa.0));
-    registers.set(RIP, Some(target.0));
+    registers.set(FP, Some(saved));
+    registers.set(SP, Some(cfa.0));
+    registers.set(PC, Some(target.0));
     Some((cfa, registers))
 }
 
@@ -206,13 +207,10 @@ pub(super) fn is_sigreturn(pc: Address, memory: &dyn Memory) -> bool {
 /// The interrupted frame's registers, from the `ucontext` the kernel left at the stack pointer
 /// (`struct rt_sigframe` past its return address, `struct sigcontext` 40 bytes into it).
 fn interrupted(frame: &PhysicalFrame, memory: &dyn Memory) -> Option<(Address, Registers)> {
-    const ORDER: [u16; 17] = [
-        8, 9, 10, 11, 12, 13, 14, 15, 5, 4, RBP, 3, 1, 0, 2, RSP, RIP,
-    ];
     let context = frame.registers.sp()?.offset(40);
     let mut registers = Registers::default();
     registers.set(FS_BASE, frame.registers.get(FS_BASE));
-    for (slot, register) in ORDER.into_iter().enumerate() {
+    for (slot, register) in SIGNAL_CONTEXT.into_iter().enumerate() {
         let value = memory.read_u64(context.offset(8 * slot as i64)).ok()?;
         registers.set(register, Some(value));
     }
@@ -222,7 +220,7 @@ fn interrupted(frame: &PhysicalFrame, memory: &dyn Memory) -> Option<(Address, R
 /// The registers a function that has not run far enough to save any passes on.
 fn kept(frame: &PhysicalFrame) -> Registers {
     let mut registers = Registers::default();
-    for register in [3, RBP, 12, 13, 14, 15, FS_BASE] {
+    for register in CALLEE_SAVED.into_iter().chain([FS_BASE]) {
         registers.set(register, frame.registers.get(register));
     }
     registers

@@ -1,7 +1,7 @@
 //! Literal stacks of code that no module describes.
 
 use super::*;
-use dapple_arch::registers::RBP;
+use dapple_arch::registers::FP;
 use std::collections::BTreeMap;
 
 /// Memory as bytes at addresses.
@@ -37,9 +37,9 @@ impl Memory for Literal {
 
 fn registers(pc: u64, sp: u64, bp: u64) -> Registers {
     let mut registers = Registers::default();
-    registers.set(RIP, Some(pc));
-    registers.set(RSP, Some(sp));
-    registers.set(RBP, Some(bp));
+    registers.set(PC, Some(pc));
+    registers.set(SP, Some(sp));
+    registers.set(FP, Some(bp));
     registers.set(3, Some(0xb));
     registers.set(0, Some(0xa));
     registers

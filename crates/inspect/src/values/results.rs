@@ -4,15 +4,13 @@ use super::passing::{self, Class, Part, Passing};
 use super::{Contents, NamedValue, Value};
 use crate::Address;
 use crate::modules::LoadedModule;
+use dapple_arch::abi::{RESULT, SECOND_RESULT};
 use dapple_arch::registers::Registers;
 use dapple_symbols::functions::{Function, Language};
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::TypeId;
 use std::sync::Arc;
 
-/// The DWARF numbers of rax and rdx.
-const RAX: u16 = 0;
-const RDX: u16 = 1;
 /// What compilers call a function that they have changed the interface of.
 const CHANGED: [&str; 3] = [".isra.", ".part.", ".specialized."];
 
@@ -88,7 +86,7 @@ pub fn contents(
             });
             bytes.ok_or_else(|| "the floating-point registers can't be read".to_owned())
         }
-        Ok(Passing::Memory | Passing::Address) => match registers.general.get(RAX) {
+        Ok(Passing::Memory | Passing::Address) => match registers.general.get(RESULT) {
             Some(address) => Ok(Contents::Memory(Address(address))),
             None => Err("its address is lost".to_owned()),
         },
@@ -107,7 +105,7 @@ impl Supply<'_> {
     fn next(&mut self, class: Class) -> Result<[u8; 16], String> {
         let value = match class {
             Class::Integer => {
-                let register = [RAX, RDX].get(self.integers).copied();
+                let register = [RESULT, SECOND_RESULT].get(self.integers).copied();
                 self.integers += 1;
                 let value = register.and_then(|register| self.registers.general.get(register));
                 value.map(u128::from)

@@ -5,7 +5,7 @@ use crate::dwarf::functions::FunctionId;
 use crate::dwarf::location::{Evaluator, Surroundings, Unavailable};
 use crate::dwarf::{Reader, Unit};
 use dapple_arch::abi::is_callee_saved;
-use dapple_arch::registers::{RIP, RSP};
+use dapple_arch::registers::{PC, SP};
 use gimli::{
     AttributeValue, Expression, LittleEndian, Operation, UnitOffset, Value, constants as dw,
 };
@@ -58,7 +58,7 @@ impl<'a> Evaluator<'_, 'a> {
                     .ok_or(Unavailable::RegisterLost(register))
             }
             // The call pushed the return address.
-            RSP => Ok(self.cfa()?.wrapping_sub(8)),
+            SP => Ok(self.cfa()?.wrapping_sub(8)),
             _ => self.call_site_value(around, Passed::In(register)),
         }
     }
@@ -75,7 +75,7 @@ impl<'a> Evaluator<'_, 'a> {
             return Err(Unavailable::OptimizedOut);
         }
         let after_call = caller
-            .register(RIP)
+            .register(PC)
             .ok_or(Unavailable::OptimizedOut)?
             .wrapping_sub(caller.load_bias());
         let dwarf = around.dwarf;

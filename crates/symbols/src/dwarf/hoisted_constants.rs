@@ -8,6 +8,7 @@ use crate::dwarf::blocks::BlockVariable;
 use crate::dwarf::functions::Language;
 use crate::dwarf::lines::{Lines, Row};
 use crate::dwarf::{Dwarf, Unit};
+use dapple_arch::instructions::{FRAME_POINTER, STACK_POINTER};
 use gimli::{AttributeValue, UnitOffset, constants as dw};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use std::ops::Range;
@@ -120,7 +121,7 @@ fn stores_constants(dwarf: &Dwarf<'_>, code: &Range<u64>) -> bool {
             Mnemonic::Mov | Mnemonic::Movss | Mnemonic::Movsd | Mnemonic::Movaps | Mnemonic::Movups
         );
         let is_on_stack = instruction.op0_kind() == OpKind::Memory
-            && matches!(instruction.memory_base(), Register::RSP | Register::RBP)
+            && matches!(instruction.memory_base(), STACK_POINTER | FRAME_POINTER)
             && instruction.memory_index() == Register::None;
         let stored = match instruction.op1_kind() {
             OpKind::Register => constants.contains(&instruction.op1_register().full_register()),

@@ -12,6 +12,7 @@ use crate::dwarf::plain_place::PlainPlace;
 use crate::dwarf::scopes::VariableKind;
 use crate::dwarf::{Dwarf, Unit};
 use crate::indirect::own_code;
+use dapple_arch::instructions::{FRAME_POINTER, STACK_POINTER, general};
 use gimli::{UnitOffset, constants as dw};
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess,
@@ -138,12 +139,8 @@ impl<'a> Dwarf<'a> {
         let PlainPlace::RegisterOffset(register, from) = self.plain_place(&found, start)? else {
             return None;
         };
-        // By their DWARF numbers (System V ABI for x86-64, figure 3.36).
-        let base = match register {
-            6 => Register::RBP,
-            7 => Register::RSP,
-            _ => return None,
-        };
+        let base =
+            general(register).filter(|base| matches!(*base, STACK_POINTER | FRAME_POINTER))?;
         Some(Slot {
             offset: variable.offset,
             base,
@@ -270,7 +267,7 @@ fn jump_table(dwarf: &Dwarf<'_>, table: u64, ranges: &[Range<u64>]) -> Option<Ve
 
 fn stores(instruction: &Instruction, slots: &[Slot], info: &mut InstructionInfoFactory) -> u64 {
     let base = instruction.memory_base();
-    if !matches!(base, Register::RSP | Register::RBP) {
+    if !matches!(base, STACK_POINTER | FRAME_POINTER) {
         return 0;
     }
     let place = instruction.memory_displacement64().cast_signed();

@@ -7,24 +7,13 @@ use crate::dwarf::functions::Language;
 use crate::dwarf::index::FunctionEntry;
 use crate::dwarf::lines::{Lines, Row};
 use crate::dwarf::{Dwarf, Reader, Unit};
+use dapple_arch::instructions::{FRAME_BASES, INTEGER_ARGUMENTS, SCRATCH, STACK_POINTER};
 use gimli::{AttributeValue, UnitOffset, constants as dw};
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 use std::ops::Range;
 
 /// The longest beginning of a function that is read, in bytes.
 const LONGEST: u64 = 4096;
-/// In which integers and pointers are passed (System V ABI for x86-64, §3.2.3).
-const ARGUMENTS: [Register; 6] = [
-    Register::RDI,
-    Register::RSI,
-    Register::RDX,
-    Register::RCX,
-    Register::R8,
-    Register::R9,
-];
-
-/// From which frames are addressed.
-const FRAMES: [Register; 3] = [Register::RSP, Register::RBP, Register::RBX];
 
 impl<'a> Dwarf<'a> {
     /// Where the function's frame is set up. LLVM marks that row. gcc doesn't: without optimisation its second row
@@ -114,12 +103,12 @@ impl<'a> Dwarf<'a> {
     /// argument's register that nothing has stored or changed before.
     fn is_set_up_late(&self, entry: u64, mark: u64, behind: u64) -> bool {
         let code = self.code(&(entry..behind.min(entry.saturating_add(LONGEST))));
-        let mut left = ARGUMENTS.to_vec();
+        let mut left = INTEGER_ARGUMENTS.to_vec();
         for instruction in Decoder::with_ip(64, code, entry, DecoderOptions::NONE) {
             let is_late = instruction.ip() >= mark;
             let touches_pages = instruction.code() == Code::Mov_rm64_r64
-                && instruction.op0_register() == Register::R11
-                && instruction.op1_register() == Register::RSP;
+                && instruction.op0_register() == SCRATCH
+                && instruction.op1_register() == STACK_POINTER;
             if is_late && touches_pages {
                 return true;
             }
@@ -233,7 +222,7 @@ struct Parameter {
 fn stored_register(instruction: &Instruction) -> Option<Register> {
     let is_store = instruction.op0_kind() == OpKind::Memory
         && instruction.op1_kind() == OpKind::Register
-        && FRAMES.contains(&instruction.memory_base());
+        && FRAME_BASES.contains(&instruction.memory_base());
     let stored = is_store.then(|| instruction.op1_register())?;
     stored.is_gpr().then_some(stored)
 }

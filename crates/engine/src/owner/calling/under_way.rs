@@ -6,6 +6,7 @@ use crate::event::{Stop, StopReason};
 use crate::owner::Owner;
 use crate::stops::Mode;
 use crate::{Address, ThreadId, signals, unwind};
+use dapple_arch::abi::FIRST_ARGUMENT;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::calls::{CallOptions, CallThreads};
 use dapple_inspect::exceptions::handlers::{self, Fate};
@@ -27,8 +28,6 @@ const CHILDREN_PATIENCE: Duration = Duration::from_secs(1);
 const MOST_FRAMES: usize = 32;
 /// Where a `jmp_buf` has the stack pointer, in bytes; alike in glibc and musl.
 const JUMP_STACK: i64 = 48;
-/// The DWARF number of the register with a function's first argument (System V ABI for x86-64, §3.2.3).
-const RDI: u16 = 5;
 
 impl Owner {
     /// Whether a thread is left that isn't on its way out with the whole process.
@@ -178,7 +177,7 @@ impl Owner {
         let jumps = |module: &Arc<LoadedModule>| module.jump_hooks().contains(&at);
         if self.modules.iter().any(jumps) {
             let sp = self.call.as_ref()?.sp;
-            let buffer = Address(registers.to_dwarf().get(RDI)?);
+            let buffer = Address(registers.to_dwarf().get(FIRST_ARGUMENT)?);
             let targets = self.jump_values(registers, buffer.offset(JUMP_STACK));
             let here = Address(registers.sp());
             let mut targets = targets.into_iter().flatten();

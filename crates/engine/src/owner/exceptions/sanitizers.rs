@@ -11,6 +11,7 @@ use super::Hook;
 use crate::event::ExceptionKind;
 use crate::{Address, Event, ThreadId};
 use dapple_arch::Memory;
+use dapple_arch::abi::RESULT;
 use dapple_inspect::exceptions::pattern::means_text;
 use dapple_inspect::exceptions::sanitizer::{Report, Writing};
 use dapple_inspect::exceptions::{BreakMode, Exception};
@@ -26,8 +27,6 @@ const LONGEST_PIECE: usize = 1 << 14;
 const MOST_FRAMES: usize = 24;
 /// How much code the function has at most that calls what looks for leaks, in bytes.
 const CALLER: usize = 64;
-/// DWARF's number of the register that has a function's result.
-const RAX: u16 = 0;
 
 /// Where a module's runtime of a sanitizer can be met, if it has one.
 pub(super) fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook, Address)> {
@@ -164,7 +163,7 @@ impl Owner {
         registers.set_pc(Address(back));
         registers.set_sp(sp.wrapping_add(8));
         // No leaks were found, says the one that has a result.
-        registers.set(RAX, 0);
+        registers.set(RESULT, 0);
         self.set_registers(thread, registers);
         if !std::mem::replace(&mut self.exceptions.told_of_leaks, true) {
             self.tell(Event::LeaksNotLookedFor);

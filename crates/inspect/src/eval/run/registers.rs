@@ -5,7 +5,7 @@ use crate::eval::ir::{Expression, Kind};
 use crate::values::{Number, Value};
 use dapple_arch::extended_floats::{from_extended, to_extended};
 use dapple_arch::registers::named::{self, Holds, Named, RFLAGS, STACK, VECTORS};
-use dapple_arch::registers::{FS_BASE, RIP, extended};
+use dapple_arch::registers::{FS_BASE, PC, extended};
 use dapple_target::suggest::nearest;
 
 /// The register called `name`, without `$`.
@@ -112,7 +112,7 @@ impl Runner<'_> {
             let vector = vectors.get(usize::from(number - VECTORS.start));
             return vector.copied().ok_or_else(lost);
         }
-        if number <= RIP || number == FS_BASE {
+        if number <= PC || number == FS_BASE {
             let value = physical.registers.get(number).ok_or_else(lost)?;
             return Ok(value.into());
         }

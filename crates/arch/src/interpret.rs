@@ -3,8 +3,7 @@
 //! An interpreter of the few instructions that such functions are made of. It reads the debuggee's memory and writes
 //! nothing: what the function stores is kept aside. Anything it doesn't know ends it without a result, and so does a long way.
 
-use crate::Address;
-use dapple_arch::Memory;
+use crate::{Address, Memory};
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use rustc_hash::FxHashMap;
 
@@ -14,7 +13,7 @@ const MOST_INSTRUCTIONS: usize = 500;
 const RETURN: u64 = u64::MAX - 0xfff;
 
 /// Whether what is at an address gives the text of a `std::string`, which is all that is known of it.
-pub(crate) type GivesText<'a> = &'a dyn Fn(Address) -> bool;
+pub type GivesText<'a> = &'a dyn Fn(Address) -> bool;
 
 struct Machine<'a> {
     memory: &'a dyn Memory,
@@ -28,7 +27,7 @@ struct Machine<'a> {
 }
 
 /// What a function of one argument returns; `stack` is an address of the thread's stack, whose content doesn't matter.
-pub(crate) fn call(
+pub fn call(
     function: Address,
     argument: u64,
     stack: u64,
