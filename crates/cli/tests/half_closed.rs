@@ -63,11 +63,29 @@ fn wait_for_the_flood(process: i64) -> String {
     adapter
 }
 
-/// Waits until a process has nothing to do.
+/// Waits until a process has nothing to do: all of its threads were asleep at one moment. One look isn't enough for that, since a
+/// thread that was seen asleep may have been woken by one that is looked at later. So no thread may have run between two looks.
 fn wait_for_idle(process: &str) {
-    while !all_are(process, 'S') {
+    let mut before = None;
+    loop {
+        let now = all_are(process, 'S').then(|| switches(process));
+        if now.is_some() && now == before {
+            return;
+        }
+        before = now;
         std::thread::yield_now();
     }
+}
+
+/// How often each thread of a process has given up the processor (proc_pid_status(5)).
+fn switches(process: &str) -> Vec<String> {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task"));
+    let status = |thread: std::fs::DirEntry| {
+        let status = std::fs::read_to_string(thread.path().join("status")).unwrap_or_default();
+        let lines = status.lines().filter(|line| line.contains("ctxt_switches"));
+        lines.collect::<String>()
+    };
+    threads.map_or_else(|_| Vec::new(), |all| all.flatten().map(status).collect())
 }
 
 /// Whether all threads of a process are in a state (proc_pid_stat(5)); so they are when it is gone.
