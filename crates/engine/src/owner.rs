@@ -7,45 +7,45 @@
 //! then may the thread get past it, else it has yet to run into it. `skip` is the same across a signal handler: the
 //! thread will come back to that address with that stack pointer, and must not be counted again.
 
+mod affinity;
 mod arguments;
-mod arming;
-mod asking;
 pub(crate) mod assigning;
 mod attach;
-mod back;
-mod before_calls;
-mod calling;
-mod choosing;
+mod attached;
+mod background;
+mod breakpoint_calls;
+mod breakpoint_hits;
+mod breakpoint_locations;
 pub(crate) mod commands;
+mod core_dump;
 mod debuginfod;
-mod deciding;
-mod deep_returns;
 mod exceptions;
 mod forks;
 mod frame_ends;
-mod gathering;
-mod guarded;
-mod guests;
-mod holding;
 mod indexing;
+mod indirect_functions;
+mod inferior_calls;
+mod inlined_calls;
 mod input;
+mod insertion;
 mod link_maps;
 mod loader;
 pub(crate) mod memory;
 pub(crate) mod moving;
-mod places;
 mod queries;
-mod returned;
-mod signalled;
-mod single;
+mod recursion;
+mod return_values;
+mod signals;
+mod single_thread;
 mod stepping;
-mod temporary;
+mod stop_all;
+mod temporary_breakpoints;
 mod trap;
 mod uncaught;
+mod vfork_children;
 mod warnings;
 mod watch_hits;
 mod watching;
-mod writing_down;
 
 use crate::breakpoints::model::Model;
 use crate::breakpoints::site::{PatchedMemory, Reason};
@@ -64,8 +64,8 @@ use dapple_inspect::values::{NamedValue, known::Known};
 use dapple_symbols::functions::SourcePosition;
 use dapple_target::exit_status::ExitStatus;
 use dapple_target::launch::LaunchOptions;
+use dapple_target::linux::affinity::{Hold, Pace};
 use dapple_target::linux::guardian::Guardian;
-use dapple_target::linux::hold::{Hold, Pace};
 use dapple_target::linux::input::Input;
 use dapple_target::linux::memory::ProcessMemory;
 use dapple_target::linux::output::Output;
@@ -130,9 +130,9 @@ pub(crate) struct Owner {
     loader: link_maps::Loader,
     indexing: Indexing,
     /// For what works beside the session.
-    back: back::Back,
+    back: background::Back,
     /// Dropped first: then nothing that works beside the session begins anything new.
-    _beside: back::Ending,
+    _beside: background::Ending,
     debuginfod: debuginfod::Debuginfod,
     breakpoints: Model,
     signals: SignalTable,
@@ -140,10 +140,10 @@ pub(crate) struct Owner {
     ends_with: Option<i32>,
     watches: watching::Watches,
     exceptions: exceptions::Exceptions,
-    choosing: choosing::Choosing,
+    choosing: indirect_functions::Choosing,
     step: Option<stepping::Stepping>,
     /// A function that is called for the user.
-    call: Option<calling::Calling>,
+    call: Option<inferior_calls::Calling>,
     /// Down to where on a thread's stack calls of this stop have left what their values are in.
     left_on_stack: FxHashMap<ThreadId, u64>,
     /// What calls have given back and is shown still, and the threads that were called on.
@@ -153,7 +153,7 @@ pub(crate) struct Owner {
     /// What steps have looked up.
     places: Places,
     hold: Hold,
-    gathering: gathering::Gathering,
+    gathering: stop_all::Gathering,
     /// Stops to tell of once all threads are stopped.
     reports: Vec<Stop>,
     /// A pause was asked for; for this thread, if for one.
@@ -169,7 +169,7 @@ pub(crate) struct Owner {
     stacks: FxHashMap<ThreadId, StackCache>,
     /// Threads that can only get past their site while no other runs.
     alone: Vec<ThreadId>,
-    asking: asking::Asking,
+    asking: breakpoint_calls::Asking,
     /// Threads that are to end as soon as all are stopped.
     ending: Vec<ThreadId>,
     /// All are being stopped to be let go.
@@ -213,7 +213,7 @@ struct Control {
     /// Where the panic that is under way has happened.
     panic_place: Option<String>,
     /// What functions have to be called for before it goes on.
-    asks: Vec<asking::Ask>,
+    asks: Vec<breakpoint_calls::Ask>,
     pace: Pace,
 }
 
@@ -279,7 +279,7 @@ impl Owner {
     }
 
     fn of(parts: Parts, events: Sender<Event>, desk: Desk) -> Owner {
-        let (back, beside) = back::Back::new(desk.orders, Arc::clone(&desk.waker));
+        let (back, beside) = background::Back::new(desk.orders, Arc::clone(&desk.waker));
         let debuginfod = match parts.debug_info.debuginfod {
             true => debuginfod::Debuginfod::start(back.clone()),
             false => debuginfod::Debuginfod::default(),
@@ -292,7 +292,7 @@ impl Owner {
             events,
             commands: desk.commands,
             hold: Hold::default(),
-            gathering: gathering::Gathering::default(),
+            gathering: stop_all::Gathering::default(),
             waker: desk.waker,
             output: parts.output,
             input: None,
@@ -314,7 +314,7 @@ impl Owner {
             ends_with: None,
             watches: watching::Watches::default(),
             exceptions: exceptions::Exceptions::default(),
-            choosing: choosing::Choosing::default(),
+            choosing: indirect_functions::Choosing::default(),
             step: None,
             call: None,
             left_on_stack: FxHashMap::default(),
@@ -329,7 +329,7 @@ impl Owner {
             current: parts.process,
             stacks: FxHashMap::default(),
             alone: Vec::new(),
-            asking: asking::Asking::default(),
+            asking: breakpoint_calls::Asking::default(),
             ending: Vec::new(),
             detaching: false,
             suspend: false,
@@ -751,7 +751,7 @@ impl Owner {
         self.threads.insert(thread, Control::default());
         self.stacks.clear();
         self.reports.clear();
-        self.choosing = choosing::Choosing::default();
+        self.choosing = indirect_functions::Choosing::default();
         match ProcessMemory::open(self.process) {
             Ok(memory) => {
                 self.memory.needs_no_guardian();

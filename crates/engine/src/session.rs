@@ -1,6 +1,7 @@
 //! The debugger's front door: a handle on the thread that owns the debuggee.
 
 pub mod assigning;
+mod breakpoint_locations;
 mod core_file;
 pub mod declarations;
 mod ends;
@@ -10,13 +11,12 @@ mod keeper;
 pub mod kept;
 pub mod memory;
 pub mod moving;
-mod places;
 mod presentation;
 pub mod readable;
-mod running;
+mod single_thread;
 mod sources;
 pub mod stepping;
-pub mod temporary;
+pub mod temporary_breakpoints;
 pub mod watching;
 
 use crate::attach::AttachOptions;

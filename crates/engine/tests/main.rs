@@ -1,5 +1,6 @@
 //! The engine on real programs, in one program: each test program would be linked with all of it.
 
+mod affinity;
 mod assigning;
 mod attach;
 mod calls;
@@ -19,7 +20,6 @@ mod exceptions;
 mod functions;
 mod gathering;
 mod hits;
-mod hold;
 mod kept_here;
 mod left;
 mod lent;

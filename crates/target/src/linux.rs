@@ -2,6 +2,7 @@
 //!
 //! All of ptrace must be called from the thread that seized the debuggee.
 
+pub mod affinity;
 pub mod alarm;
 pub mod allocator;
 pub mod apart;
@@ -10,7 +11,6 @@ pub mod check;
 pub mod debug_registers;
 pub mod guardian;
 pub mod handover;
-pub mod hold;
 pub mod inherited;
 pub mod input;
 pub mod launch;

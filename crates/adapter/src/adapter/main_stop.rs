@@ -5,7 +5,7 @@ use crate::console::say;
 use crate::to_dap;
 use dapple_dap::server::{Failure, Outbox};
 use dapple_engine::Error;
-use dapple_engine::session::temporary::{TemporaryBreakpoint, TemporaryPlace};
+use dapple_engine::session::temporary_breakpoints::{TemporaryBreakpoint, TemporaryPlace};
 
 /// Whether the launch asks for a stop at `main`, and what has come of that.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]

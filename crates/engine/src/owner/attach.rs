@@ -1,6 +1,6 @@
 //! Taking over a process that runs already.
 
-use super::{Control, Desk, FIRST_STOP, Owner, Parts, guarded};
+use super::{Control, Desk, FIRST_STOP, Owner, Parts, attached};
 use crate::attach::AttachOptions;
 use crate::event::{self, StopReason};
 use crate::forks::Arrival;
@@ -53,7 +53,7 @@ impl Owner {
         })?;
         let guardian = match of_launched {
             true => None,
-            false => guarded::guardian_of(process, &memory),
+            false => attached::guardian_of(process, &memory),
         };
         let output = Output::start(Vec::new(), &event::output_to(&events), None)
             .map_err(|e| refuse(format!("the debugger has no pipe: {e}")))?;

@@ -5,7 +5,7 @@
 //! if it isn't too large, and if it is what was compiled, where the debug information has a checksum.
 
 use super::Owner;
-use super::back::Back;
+use super::background::Back;
 use crate::event::Event;
 use crossbeam_channel::Sender;
 use dapple_inspect::modules::LoadedModule;

@@ -2,7 +2,7 @@
 //! copies that only an index tells of.
 
 use super::Owner;
-use super::back::Back;
+use super::background::Back;
 use crate::event::Event;
 use crate::indexing::{self, Beside};
 use dapple_inspect::modules::LoadedModule;

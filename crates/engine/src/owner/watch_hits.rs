@@ -3,8 +3,8 @@
 //! The processor traps after the instruction. What an access has done shows in the value: that is kept from one access to the next.
 
 use super::Owner;
-use super::asking::{Ask, WITHIN_CALL};
-use super::deciding::Stopped;
+use super::breakpoint_calls::{Ask, WITHIN_CALL};
+use super::breakpoint_hits::Stopped;
 use super::frame_ends::data_gone;
 use super::watching::bytes_of;
 use crate::Address;

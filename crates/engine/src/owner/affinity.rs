@@ -5,7 +5,7 @@ use crate::ThreadId;
 use crate::breakpoints::displaced::decode;
 use crate::step::is_system_call;
 use crate::stops::{How, Mode};
-use dapple_target::linux::hold::Run;
+use dapple_target::linux::affinity::Run;
 use dapple_target::process_info::Start;
 use dapple_target::wait_event::{WaitEvent, What};
 

@@ -1,7 +1,7 @@
 //! Whether the breakpoints at a place stop the thread that has come there. No other thread is stopped for that.
 
 use super::Owner;
-use super::asking::{Ask, WITHIN_CALL, reason_of};
+use super::breakpoint_calls::{Ask, WITHIN_CALL, reason_of};
 use crate::breakpoints::condition::Here;
 use crate::breakpoints::log::Message;
 use crate::breakpoints::model::Place;
