@@ -2,12 +2,12 @@
 //! how a thread gets past such a byte without others missing it ([`displaced`]). What a breakpoint does besides stopping is in [`options`].
 //! Data ([`data`]) is watched by the processor ([`dapple_arch::watch_slots`]).
 
-pub(crate) mod choice;
 pub(crate) mod condition;
 pub(crate) mod data;
 pub(crate) mod displaced;
 pub(crate) mod function;
 pub(crate) mod hits;
+pub(crate) mod indirect_function;
 pub(crate) mod log;
 pub(crate) mod model;
 pub(crate) mod options;

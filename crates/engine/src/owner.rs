@@ -64,7 +64,7 @@ use dapple_inspect::values::{NamedValue, known::Known};
 use dapple_symbols::functions::SourcePosition;
 use dapple_target::exit_status::ExitStatus;
 use dapple_target::launch::LaunchOptions;
-use dapple_target::linux::affinity::{Hold, Pace};
+use dapple_target::linux::affinity::{Pace, Pinning};
 use dapple_target::linux::guardian::Guardian;
 use dapple_target::linux::input::Input;
 use dapple_target::linux::memory::ProcessMemory;
@@ -82,19 +82,19 @@ pub(crate) type Command = Box<dyn FnOnce(&mut Owner) + Send>;
 /// The number of the hold at the start, before any stop was told.
 const FIRST_STOP: u64 = 1;
 /// Where commands come in.
-pub(crate) struct Desk {
-    pub(crate) orders: Sender<Command>,
+pub(crate) struct CommandQueue {
+    pub(crate) sender: Sender<Command>,
     commands: Receiver<Command>,
     waker: Arc<Waker>,
     /// The thread that keeps the debuggee is the one that takes its events: it waits for those in the same place.
     takes_events: bool,
 }
 
-impl Desk {
-    pub(crate) fn new(waker: Arc<Waker>, takes_events: bool) -> Desk {
-        let (orders, commands) = crossbeam_channel::unbounded();
-        Desk {
-            orders,
+impl CommandQueue {
+    pub(crate) fn new(waker: Arc<Waker>, takes_events: bool) -> CommandQueue {
+        let (sender, commands) = crossbeam_channel::unbounded();
+        CommandQueue {
+            sender,
             commands,
             waker,
             takes_events,
@@ -140,10 +140,10 @@ pub(crate) struct Owner {
     ends_with: Option<i32>,
     watches: watching::Watches,
     exceptions: exceptions::Exceptions,
-    choosing: indirect_functions::Choosing,
+    indirect_functions: indirect_functions::IndirectFunctions,
     step: Option<stepping::Stepping>,
     /// A function that is called for the user.
-    call: Option<inferior_calls::Calling>,
+    call: Option<inferior_calls::InferiorCall>,
     /// Down to where on a thread's stack calls of this stop have left what their values are in.
     left_on_stack: FxHashMap<ThreadId, u64>,
     /// What calls have given back and is shown still, and the threads that were called on.
@@ -152,7 +152,7 @@ pub(crate) struct Owner {
     returned: Option<(ThreadId, NamedValue)>,
     /// What steps have looked up.
     places: Places,
-    hold: Hold,
+    pinning: Pinning,
     gathering: stop_all::Gathering,
     /// Stops to tell of once all threads are stopped.
     reports: Vec<Stop>,
@@ -223,9 +223,9 @@ impl Owner {
         options: &LaunchOptions,
         debug_info: DebugInfoOptions,
         events: Sender<Event>,
-        desk: Desk,
+        queue: CommandQueue,
     ) -> Result<(Owner, ProcessInfo), Error> {
-        desk.waker.adopt_current_thread();
+        queue.waker.adopt_current_thread();
         let launched = match &options.launcher {
             Some(launcher) => launcher::take_over(options, launcher)?,
             None => launch::launch(options)?,
@@ -238,7 +238,7 @@ impl Owner {
             .map_err(|e| refuse("its memory can't be read", e))
             .and_then(|memory| {
                 let output =
-                    Output::start(launched.output, &event::output_to(&events), desk.wakes());
+                    Output::start(launched.output, &event::output_to(&events), queue.wakes());
                 Ok((
                     memory,
                     output.map_err(|e| refuse("its output can't be read", e))?,
@@ -270,7 +270,7 @@ impl Owner {
             output,
             debug_info,
         };
-        let mut owner = Owner::of(parts, events, desk);
+        let mut owner = Owner::of(parts, events, queue);
         owner.input = launched.input;
         owner.threads.insert(owner.process, Control::default());
         owner.load_program(&launched.program);
@@ -278,8 +278,8 @@ impl Owner {
         Ok((owner, info))
     }
 
-    fn of(parts: Parts, events: Sender<Event>, desk: Desk) -> Owner {
-        let (back, beside) = background::Back::new(desk.orders, Arc::clone(&desk.waker));
+    fn of(parts: Parts, events: Sender<Event>, queue: CommandQueue) -> Owner {
+        let (back, beside) = background::Back::new(queue.sender, Arc::clone(&queue.waker));
         let debuginfod = match parts.debug_info.debuginfod {
             true => debuginfod::Debuginfod::start(back.clone()),
             false => debuginfod::Debuginfod::default(),
@@ -290,10 +290,10 @@ impl Owner {
             of_launched: parts.of_launched,
             children: forks::Children::default(),
             events,
-            commands: desk.commands,
-            hold: Hold::default(),
+            commands: queue.commands,
+            pinning: Pinning::default(),
             gathering: stop_all::Gathering::default(),
-            waker: desk.waker,
+            waker: queue.waker,
             output: parts.output,
             input: None,
             stops: parts.stops,
@@ -314,7 +314,7 @@ impl Owner {
             ends_with: None,
             watches: watching::Watches::default(),
             exceptions: exceptions::Exceptions::default(),
-            choosing: indirect_functions::Choosing::default(),
+            indirect_functions: indirect_functions::IndirectFunctions::default(),
             step: None,
             call: None,
             left_on_stack: FxHashMap::default(),
@@ -358,7 +358,7 @@ impl Owner {
             Ok(Waited::Woken) => {
                 self.gathering.tick();
                 self.waker.take();
-                self.let_long_go();
+                self.unpin_long_running();
                 if self.call.is_none() {
                     self.serve();
                 }
@@ -391,7 +391,7 @@ impl Owner {
     /// The engine itself failed: nothing must be left behind.
     pub(crate) fn abandon(&mut self) {
         if !self.over {
-            self.hold.release();
+            self.pinning.release();
             self.let_children_go();
             match self.of_launched {
                 true if self.has_only_children() => {}
@@ -453,7 +453,7 @@ impl Owner {
                 Action::Run(thread, how, signal) => {
                     self.write_back(thread);
                     self.watch_before_run(thread);
-                    let to_call = self.hold_for_run(thread, how);
+                    let to_call = self.pin_for_run(thread, how);
                     if let Some(control) = self.threads.get_mut(&thread) {
                         control.registers = None;
                         control.trap = None;
@@ -476,17 +476,17 @@ impl Owner {
                 }
                 Action::Examine(thread, signal) => self.examine(thread, signal),
                 Action::ReleaseCopy(child) => self.release_copy(child),
-                Action::ReleaseGuest(child) => {
+                Action::ReleaseVforkChild(child) => {
                     self.threads.remove(&child);
                     let _ = ptrace::detach(child, 0);
                 }
-                Action::Hold(child, memory) => self.hold_child(child, memory),
+                Action::KeepChild(child, memory) => self.keep_child(child, memory),
                 Action::Succeed {
                     child,
                     maker,
                     memory,
                 } => self.will_be_succeeded(child, maker, memory),
-                Action::HeldEnded(child) => self.held_ended(child),
+                Action::KeptChildEnded(child) => self.kept_child_ended(child),
                 Action::Started(thread) => {
                     self.threads.entry(thread).or_default();
                     self.tell(Event::ThreadStarted(thread));
@@ -566,12 +566,12 @@ impl Owner {
 
     fn all_stopped(&mut self) {
         self.gathering.over();
-        self.hold.all_stopped();
+        self.pinning.all_stopped();
         self.unpark();
         for thread in self.stops.all_stopped() {
             self.leave_copy(thread);
         }
-        if !self.stops.awaits_children() && !self.stops.has_guests() {
+        if !self.stops.awaits_children() && !self.stops.has_vfork_children() {
             // Each thread stands, nobody else runs in this memory, and each child that was forked has been let go.
             self.memory.forget_removed();
             self.memory.caves.reclaim();
@@ -583,7 +583,7 @@ impl Owner {
             return self.go_on();
         }
         if self.detaching {
-            self.hold.let_all_go();
+            self.pinning.let_all_go();
             return self.detach();
         }
         self.end_them();
@@ -667,7 +667,7 @@ impl Owner {
         self.arm_again();
         self.refresh_watched();
         self.settle_steps();
-        self.stops.hold_all_but(None);
+        self.stops.run_only(None);
         self.stops.set_running();
         for thread in self.stops.all_stopped() {
             self.release(thread);
@@ -676,7 +676,7 @@ impl Owner {
 
     /// Lets a stopped thread go on, if the process runs; else it goes with the others.
     fn release(&mut self, thread: ThreadId) {
-        if !self.stops.runs(thread) && !self.stops.is_guest(thread) {
+        if !self.stops.runs(thread) && !self.stops.is_vfork_child(thread) {
             return;
         }
         if self.step.as_ref().is_some_and(|s| s.thread == thread) {
@@ -725,9 +725,9 @@ impl Owner {
 
     fn thread_ended(&mut self, thread: ThreadId) {
         self.thread_ended_in_call(thread);
-        self.hold.forget(thread);
+        self.pinning.forget(thread);
         self.stack_ended(thread);
-        self.chooses_no_more(thread);
+        self.resolver_calls_ended(thread);
         self.threads.remove(&thread);
         self.stacks.remove(&thread);
         if self.step.as_ref().is_some_and(|s| s.thread == thread) {
@@ -746,12 +746,12 @@ impl Owner {
     /// The process runs another program: nothing that was known of the old one holds.
     fn executed(&mut self, thread: ThreadId) {
         self.end_step();
-        self.hold.forget_all();
+        self.pinning.forget_all();
         self.threads.clear();
         self.threads.insert(thread, Control::default());
         self.stacks.clear();
         self.reports.clear();
-        self.choosing = indirect_functions::Choosing::default();
+        self.indirect_functions = indirect_functions::IndirectFunctions::default();
         match ProcessMemory::open(self.process) {
             Ok(memory) => {
                 self.memory.needs_no_guardian();
@@ -789,7 +789,7 @@ impl Owner {
         self.let_children_go();
         self.over = true;
         self.memory.needs_no_guardian();
-        self.hold.forget_all();
+        self.pinning.forget_all();
         self.waker.abandon();
         match self.has_left_writers() {
             true => self.output.finish_and_discard(),

@@ -81,8 +81,8 @@ impl Session {
             program,
             reason: "the debugger failed while starting it".into(),
         };
-        let (keeper, process) = Keeper::begin(keep, failed, move |desk| {
-            Owner::launch(&options, debug_info, events, desk)
+        let (keeper, process) = Keeper::begin(keep, failed, move |queue| {
+            Owner::launch(&options, debug_info, events, queue)
         })?;
         Ok(Session { keeper, process })
     }
@@ -110,8 +110,8 @@ impl Session {
             process,
             reason: "the debugger failed meanwhile".into(),
         };
-        let (keeper, process) = Keeper::begin(keep, failed, move |desk| {
-            Owner::attach(&options, events, desk)
+        let (keeper, process) = Keeper::begin(keep, failed, move |queue| {
+            Owner::attach(&options, events, queue)
         })?;
         Ok(Session { keeper, process })
     }

@@ -8,7 +8,7 @@
 //! forget an interrupt, unless it was sent after that stop, so a memory of it would be wrong either way. An interrupt's
 //! stop that nobody waits for is just resumed from, and every [`Stops::stop_all`] interrupts every running thread.
 //!
-//! Single threads may run while the others are held ([`Stops::hold_all_but`]). What they begin is held, too, from its
+//! Single threads may run while the others are held ([`Stops::run_only`]). What they begin is held, too, from its
 //! first instruction on. It is no lock: others are let go at any time. When the last of those that may run has ended,
 //! nothing could ever happen any more, so all are stopped then.
 //!
@@ -50,9 +50,9 @@ pub(crate) enum Action {
     /// A child with a copy of the memory waits at its start: take what was inserted out of its copy and let it go.
     ReleaseCopy(ThreadId),
     /// A child that has shared our memory runs another program now: let it go.
-    ReleaseGuest(ThreadId),
+    ReleaseVforkChild(ThreadId),
     /// A child waits, and stays so: it is to be debugged, too.
-    Hold(ThreadId, Memory),
+    KeepChild(ThreadId, Memory),
     /// A child waits, and stays so: it is to be debugged in place of its maker's process, all threads of which are being stopped.
     Succeed {
         child: ThreadId,
@@ -60,7 +60,7 @@ pub(crate) enum Action {
         memory: Memory,
     },
     /// A child that was held is gone.
-    HeldEnded(ThreadId),
+    KeptChildEnded(ThreadId),
     /// A thread began.
     Started(ThreadId),
     /// A thread ended.
@@ -110,7 +110,7 @@ pub(crate) struct Stops {
     /// Children that were told of but have not shown up, with who made them; they are dealt with when they do.
     copies: FxHashMap<ThreadId, ThreadId>,
     /// Children that wait to be taken.
-    held: FxHashSet<ThreadId>,
+    kept_children: FxHashSet<ThreadId>,
     /// One of these takes the place of the debuggee.
     succeeded: bool,
     /// What threads did before their maker told of them.
@@ -130,7 +130,7 @@ impl Stops {
             only: None,
             follow: FollowForks::Parent,
             copies: FxHashMap::default(),
-            held: FxHashSet::default(),
+            kept_children: FxHashSet::default(),
             succeeded: false,
             aside: FxHashMap::default(),
             last_exit: None,
@@ -178,7 +178,7 @@ impl Stops {
     pub(crate) fn is_live(&self, thread: ThreadId) -> bool {
         self.threads
             .get(thread)
-            .is_some_and(|t| !t.is_guest() && t.state() != State::Leaving)
+            .is_some_and(|t| !t.is_vfork_child() && t.state() != State::Leaving)
     }
 
     /// Whether a stop signal holds the process.
@@ -204,8 +204,8 @@ impl Stops {
     }
 
     /// Whether this is a child that shares our memory.
-    pub(crate) fn is_guest(&self, thread: ThreadId) -> bool {
-        self.threads.get(thread).is_some_and(Thread::is_guest)
+    pub(crate) fn is_vfork_child(&self, thread: ThreadId) -> bool {
+        self.threads.get(thread).is_some_and(Thread::is_vfork_child)
     }
 
     /// How the thread was last let run.
@@ -213,7 +213,7 @@ impl Stops {
         self.threads.get(thread).map_or(How::Continue, |t| t.how)
     }
 
-    /// Every traced thread that is stopped, guests among them: for taking leave.
+    /// Every traced thread that is stopped, vfork children among them: for taking leave.
     pub(crate) fn all_stopped(&self) -> Vec<ThreadId> {
         let stopped = |t: &Thread| t.state() == State::Stopped;
         self.threads
@@ -229,18 +229,18 @@ impl Stops {
     }
 
     /// The process has ended, and the children that shared its memory were let go.
-    pub(crate) fn forget_guests(&mut self) {
+    pub(crate) fn forget_vfork_children(&mut self) {
         self.threads.clear();
     }
 
     /// Whether children share our memory: they may run in it while all else is stopped.
-    pub(crate) fn has_guests(&self) -> bool {
-        self.threads.values().any(Thread::is_guest)
+    pub(crate) fn has_vfork_children(&self) -> bool {
+        self.threads.values().any(Thread::is_vfork_child)
     }
 
     /// Children that share our memory and run in it now.
-    pub(crate) fn running_guests(&self) -> Vec<ThreadId> {
-        let running = |t: &Thread| t.is_guest() && t.state() == State::Running;
+    pub(crate) fn running_vfork_children(&self) -> Vec<ThreadId> {
+        let running = |t: &Thread| t.is_vfork_child() && t.state() == State::Running;
         self.threads
             .iter()
             .filter(|(_, t)| running(t))
@@ -258,7 +258,7 @@ impl Stops {
             self.copied(thread, maker, actions);
             return self.check_all_stopped(actions);
         }
-        if self.held.contains(&thread) {
+        if self.kept_children.contains(&thread) {
             if what == What::Exiting {
                 // It was killed.
                 actions.push_back(Action::Run(thread, How::Continue, 0));
@@ -277,11 +277,11 @@ impl Stops {
             self.aside.entry(thread).or_default().push(what);
             return;
         };
-        let running = (self.mode == Mode::Running && may_run) || known.is_guest();
+        let running = (self.mode == Mode::Running && may_run) || known.is_vfork_child();
         match what {
             What::Exited(_) | What::Executed { .. } => {}
             What::Exiting => {
-                let told = known.is_guest() || known.state() == State::Leaving;
+                let told = known.is_vfork_child() || known.state() == State::Leaving;
                 self.threads.set(thread, State::Leaving);
                 actions.push_back(Action::Run(thread, How::Continue, 0));
                 if !told {
@@ -320,7 +320,7 @@ impl Stops {
                     self.check_all_stopped(actions);
                 }
             }
-            What::Calling => {
+            What::SystemCall => {
                 // No place to stay: its registers are half the call's. The stop made the kernel forget an interrupt.
                 if !running {
                     actions.push_back(Action::Interrupt(thread));
@@ -328,7 +328,7 @@ impl Stops {
                 actions.push_back(Action::Run(thread, How::Continue, 0));
             }
             What::NewThread(child) => {
-                self.resume_or_hold(thread, actions);
+                self.resume_or_stay(thread, actions);
                 self.born(thread, child, actions);
                 self.check_all_stopped(actions);
             }
@@ -342,7 +342,7 @@ impl Stops {
                 // A step goes on in the child, from here.
                 let is_left = self.follow == FollowForks::Child && self.may_succeed(thread);
                 if !is_left || dead {
-                    self.resume_or_hold(thread, actions);
+                    self.resume_or_stay(thread, actions);
                 }
                 match seen {
                     Some(_) if dead => actions.push_back(Action::ReleaseCopy(child)),
@@ -361,12 +361,12 @@ impl Stops {
                 if let Some(known) = self.threads.get_mut(thread) {
                     known.lent_to = Some(child);
                 }
-                self.threads.insert(child, Thread::new_guest());
+                self.threads.insert(child, Thread::new_vfork_child());
                 self.replay(child, actions);
                 self.check_all_stopped(actions);
             }
             What::Other => {
-                self.resume_or_hold(thread, actions);
+                self.resume_or_stay(thread, actions);
                 self.check_all_stopped(actions);
             }
         }
@@ -379,14 +379,14 @@ impl Stops {
         let Some(known) = self.threads.get_mut(thread) else {
             return;
         };
-        if known.state() != State::Stopped || (!runs && !known.is_guest()) {
+        if known.state() != State::Stopped || (!runs && !known.is_vfork_child()) {
             return;
         }
         known.how = how;
         if known.lent_to.is_some() {
             return;
         }
-        if known.held_back {
+        if known.waits_after_vfork {
             return self.stop_all(actions);
         }
         let group_stop = known.group_stop;
@@ -406,7 +406,7 @@ impl Stops {
 
     /// Decides who runs while the process does: all, or `thread` and, if others are held already, those that run now.
     /// Where all run, all go on running.
-    pub(crate) fn hold_all_but(&mut self, thread: Option<ThreadId>) {
+    pub(crate) fn run_only(&mut self, thread: Option<ThreadId>) {
         match (thread, self.mode, &mut self.only) {
             (None, ..) => self.only = None,
             (Some(_), Mode::Running, None) => {}
@@ -430,7 +430,7 @@ impl Stops {
     }
 
     /// Whether the process runs, but not all of its threads may.
-    pub(crate) fn holds_some(&self) -> bool {
+    pub(crate) fn runs_only_some(&self) -> bool {
         self.mode == Mode::Running && self.only.is_some()
     }
 
@@ -442,9 +442,9 @@ impl Stops {
     }
 
     /// Whether a thread that has lent its memory is to go on no more: when it has that back, and the process runs, all are stopped.
-    pub(crate) fn hold_back(&mut self, thread: ThreadId, held_back: bool) {
+    pub(crate) fn wait_after_vfork(&mut self, thread: ThreadId, waits_after_vfork: bool) {
         if let Some(known) = self.threads.get_mut(thread) {
-            known.held_back = held_back;
+            known.waits_after_vfork = waits_after_vfork;
         }
     }
 
@@ -500,12 +500,12 @@ impl Stops {
         }
     }
 
-    fn resume_or_hold(&mut self, thread: ThreadId, actions: &mut Actions) {
+    fn resume_or_stay(&mut self, thread: ThreadId, actions: &mut Actions) {
         let runs = self.runs(thread);
         let Some(known) = self.threads.get(thread).copied() else {
             return;
         };
-        if runs || known.is_guest() {
+        if runs || known.is_vfork_child() {
             self.threads.set(thread, State::Running);
             actions.push_back(Action::Run(thread, known.how, 0));
         } else {
@@ -514,8 +514,8 @@ impl Stops {
     }
 
     fn born(&mut self, maker: ThreadId, child: ThreadId, actions: &mut Actions) {
-        if self.is_guest(maker) {
-            self.threads.insert(child, Thread::new_guest());
+        if self.is_vfork_child(maker) {
+            self.threads.insert(child, Thread::new_vfork_child());
             return self.replay(child, actions);
         }
         // Its first stop is still to come or lies aside; until then it counts as running.
@@ -541,12 +541,12 @@ impl Stops {
         if let Some(maker) = self.copies.remove(&thread) {
             if self.follow == FollowForks::Child && !self.succeeded {
                 // It has waited for that.
-                self.resume_or_hold(maker, actions);
+                self.resume_or_stay(maker, actions);
             }
             return self.check_all_stopped(actions);
         }
-        if self.held.remove(&thread) {
-            actions.push_back(Action::HeldEnded(thread));
+        if self.kept_children.remove(&thread) {
+            actions.push_back(Action::KeptChildEnded(thread));
             return;
         }
         if let Some(aside) = self.aside.get_mut(&thread) {
@@ -555,7 +555,7 @@ impl Stops {
         }
         if thread == self.leader {
             // The kernel tells of the leader last, whichever thread died last. Children that have its memory may still run.
-            self.threads.keep_guests();
+            self.threads.keep_vfork_children();
             self.order.clear();
             // Nobody is left who could tell of these.
             for (child, seen) in self.aside.drain() {
@@ -570,10 +570,10 @@ impl Stops {
             return;
         };
         self.order.retain(|id| *id != thread);
-        if !known.is_guest() {
+        if !known.is_vfork_child() {
             self.last_exit = Some(status);
         }
-        if known.is_guest() {
+        if known.is_vfork_child() {
             self.take_back(thread, actions);
         } else if known.state() != State::Leaving {
             actions.push_back(Action::Ended(thread));
@@ -583,7 +583,7 @@ impl Stops {
     }
 
     fn executed(&mut self, thread: ThreadId, former: ThreadId, actions: &mut Actions) {
-        if self.threads.get(thread).is_some_and(Thread::is_guest) {
+        if self.threads.get(thread).is_some_and(Thread::is_vfork_child) {
             self.threads.remove(thread);
             return self.left_with_exec(thread, actions);
         }
@@ -634,11 +634,11 @@ impl Stops {
         if let Some(thread) = self.threads.get_mut(maker) {
             thread.lent_to = None;
         }
-        if thread.held_back {
+        if thread.waits_after_vfork {
             return self.stop_all(actions);
         }
         let may_run = self.only.as_ref().is_none_or(|only| only.contains(&maker));
-        if (self.mode == Mode::Running && may_run) || thread.is_guest() {
+        if (self.mode == Mode::Running && may_run) || thread.is_vfork_child() {
             self.threads.set(maker, State::Running);
             actions.push_back(Action::Run(maker, thread.how, 0));
         }

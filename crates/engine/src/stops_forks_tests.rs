@@ -1,4 +1,4 @@
-//! Scripted orders of events around children that are followed.
+//! Scripted sender of events around children that are followed.
 
 use super::tests::{A, B, C, STOP, feed, go, run, running, stop_all};
 use super::*;
@@ -46,17 +46,17 @@ fn a_child_is_held_whether_it_or_its_maker_shows_up_first() {
     assert!(stops.expects_children());
     assert_eq!(
         feed(&mut stops, B, STOP),
-        [Action::Hold(B, Memory::Copy)],
+        [Action::KeepChild(B, Memory::Copy)],
         "told of first"
     );
     assert_eq!(feed(&mut stops, C, STOP), []);
     assert_eq!(
         feed(&mut stops, A, fork(C)),
-        [run(A), Action::Hold(C, Memory::Copy)],
+        [run(A), Action::KeepChild(C, Memory::Copy)],
         "shown up first"
     );
     assert!(!stops.expects_children());
-    assert!(stops.holds_child(B) && stops.holds_child(C));
+    assert!(stops.keeps_child(B) && stops.keeps_child(C));
     assert_eq!(stops.live().collect::<Vec<_>>(), [A]);
 }
 
@@ -74,9 +74,9 @@ fn a_held_child_is_not_stopped_or_run_with_the_others_and_its_death_is_told() {
     assert_eq!(feed(&mut stops, B, What::Exiting), [run(B)]);
     assert_eq!(
         feed(&mut stops, B, What::Exited(KILLED)),
-        [Action::HeldEnded(B)]
+        [Action::KeptChildEnded(B)]
     );
-    assert!(!stops.holds_child(B));
+    assert!(!stops.keeps_child(B));
 }
 
 #[test]
@@ -89,7 +89,10 @@ fn a_child_that_shows_up_after_its_parents_end_is_held_all_the_same() {
         [Action::ProcessEnded(DONE)]
     );
     assert!(stops.expects_children());
-    assert_eq!(feed(&mut stops, B, STOP), [Action::Hold(B, Memory::Copy)]);
+    assert_eq!(
+        feed(&mut stops, B, STOP),
+        [Action::KeepChild(B, Memory::Copy)]
+    );
 }
 
 #[test]
@@ -123,9 +126,9 @@ fn a_child_in_our_memory_is_held_at_its_exec_and_its_maker_runs_on() {
     assert_eq!(feed(&mut stops, C, STOP), [run(C)]);
     assert_eq!(
         feed(&mut stops, C, exec(C)),
-        [Action::Hold(C, Memory::Own), run(A)]
+        [Action::KeepChild(C, Memory::Own), run(A)]
     );
-    assert!(stops.holds_child(C) && !stops.is_guest(C));
+    assert!(stops.keeps_child(C) && !stops.is_vfork_child(C));
 }
 
 #[test]
@@ -136,7 +139,7 @@ fn a_child_in_our_memory_that_ends_there_is_never_held() {
         feed(&mut stops, C, STOP);
         assert_eq!(feed(&mut stops, C, What::Exiting), [run(C)]);
         assert_eq!(feed(&mut stops, C, What::Exited(DONE)), [run(A)]);
-        assert_eq!(stops.held_children(), []);
+        assert_eq!(stops.kept_children(), []);
     }
 }
 
@@ -220,7 +223,7 @@ fn a_child_that_was_to_take_the_debuggees_place_and_dies_leaves_that_to_the_next
     );
     assert_eq!(
         feed(&mut stops, B, What::Exited(KILLED)),
-        [Action::HeldEnded(B)]
+        [Action::KeptChildEnded(B)]
     );
     stops.forget_successor();
     stops.set_running();
@@ -256,9 +259,9 @@ fn a_child_with_our_memory_outlives_a_process_that_is_killed() {
             feed(&mut stops, A, What::Exited(KILLED)),
             [Action::ProcessEnded(KILLED)],
         );
-        assert_eq!(stops.running_guests(), [C]);
+        assert_eq!(stops.running_vfork_children(), [C]);
         assert_eq!(stops.live().count(), 0);
-        stops.forget_guests();
+        stops.forget_vfork_children();
         assert_eq!(feed(&mut stops, C, What::Exited(DONE)), []);
     }
 }

@@ -1,4 +1,4 @@
-//! More scripted orders of events: births and deaths at bad moments, group stops, execs, children in our memory.
+//! More scripted sender of events: births and deaths at bad moments, group stops, execs, children in our memory.
 //!
 //! Each asserts the exact actions. The comments say how the kernel comes to such an order.
 
@@ -492,10 +492,10 @@ fn a_child_in_our_memory_that_shows_up_first_waits_for_its_maker() {
     let mut stops = running(&[]);
     assert_eq!(feed(&mut stops, C, STOP), []);
     assert_eq!(feed(&mut stops, A, vfork(C)), [run(C)]);
-    assert!(stops.is_guest(C) && !stops.is_live(C));
+    assert!(stops.is_vfork_child(C) && !stops.is_live(C));
     assert_eq!(
         feed(&mut stops, C, CALLED_BY_EXEC),
-        [Action::ReleaseGuest(C), run(A)]
+        [Action::ReleaseVforkChild(C), run(A)]
     );
 }
 
@@ -518,7 +518,7 @@ fn all_are_stopped_when_a_thread_has_its_memory_back_that_is_to_go_on_no_more() 
         feed(&mut stops, C, STOP);
         stop_all(&mut stops);
         assert_eq!(feed(&mut stops, B, STOP), [Action::AllStopped]);
-        stops.hold_back(A, true);
+        stops.wait_after_vfork(A, true);
         if stopped {
             assert_eq!(feed(&mut stops, C, What::Exited(DONE)), []);
             assert_eq!(resume(&mut stops), [Action::AllStopped]);
@@ -530,7 +530,7 @@ fn all_are_stopped_when_a_thread_has_its_memory_back_that_is_to_go_on_no_more() 
             );
             assert_eq!(feed(&mut stops, B, STOP), [Action::AllStopped]);
         }
-        stops.hold_back(A, false);
+        stops.wait_after_vfork(A, false);
         assert_eq!(resume(&mut stops), [run(A), run(B)]);
     }
 }
@@ -557,7 +557,7 @@ fn a_child_of_a_child_in_our_memory_is_followed_until_it_leaves() {
     assert_eq!(feed(&mut stops, D, STOP), [run(D)]);
     assert_eq!(
         feed(&mut stops, D, CALLED_BY_EXEC),
-        [Action::ReleaseGuest(D), run(C)]
+        [Action::ReleaseVforkChild(D), run(C)]
     );
     assert_eq!(
         feed(&mut stops, C, What::Exited(DONE)),
@@ -590,7 +590,7 @@ fn a_maker_that_is_killed_while_its_child_has_its_memory_leaves_the_child() {
     assert_eq!(feed(&mut stops, B, What::Exited(KILLED)), []);
     assert_eq!(
         feed(&mut stops, C, CALLED_BY_EXEC),
-        [Action::ReleaseGuest(C)],
+        [Action::ReleaseVforkChild(C)],
         "and nobody to give the memory back to"
     );
 }
@@ -615,7 +615,7 @@ fn an_interrupt_to_a_child_in_our_memory_runs_on() {
     feed(&mut stops, A, vfork(C));
     feed(&mut stops, C, STOP);
     stop_all(&mut stops);
-    assert_eq!(stops.running_guests(), [C]);
+    assert_eq!(stops.running_vfork_children(), [C]);
     assert_eq!(feed(&mut stops, C, STOP), [run(C)]);
     assert_eq!(stops.mode(), Mode::Stopped);
 }
@@ -627,7 +627,7 @@ fn a_thread_before_a_call_makes_it() {
     let mut stops = running(&[B]);
     feed(&mut stops, A, What::Signal(5));
     go(&mut stops, A, How::Continue);
-    assert_eq!(feed(&mut stops, A, What::Calling), [run(A)]);
+    assert_eq!(feed(&mut stops, A, What::SystemCall), [run(A)]);
     assert_eq!(feed(&mut stops, A, fork(D)), [run(A)]);
 }
 
@@ -637,7 +637,7 @@ fn a_thread_before_a_call_is_stopped_in_it() {
     let mut stops = running(&[]);
     assert_eq!(stop_all(&mut stops), [Action::Interrupt(A)]);
     assert_eq!(
-        feed(&mut stops, A, What::Calling),
+        feed(&mut stops, A, What::SystemCall),
         [Action::Interrupt(A), run(A)]
     );
     assert_eq!(stops.mode(), Mode::Stopping);
@@ -650,13 +650,13 @@ fn a_child_in_our_memory_makes_its_calls() {
     feed(&mut stops, A, vfork(C));
     feed(&mut stops, C, STOP);
     stop_all(&mut stops);
-    assert_eq!(feed(&mut stops, C, What::Calling), [run(C)]);
+    assert_eq!(feed(&mut stops, C, What::SystemCall), [run(C)]);
 }
 
 #[test]
 fn a_thread_killed_before_its_call_ends() {
     let mut stops = running(&[B]);
-    feed(&mut stops, B, What::Calling);
+    feed(&mut stops, B, What::SystemCall);
     assert_eq!(
         feed(&mut stops, B, What::Exiting),
         [run(B), Action::Ended(B)]

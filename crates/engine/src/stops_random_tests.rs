@@ -51,7 +51,7 @@ fn happens(stops: &mut Stops, numbers: &mut Numbers, actions: &mut Actions) -> S
         }
         1 => {
             let only = (numbers.below(3) == 0).then(|| numbers.thread());
-            stops.hold_all_but(only);
+            stops.run_only(only);
             stops.set_running();
             for thread in stops.all_stopped() {
                 stops.go(thread, How::Continue, 0, actions);

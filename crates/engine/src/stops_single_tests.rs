@@ -1,4 +1,4 @@
-//! Scripted orders of events while single threads run and the others are held.
+//! Scripted sender of events while single threads run and the others are held.
 
 use super::tests::*;
 use super::*;
@@ -11,7 +11,7 @@ fn only_b_runs() -> Stops {
         feed(&mut stops, thread, STOP);
     }
     assert_eq!(stops.mode(), Mode::Stopped);
-    stops.hold_all_but(Some(B));
+    stops.run_only(Some(B));
     stops.set_running();
     assert_eq!(go_all(&mut stops), [run(B)]);
     stops
@@ -46,7 +46,7 @@ fn a_thread_begun_while_others_are_held_is_held_after_its_first_stop() {
     let born = feed(&mut stops, B, What::NewThread(early));
     assert_eq!(born, [run(B), Action::Started(early)]);
     assert!(stops.is_held(early));
-    stops.hold_all_but(None);
+    stops.run_only(None);
     assert_eq!(go_all(&mut stops), [A, C, new, early].map(run));
 }
 
@@ -70,7 +70,7 @@ fn the_end_of_the_last_that_may_run_stops_all() {
     assert_eq!(stops.mode(), Mode::Stopped);
     assert_eq!(feed(&mut stops, B, What::Exited(ExitStatus::Code(0))), []);
     // From there all go on.
-    stops.hold_all_but(None);
+    stops.run_only(None);
     stops.set_running();
     assert_eq!(go_all(&mut stops), [run(A), run(C)]);
 }
@@ -136,7 +136,7 @@ fn after_an_exec_by_the_one_that_runs_nobody_is_held() {
         told,
         [Action::Ended(B), Action::Started(A), Action::Executed(A)]
     );
-    assert!(!stops.holds_some());
+    assert!(!stops.runs_only_some());
     assert_eq!(go(&mut stops, A, How::Continue), [run(A)]);
     let new = feed(&mut stops, A, What::NewThread(C));
     assert_eq!(new, [run(A), Action::Started(C)]);
@@ -159,7 +159,7 @@ fn a_signal_of_the_one_that_runs_is_examined_and_does_not_free_the_held() {
 fn a_stop_signal_holds_only_the_one_that_runs_until_the_others_are_let_go() {
     let mut stops = only_b_runs();
     assert_eq!(feed(&mut stops, B, What::Group(19)), [Action::Listen(B)]);
-    stops.hold_all_but(None);
+    stops.run_only(None);
     // The others hear of the stop signal as soon as they run.
     assert_eq!(go_all(&mut stops), [run(A), run(C)]);
     assert_eq!(feed(&mut stops, A, What::Group(19)), [Action::Listen(A)]);
@@ -173,17 +173,17 @@ fn a_held_thread_in_a_group_stop_listens_when_it_is_let_go() {
     stop_all(&mut stops);
     feed(&mut stops, A, What::Group(19));
     feed(&mut stops, B, STOP);
-    stops.hold_all_but(Some(B));
+    stops.run_only(Some(B));
     stops.set_running();
     assert_eq!(go_all(&mut stops), [run(B)]);
-    stops.hold_all_but(None);
+    stops.run_only(None);
     assert_eq!(go_all(&mut stops), [Action::Listen(A)]);
 }
 
 #[test]
 fn a_second_is_let_run_beside_the_first_and_the_end_of_one_leaves_the_other() {
     let mut stops = only_b_runs();
-    stops.hold_all_but(Some(C));
+    stops.run_only(Some(C));
     assert_eq!(go_all(&mut stops), [run(C)]);
     assert_eq!(
         feed(&mut stops, B, What::Exiting),
@@ -196,8 +196,8 @@ fn a_second_is_let_run_beside_the_first_and_the_end_of_one_leaves_the_other() {
 #[test]
 fn where_all_run_nobody_is_held_for_one() {
     let mut stops = running(&[B]);
-    stops.hold_all_but(Some(B));
-    assert!(!stops.holds_some());
+    stops.run_only(Some(B));
+    assert!(!stops.runs_only_some());
     assert_eq!(feed(&mut stops, A, What::Other), [run(A)]);
 }
 
@@ -237,12 +237,12 @@ fn a_vforks_maker_that_is_held_stays_so_when_its_child_is_gone() {
     feed(&mut stops, child, STOP);
     stop_all(&mut stops);
     feed(&mut stops, B, STOP);
-    stops.hold_all_but(Some(B));
+    stops.run_only(Some(B));
     stops.set_running();
     assert_eq!(go_all(&mut stops), [run(B)]);
     let gone = feed(&mut stops, child, What::Executed { former: child });
-    assert_eq!(gone, [Action::ReleaseGuest(child)]);
-    stops.hold_all_but(None);
+    assert_eq!(gone, [Action::ReleaseVforkChild(child)]);
+    stops.run_only(None);
     assert_eq!(go_all(&mut stops), [run(A)]);
 }
 

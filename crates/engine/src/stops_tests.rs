@@ -1,4 +1,4 @@
-//! Scripted orders of events, the awkward ones above all.
+//! Scripted sender of events, the awkward ones above all.
 
 use super::*;
 
@@ -333,7 +333,7 @@ fn a_vforks_maker_counts_as_stopped_until_its_child_execs() {
     assert_eq!(go(&mut stops, A, How::Continue), []);
     assert_eq!(
         feed(&mut stops, C, What::Executed { former: C }),
-        [Action::ReleaseGuest(C), run(A)]
+        [Action::ReleaseVforkChild(C), run(A)]
     );
 }
 

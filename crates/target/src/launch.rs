@@ -68,7 +68,7 @@ pub enum Stdin {
 pub enum Sink {
     /// To the debugger ([`crate::linux::output`]).
     #[default]
-    Told,
+    Events,
     /// `/dev/null`.
     Null,
     /// A file, made if there's none.

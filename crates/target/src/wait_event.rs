@@ -43,7 +43,7 @@ pub enum What {
         former: ThreadId,
     },
     /// It is about to make a system call, which it was to stop for (PTRACE_SYSCALL).
-    Calling,
+    SystemCall,
     /// A stop of no interest.
     Other,
 }

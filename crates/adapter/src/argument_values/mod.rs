@@ -235,7 +235,7 @@ pub fn stdin(name: &str, value: &Value) -> Result<Stdin, String> {
 pub fn sink(name: &str, value: &Value) -> Result<Sink, String> {
     Ok(match (value.as_str(), value) {
         (Some("null"), _) => Sink::Null,
-        (Some("console"), _) => Sink::Told,
+        (Some("console"), _) => Sink::Events,
         (_, Value::Object(fields)) => sink_of(name, fields)?,
         _ => Sink::File {
             path: file(name, value)?,

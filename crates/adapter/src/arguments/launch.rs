@@ -227,7 +227,7 @@ mod tests {
             path: path.into(),
             append: false,
         };
-        let told = Sink::Told;
+        let told = Sink::Events;
         for (stdio, input, out, err) in [
             (json!(null), Stdin::Null, told.clone(), told.clone()),
             (json!([]), Stdin::Null, told.clone(), told.clone()),

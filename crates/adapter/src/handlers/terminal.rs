@@ -59,8 +59,8 @@ pub fn run(
 /// Whether streams are to be elsewhere than in a terminal of the client's.
 pub fn is_redirected(options: &LaunchOptions) -> bool {
     options.stdin != Stdin::Null
-        || options.stdout != Sink::Told
-        || options.stderr != Sink::Told
+        || options.stdout != Sink::Events
+        || options.stderr != Sink::Events
         || options.terminal
 }
 

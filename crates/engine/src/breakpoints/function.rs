@@ -1,7 +1,7 @@
 //! Where a function's name is in a module, and which of all places are meant.
 
 use crate::Address;
-use crate::breakpoints::choice::Choice;
+use crate::breakpoints::indirect_function::IndirectFunction;
 use crate::breakpoints::wanted::Resolution;
 use dapple_inspect::modules::{LoadedModule, Modules};
 use dapple_symbols::FileAddress;
@@ -26,7 +26,7 @@ pub(crate) struct Places {
     position: Option<SourcePosition>,
     names: Vec<String>,
     /// Those of which the program chooses the code.
-    choices: Vec<Choice>,
+    indirect_functions: Vec<IndirectFunction>,
 }
 
 /// Where a function begins.
@@ -113,8 +113,8 @@ pub(crate) fn find(module: &LoadedModule, name: &str, found: Vec<FoundFunction>)
     found.sort_by_key(|(_, function)| (is_inlined(function), namespaces(&function.name)));
     let names = names(found.iter().map(|(_, function)| function));
     let indirect = found.extract_if(.., |(_, function)| function.indirect);
-    let choices = indirect
-        .map(|(_, function)| Choice::new(&function, module.to_process(function.entry)))
+    let indirect_functions = indirect
+        .map(|(_, function)| IndirectFunction::new(&function, module.to_process(function.entry)))
         .collect();
     let place = |(_, function): (Rank, FoundFunction)| Place {
         address: module.to_process(function.breakpoint),
@@ -128,15 +128,15 @@ pub(crate) fn find(module: &LoadedModule, name: &str, found: Vec<FoundFunction>)
         position: list.first().and_then(|place| place.position(module)),
         list,
         names,
-        choices,
+        indirect_functions,
     })
 }
 
 fn rank(module: &LoadedModule, function: &FoundFunction, name: &str) -> Rank {
     // Of an indirect one there's a symbol only; whose it is shows where it's chosen.
     let has_chooser = || {
-        let chooser = module.module.function_at(function.entry);
-        function.indirect && chooser.is_some_and(|chooser| chooser.entry == function.entry)
+        let resolver = module.module.function_at(function.entry);
+        function.indirect && resolver.is_some_and(|resolver| resolver.entry == function.entry)
     };
     Rank {
         symbol: function.instance == Instance::Symbol && !has_chooser(),
@@ -228,18 +228,18 @@ impl Places {
         here.map(|place| place.calls(module).len()).min()
     }
 
-    pub(crate) fn choices(&self) -> &[Choice] {
-        &self.choices
+    pub(crate) fn indirect_functions(&self) -> &[IndirectFunction] {
+        &self.indirect_functions
     }
 
-    /// What is at `chooser` has chosen the function that begins at `target`; whether that is new.
-    pub(crate) fn chosen(&mut self, chooser: Address, target: Address, modules: &Modules) -> bool {
+    /// What is at `resolver` has chosen the function that begins at `target`; whether that is new.
+    pub(crate) fn chosen(&mut self, resolver: Address, target: Address, modules: &Modules) -> bool {
         let Some(module) = modules.at(target) else {
             return false;
         };
         let mut new = false;
-        for choice in &mut self.choices {
-            if choice.chooser == chooser && !choice.chosen.contains(&target) {
+        for choice in &mut self.indirect_functions {
+            if choice.resolver == resolver && !choice.chosen.contains(&target) {
                 choice.chosen.push(target);
                 new = true;
             }

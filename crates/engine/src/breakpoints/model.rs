@@ -6,9 +6,9 @@
 mod answers;
 mod temporaries;
 
-use crate::breakpoints::choice::Choice;
 use crate::breakpoints::condition::Here;
 use crate::breakpoints::function::{self, Places};
+use crate::breakpoints::indirect_function::IndirectFunction;
 use crate::breakpoints::options::{Act, BreakpointOptions, Rules};
 use crate::breakpoints::refusal::Refusal;
 use crate::breakpoints::temporary::Temporary;
@@ -241,24 +241,24 @@ impl Model {
     }
 
     /// The functions that breakpoints mean and of which the program chooses the code.
-    pub(crate) fn choices(&self) -> Vec<Choice> {
+    pub(crate) fn indirect_functions(&self) -> Vec<IndirectFunction> {
         let places = self.list.iter().flat_map(Breakpoint::places);
-        let mut choices: Vec<Choice> = Vec::new();
-        for choice in places.flat_map(Places::choices) {
-            if !choices.contains(choice) {
-                choices.push(choice.clone());
+        let mut indirect_functions: Vec<IndirectFunction> = Vec::new();
+        for choice in places.flat_map(Places::indirect_functions) {
+            if !indirect_functions.contains(choice) {
+                indirect_functions.push(choice.clone());
             }
         }
-        choices
+        indirect_functions
     }
 
-    /// What is at `chooser` has chosen the function that begins at `target`; whether that is news to any breakpoint.
-    pub(crate) fn chosen(&mut self, chooser: Address, target: Address, modules: &Modules) -> bool {
+    /// What is at `resolver` has chosen the function that begins at `target`; whether that is news to any breakpoint.
+    pub(crate) fn chosen(&mut self, resolver: Address, target: Address, modules: &Modules) -> bool {
         let answers = self.list.iter_mut().flat_map(|b| &mut b.answers);
         let mut new = false;
         for answer in answers {
             if let Said::Functions(places) = &mut answer.said {
-                new |= places.chosen(chooser, target, modules);
+                new |= places.chosen(resolver, target, modules);
             }
         }
         new

@@ -32,9 +32,9 @@ pub(crate) enum Reason {
     /// Exceptions pass here.
     Exception,
     /// An indirect function is chosen here.
-    Chooser,
+    Resolver,
     /// A choice of one returns to here.
-    Choice,
+    ResolverReturn,
     /// A step that is under way is told of exceptions and jumps here; kept while there's one step after the other.
     Hook,
     /// A call that the user has asked for returns to here, or is left.
@@ -71,8 +71,8 @@ impl Site {
                 | Reason::FrameEnd
                 | Reason::FrameLeft
                 | Reason::Exception
-                | Reason::Chooser
-                | Reason::Choice
+                | Reason::Resolver
+                | Reason::ResolverReturn
                 | Reason::Hook
                 | Reason::Call => None,
             })

@@ -17,14 +17,14 @@ impl Owner {
         };
         let trapped = event.what == What::Signal(libc::SIGTRAP);
         control.pace.stopped(trapped);
-        if event.what == What::Calling {
-            self.hold.calls(event.thread, &mut control.pace);
+        if event.what == What::SystemCall {
+            self.pinning.calls(event.thread, &mut control.pace);
         }
     }
 
     /// Before a thread is let run: holds it if that is worth it and nobody can see it. True: it must stop at its next
     /// system call.
-    pub(super) fn hold_for_run(&mut self, thread: ThreadId, how: How) -> bool {
+    pub(super) fn pin_for_run(&mut self, thread: ThreadId, how: How) -> bool {
         if self.start != Start::Launched {
             // Should the debugger be killed, nobody would give it back where it may run.
             return false;
@@ -37,17 +37,17 @@ impl Owner {
         let Some(control) = self.threads.get_mut(&thread) else {
             return false;
         };
-        self.hold.before(thread, run, &mut control.pace)
+        self.pinning.before(thread, run, &mut control.pace)
     }
 
     /// Whether a thread that runs is expected to stop at once.
     pub(crate) fn stops_soon(&self) -> bool {
-        self.stops.mode() == Mode::Running && self.hold.stops_soon()
+        self.stops.mode() == Mode::Running && self.pinning.stops_soon()
     }
 
     /// Threads that are held, but have been running for long, may run where they could before.
-    pub(super) fn let_long_go(&mut self) {
-        for thread in self.hold.tick() {
+    pub(super) fn unpin_long_running(&mut self) {
+        for thread in self.pinning.tick() {
             if let Some(control) = self.threads.get_mut(&thread) {
                 control.pace.was_in_vain();
             }

@@ -1,6 +1,6 @@
 //! Taking over a process that runs already.
 
-use super::{Control, Desk, FIRST_STOP, Owner, Parts, attached};
+use super::{CommandQueue, Control, FIRST_STOP, Owner, Parts, attached};
 use crate::attach::AttachOptions;
 use crate::event::{self, StopReason};
 use crate::forks::Arrival;
@@ -27,9 +27,9 @@ impl Owner {
     pub(crate) fn attach(
         options: &AttachOptions,
         events: Sender<Event>,
-        desk: Desk,
+        queue: CommandQueue,
     ) -> Result<(Owner, ProcessInfo), Error> {
-        desk.waker.adopt_current_thread();
+        queue.waker.adopt_current_thread();
         let process = ThreadId(options.process);
         let refuse = |reason: String| Error::Attach {
             process: process.0,
@@ -69,7 +69,7 @@ impl Owner {
             output,
             debug_info: options.debug_info.clone(),
         };
-        let mut owner = Owner::of(parts, events, desk);
+        let mut owner = Owner::of(parts, events, queue);
         owner.current = threads.first().copied().unwrap_or(process);
         for &thread in &threads {
             owner.threads.insert(thread, Control::default());

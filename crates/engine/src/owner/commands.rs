@@ -66,7 +66,7 @@ impl Owner {
         if self.stops.mode() == Mode::Stopped && self.tell_put_off() {
             return;
         }
-        if self.stops.mode() == Mode::Stopped || self.stops.holds_some() {
+        if self.stops.mode() == Mode::Stopped || self.stops.runs_only_some() {
             self.resume_all();
         }
     }
@@ -131,12 +131,12 @@ impl Owner {
     /// Lets the stopped debuggee go as if there had never been a debugger.
     pub(super) fn detach(&mut self) {
         self.end_step();
-        let guests = self.leave_inserted();
+        let vfork_children = self.leave_inserted();
         if self.suspend {
             // It waits until a thread runs again, and then stops them all.
             let _ = self.kill_with(libc::SIGSTOP);
         }
-        self.let_cleaned_threads_go(&guests);
+        self.let_cleaned_threads_go(&vfork_children);
         self.let_children_go();
         self.over = true;
         self.memory.needs_no_guardian();
@@ -146,8 +146,8 @@ impl Owner {
 
     /// Lets all threads go, stopped as they are, as if there had never been a debugger.
     pub(super) fn let_threads_go(&mut self) {
-        let guests = self.leave_inserted();
-        self.let_cleaned_threads_go(&guests);
+        let vfork_children = self.leave_inserted();
+        self.let_cleaned_threads_go(&vfork_children);
     }
 
     /// No thread is in anything that was inserted, and all of that is out; the children that share the memory, with the signals that they
@@ -156,14 +156,14 @@ impl Owner {
         for thread in self.stops.all_stopped() {
             self.leave_copy(thread);
         }
-        let guests = self.stop_guests();
+        let vfork_children = self.stop_vfork_children();
         self.memory.clean_own();
-        guests
+        vfork_children
     }
 
-    fn let_cleaned_threads_go(&mut self, guests: &[(ThreadId, i32)]) {
-        let guests_threads = guests.iter().map(|(guest, _)| *guest);
-        for thread in self.stops.all_stopped().into_iter().chain(guests_threads) {
+    fn let_cleaned_threads_go(&mut self, vfork_children: &[(ThreadId, i32)]) {
+        let their_threads = vfork_children.iter().map(|(child, _)| *child);
+        for thread in self.stops.all_stopped().into_iter().chain(their_threads) {
             let _ = ptrace::end_options(thread);
         }
         for thread in self.stops.all_stopped() {
@@ -172,8 +172,8 @@ impl Owner {
             let signal = self.control(thread).signal;
             let _ = ptrace::detach(thread, signal);
         }
-        for (guest, signal) in guests {
-            let _ = ptrace::detach(*guest, *signal);
+        for (child, signal) in vfork_children {
+            let _ = ptrace::detach(*child, *signal);
         }
     }
 }

@@ -254,7 +254,7 @@ impl Owner {
     /// A thread has come to a place where exceptions pass: what it stops for, if it does.
     pub(super) fn exception_met(&mut self, thread: ThreadId, at: Address) -> Option<StopReason> {
         let hook = *self.exceptions.armed.get(&at)?;
-        if self.stops.is_guest(thread) {
+        if self.stops.is_vfork_child(thread) {
             return None;
         }
         let registers = self.registers(thread)?.to_dwarf();

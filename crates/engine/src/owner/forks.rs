@@ -61,7 +61,7 @@ impl Owner {
     }
 
     /// Keeps a child at its start, and tells of it. Whatever becomes of the debugger, nothing is inserted into it.
-    pub(super) fn hold_child(&mut self, child: ThreadId, memory: Memory) {
+    pub(super) fn keep_child(&mut self, child: ThreadId, memory: Memory) {
         match memory {
             Memory::Copy => self.clean_copy(child),
             Memory::Own => drop(self.threads.remove(&child)),
@@ -77,7 +77,7 @@ impl Owner {
     }
 
     /// A child that was held is gone.
-    pub(super) fn held_ended(&mut self, child: ThreadId) {
+    pub(super) fn kept_child_ended(&mut self, child: ThreadId) {
         let was_next = self
             .children
             .successor
@@ -91,7 +91,7 @@ impl Owner {
 
     /// Lets a held child run on without a debugger; false when it is not held.
     pub(crate) fn let_child_go(&mut self, child: ThreadId) -> bool {
-        if !self.stops.holds_child(child) {
+        if !self.stops.keeps_child(child) {
             return false;
         }
         self.stops.forget_child(child);
@@ -106,7 +106,7 @@ impl Owner {
         child: ThreadId,
         tracer: i32,
     ) -> Result<HandedOver, Error> {
-        if !self.stops.holds_child(child) {
+        if !self.stops.keeps_child(child) {
             return Err(Error::Refused("it has ended meanwhile".into()));
         }
         let parked = handover::park(child, tracer, self.of_launched).map_err(Error::Refused)?;
@@ -152,7 +152,7 @@ impl Owner {
         {
             self.clean_copy(next.child);
         }
-        for child in self.stops.held_children() {
+        for child in self.stops.kept_children() {
             self.stops.forget_child(child);
             let _ = ptrace::detach(child, 0);
         }
@@ -171,17 +171,17 @@ impl Owner {
 
     /// Children that share the memory of a debuggee that was killed have nobody who would let them go later.
     fn let_guests_go(&mut self) {
-        if self.stops.all_stopped().is_empty() && self.stops.running_guests().is_empty() {
+        if self.stops.all_stopped().is_empty() && self.stops.running_vfork_children().is_empty() {
             return;
         }
         self.let_threads_go();
-        self.stops.forget_guests();
+        self.stops.forget_vfork_children();
         self.children.left_writers = true;
     }
 
     fn end_if_due(&mut self) {
         if !self.stops.expects_children()
-            && self.stops.held_children().is_empty()
+            && self.stops.kept_children().is_empty()
             && let Some(status) = self.children.end.take()
         {
             self.ended(status);

@@ -5,7 +5,7 @@
 //! What was chosen earlier is read from where the addresses were put.
 
 use super::Owner;
-use crate::breakpoints::choice::Choice;
+use crate::breakpoints::indirect_function::IndirectFunction;
 use crate::breakpoints::site::Reason;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
@@ -14,10 +14,10 @@ use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::indirect::Slot;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The choices that are waited for.
+/// The indirect_functions that are waited for.
 #[derive(Debug, Default)]
-pub(super) struct Choosing {
-    choosers: BTreeSet<Address>,
+pub(super) struct IndirectFunctions {
+    resolvers: BTreeSet<Address>,
     /// By what chooses: what was chosen before the debugger's eyes. Not every choice is kept by the program.
     seen: BTreeMap<Address, BTreeSet<Address>>,
     under_way: Vec<Call>,
@@ -27,7 +27,7 @@ pub(super) struct Choosing {
 #[derive(Debug)]
 struct Call {
     thread: ThreadId,
-    chooser: Address,
+    resolver: Address,
     returns_to: Address,
     /// The stack pointer once it has returned.
     sp: u64,
@@ -35,34 +35,40 @@ struct Call {
 
 impl Owner {
     /// Notes what was chosen for functions that breakpoints mean, and sees to it that what will be is noticed.
-    pub(super) fn arm_choosers(&mut self) {
-        let choices = self.breakpoints.choices();
-        for choice in choices.iter().filter(|choice| choice.chosen.is_empty()) {
+    pub(super) fn insert_resolver_sites(&mut self) {
+        let indirect_functions = self.breakpoints.indirect_functions();
+        for choice in indirect_functions
+            .iter()
+            .filter(|choice| choice.chosen.is_empty())
+        {
             for target in self.chosen_before(choice) {
                 self.breakpoints
-                    .chosen(choice.chooser, target, &self.modules);
+                    .chosen(choice.resolver, target, &self.modules);
             }
         }
-        let wanted: BTreeSet<Address> = choices.iter().map(|choice| choice.chooser).collect();
-        for gone in self.choosing.choosers.difference(&wanted) {
-            self.memory.remove(*gone, Reason::Chooser);
+        let wanted: BTreeSet<Address> = indirect_functions
+            .iter()
+            .map(|choice| choice.resolver)
+            .collect();
+        for gone in self.indirect_functions.resolvers.difference(&wanted) {
+            self.memory.remove(*gone, Reason::Resolver);
         }
-        for chooser in &wanted {
-            if let Err(error) = self.memory.insert(*chooser, Reason::Chooser) {
-                tracing::warn!(%chooser, %error, "what is chosen can't be seen");
+        for resolver in &wanted {
+            if let Err(error) = self.memory.insert(*resolver, Reason::Resolver) {
+                tracing::warn!(%resolver, %error, "what is chosen can't be seen");
             }
         }
-        self.choosing.choosers = wanted;
+        self.indirect_functions.resolvers = wanted;
     }
 
     /// What the program's memory says was chosen.
-    fn chosen_before(&self, choice: &Choice) -> BTreeSet<Address> {
-        let seen = self.choosing.seen.get(&choice.chooser);
+    fn chosen_before(&self, choice: &IndirectFunction) -> BTreeSet<Address> {
+        let seen = self.indirect_functions.seen.get(&choice.resolver);
         let mut found = seen.cloned().unwrap_or_default();
-        let Some(own) = self.modules.at(choice.chooser) else {
+        let Some(own) = self.modules.at(choice.resolver) else {
             return found;
         };
-        let in_own = own.module.indirect_slots(own.to_file(choice.chooser));
+        let in_own = own.module.indirect_slots(own.to_file(choice.resolver));
         found.extend(in_own.iter().filter_map(|slot| self.code_in(slot, own)));
         let Some(name) = choice.linkage_name.as_deref().filter(|_| found.is_empty()) else {
             return found;
@@ -72,7 +78,7 @@ impl Owner {
             let targets = slots.iter().filter_map(|slot| self.code_in(slot, module));
             // The name may be another module's function, which comes first.
             let chosen = targets.filter(|target| own.contains(*target));
-            found.extend(chosen.filter(|target| *target != choice.chooser));
+            found.extend(chosen.filter(|target| *target != choice.resolver));
         }
         found
     }
@@ -89,37 +95,37 @@ impl Owner {
     }
 
     /// A thread has come to where functions are chosen.
-    pub(super) fn chooser_met(&mut self, thread: ThreadId, chooser: Address) {
+    pub(super) fn resolver_called(&mut self, thread: ThreadId, resolver: Address) {
         let Some(sp) = self.registers(thread).map(|registers| registers.sp()) else {
             return;
         };
         let Ok(returns_to) = self.memory.read_u64(Address(sp)).map(Address) else {
             return;
         };
-        if let Err(error) = self.memory.insert(returns_to, Reason::Choice) {
-            tracing::warn!(%chooser, %error, "what is chosen can't be seen");
+        if let Err(error) = self.memory.insert(returns_to, Reason::ResolverReturn) {
+            tracing::warn!(%resolver, %error, "what is chosen can't be seen");
             return;
         }
-        self.choosing.under_way.push(Call {
+        self.indirect_functions.under_way.push(Call {
             thread,
-            chooser,
+            resolver,
             returns_to,
             sp: sp.wrapping_add(8),
         });
     }
 
     /// A thread has come to where something that chooses returns to.
-    pub(super) fn choice_made(&mut self, thread: ThreadId, at: Address) {
+    pub(super) fn resolver_returned(&mut self, thread: ThreadId, at: Address) {
         let Some(registers) = self.registers(thread) else {
             return;
         };
         let made = |call: &Call| {
             call.thread == thread && call.returns_to == at && call.sp == registers.sp()
         };
-        let Some(index) = self.choosing.under_way.iter().position(made) else {
+        let Some(index) = self.indirect_functions.under_way.iter().position(made) else {
             return;
         };
-        let call = self.choosing.under_way.remove(index);
+        let call = self.indirect_functions.under_way.remove(index);
         self.forget_returns_to(at);
         let Some(target) = registers.to_dwarf().get(RESULT).map(Address) else {
             return;
@@ -131,39 +137,43 @@ impl Owner {
         if !is_code {
             return;
         }
-        let seen = self.choosing.seen.entry(call.chooser).or_default();
+        let seen = self
+            .indirect_functions
+            .seen
+            .entry(call.resolver)
+            .or_default();
         seen.insert(target);
         let modules = &self.modules;
-        if self.breakpoints.chosen(call.chooser, target, modules) {
+        if self.breakpoints.chosen(call.resolver, target, modules) {
             self.arm();
         }
     }
 
     /// The memory of a module is gone.
-    pub(super) fn forget_choices_in(&mut self, gone: impl Fn(Address) -> bool) {
-        let choosing = &mut self.choosing;
-        choosing.choosers.retain(|chooser| !gone(*chooser));
-        choosing.seen.retain(|chooser, _| !gone(*chooser));
+    pub(super) fn forget_resolvers_in(&mut self, gone: impl Fn(Address) -> bool) {
+        let choosing = &mut self.indirect_functions;
+        choosing.resolvers.retain(|resolver| !gone(*resolver));
+        choosing.seen.retain(|resolver, _| !gone(*resolver));
         choosing
             .under_way
-            .retain(|call| !gone(call.chooser) && !gone(call.returns_to));
+            .retain(|call| !gone(call.resolver) && !gone(call.returns_to));
     }
 
     /// A thread is gone: what it would have chosen is not waited for.
-    pub(super) fn chooses_no_more(&mut self, thread: ThreadId) {
-        let (gone, kept) = std::mem::take(&mut self.choosing.under_way)
+    pub(super) fn resolver_calls_ended(&mut self, thread: ThreadId) {
+        let (gone, kept) = std::mem::take(&mut self.indirect_functions.under_way)
             .into_iter()
             .partition::<Vec<Call>, _>(|call| call.thread == thread);
-        self.choosing.under_way = kept;
+        self.indirect_functions.under_way = kept;
         for call in gone {
             self.forget_returns_to(call.returns_to);
         }
     }
 
     fn forget_returns_to(&mut self, at: Address) {
-        let calls = &self.choosing.under_way;
+        let calls = &self.indirect_functions.under_way;
         if !calls.iter().any(|call| call.returns_to == at) {
-            self.memory.remove(at, Reason::Choice);
+            self.memory.remove(at, Reason::ResolverReturn);
         }
     }
 }

@@ -33,7 +33,7 @@ const MOST_STOPS: usize = 16;
 
 /// A call under way.
 #[derive(Debug)]
-pub(super) struct Calling {
+pub(super) struct InferiorCall {
     thread: ThreadId,
     /// Where it returns to, and the stack pointer then.
     back: Address,
@@ -191,7 +191,7 @@ impl Owner {
             .ok()
             .and_then(|()| wait::next_of(thread));
         match stop {
-            Some(event) if event.what == What::Calling => Ok(()),
+            Some(event) if event.what == What::SystemCall => Ok(()),
             Some(event) => {
                 self.stops.handle(event, &mut self.actions);
                 self.perform();
@@ -265,7 +265,7 @@ impl Owner {
         let vectors = laid.vectors.len() as u64;
         registers.begin_function(code, laid.sp, &laid.integers, vectors);
         self.set_registers(thread, registers);
-        self.call = Some(Calling {
+        self.call = Some(InferiorCall {
             thread,
             back,
             sp: laid.sp + 8,
@@ -278,13 +278,13 @@ impl Owner {
             .follow(dapple_target::follow_forks::FollowForks::Parent);
         match options.threads {
             CallThreads::One => {
-                self.stops.hold_all_but(Some(thread));
+                self.stops.run_only(Some(thread));
                 self.stops.set_running();
                 self.release(thread);
             }
             CallThreads::All => {
                 self.refresh_watched();
-                self.stops.hold_all_but(None);
+                self.stops.run_only(None);
                 self.stops.set_running();
                 for thread in self.stops.all_stopped() {
                     self.release(thread);

@@ -27,7 +27,7 @@ impl Owner {
     /// As [`Owner::arm`], but gives what has changed.
     pub(super) fn arm_quietly(&mut self) -> Vec<BreakpointState> {
         self.arm_exceptions();
-        self.arm_choosers();
+        self.insert_resolver_sites();
         self.memory.forget_lost_users();
         let wanted = self.breakpoints.wanted(&self.modules);
         self.memory

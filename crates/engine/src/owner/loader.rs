@@ -172,7 +172,7 @@ impl Owner {
     fn remove_module(&mut self, module: &LoadedModule) {
         let (low, high) = module.bounds();
         self.memory.forget(|address| (low..high).contains(&address));
-        self.forget_choices_in(|address| (low..high).contains(&address));
+        self.forget_resolvers_in(|address| (low..high).contains(&address));
         self.breakpoints.module_unloaded(module.id);
         self.modules.retain(|m| m.id != module.id);
         self.tell(Event::ModuleUnloaded(module.info()));

@@ -281,7 +281,7 @@ impl Owner {
             .into_iter()
             .partition::<Vec<_>, _>(|thread| self.stops.has_lent(*thread));
         for thread in lent.iter().chain(&threads) {
-            self.stops.hold_back(*thread, lent.contains(thread));
+            self.stops.wait_after_vfork(*thread, lent.contains(thread));
         }
         self.ending = lent;
         let Some(call) = self.system_call() else {

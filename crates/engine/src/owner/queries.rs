@@ -109,7 +109,7 @@ impl Inspect for Owner {
 
     /// As [`Owner::require_stopped`], but some threads may run while others are held.
     fn require_some_stopped(&self) -> Result<(), Error> {
-        match self.stops.holds_some() {
+        match self.stops.runs_only_some() {
             true => Ok(()),
             false => self.require_stopped(),
         }

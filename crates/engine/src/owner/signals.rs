@@ -22,7 +22,7 @@ impl Owner {
     pub(super) fn signalled(&mut self, thread: ThreadId, signal: i32) {
         self.leave_copy(thread);
         self.control(thread).signal = signal;
-        if self.stops.is_guest(thread) {
+        if self.stops.is_vfork_child(thread) {
             return self.release(thread);
         }
         if self.asks_to_end(thread, signal) {

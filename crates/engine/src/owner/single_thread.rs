@@ -24,7 +24,7 @@ impl Owner {
             self.refresh_watched();
         }
         self.settle_steps();
-        self.stops.hold_all_but(Some(thread));
+        self.stops.run_only(Some(thread));
         self.stops.set_running();
         self.stacks.remove(&thread);
         for thread in self.stops.all_stopped() {

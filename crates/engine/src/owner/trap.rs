@@ -110,7 +110,7 @@ impl Owner {
 
     /// The program's own trap instruction, or trap flag.
     fn own_trap(&mut self, thread: ThreadId) {
-        if self.stops.is_guest(thread) {
+        if self.stops.is_vfork_child(thread) {
             return self
                 .stops
                 .go(thread, How::Continue, libc::SIGTRAP, &mut self.actions);
@@ -139,7 +139,7 @@ impl Owner {
         if control.skip.take_if(|skip| *skip == (at, sp)).is_some() {
             return self.came_back(thread);
         }
-        if self.stops.is_guest(thread) {
+        if self.stops.is_vfork_child(thread) {
             return self.release(thread);
         }
         let Some(site) = self.memory.site(at) else {
@@ -175,7 +175,7 @@ impl Owner {
             return;
         };
         let (loader, frame_left) = (site.has(Reason::Loader), site.has(Reason::FrameLeft));
-        let (chooser, choice) = (site.has(Reason::Chooser), site.has(Reason::Choice));
+        let (resolver, choice) = (site.has(Reason::Resolver), site.has(Reason::ResolverReturn));
         if loader {
             self.modules_changed();
         }
@@ -183,10 +183,10 @@ impl Owner {
             self.frames_left(thread);
         }
         if choice {
-            self.choice_made(thread, at);
+            self.resolver_returned(thread, at);
         }
-        if chooser {
-            self.chooser_met(thread, at);
+        if resolver {
+            self.resolver_called(thread, at);
         }
     }
 

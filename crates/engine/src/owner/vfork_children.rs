@@ -7,17 +7,17 @@ use dapple_target::wait_event::What;
 
 impl Owner {
     /// Stops those that run; each with the signal that it is to be given when it is let go.
-    pub(super) fn stop_guests(&mut self) -> Vec<(ThreadId, i32)> {
+    pub(super) fn stop_vfork_children(&mut self) -> Vec<(ThreadId, i32)> {
         let mut stopped = Vec::new();
-        for guest in self.stops.running_guests() {
-            if ptrace::interrupt(guest).is_err() {
+        for child in self.stops.running_vfork_children() {
+            if ptrace::interrupt(child).is_err() {
                 continue;
             }
-            while let Some(event) = self.next_of(guest) {
+            while let Some(event) = self.next_of(child) {
                 let signal = match event.what {
                     What::Interrupted { trap_pending: true } => {
                         // What comes next tells where it has trapped.
-                        if ptrace::cont(guest, 0).is_err() {
+                        if ptrace::cont(child, 0).is_err() {
                             break;
                         }
                         continue;
@@ -25,10 +25,10 @@ impl Owner {
                     What::Exited(_) => break,
                     // It is out of this memory.
                     What::Executed { .. } | What::Exiting => {
-                        stopped.push((guest, 0));
+                        stopped.push((child, 0));
                         break;
                     }
-                    What::Signal(libc::SIGTRAP) if self.ran_into_site(guest) => 0,
+                    What::Signal(libc::SIGTRAP) if self.ran_into_site(child) => 0,
                     What::Signal(signal) => signal,
                     What::NewThread(child) | What::NewProcess { child, .. } => {
                         if wait::until_stopped(child) {
@@ -36,12 +36,12 @@ impl Owner {
                         }
                         0
                     }
-                    What::Interrupted { .. } | What::Group(_) | What::Calling | What::Other => 0,
+                    What::Interrupted { .. } | What::Group(_) | What::SystemCall | What::Other => 0,
                 };
                 // Back at the site that it has run into.
-                self.write_back(guest);
-                self.leave_copy(guest);
-                stopped.push((guest, signal));
+                self.write_back(child);
+                self.leave_copy(child);
+                stopped.push((child, signal));
                 break;
             }
         }

@@ -549,7 +549,7 @@ impl Owner {
     /// A thread is about to run: it watches what is to be watched.
     pub(super) fn watch_before_run(&mut self, thread: ThreadId) {
         let version = self.watches.table.version();
-        if self.stops.is_guest(thread) || self.control(thread).watched == version {
+        if self.stops.is_vfork_child(thread) || self.control(thread).watched == version {
             return;
         }
         if let Err(error) = self.set_debug_registers(thread) {

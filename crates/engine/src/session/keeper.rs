@@ -5,7 +5,7 @@
 //! debuggee itself, with [`Session::attend`](super::Session::attend), saves them.
 
 use crate::Error;
-use crate::owner::{Command, Desk, Owner};
+use crate::owner::{Command, CommandQueue, Owner};
 use crate::postmortem::PostMortem;
 use crate::session::Leave;
 use crossbeam_channel::Sender;
@@ -58,12 +58,12 @@ impl Keeper {
     pub(super) fn begin(
         keep: Keep,
         failed: impl FnOnce() -> Error,
-        start: impl FnOnce(Desk) -> Result<(Owner, ProcessInfo), Error> + Send + 'static,
+        start: impl FnOnce(CommandQueue) -> Result<(Owner, ProcessInfo), Error> + Send + 'static,
     ) -> Result<(Keeper, ProcessInfo), Error> {
         dapple_symbols::survive_changed_files();
         match keep {
             Keep::Here(waker) => {
-                let (owner, process) = start(Desk::new(waker, true))?;
+                let (owner, process) = start(CommandQueue::new(waker, true))?;
                 let keeper = Keeper::Here {
                     owner: Box::new(Mutex::new(owner)),
                     thread: std::thread::current().id(),
@@ -72,9 +72,9 @@ impl Keeper {
             }
             Keep::Apart => {
                 let waker = Arc::new(Waker::default());
-                let desk = Desk::new(Arc::clone(&waker), false);
-                let commands = desk.orders.clone();
-                let (thread, process) = apart(failed, move || start(desk))?;
+                let queue = CommandQueue::new(Arc::clone(&waker), false);
+                let commands = queue.sender.clone();
+                let (thread, process) = apart(failed, move || start(queue))?;
                 let keeper = Keeper::Apart {
                     commands,
                     waker,

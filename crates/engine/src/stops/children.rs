@@ -16,18 +16,18 @@ impl Stops {
     }
 
     /// Children that wait to be taken.
-    pub(crate) fn held_children(&self) -> Vec<ThreadId> {
-        self.held.iter().copied().collect()
+    pub(crate) fn kept_children(&self) -> Vec<ThreadId> {
+        self.kept_children.iter().copied().collect()
     }
 
     /// Whether this child waits to be taken.
-    pub(crate) fn holds_child(&self, child: ThreadId) -> bool {
-        self.held.contains(&child)
+    pub(crate) fn keeps_child(&self, child: ThreadId) -> bool {
+        self.kept_children.contains(&child)
     }
 
     /// A child that waited was taken or let go.
     pub(crate) fn forget_child(&mut self, child: ThreadId) {
-        self.held.remove(&child);
+        self.kept_children.remove(&child);
     }
 
     /// No child takes the debuggee's place after all: a later one may.
@@ -49,8 +49,8 @@ impl Stops {
     pub(super) fn copied(&mut self, child: ThreadId, maker: ThreadId, actions: &mut Actions) {
         match self.follow {
             FollowForks::Both => {
-                self.held.insert(child);
-                actions.push_back(Action::Hold(child, Memory::Copy));
+                self.kept_children.insert(child);
+                actions.push_back(Action::KeepChild(child, Memory::Copy));
             }
             FollowForks::Child if self.may_succeed(maker) => {
                 self.succeed(child, maker, Memory::Copy, actions);
@@ -63,7 +63,7 @@ impl Stops {
 
     /// Whether a child of this thread can take the debuggee's place.
     pub(super) fn may_succeed(&self, maker: ThreadId) -> bool {
-        !self.succeeded && !self.is_guest(maker) && !self.order.is_empty()
+        !self.succeeded && !self.is_vfork_child(maker) && !self.order.is_empty()
     }
 
     pub(super) fn succeed(
@@ -74,7 +74,7 @@ impl Stops {
         actions: &mut Actions,
     ) {
         self.succeeded = true;
-        self.held.insert(child);
+        self.kept_children.insert(child);
         actions.push_back(Action::Succeed {
             child,
             maker,
@@ -83,26 +83,26 @@ impl Stops {
         self.stop_all(actions);
     }
 
-    /// The child `guest` runs another program, in memory of its own.
-    pub(super) fn left_with_exec(&mut self, guest: ThreadId, actions: &mut Actions) {
-        let maker = self.maker_of(guest);
+    /// The child `child` runs another program, in memory of its own.
+    pub(super) fn left_with_exec(&mut self, child: ThreadId, actions: &mut Actions) {
+        let maker = self.maker_of(child);
         match (self.follow, maker) {
             (FollowForks::Both, _) => {
-                self.held.insert(guest);
-                actions.push_back(Action::Hold(guest, Memory::Own));
+                self.kept_children.insert(child);
+                actions.push_back(Action::KeepChild(child, Memory::Own));
             }
             (FollowForks::Child, Some(maker)) if self.may_succeed(maker) => {
-                self.succeed(guest, maker, Memory::Own, actions);
+                self.succeed(child, maker, Memory::Own, actions);
             }
-            _ => actions.push_back(Action::ReleaseGuest(guest)),
+            _ => actions.push_back(Action::ReleaseVforkChild(child)),
         }
-        self.take_back(guest, actions);
+        self.take_back(child, actions);
     }
 
     /// The thread that has lent its memory to this child.
-    pub(super) fn maker_of(&self, guest: ThreadId) -> Option<ThreadId> {
+    pub(super) fn maker_of(&self, child: ThreadId) -> Option<ThreadId> {
         let mut threads = self.threads.iter();
-        let maker = threads.find(|(_, t)| t.lent_to == Some(guest));
+        let maker = threads.find(|(_, t)| t.lent_to == Some(child));
         maker.map(|(id, _)| *id)
     }
 }

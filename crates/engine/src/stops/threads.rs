@@ -28,7 +28,7 @@ pub(super) struct Thread {
     /// The child that has its memory (vfork): it can't run before the child has let go.
     pub(super) lent_to: Option<ThreadId>,
     /// It is to go on no more once it has its memory back.
-    pub(super) held_back: bool,
+    pub(super) waits_after_vfork: bool,
 }
 
 impl Thread {
@@ -39,12 +39,12 @@ impl Thread {
             how: How::Continue,
             group_stop: false,
             lent_to: None,
-            held_back: false,
+            waits_after_vfork: false,
         }
     }
 
     /// A child that runs in the debuggee's memory: no thread of the debuggee, but bound to trap on what is inserted.
-    pub(super) fn new_guest() -> Thread {
+    pub(super) fn new_vfork_child() -> Thread {
         Thread {
             guest: true,
             ..Thread::new(State::Running)
@@ -55,7 +55,7 @@ impl Thread {
         self.state
     }
 
-    pub(super) fn is_guest(&self) -> bool {
+    pub(super) fn is_vfork_child(&self) -> bool {
         self.guest
     }
 
@@ -110,7 +110,7 @@ impl Threads {
     }
 
     /// Forgets all but the children that run in the debuggee's memory.
-    pub(super) fn keep_guests(&mut self) {
+    pub(super) fn keep_vfork_children(&mut self) {
         let stays = |thread: &Thread| thread.guest && thread.state != State::Leaving;
         self.all.retain(|_, thread| stays(thread));
         self.awaited = 0;

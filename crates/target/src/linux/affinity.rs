@@ -1,10 +1,10 @@
-//! Holding a thread that soon stops again, and the tracer, on one processor.
+//! Pinning a thread that soon stops again, and the tracer, on one processor.
 //!
 //! A stop is two switches between threads. On one processor they are context switches; across two, each is an interrupt
 //! to the other and a wake-up from idle, and the kernel prefers an idle processor for whom it wakes: measured 16
-//! against 70 µs for a breakpoint that lets the thread go on. So both are held where the tracer is, for so long.
+//! against 70 µs for a breakpoint that lets the thread go on. So both are pinned where the tracer is, for so long.
 //!
-//! The program can't see it. Its thread is held while it executes one instruction that is no system call, or while
+//! The program can't see it. Its thread is pinned while it executes one instruction that is no system call, or while
 //! it is let run up to its next system call (PTRACE_SYSCALL): there, before it asks for its affinity or hands that on to a child, it gets
 //! it back. By a timer a thread gets it back that turns out to run long, or to stay stopped.
 
@@ -21,7 +21,7 @@ const WORTH_IT: u32 = 4;
 const PATIENCE: (u32, u32) = (8, 4096);
 /// After so many good runs the tries in vain are forgotten.
 const GOOD: u32 = 256;
-/// How often held threads are looked at that have not stopped since.
+/// How often pinned threads are looked at that have not stopped since.
 const TICK: Duration = Duration::from_millis(5);
 /// More threads than this on one processor only wait for each other.
 const MOST: usize = 2;
@@ -81,12 +81,12 @@ pub enum Run {
     On,
 }
 
-/// The threads that are held, and where the tracer was.
+/// The threads that are pinned, and where the tracer was.
 #[derive(Debug)]
-pub struct Hold {
+pub struct Pinning {
     tracer: Option<Tracer>,
-    held: Vec<Held>,
-    /// When a thread was last held, or all have stopped.
+    pinned: Vec<Pinned>,
+    /// When a thread was last pinned, or all have stopped.
     last: Instant,
     alarm: Alarm,
     armed: bool,
@@ -100,19 +100,19 @@ struct Tracer {
 }
 
 #[derive(Debug)]
-struct Held {
+struct Pinned {
     thread: ThreadId,
     before: Set,
     /// It runs on since then; `None`: it stands, or executes a single instruction.
     runs: Option<Instant>,
 }
 
-impl Default for Hold {
-    /// Nothing is held.
-    fn default() -> Hold {
-        Hold {
+impl Default for Pinning {
+    /// Nothing is pinned.
+    fn default() -> Pinning {
+        Pinning {
             tracer: None,
-            held: Vec::new(),
+            pinned: Vec::new(),
             last: Instant::now(),
             alarm: Alarm::default(),
             armed: false,
@@ -120,11 +120,11 @@ impl Default for Hold {
     }
 }
 
-impl Hold {
+impl Pinning {
     /// Before a stopped thread is let run. True: it must be stopped at its next system call, for
-    /// [`Hold::let_go`].
+    /// [`Pinning::let_go`].
     pub fn before(&mut self, thread: ThreadId, run: Run, pace: &mut Pace) -> bool {
-        let (hold, runs) = match run {
+        let (pin, runs) = match run {
             Run::Instruction => (true, None),
             Run::MaybeCall => (false, None),
             Run::On => {
@@ -133,11 +133,11 @@ impl Hold {
                 (pace.is_brisk(), Some(now))
             }
         };
-        if !hold {
+        if !pin {
             self.let_go(thread);
             return false;
         }
-        if self.hold(thread, runs).is_none() {
+        if self.pin(thread, runs).is_none() {
             pace.was_in_vain();
             return false;
         }
@@ -147,12 +147,12 @@ impl Hold {
         runs.is_some()
     }
 
-    /// Whether threads are held, and the alarm tells when that was in vain.
+    /// Whether threads are pinned, and the alarm tells when that was in vain.
     pub fn stops_soon(&self) -> bool {
-        self.armed && !self.held.is_empty()
+        self.armed && !self.pinned.is_empty()
     }
 
-    /// A held thread is about to make a system call.
+    /// A pinned thread is about to make a system call.
     pub fn calls(&mut self, thread: ThreadId, pace: &mut Pace) {
         pace.was_in_vain();
         self.let_go(thread);
@@ -160,35 +160,39 @@ impl Hold {
 
     /// A thread may run where it could before.
     pub fn let_go(&mut self, thread: ThreadId) {
-        if let Some(index) = self.held.iter().position(|held| held.thread == thread) {
-            let held = self.held.swap_remove(index);
-            self.restore(&held);
+        if let Some(index) = self
+            .pinned
+            .iter()
+            .position(|pinned| pinned.thread == thread)
+        {
+            let pinned = self.pinned.swap_remove(index);
+            self.restore(&pinned);
         }
     }
 
     /// A thread is gone.
     pub fn forget(&mut self, thread: ThreadId) {
-        self.held.retain(|held| held.thread != thread);
+        self.pinned.retain(|pinned| pinned.thread != thread);
     }
 
     /// All threads are gone.
     pub fn forget_all(&mut self) {
-        self.held.clear();
+        self.pinned.clear();
         self.release();
     }
 
-    /// All threads have stopped. They stay held, for a next step that comes soon, until the alarm rings.
+    /// All threads have stopped. They stay pinned, for a next step that comes soon, until the alarm rings.
     pub fn all_stopped(&mut self) {
-        if !self.held.is_empty() {
+        if !self.pinned.is_empty() {
             self.last = Instant::now();
-            self.held.iter_mut().for_each(|held| held.runs = None);
+            self.pinned.iter_mut().for_each(|pinned| pinned.runs = None);
         }
     }
 
     /// All threads of the program may run where they could before; the tracer stays, for the next step, until the alarm rings.
     pub fn let_all_go(&mut self) {
-        for held in std::mem::take(&mut self.held) {
-            self.restore(&held);
+        for pinned in std::mem::take(&mut self.pinned) {
+            self.restore(&pinned);
         }
     }
 
@@ -208,39 +212,43 @@ impl Hold {
         if !self.armed {
             return Vec::new();
         }
-        let long = |held: &Held| held.runs.is_some_and(|since| since.elapsed() >= TICK);
-        let (over, held) = std::mem::take(&mut self.held).into_iter().partition(long);
-        self.held = held;
-        let over: Vec<Held> = over;
-        for held in &over {
-            self.restore(held);
+        let long = |pinned: &Pinned| pinned.runs.is_some_and(|since| since.elapsed() >= TICK);
+        let (over, pinned) = std::mem::take(&mut self.pinned).into_iter().partition(long);
+        self.pinned = pinned;
+        let over: Vec<Pinned> = over;
+        for pinned in &over {
+            self.restore(pinned);
         }
-        let at_rest = self.held.iter().all(|held| held.runs.is_none());
+        let at_rest = self.pinned.iter().all(|pinned| pinned.runs.is_none());
         if at_rest && self.last.elapsed() >= TICK {
             self.release();
         }
-        over.into_iter().map(|held| held.thread).collect()
+        over.into_iter().map(|pinned| pinned.thread).collect()
     }
 
-    fn hold(&mut self, thread: ThreadId, runs: Option<Instant>) -> Option<()> {
-        if let Some(held) = self.held.iter_mut().find(|held| held.thread == thread) {
-            held.runs = runs;
+    fn pin(&mut self, thread: ThreadId, runs: Option<Instant>) -> Option<()> {
+        if let Some(pinned) = self
+            .pinned
+            .iter_mut()
+            .find(|pinned| pinned.thread == thread)
+        {
+            pinned.runs = runs;
             self.last = runs.unwrap_or_else(Instant::now);
             return Some(());
         }
         self.last = runs.unwrap_or_else(Instant::now);
-        if self.held.len() >= MOST {
+        if self.pinned.len() >= MOST {
             return None;
         }
         let before = Set::of(thread.0).ok()?;
         let tracer = match &self.tracer {
             Some(tracer) => tracer,
-            None => self.tracer.insert(Tracer::hold()?),
+            None => self.tracer.insert(Tracer::pin()?),
         };
         if !before.has(tracer.processor) || tracer.only.give(thread.0).is_err() {
             return None;
         }
-        self.held.push(Held {
+        self.pinned.push(Pinned {
             thread,
             before,
             runs,
@@ -249,15 +257,15 @@ impl Hold {
     }
 
     /// Unless somebody else has decided meanwhile where it is to run.
-    fn restore(&self, held: &Held) {
+    fn restore(&self, pinned: &Pinned) {
         let Some(tracer) = &self.tracer else { return };
-        if Set::of(held.thread.0).is_ok_and(|now| now == tracer.only) {
-            let _ = held.before.give(held.thread.0);
+        if Set::of(pinned.thread.0).is_ok_and(|now| now == tracer.only) {
+            let _ = pinned.before.give(pinned.thread.0);
         }
     }
 }
 
-impl Drop for Hold {
+impl Drop for Pinning {
     fn drop(&mut self) {
         self.release();
     }
@@ -265,7 +273,7 @@ impl Drop for Hold {
 
 impl Tracer {
     /// Keeps the current thread where it is.
-    fn hold() -> Option<Tracer> {
+    fn pin() -> Option<Tracer> {
         let before = Set::of(0).ok()?;
         // SAFETY: takes nothing; a negative result says that it is unknown.
         let processor = usize::try_from(unsafe { libc::sched_getcpu() }).ok()?;

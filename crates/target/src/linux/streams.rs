@@ -119,10 +119,10 @@ impl Streams {
                     let file = open_output(&path, append, shared);
                     file.map_err(unusable(option, &path))?.into()
                 }
-                (Sink::Told, Some(terminal)) => terminal
+                (Sink::Events, Some(terminal)) => terminal
                     .try_clone()
                     .map_err(failed("its terminal".into()))?,
-                (Sink::Told, None) => {
+                (Sink::Events, None) => {
                     let (reader, writer) =
                         io::pipe().map_err(failed("no pipe for its output".into()))?;
                     read.push((stream, reader.into()));

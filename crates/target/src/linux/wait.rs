@@ -416,7 +416,7 @@ fn what(thread: ThreadId, status: i32) -> What {
     let child = || ptrace::event_message(thread).map(|id| ThreadId(id as i32));
     // A thread that died since it stopped answers nothing: its exit status follows.
     match status >> 16 {
-        0 if signal == libc::SIGTRAP | 0x80 => What::Calling,
+        0 if signal == libc::SIGTRAP | 0x80 => What::SystemCall,
         0 => What::Signal(signal),
         libc::PTRACE_EVENT_STOP if signal == libc::SIGTRAP => What::Interrupted {
             trap_pending: ptrace::trap_pending(thread),

@@ -1,6 +1,6 @@
 //! What happens while a function is called: how the call ends, by itself or given up, and what else is noticed meanwhile.
 
-use super::{Calling, End};
+use super::{End, InferiorCall};
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
 use crate::owner::Owner;
@@ -99,7 +99,7 @@ impl Owner {
                 break;
             }
         }
-        let has_end = |call: &Calling| call.end != Some(End::Failed(String::new()));
+        let has_end = |call: &InferiorCall| call.end != Some(End::Failed(String::new()));
         if self.over || self.call.as_ref().is_some_and(has_end) {
             return;
         }

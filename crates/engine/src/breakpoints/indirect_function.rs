@@ -5,22 +5,22 @@ use dapple_symbols::queries::FoundFunction;
 
 /// A function of which only what chooses it is known at first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Choice {
+pub(crate) struct IndirectFunction {
     /// What is called to choose.
-    pub(crate) chooser: Address,
+    pub(crate) resolver: Address,
     /// The linker's name, by which other modules ask for the function.
     pub(crate) linkage_name: Option<String>,
     /// What was chosen so far: entries of functions. All calls choose alike, as a rule.
     pub(crate) chosen: Vec<Address>,
 }
 
-impl Choice {
-    pub(crate) fn new(function: &FoundFunction, chooser: Address) -> Choice {
+impl IndirectFunction {
+    pub(crate) fn new(function: &FoundFunction, resolver: Address) -> IndirectFunction {
         // In some tables a version is behind the name: `memcpy@@GLIBC_2.14`.
         let name = function.linkage_name.as_deref();
         let name = name.and_then(|name| name.split('@').next());
-        Choice {
-            chooser,
+        IndirectFunction {
+            resolver,
             linkage_name: name.map(str::to_owned),
             chosen: Vec::new(),
         }
