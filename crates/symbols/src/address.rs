@@ -1,10 +1,10 @@
-//! Where something is in a module's file, as opposed to where a process has it.
+//! Addresses within a module's file, as opposed to addresses in a process.
 
 use std::fmt;
 
-/// An address as the module's file numbers it: what the linker assigned, before loading.
+/// An address as the linker assigned it in the module's file, before loading.
 ///
-/// Adding the module's load bias gives an address in a process.
+/// Adding the module's load bias gives the address in a process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct FileAddress(pub u64);
 

@@ -1,8 +1,9 @@
-//! Mapped files that shrink: the kernel answers a read of a page that is gone with SIGBUS, which ends a process.
+//! Survives mapped files that shrink: reading a mapped page that the file no longer has raises SIGBUS, which by default
+//! ends the process.
 //!
-//! [`survive_changed_files`] has such a page replaced by zeros, and its mapping is marked, so that whoever reads it can say
-//! that the file has changed. The handler may interrupt anything, an allocation or a lock, so what it reads is a list of
-//! atomics that only grows: an entry whose mapping is gone is taken again by the next one.
+//! [`survive_changed_files`] installs a handler that replaces such pages with zeros and marks the mapping, so that its
+//! readers can report that the file has changed. The handler may interrupt anything, even an allocation or a held lock.
+//! It therefore only reads a linked list of atomics that never shrinks; entries of dropped mappings are reused.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -10,9 +11,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
-/// An entry of the list.
+/// A guarded mapping, as an entry of the list.
 struct Range {
-    /// Addresses; both 0 while nothing is guarded.
+    /// Address range; both are 0 while the entry guards nothing.
     start: AtomicUsize,
     end: AtomicUsize,
     lost_pages: AtomicBool,
@@ -20,31 +21,31 @@ struct Range {
 }
 
 static FIRST: AtomicPtr<Range> = AtomicPtr::new(ptr::null_mut());
-/// Those that guard nothing. The handler doesn't look here.
+/// Entries that guard nothing, for reuse. The handler never reads this.
 static FREE: Mutex<Vec<&'static Range>> = Mutex::new(Vec::new());
-/// How often a page was replaced.
+/// Counts the replacements of lost pages.
 static REPLACED: AtomicU32 = AtomicU32::new(0);
 static PAGE: AtomicUsize = AtomicUsize::new(4096);
-/// What was done with the signal before: boxed, never freed, and never written again.
+/// The SIGBUS action before ours: boxed, never freed, and never written again.
 static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(ptr::null_mut());
 
 /// The entries of the list; the newest is first.
 fn ranges() -> impl Iterator<Item = &'static Range> {
     let mut next = FIRST.load(Ordering::Acquire);
     std::iter::from_fn(move || {
-        // SAFETY: entries are leaked boxes, so what a pointer of the list leads to is valid for ever.
+        // SAFETY: entries are leaked boxes, so a non-null pointer of the list is valid for ever.
         let range = unsafe { next.as_ref() }?;
         next = range.next.load(Ordering::Acquire);
         Some(range)
     })
 }
 
-/// Changes whenever some mapping has lost a page: what says cheaply that there is nothing to ask them.
+/// Increases whenever any mapping loses a page. A caller that sees no change needs to check no mapping.
 pub(crate) fn replaced_so_far() -> u32 {
     REPLACED.load(Ordering::Relaxed)
 }
 
-/// A mapping whose lost pages are replaced, from now on until this is dropped.
+/// Guards a mapping until dropped: its lost pages are replaced with zeros.
 pub(crate) struct Guard(&'static Range);
 
 impl Guard {
@@ -90,18 +91,18 @@ fn add_range() -> &'static Range {
     }
 }
 
-/// Keeps this process alive where a module's file is truncated or overwritten while it is mapped, as a rebuild in place
-/// does (`cp`, `strip`, some linkers). What is missing then reads as zeros, and the next question to the module is
-/// answered without that file, with [`crate::Error::Changed`] among its warnings.
+/// Keeps this process alive when a module's file is truncated or overwritten while it is mapped, as a rebuild in place
+/// does (`cp`, `strip`, some linkers). The lost pages then read as zeros. The next query to the module is answered
+/// without that file, and [`crate::Error::Changed`] is among the module's warnings.
 ///
-/// This takes over SIGBUS for the whole process, once, however often it is called. A SIGBUS that is about anything
-/// but a module's file goes to the handler that was there before, or ends the process as before. Whoever installs a
-/// handler later has to pass on what it doesn't know. Without this call a file that shrinks ends the process.
+/// This installs a SIGBUS handler for the whole process; repeated calls have no effect. A SIGBUS outside the mapped files
+/// of modules goes to the previous handler, or ends the process as before. A handler that is installed later must pass on
+/// the signals that it doesn't handle. Without this call a file that shrinks ends the process.
 pub fn survive_changed_files() {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(|| {
         // SAFETY: `sysconf` has no preconditions. The action is fully initialised: zeros are a valid `sigaction` and an
-        // empty mask; the handler has the signature that SA_SIGINFO asks for and does only what sigaction(2) and
+        // empty mask. The handler has the signature that SA_SIGINFO requires and does only what sigaction(2) and
         // signal-safety(7) allow. The old action is written before it is read.
         unsafe {
             if let Ok(size @ 1..) = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)) {
@@ -121,14 +122,14 @@ pub fn survive_changed_files() {
     });
 }
 
-/// Replaces what is gone of a guarded mapping; the instruction that has failed is then executed again.
+/// Replaces the lost pages of a guarded mapping; the faulting instruction is then executed again.
 extern "C" fn on_bus_error(
     signal: libc::c_int,
     info: *mut libc::siginfo_t,
     context: *mut libc::c_void,
 ) {
-    // SAFETY: the kernel gives a handler with SA_SIGINFO a valid `info`; the address is there for what the kernel itself
-    // has sent for a fault, which is asked first.
+    // SAFETY: the kernel gives a handler with SA_SIGINFO a valid `info`. `si_addr` is valid for faults that the kernel
+    // reports, which the match on `si_code` selects.
     let address = unsafe {
         match (*info).si_code {
             libc::BUS_ADRERR | libc::BUS_MCEERR_AR => Some((*info).si_addr() as usize),
@@ -141,7 +142,7 @@ extern "C" fn on_bus_error(
     pass_on(signal, info, context);
 }
 
-/// Puts zeros in place of a guarded mapping from the page of this address on. Whether it is in one.
+/// Replaces a guarded mapping with zeros from the page of `address` on. `false` if no guarded mapping contains `address`.
 fn replace_from(address: usize) -> bool {
     let has = |range: &&Range| {
         let start = range.start.load(Ordering::Acquire);
@@ -155,7 +156,7 @@ fn replace_from(address: usize) -> bool {
     range.lost_pages.store(true, Ordering::Relaxed);
     REPLACED.fetch_add(1, Ordering::Relaxed);
     // SAFETY: the pages are within a mapping of ours that nobody writes to and that lives at least until the faulting
-    // read is through. `mmap` is a bare system call; it sets `errno` only where it fails, and then the process ends.
+    // read is done. `mmap` is a bare system call. It sets `errno` only on failure, and then the process ends.
     let replaced = unsafe {
         libc::mmap(
             page as *mut libc::c_void,
@@ -169,14 +170,14 @@ fn replace_from(address: usize) -> bool {
     replaced != libc::MAP_FAILED
 }
 
-/// Does what would be done without us.
+/// Does what the process would have done without our handler.
 fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    // SAFETY: the pointer is null or leads to a leaked box that is not written any more.
+    // SAFETY: the pointer is null or points to a leaked box that is never written again.
     let before = unsafe { BEFORE.load(Ordering::Acquire).as_ref() };
     let handler = before.map_or(libc::SIG_DFL, |before| before.sa_sigaction);
     match before {
         Some(before) if handler != libc::SIG_DFL && handler != libc::SIG_IGN => {
-            // SAFETY: whoever has installed the handler has said by SA_SIGINFO which of the two signatures it has.
+            // SAFETY: SA_SIGINFO in the old action tells which of the two signatures its handler has.
             unsafe {
                 if before.sa_flags & libc::SA_SIGINFO != 0 {
                     let handler: extern "C" fn(
@@ -192,8 +193,8 @@ fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::
             }
         }
         _ => {
-            // SAFETY: `signal` and `raise` may be called in a handler. A fault comes again as soon as this returns, a signal
-            // that somebody has sent does by `raise`: both then end the process.
+            // SAFETY: `signal` and `raise` may be called in a handler. After this return a fault recurs, and a signal
+            // that was sent is repeated by `raise`; either then ends the process.
             unsafe {
                 libc::signal(signal, libc::SIG_DFL);
                 libc::raise(signal);

@@ -1,8 +1,8 @@
 //! Call frame information: how to find a caller's registers (DWARF 5 §6.4, `.eh_frame` as in the LSB).
 //!
-//! `.eh_frame_hdr` is a sorted table that linkers make for the run-time unwinder; with it a rule costs one
-//! binary search and one entry's decoding. Where it's missing or wrong, and for `.debug_frame`, a table of the
-//! same kind is built on first use. Rules are kept by the range they hold for.
+//! `.eh_frame_hdr` is a sorted table that linkers make for the run-time unwinder; with it a lookup costs one binary
+//! search and decodes one entry. If it is missing or broken, and for `.debug_frame`, a table of the same kind is built on
+//! first use. Decoded rules are cached by their address range.
 
 use crate::code_around::narrow;
 use crate::files::Files;
@@ -24,19 +24,19 @@ pub enum CfaRule {
 /// How to recover one register of the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RegisterRule {
-    /// It is lost.
+    /// The value is lost.
     Undefined,
-    /// It was not changed.
+    /// The value is unchanged.
     SameValue,
-    /// Saved at CFA + offset.
+    /// The value is saved at CFA + offset.
     Offset(i64),
-    /// It is CFA + offset.
+    /// The value is CFA + offset.
     ValueOffset(i64),
-    /// It is in another register.
+    /// The value is in another register.
     Register(u16),
-    /// Saved at the address the expression gives with the CFA on its stack.
+    /// The value is saved at the address that the expression gives with the CFA on its stack.
     Expression(Arc<[u8]>),
-    /// What the expression gives with the CFA on its stack.
+    /// The value is the result of the expression with the CFA on its stack.
     ValueExpression(Arc<[u8]>),
 }
 
@@ -47,20 +47,20 @@ pub struct UnwindRules {
     pub range: Range<FileAddress>,
     /// The canonical frame address.
     pub cfa: CfaRule,
-    /// Registers by DWARF number; those not named are unchanged (callee-saved) by convention.
+    /// Rules by DWARF register number; registers without a rule are unchanged (callee-saved) by convention.
     pub registers: Vec<(u16, RegisterRule)>,
     /// The register that holds the return address.
     pub return_address: u16,
-    /// A signal trampoline's frame: the caller's address is not a return address.
+    /// The frame is a signal trampoline's: the address in its caller is not a return address.
     pub signal_frame: bool,
 }
 
 type Reader<'a> = EndianSlice<'a, LittleEndian>;
 type Fde<'a> = gimli::FrameDescriptionEntry<Reader<'a>>;
 
-/// Rules kept at a time; programs run in far fewer places.
+/// The maximum of cached rules; programs execute in far fewer places.
 const CACHE_LIMIT: usize = 50_000;
-/// Entries in a section; the largest browsers have a million.
+/// The maximum of entries read from a section; the largest browsers have a million.
 const ENTRIES_LIMIT: usize = 20_000_000;
 
 /// The call frame information of a module.
@@ -76,8 +76,8 @@ pub(crate) struct Frames<'a> {
     rules: Mutex<BTreeMap<u64, Arc<UnwindRules>>>,
 }
 
-/// The search table of `.eh_frame_hdr` in the one encoding linkers use: pairs of 32-bit distances from the
-/// section's start, to a function and to its entry, by function.
+/// The search table of `.eh_frame_hdr`, in the only encoding that linkers use: pairs of 32-bit offsets from the section's
+/// start to a function and to its entry, sorted by function.
 struct SearchTable<'a> {
     section: u64,
     pairs: &'a [[u8; 8]],
@@ -119,7 +119,7 @@ impl<'a> SearchTable<'a> {
         Some(self.resolve([a, b, c, d]))
     }
 
-    /// Where the last function starts that starts at or before `address`, and the next one.
+    /// The start of the last function at or before `address`, and the start of the next function.
     fn starts_around(&self, address: u64) -> [Option<u64>; 2] {
         let after = self.count_to(address);
         let start = |index: usize| {
@@ -130,7 +130,7 @@ impl<'a> SearchTable<'a> {
     }
 }
 
-/// Where the entry for some addresses is in its section.
+/// The address range and section offset of an entry.
 struct TableEntry {
     start: u64,
     end: u64,
@@ -152,7 +152,7 @@ impl<'a> Frames<'a> {
         if let Some((address, _)) = loaded(".got") {
             bases = bases.set_got(address);
         }
-        // A file without section headers has the segment still.
+        // A file without section headers still has the program header.
         let from_segment = || {
             let (address, size) = elf.eh_frame_hdr?;
             Some((
@@ -244,7 +244,7 @@ impl<'a> Frames<'a> {
                 self.eh_frame
                     .fde_from_offset(&self.bases, offset, gimli::EhFrame::cie_from_offset)
             });
-            // Otherwise a broken table: fall through to our own.
+            // Otherwise the search table is broken: fall through to our own.
             if let Some(Ok(entry)) = entry {
                 return entry.contains(address).then_some(entry);
             }
@@ -255,7 +255,8 @@ impl<'a> Frames<'a> {
         self.entry_in(table, &self.eh_frame, address)
     }
 
-    /// Narrows `range`, which covers `address`, to what an entry is about, or what is between two, and says whether there is an entry.
+    /// Narrows `range`, which contains `address`, to the code of the entry at `address`, or to the gap between entries.
+    /// `true` if there is an entry.
     pub fn code_around(&self, range: &mut Range<u64>, address: u64) -> bool {
         let entry = self.eh_entry(address).or_else(|| self.debug_entry(address));
         if let Some(entry) = entry {
@@ -284,7 +285,7 @@ impl<'a> Frames<'a> {
         false
     }
 
-    /// The code that the entry for `address` is about, and where its language-specific data area is.
+    /// The code range of the entry for `address`, and the pointer to its language-specific data area.
     pub fn language_data_at(&self, address: u64) -> Option<(Range<u64>, gimli::Pointer)> {
         let entry = self.eh_entry(address)?;
         Some((entry.initial_address()..entry.end_address(), entry.lsda()?))
@@ -310,7 +311,7 @@ impl<'a> Frames<'a> {
             .ok()
     }
 
-    /// All entries of a section by address.
+    /// All entries of a section, sorted by address.
     fn build_table<S>(&self, section: &S, name: &'static str) -> Vec<TableEntry>
     where
         S: UnwindSection<Reader<'a>>,

@@ -1,50 +1,50 @@
-//! The files that belong to a module beside the one that is loaded: which were looked for, where, and with what result.
+//! The files besides the loaded one that belong to a module: which were searched for, where, and with what result.
 
 use std::path::{Path, PathBuf};
 
-/// What was looked for.
+/// The kind of file that was searched for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Companion {
-    /// The file that has the debug information of a stripped one, by build id or `.gnu_debuglink`.
+    /// The separate debug information of a stripped file, found by build id or `.gnu_debuglink`.
     DebugFile,
-    /// The entries of one unit (`.dwo`), under the name its skeleton gives (DWARF 5 §7.3.5).
+    /// One split unit (`.dwo`), under the name that its skeleton unit gives (DWARF 5 §7.3.5).
     SplitUnit(PathBuf),
     /// All split units of a program in one file (`.dwp`).
     Package,
     /// The compressed symbols inside the loaded file (`.gnu_debugdata`).
     MiniDebugInfo,
-    /// What `dwz` moved out of several files into one (DWARF 5 §7.3.6).
+    /// The supplementary file, in which `dwz` put what several files have in common (DWARF 5 §7.3.6).
     Supplementary,
 }
 
-/// What came of looking at one place.
+/// The result of trying one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It is there and in use.
+    /// The file exists and is in use.
     Found,
-    /// There is no such file.
+    /// The file does not exist.
     Missing,
-    /// There is a file, which belongs to another build; the text says how that was seen.
+    /// The file belongs to another build; the text says how that was detected.
     Mismatched(String),
-    /// There is a file that can't be used; the text says why.
+    /// The file can't be used; the text says why.
     Unusable(String),
 }
 
-/// One place that was looked at.
+/// One path that was tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
-    /// What was looked for.
+    /// The kind of file that was searched for.
     pub what: Companion,
     /// The path that was tried.
     pub path: PathBuf,
-    /// What came of it.
+    /// The result.
     pub outcome: Outcome,
 }
 
 impl Outcome {
-    /// For a sentence: `/tmp/a.dwo (no such file)`.
+    /// The path and the outcome, for a message: `/tmp/a.dwo (no such file)`.
     pub(crate) fn at(&self, path: &Path) -> String {
         let reason = match self {
             Outcome::Found => "found",

@@ -1,12 +1,12 @@
-//! Linkers' names for people.
+//! Turns linkage names into readable names.
 
-/// Demangles a Rust (legacy, v0) or C++ (Itanium) name for people, in full: with a C++ function's parameters and
-/// all template arguments, but without Rust's hash. Others come back as they are.
+/// Demangles a Rust (legacy, v0) or C++ (Itanium) name in full: with a C++ function's parameters and all template
+/// arguments, but without Rust's hash. Returns other names unchanged.
 pub fn demangle(name: &str) -> String {
     in_full(name, &cpp_demangle::DemangleOptions::default())
 }
 
-/// As [`demangle`], the path alone: neither parameters nor the result's type.
+/// Like [`demangle`], but only the path: without parameters and result type.
 pub(crate) fn demangle_path(name: &str) -> String {
     let options = cpp_demangle::DemangleOptions::default();
     let path = in_full(name, &options.no_params().no_return_type());
@@ -16,19 +16,19 @@ pub(crate) fn demangle_path(name: &str) -> String {
     }
 }
 
-/// Demangles a name (Rust's and C++'s) to what people read: no hash, no parameters, none of the arguments that the
-/// standard library's templates have by default: see [`crate::names::short_name`].
+/// Demangles a Rust or C++ name to its short form: without hash, parameters and the default arguments of the standard
+/// library's templates. See [`crate::names::short_name`].
 pub fn demangle_short(name: &str) -> String {
     crate::names::short_name(&demangle_path(name))
 }
 
 fn in_full(name: &str, options: &cpp_demangle::DemangleOptions) -> String {
-    /// Longer ones exist, but nobody reads them, and the C++ demangler recurses.
+    /// Longer names exist, but are unreadable anyway, and the C++ demangler recurses.
     const LONGEST: usize = 16 * 1024;
     if name.len() > LONGEST {
         return name.to_owned();
     }
-    // A linker's version, or the mark of a stub: `_ZNSolsEi@@GLIBCXX_3.4`, `_ZNSolsEi@plt`.
+    // A symbol version or the mark of a stub: `_ZNSolsEi@@GLIBCXX_3.4`, `_ZNSolsEi@plt`.
     if let Some((base, suffix)) = name.split_once('@')
         && base.starts_with("_")
     {

@@ -1,8 +1,8 @@
-//! Why a module, or something in it, could not be read: one error type for the whole crate.
+//! The error type of this crate: why a module, or a part of it, could not be read.
 
 use std::path::PathBuf;
 
-/// What is said of a file that was written to in place.
+/// The message about a file that was written to in place.
 pub(crate) const CHANGED: &str = "changed on disk since it was loaded";
 
 /// Why a module, or a part of it, can't be used. Names the file, and the section and offset where known.
@@ -17,7 +17,7 @@ pub enum Error {
         /// The operating system's reason.
         reason: String,
     },
-    /// The file isn't what is needed: not ELF, 32-bit, another machine's, a script, a directory.
+    /// The file is of an unsupported kind: not ELF, 32-bit, for another machine, a script, a directory.
     #[error("{}: {reason}", path.display())]
     Unsupported {
         /// The file.
@@ -43,7 +43,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// An index file that was made earlier can't be used, or a new one not be kept. All is answered without it.
+    /// An existing index file can't be used, or a new one can't be stored. Queries are answered without it.
     #[error("the index {}: {reason}", path.display())]
     Index {
         /// The index file, or the folder where it would be.

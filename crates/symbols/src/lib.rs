@@ -1,8 +1,8 @@
-//! Bytes to facts: what an ELF file and its DWARF say about a program. Never sees a process.
+//! Reads what an ELF file and its DWARF say about a program. This crate never touches a process.
 //!
-//! A [`Module`] is one ELF file with the debug information found for it. Opening it reads headers
-//! only; line tables, functions, scopes and types decode lazily, unit by unit, and are kept.
-//! A module is `Send + Sync` and is shared as `Arc<Module>`.
+//! A [`Module`] is one ELF file with the debug information found for it. Opening one reads headers only; line tables,
+//! functions, scopes and types are decoded lazily, unit by unit, and cached. A module is `Send + Sync` and is shared as
+//! `Arc<Module>`.
 
 mod address;
 mod bus_errors;

@@ -1,18 +1,18 @@
-//! Names for the stubs through which a file calls into others (procedure linkage table, System V x86-64 ABI §5.2).
+//! Names the stubs through which a file calls into other files (procedure linkage table, System V x86-64 ABI §5.2).
 //!
-//! No symbol table has them. A stub jumps through a slot that the dynamic linker fills, so the stub has the name of
-//! the symbol that the slot's relocation is for: `puts@plt`.
+//! Symbol tables do not list these stubs. A stub jumps through a slot that the dynamic linker fills, so the stub is named
+//! after the symbol of that slot's relocation: `puts@plt`.
 
 use crate::elf::Section;
 use crate::files::ElfFile;
 use object::elf;
 use rustc_hash::FxHashMap;
 
-/// A stub in `.plt` and the like.
+/// A stub in a `.plt*` section.
 pub(crate) struct LinkageStub<'a> {
     pub address: u64,
     pub size: u64,
-    /// The name of what it leads to.
+    /// The name of the function that the stub jumps to.
     pub target: &'a [u8],
 }
 
@@ -47,11 +47,11 @@ pub(crate) fn read(file: &ElfFile) -> Vec<LinkageStub<'_>> {
     stubs
 }
 
-/// What the dynamic linker fills in.
+/// The slots that the dynamic linker fills with addresses.
 struct Slots<'a> {
-    /// By address.
+    /// Symbol names by slot address.
     names: FxHashMap<u64, &'a [u8]>,
-    /// Of the lazily bound ones, in the order of `.rela.plt`.
+    /// Symbol names of the lazily bound slots, in the order of `.rela.plt`.
     lazy: Vec<&'a [u8]>,
 }
 
@@ -83,7 +83,8 @@ impl<'a> Slots<'a> {
         slots
     }
 
-    /// Where the code of a stub leads: `jmp *slot(%rip)`, or `push index` where that jump is in `.plt.sec`.
+    /// The name of the function that a stub jumps to. A stub has `jmp *slot(%rip)`, or `push index` if that jump is in
+    /// `.plt.sec`.
     fn target_of(&self, code: &[u8], address: u64) -> Option<&'a [u8]> {
         let jump = code.windows(2).position(|pair| pair == [0xff, 0x25]);
         if let Some(at) = jump {
@@ -120,7 +121,7 @@ impl<'a> SymbolNames<'a> {
         }
     }
 
-    /// Empty where there is none.
+    /// The name of the symbol with this index; empty if it has none.
     pub(crate) fn name(&self, index: usize) -> &'a [u8] {
         let record = index
             .checked_mul(SYMBOL_SIZE)

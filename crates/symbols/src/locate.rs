@@ -1,4 +1,4 @@
-//! Finding the separate file with a module's debug information, where distributions put it.
+//! Finds the separate file with a module's debug information in the places that distributions use.
 
 use crate::companions::{Companion, Outcome, Search};
 use crate::files::ElfFile;
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 const ROOT: &str = "/usr/lib/debug";
 
-/// The file with the debug information of `main`, by its build id or its `.gnu_debuglink`.
-/// One that belongs to another build is passed over.
+/// The debug information file of `main`, found by its build id or its `.gnu_debuglink`. Files of other builds are
+/// skipped.
 pub(crate) fn separate_debug_file(main: &ElfFile, searches: &mut Vec<Search>) -> Option<ElfFile> {
     if main.has(".debug_info") {
         return None;
@@ -37,7 +37,7 @@ pub(crate) fn debug_file_at(main: &ElfFile, path: &Path) -> Result<ElfFile, Outc
             let reason = "of another build: its build id is not the program's".to_owned();
             return Err(Outcome::Mismatched(reason));
         }
-        // A checksum takes reading the whole file, so it is only asked for where nothing else tells.
+        // Computing the checksum reads the whole file, so this is the last resort.
         _ => check_link(main, &file)?,
     }
     if !file.has(".debug_info") && !file.has(".symtab") {
@@ -75,7 +75,7 @@ fn candidates(main: &ElfFile) -> Vec<PathBuf> {
     paths
 }
 
-/// Where distributions keep the debug information of a build.
+/// The path at which distributions install the debug information of a build.
 pub(crate) fn build_id_path(build_id: &[u8]) -> Option<PathBuf> {
     let (first, rest) = build_id.split_first()?;
     let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -83,13 +83,13 @@ pub(crate) fn build_id_path(build_id: &[u8]) -> Option<PathBuf> {
     Some(PathBuf::from(path))
 }
 
-/// Where a path that may be a link leads to.
+/// The path with symbolic links resolved.
 pub(crate) fn real_path(path: &Path) -> Option<PathBuf> {
     std::fs::canonicalize(path).ok()
 }
 
-/// What `.gnu_debuglink` says: a file name up to its terminating zero and, at the next multiple of four, the
-/// CRC-32 of the whole file.
+/// The content of `.gnu_debuglink`: a zero-terminated file name and, at the next multiple of four, the CRC-32 of the
+/// whole debug information file.
 struct DebugLink {
     name: String,
     checksum: u32,

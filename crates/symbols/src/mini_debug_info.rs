@@ -7,14 +7,14 @@ use crate::mapping::Bytes;
 use lzma_rust2::XzReader;
 use std::io::Read;
 
-/// More than the symbols of any file.
+/// In bytes; more than the symbols of any known file.
 const SIZE_LIMIT: u64 = 128 << 20;
-/// Dictionaries of the strongest presets take 64 MiB.
+/// xz's strongest presets need a dictionary of 64 MiB.
 const MEMORY_LIMIT_KIB: u32 = 80 << 10;
 
 pub(crate) const SECTION: &str = ".gnu_debugdata";
 
-/// The file inside `main`; `None` if there is none.
+/// The ELF file inside `main`; `None` if `main` has none.
 pub(crate) fn read(main: &ElfFile) -> Result<Option<ElfFile>, String> {
     let Some(section) = main.elf.section(SECTION) else {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! Names as text: cutting `std::vector<int, std::allocator<int> >::push_back` at its path's boundaries, the short
-//! form that people read, and whether a full name is what a user's [`NamePattern`] means. Knows no DWARF.
+//! Names as text: splits `std::vector<int, std::allocator<int> >::push_back` at its path separators, shortens names for
+//! display, and matches full names against a user's [`NamePattern`]. Knows no DWARF.
 
 mod expression;
 mod implementation;

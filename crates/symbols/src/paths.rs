@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-/// Joins the parts (an absolute one starts over) and removes `.` and, where a folder precedes it, `..`.
+/// Joins the parts and normalises the result. An absolute part discards the parts before it.
 pub(crate) fn join(parts: &[&Path]) -> PathBuf {
     let mut joined = PathBuf::new();
     for part in parts {
@@ -11,7 +11,7 @@ pub(crate) fn join(parts: &[&Path]) -> PathBuf {
     normalise(&joined)
 }
 
-/// Without `.`, doubled slashes and, where a folder precedes them, `..`.
+/// Removes `.`, doubled slashes and, if a folder precedes it, `..`.
 pub(crate) fn normalise(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
@@ -30,7 +30,7 @@ pub(crate) fn normalise(path: &Path) -> PathBuf {
     normal
 }
 
-/// How many components the ends of the two have in common.
+/// The number of components that the ends of both paths have in common.
 pub(crate) fn common_suffix(one: &Path, other: &Path) -> usize {
     let normal = |component: &Component| matches!(component, Component::Normal(_));
     one.components()

@@ -1,8 +1,8 @@
-//! Source files: what a module was compiled from, where that is on this machine, and whether it is still the same.
+//! Source files: what a module was compiled from, where those files are on this machine, and whether they are unchanged.
 //!
-//! The debug information has the paths of the machine that compiled. A [`PathMap`] leads from those to this one, and
-//! the checksums of DWARF 5 tell a file that was changed since. Asking a module reads no source; only
-//! [`PathMap::find`] and [`Source::check`] look at files.
+//! The debug information has paths of the machine that compiled. A [`PathMap`] maps them to paths on this machine. The
+//! checksums of DWARF 5 show whether a file has changed since compilation. Only [`PathMap::find`] and [`Source::check`]
+//! access source files; a module's queries do not.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,39 +11,39 @@ use std::sync::Arc;
 /// A source file that a module's line tables name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// The path that the compiler saw: absolute where the compilation directory makes it so, normalised lexically.
+    /// The compiler's path, normalised lexically: absolute if the compilation directory makes it so.
     pub path: Arc<Path>,
-    /// The MD5 of what was compiled (`DW_LNCT_MD5`, DWARF 5 §6.2.4.1); clang tells it. LLVM leaves out all of a
-    /// unit's where one file has none, as in rustc's units.
+    /// The MD5 of the compiled file (`DW_LNCT_MD5`, DWARF 5 §6.2.4.1); clang writes it. If one file of a unit has no
+    /// checksum, LLVM leaves out all of the unit's, as in rustc's units.
     pub checksum: Option<[u8; 16]>,
 }
 
 /// How a source file on this machine compares to what was compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourceStatus {
-    /// Its checksum is that of what was compiled.
+    /// The checksums are equal.
     Same,
-    /// It isn't what was compiled: lines may be off.
+    /// The checksums differ: lines may be off.
     Changed,
-    /// It isn't here, or can't be read.
+    /// The file isn't on this machine, or can't be read.
     Missing,
-    /// It is here; the debug information has no checksum to compare.
+    /// The file exists, but the debug information has no checksum to compare.
     Unknown,
 }
 
-/// A source file with where and in what state it is here.
+/// The location and state of a source file on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckedSource {
-    /// The file on this machine; `None` where it is missing.
+    /// The path on this machine; `None` if the file is missing.
     pub found: Option<PathBuf>,
-    /// How it compares.
+    /// How the file compares to what was compiled.
     pub status: SourceStatus,
 }
 
-/// Where the compiler's paths are on this machine.
+/// Maps the compiler's paths to paths on this machine.
 ///
-/// A path is tried in this order: the user's pairs, the first that fits; the standard library's path
-/// (`/rustc/HASH/library/…`) in the Rust source that is installed; the path as it is.
+/// A path is tried in this order: the user's pairs, in order; for a path of the standard library
+/// (`/rustc/HASH/library/…`), the installed Rust source; the path itself.
 #[derive(Debug, Clone, Default)]
 pub struct PathMap {
     pairs: Vec<(PathBuf, PathBuf)>,
@@ -51,28 +51,28 @@ pub struct PathMap {
 }
 
 impl PathMap {
-    /// A map that leads every path to itself.
+    /// A map that leaves every path as it is.
     pub fn new() -> PathMap {
         PathMap::default()
     }
 
-    /// Adds a pair: what is below `from` in the debug information is below `to` here. Whole components count.
-    /// Earlier pairs go first.
+    /// Adds a pair: paths below `from` in the debug information are below `to` on this machine. Only whole components
+    /// match. Earlier pairs take precedence.
     #[must_use]
     pub fn with_pair(mut self, from: impl Into<PathBuf>, to: impl Into<PathBuf>) -> PathMap {
         self.pairs.push((from.into(), to.into()));
         self
     }
 
-    /// Says where Rust's source is: the folder that has `library`, in rustup's toolchains `lib/rustlib/src/rust`.
-    /// It has to be the compiler's own version, which the checksums show.
+    /// Sets the folder of Rust's source: the one that contains `library`, in rustup's toolchains `lib/rustlib/src/rust`.
+    /// The version must be that of the compiler, which the checksums verify.
     #[must_use]
     pub fn with_rust_source(mut self, folder: impl Into<PathBuf>) -> PathMap {
         self.rust_source = Some(folder.into());
         self
     }
 
-    /// The paths that `path` may have here, best first; no file is looked at.
+    /// The paths on this machine that `path` may have, best first. Accesses no files.
     pub fn candidates(&self, path: &Path) -> Vec<PathBuf> {
         let below = |path: &Path, from: &Path, to: &Path| {
             let rest = path.strip_prefix(from).ok()?;
@@ -93,7 +93,7 @@ impl PathMap {
         candidates
     }
 
-    /// The file on this machine: the first candidate that is one.
+    /// The path on this machine: the first candidate that is a file.
     pub fn find(&self, path: &Path) -> Option<PathBuf> {
         self.candidates(path)
             .into_iter()
@@ -101,7 +101,7 @@ impl PathMap {
     }
 }
 
-/// Whether a source file is a standard library's or the system's, by where the compilers have them.
+/// Whether a source file belongs to a standard library or the system, judged by its path.
 pub fn is_library_source(file: &Path) -> bool {
     let text = file.to_string_lossy();
     text.starts_with("/rustc/")
@@ -113,36 +113,36 @@ pub fn is_library_source(file: &Path) -> bool {
         || text.contains("/compiler-rt/lib/")
 }
 
-/// As [`is_library_source`], and those of packages that cargo has fetched (`~/.cargo/registry`, `~/.cargo/git`): whether
-/// somebody else has written it, by where it is.
+/// Whether a source file is third-party code, judged by its path: [`is_library_source`], or fetched by cargo
+/// (`~/.cargo/registry`, `~/.cargo/git`).
 pub fn is_others_source(file: &Path) -> bool {
-    // What the standard library is made with, as its compilers name it.
+    // `/rust/deps/` has the dependencies of the standard library, in the paths of its official builds.
     const FETCHED: [&str; 3] = ["/rust/deps/", "/registry/src/", "/git/checkouts/"];
     let text = file.to_string_lossy();
     is_library_source(file) || FETCHED.iter().any(|folder| text.contains(folder))
 }
 
-/// What is behind `/rustc/HASH/`.
+/// The path behind `/rustc/HASH/`.
 fn in_rust_source(path: &Path) -> Option<&Path> {
     rust_path(path).map(|(_, rest)| rest)
 }
 
-/// `/rustc/HASH/library/…` as hash and rest.
+/// Splits `/rustc/HASH/library/…` into the hash and the rest.
 fn rust_path(path: &Path) -> Option<(&str, &Path)> {
     let rest = path.strip_prefix("/rustc").ok()?;
     let mut components = rest.components();
     let hash = components.next()?.as_os_str().to_str()?;
     let is_hash = hash.len() >= 7 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-    // A distribution's compiler has its version there.
+    // Distributions' compilers have the version in place of the hash.
     let is_version = hash.starts_with(|first: char| first.is_ascii_digit()) && hash.contains('.');
     (is_hash || is_version).then_some((hash, components.as_path()))
 }
 
-/// The source of the standard library that `sources` were compiled with, among rustup's toolchains
-/// (`~/.rustup/toolchains`): that of the toolchain whose manifest names the compiler's commit. `None` where the program
-/// has none of the library, or the component `rust-src` isn't installed.
+/// The installed source of the standard library that `sources` were compiled with: in `toolchains`
+/// (`~/.rustup/toolchains`), the source of the toolchain whose manifest names the compiler's commit. `None` if `sources`
+/// has no file of the library, or if the component `rust-src` isn't installed.
 pub fn installed_rust_source(toolchains: &Path, sources: &[Source]) -> Option<PathBuf> {
-    /// Real ones have a megabyte or two.
+    /// In bytes; real manifests have one or two megabytes.
     const LONGEST_MANIFEST: u64 = 64 << 20;
     let (hash, _) = sources.iter().find_map(|source| rust_path(&source.path))?;
     // `version = "1.95.0 (59807616e 2026-04-14)"`
@@ -165,7 +165,7 @@ pub fn installed_rust_source(toolchains: &Path, sources: &[Source]) -> Option<Pa
     })
 }
 
-/// Not mapped: editors shorten files while they write them.
+/// Reads instead of mapping, because editors truncate files while writing them.
 pub(crate) fn md5_of(path: &Path) -> std::io::Result<[u8; 16]> {
     let mut context = md5::Context::new();
     std::io::copy(&mut File::open(path)?, &mut context)?;
@@ -173,14 +173,15 @@ pub(crate) fn md5_of(path: &Path) -> std::io::Result<[u8; 16]> {
 }
 
 impl Source {
-    /// Finds the file on this machine and compares it with what was compiled. Reads all of it where there is a checksum.
+    /// Finds the file on this machine and compares it with what was compiled. Reads the whole file if there is a
+    /// checksum.
     pub fn check(&self, map: &PathMap) -> CheckedSource {
         let missing = CheckedSource {
             found: None,
             status: SourceStatus::Missing,
         };
         let mut changed = None;
-        // A candidate that is the same is better than an earlier one that is not.
+        // A later candidate that is unchanged wins over an earlier one that has changed.
         for path in map.candidates(&self.path) {
             if !path.is_file() {
                 continue;
