@@ -1,9 +1,10 @@
-//! Where code is known to begin and end: what a disassembler needs, as x86's instructions can't be read backwards.
+//! Finds where code is known to begin and end. A disassembler needs this, because x86 instructions can't be decoded
+//! backwards.
 
 use crate::elf::Section;
 use std::ops::Range;
 
-/// Narrows `range`, which covers `address`, by borders: those at or before the address, and those behind it.
+/// Narrows `range`, which contains `address`, to the closest borders at or before the address and behind it.
 pub(crate) fn narrow(range: &mut Range<u64>, address: u64, borders: impl IntoIterator<Item = u64>) {
     for border in borders {
         if border <= address {
@@ -14,7 +15,7 @@ pub(crate) fn narrow(range: &mut Range<u64>, address: u64, borders: impl IntoIte
     }
 }
 
-/// The section that covers `address`, or the gap between two.
+/// The section that contains `address`, or the gap between two sections.
 pub(crate) fn in_sections(sections: &[Section], address: u64) -> Range<u64> {
     let mut range = 0..u64::MAX;
     for section in sections.iter().filter(|section| section.loaded()) {

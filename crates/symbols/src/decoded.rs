@@ -1,4 +1,4 @@
-//! What was decoded of a module's files so far.
+//! The decoded parts of a module's files.
 
 use crate::cfi::Frames;
 use crate::dwarf::Dwarf;
@@ -6,7 +6,7 @@ use crate::files::Files;
 use crate::symbols::SymbolTable;
 use std::sync::OnceLock;
 
-/// What was decoded so far; each part on first use.
+/// The decoded parts of a module's files; each is decoded on first use.
 pub(crate) struct Decoded<'a> {
     files: &'a Files,
     dwarf: OnceLock<Dwarf<'a>>,
@@ -15,7 +15,7 @@ pub(crate) struct Decoded<'a> {
 }
 
 impl<'a> Decoded<'a> {
-    /// Nothing, yet.
+    /// Starts with nothing decoded.
     pub fn new(files: &'a Files) -> Decoded<'a> {
         Decoded {
             files,
@@ -33,7 +33,7 @@ impl<'a> Decoded<'a> {
         self.dwarf.get_or_init(|| Dwarf::new(self.files))
     }
 
-    /// As [`Decoded::dwarf`], if anything has asked for it.
+    /// As [`Decoded::dwarf`]; `None` before the first use.
     pub fn dwarf_if_read(&self) -> Option<&Dwarf<'a>> {
         self.dwarf.get()
     }

@@ -1,5 +1,5 @@
-//! What the ELF headers say: segments, sections, notes, the dynamic section. Facts only, all copied out, so
-//! that nothing here borrows from the file. Symbols are next door, DWARF is not its business.
+//! Reads the ELF headers: segments, sections, notes, the dynamic section. Everything is copied, so [`Elf`] does not
+//! borrow from the file. Symbols are read by `symbols`, DWARF by `dwarf`.
 
 use crate::{Error, FileAddress};
 use object::LittleEndian;
@@ -22,13 +22,13 @@ pub enum ModuleKind {
 /// A loadable segment (`PT_LOAD`).
 #[derive(Debug, Clone, Copy)]
 pub struct Segment {
-    /// Where it starts, in the file's own addresses.
+    /// The start, in file addresses.
     pub address: FileAddress,
     /// Its size in memory, in bytes.
     pub size: u64,
-    /// Where its bytes start in the file.
+    /// The offset in the file.
     pub file_offset: u64,
-    /// How many bytes the file has for it.
+    /// The size in the file, in bytes.
     pub file_size: u64,
     /// Whether it is executable.
     pub executable: bool,
@@ -45,13 +45,13 @@ pub(crate) struct Section {
     pub name: String,
     pub address: u64,
     pub size: u64,
-    /// Where its bytes are; empty for `SHT_NOBITS`.
+    /// The byte range in the file; empty for `SHT_NOBITS`.
     pub file: Range<usize>,
     pub kind: u32,
     pub flags: u64,
-    /// `sh_link`: a symbol table's string table.
+    /// `sh_link`: for a symbol table, the index of its string table.
     pub link: u32,
-    /// `sh_entsize`: where all entries have one size, that.
+    /// `sh_entsize`: the size of an entry if all have the same size, otherwise 0.
     pub entry_size: u64,
 }
 
@@ -74,7 +74,7 @@ impl Section {
     }
 }
 
-/// The facts of one ELF file.
+/// What the headers of one ELF file say.
 #[derive(Debug, Clone)]
 pub(crate) struct Elf {
     pub path: PathBuf,
@@ -85,9 +85,9 @@ pub(crate) struct Elf {
     pub build_id: Option<Vec<u8>>,
     pub segments: Vec<Segment>,
     pub sections: Vec<Section>,
-    /// Where code can be.
+    /// Address ranges that may contain code.
     code: Vec<Range<u64>>,
-    /// Where variables can be.
+    /// Address ranges that may contain variables.
     places: Vec<Range<u64>>,
     pub eh_frame_hdr: Option<(u64, u64)>,
     pub problems: Vec<Error>,
@@ -101,7 +101,7 @@ impl Elf {
         Elf::read(path, data, header)
     }
 
-    /// As [`Elf::parse`], for files that only have debug information: `.dwo` files are object files.
+    /// Like [`Elf::parse`], but also accepts files with only debug information: `.dwo` files are object files.
     pub fn parse_companion(path: &Path, data: &[u8]) -> Result<Elf, Error> {
         let header = check_header(path, data)?;
         Elf::read(path, data, header)
@@ -153,7 +153,7 @@ impl Elf {
             }
         }
         segments.sort_by_key(|segment| segment.address);
-        // Files with nothing but debug information have no segments.
+        // Files with only debug information have no segments.
         if build_id.is_none() {
             build_id = section_build_id(header, data);
         }
@@ -189,8 +189,8 @@ impl Elf {
         Ok(elf)
     }
 
-    /// Linkers since 2015 say so with `DF_1_PIE`; older ones are told by an interpreter without a soname
-    /// (libc.so.6 can be run and has an interpreter, too).
+    /// Linkers since 2015 set `DF_1_PIE`. For older ones, a PIE has an interpreter but no soname (libc.so.6 is executable
+    /// and has an interpreter, too).
     fn is_pie(&self, data: &[u8]) -> bool {
         let mut soname = false;
         for (tag, value) in self.dynamic_entries(data) {
@@ -217,7 +217,7 @@ impl Elf {
         })
     }
 
-    /// The file's bytes for `address`, as many of `length` as there are.
+    /// The file's bytes at `address`, at most `length`; fewer if the segment ends before.
     pub fn bytes_at<'d>(&self, data: &'d [u8], address: u64, length: usize) -> &'d [u8] {
         for segment in &self.segments {
             let Some(inside) = address.checked_sub(segment.address.0) else {
@@ -249,20 +249,20 @@ impl Elf {
             .find(|section| section.contains(address))
     }
 
-    /// Whether code can be at `address`. Functions and line sequences that the linker dropped have 0, 1, −1 or −2.
+    /// Whether code can be at `address`. Functions and line sequences that the linker discarded have 0, 1, −1 or −2.
     pub fn is_code(&self, address: u64) -> bool {
         self.code.iter().any(|range| range.contains(&address))
     }
 
-    /// Whether a variable can be at `address`. Variables that the linker dropped have 0, −1 or −2. One without a size may be at
-    /// the end of its section.
+    /// Whether a variable can be at `address`. Variables that the linker discarded have 0, −1 or −2. A variable of size
+    /// zero may be at the end of its section.
     pub fn is_place(&self, address: u64) -> bool {
         let mut places = self.places.iter();
         places.any(|range| range.contains(&address) || range.end == address)
     }
 
-    /// The addresses of the sections of one kind. Where section headers were stripped, those of the segments of that kind, without the
-    /// ELF header: 0 is an address in the segment of that, and stands for what was dropped.
+    /// The address ranges of the matching sections. If section headers were stripped, those of the matching segments
+    /// without the ELF header: the header's segment contains address 0, which marks discarded code and variables.
     fn ranges(
         &self,
         section: impl Fn(&Section) -> bool,
@@ -300,7 +300,7 @@ fn find_build_id(
     data: &[u8],
 ) -> Option<Vec<u8>> {
     let mut notes = program_header.notes(LE, data).ok()??;
-    // A note takes 12 bytes at least, so this ends with the segment.
+    // A note takes at least 12 bytes, so this loop ends with the segment.
     while let Ok(Some(note)) = notes.next() {
         if note.name() == elf::ELF_NOTE_GNU && note.n_type(LE) == elf::NT_GNU_BUILD_ID {
             return Some(note.desc().to_vec());
@@ -383,7 +383,7 @@ fn check_header<'d>(path: &Path, data: &'d [u8]) -> Result<&'d Header, Error> {
     Ok(header)
 }
 
-/// That the file is a program or a library.
+/// Checks that the file is a program or a library.
 fn check_loadable(path: &Path, header: &Header) -> Result<(), Error> {
     let unsupported = |reason: String| Error::Unsupported {
         path: path.to_owned(),
@@ -426,7 +426,7 @@ fn read_sections(header: &Header, data: &[u8]) -> Result<Vec<Section>, String> {
     Ok(sections)
 }
 
-/// The part of the range that the file has.
+/// The part of the range that is within the file.
 fn clamp_range(offset: u64, size: u64, length: usize) -> Range<usize> {
     let start = usize::try_from(offset).unwrap_or(usize::MAX).min(length);
     let end = usize::try_from(offset.saturating_add(size))

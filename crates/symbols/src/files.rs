@@ -1,5 +1,6 @@
-//! The files a module is made of: the one that is loaded and, where the distribution keeps debug information
-//! apart, the one that has it. Hands out sections' bytes, inflated where they are compressed.
+//! The files of a module: the loaded file, the separate file with its debug information if there is one, and companions
+//! that are opened later. Gives access to sections' bytes, inflates compressed sections, and notices when a file changes
+//! on disk.
 
 use crate::Error;
 use crate::bus_errors;
@@ -20,12 +21,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub(crate) struct ElfFile {
     pub bytes: Bytes,
     pub elf: Elf,
-    /// By section index: the inflated bytes of compressed ones, once they were asked for, or why they can't be had. Who asks while
-    /// another thread inflates them waits for that.
+    /// By section index: the inflated bytes of a compressed section after the first use, or the reason why inflating
+    /// failed. While one thread inflates a section, others that need it wait.
     inflated: Vec<OnceLock<Result<Vec<u8>, String>>>,
-    /// How many of the compressed sections, largest first, [`ElfFile::inflate`] has begun with.
+    /// The number of compressed sections, largest first, that [`ElfFile::inflate`] has started to inflate.
     begun: AtomicUsize,
-    /// The bytes of sections that share a name, one behind the other, once they were asked for.
+    /// The concatenated bytes of sections that share a name, after the first use.
     joined: boxcar::Vec<(&'static str, Vec<u8>)>,
 }
 
@@ -41,7 +42,7 @@ impl ElfFile {
         }
     }
 
-    /// What is left of a file that has changed on disk: its headers, and sections without bytes.
+    /// The headers of a file that has changed on disk; its sections have no bytes.
     fn without_bytes(&self) -> ElfFile {
         let mut elf = self.elf.clone();
         for section in &mut elf.sections {
@@ -50,8 +51,8 @@ impl ElfFile {
         ElfFile::new(Bytes::Owned(Box::default()), elf)
     }
 
-    /// Whether the file has changed on disk since it was mapped, by looking there. One with the same size and build id
-    /// was only touched.
+    /// Compares the file on disk with the mapped one and returns whether it has changed. If only the time differs, the
+    /// file is the same if it still has the same build id.
     pub fn look(&self) -> bool {
         self.bytes.look(|| {
             let now = Elf::parse_companion(&self.elf.path, &self.bytes);
@@ -59,7 +60,7 @@ impl ElfFile {
         })
     }
 
-    /// Opens a file that goes with another.
+    /// Opens a file that belongs to another one.
     pub fn open_companion(path: &Path) -> Result<ElfFile, Outcome> {
         if !path.exists() {
             return Err(Outcome::Missing);
@@ -82,7 +83,7 @@ impl ElfFile {
             .find(|(_, section)| is_called(section, name))
     }
 
-    /// The size of a section as it is in the file, in bytes; 0 where it has none.
+    /// The size of a section in the file (compressed, if it is), in bytes; 0 if there is no such section.
     pub fn size_of(&self, name: &str) -> u64 {
         self.find(name)
             .map_or(0, |(_, section)| section.file.len() as u64)
@@ -101,7 +102,7 @@ impl ElfFile {
         }
     }
 
-    /// As [`ElfFile::data`], of all sections of that name: an object file has one for each of its type units.
+    /// Like [`ElfFile::data`], but for all sections of that name: an object file has one section for each type unit.
     fn joined_data(&self, name: &'static str) -> Result<&[u8], Error> {
         let sections = self.elf.sections.iter().enumerate();
         let same: Vec<_> = sections
@@ -116,7 +117,7 @@ impl ElfFile {
         let mut joined = Vec::new();
         let mut left = self.bytes.len();
         for (index, section) in same {
-            // Sections of a broken file may all be the same bytes.
+            // In a broken file, all these sections may be the same bytes; the sum is limited to the file's size.
             let Some(rest) = left.checked_sub(section.file.len()) else {
                 break;
             };
@@ -152,7 +153,7 @@ impl ElfFile {
         }
     }
 
-    /// The compressed sections with debug information by their indexes, largest first, with their headers.
+    /// The headers of the compressed debug sections, largest first, with their section indexes.
     fn compressed(&self) -> Vec<(usize, Compressed<'_>)> {
         let sections = self.elf.sections.iter().enumerate();
         let header = |(index, section): (usize, &Section)| {
@@ -171,14 +172,14 @@ impl ElfFile {
         found
     }
 
-    /// The size that compressed sections with debug information say they have inflated, in bytes.
+    /// The total inflated size of the compressed debug sections, according to their headers, in bytes.
     pub fn compressed_size(&self) -> u64 {
         let sizes = self.compressed().into_iter().map(|(_, header)| header.size);
         sizes.fold(0, u64::saturating_add)
     }
 
-    /// Inflates the compressed sections that nobody has asked for, each on one of the threads that call this. How many bytes this one
-    /// has inflated.
+    /// Inflates the compressed debug sections that are not inflated yet. Several threads may call this; each takes the
+    /// next section that none has started. Returns the number of bytes that this call has inflated.
     pub fn inflate(&self) -> u64 {
         let mut inflated = 0;
         for (place, (index, header)) in self.compressed().into_iter().enumerate() {
@@ -197,32 +198,32 @@ impl ElfFile {
     }
 }
 
-/// The loaded file and the one with its debug information, with the problems met in either.
+/// The files of a module, with the problems found in them.
 pub(crate) struct Files {
     pub main: Arc<ElfFile>,
     pub debug: Option<Arc<ElfFile>>,
-    /// The file inside the loaded one, once it was asked for.
+    /// The MiniDebugInfo file inside the loaded one, after the first use.
     mini: OnceLock<Option<ElfFile>>,
-    /// Files opened later, when something in them was needed.
+    /// Companions that were opened on demand.
     opened: boxcar::Vec<ElfFile>,
-    /// Files that have changed on disk since they were opened: they aren't opened again.
+    /// Files that have changed on disk since they were opened; these are not opened again.
     gone: FxHashSet<PathBuf>,
     changes: Changes,
-    /// How many numbers units of companions may have had before such a change: those aren't given again.
+    /// The count of unit numbers reserved for companions before the last change on disk; these numbers are not reused.
     pub numbers_used: usize,
     searches: Mutex<Vec<Search>>,
     warnings: Mutex<Warnings>,
-    /// Where the module's index is kept, if it is.
+    /// The cache for the module's index, if one is used.
     pub index_cache: OnceLock<Arc<IndexCache>>,
 }
 
-/// When files were last compared with what is on disk, and what has come of it.
+/// When the files were last compared with the disk, and the result.
 #[derive(Default)]
 struct Changes {
     seen: AtomicBool,
-    /// In nanoseconds of a clock that never goes back; 0 for never.
+    /// In nanoseconds of a monotonic clock; 0 for never.
     looked: AtomicU64,
-    /// As [`bus_errors::replaced_so_far`] was then.
+    /// The value of [`bus_errors::replaced_so_far`] at that time.
     replaced: AtomicU32,
 }
 
@@ -247,26 +248,26 @@ impl Changes {
         changed
     }
 
-    /// Has the next look not rely on the last one.
+    /// Makes the next look access the disk, however recent the last one was.
     fn look_at_once(&self) {
         self.looked.store(0, Ordering::Relaxed);
     }
 }
 
-/// More than the companions of any module have.
+/// More units than the companions of any module have.
 const MOST_UNITS_OF_COMPANIONS: usize = 1 << 22;
 
-/// How long a look at the disk is good for, in nanoseconds. It takes a microsecond a file, and whoever steps asks
-/// thousands of times a second; a rebuild takes longer than that.
+/// How long the result of a look at the disk is reused, in nanoseconds. A look takes a microsecond a file, and stepping
+/// makes thousands of queries a second; a rebuild takes longer than this.
 const LOOK_EACH: u64 = 20_000_000;
 
-/// Nanoseconds since some time in the past, in steps of some milliseconds.
+/// Nanoseconds of the coarse monotonic clock, whose resolution is a few milliseconds.
 fn coarse_now() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicCoarse);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// Problems met, each once.
+/// The problems found so far, without duplicates.
 #[derive(Default)]
 struct Warnings {
     all: Vec<Error>,
@@ -281,7 +282,7 @@ impl Warnings {
     }
 }
 
-/// More than that many problems are not worth keeping.
+/// Further problems are dropped.
 const WARNINGS_LIMIT: usize = 200;
 
 impl Files {
@@ -304,18 +305,18 @@ impl Files {
         }
     }
 
-    /// Whether one of the files has changed on disk since it was opened. Cheap: the disk is only looked at where that
-    /// was some time ago.
+    /// Whether one of the files has changed on disk since it was opened. Cheap: accesses the disk at most once per
+    /// [`LOOK_EACH`].
     pub fn have_changed(&self) -> bool {
         self.changes.look(|| {
             let opened = self.opened.iter().map(|(_, file)| file);
-            // Each is looked at, so that all that have changed are known together.
+            // Looks at every file even after one has changed, so that all changes are known together.
             let looks = self.main_and_debug().chain(opened).map(ElfFile::look);
             looks.fold(false, |any, changed| any | changed)
         })
     }
 
-    /// As [`Files::have_changed`], by looking now.
+    /// Like [`Files::have_changed`], but always accesses the disk.
     pub fn have_changed_by_now(&self) -> bool {
         self.changes.look_at_once();
         self.have_changed()
@@ -325,7 +326,7 @@ impl Files {
         std::iter::once(&*self.main).chain(self.debug.as_deref())
     }
 
-    /// The same files but those that have changed, which are noted as problems.
+    /// The same files without the changed ones, which are added to the warnings.
     pub fn without_changed(&self) -> Files {
         let mut gone = self.gone.clone();
         let mut keep = |file: &Arc<ElfFile>| match file.bytes.have_changed() {
@@ -360,7 +361,7 @@ impl Files {
         files
     }
 
-    /// The file that has DWARF, or else the loaded one.
+    /// The file with DWARF, or the loaded one if none has DWARF.
     pub fn with_dwarf(&self) -> &ElfFile {
         match &self.debug {
             Some(debug) if !self.main.has(".debug_info") => debug,
@@ -368,7 +369,7 @@ impl Files {
         }
     }
 
-    /// The bytes of a debug section; empty, with a warning, where they can't be had.
+    /// The bytes of a debug section; empty, with a warning, if they can't be read.
     pub fn debug_section(&self, name: &'static str) -> &[u8] {
         let file = self.with_dwarf();
         match file.data(name) {
@@ -380,7 +381,7 @@ impl Files {
         }
     }
 
-    /// The file with symbols that is compressed inside the loaded one.
+    /// The MiniDebugInfo file, compressed inside the loaded one.
     pub fn mini(&self) -> Option<&ElfFile> {
         let read = || {
             let (found, outcome) = match mini_debug_info::read(&self.main) {
@@ -411,7 +412,7 @@ impl Files {
         ))
     }
 
-    /// Opens another file, which is kept as long as these.
+    /// Opens a companion, which stays open as long as `self`.
     pub fn open(&self, path: &Path) -> Result<&ElfFile, Outcome> {
         if self.gone.contains(path) {
             return Err(Outcome::Unusable(CHANGED.to_owned()));
@@ -422,7 +423,7 @@ impl Files {
         self.opened.get(index).ok_or_else(unusable)
     }
 
-    /// The bytes of all sections of a name in one of those files; empty, with a warning, where they can't be had.
+    /// The bytes of all sections of this name in a companion; empty, with a warning, if they can't be read.
     pub fn companion_section<'f>(&self, file: &'f ElfFile, name: &'static str) -> &'f [u8] {
         match file.joined_data(name) {
             Ok(data) => data,
@@ -433,7 +434,7 @@ impl Files {
         }
     }
 
-    /// Notes a place that was looked at.
+    /// Records a path that was tried.
     pub fn note(&self, what: Companion, path: &Path, outcome: Outcome) {
         let path = path.to_owned();
         let mut searches = self.searches.lock().unwrap_or_else(PoisonError::into_inner);
@@ -444,7 +445,7 @@ impl Files {
         });
     }
 
-    /// Warns of files that were passed over.
+    /// Adds a warning for each file that was skipped because it belongs to another build.
     pub fn warn_of_mismatches(&self) {
         for search in self.searches() {
             if let Outcome::Mismatched(reason) = search.outcome {
@@ -460,7 +461,7 @@ impl Files {
         searches.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Notes a problem, once.
+    /// Adds a warning, unless there is an equal one.
     pub fn warn(&self, error: Error) {
         let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
         warnings.add(error);
@@ -479,7 +480,7 @@ impl Files {
             .clone()
     }
 
-    /// An error about the file that has DWARF.
+    /// An error about a section of the file with DWARF (for `.eh_frame`, of the loaded file).
     pub fn malformed(
         &self,
         section: &'static str,
@@ -499,10 +500,11 @@ impl Files {
     }
 }
 
-/// What the names of sections compressed in the old way start with.
+/// The prefix of sections that are compressed in GNU's old format.
 const OLD_PREFIX: &str = ".zdebug_";
 
-/// Whether a section has that name, or the one for its old compressed form: `.zdebug_info` is `.debug_info`.
+/// Whether a section has this name, or the corresponding name of GNU's old compressed format: `.zdebug_info` is
+/// `.debug_info`.
 fn is_called(section: &Section, name: &str) -> bool {
     section.name == name
         || section
@@ -511,22 +513,22 @@ fn is_called(section: &Section, name: &str) -> bool {
             .is_some_and(|rest| name.strip_prefix(".debug_") == Some(rest))
 }
 
-/// A compressed section with what its header says.
+/// A compressed section with its decoded header.
 struct Compressed<'a> {
     format: CompressionFormat,
     data: &'a [u8],
     size: u64,
-    /// How many bytes one can become at best.
+    /// The maximum of bytes that one compressed byte can become.
     ratio: u64,
 }
 
-/// Deflate can't do better than 1032 to 1.
+/// Deflate's maximum is 1032 to 1.
 const ZLIB_RATIO: u64 = 1040;
-/// A block of zstd has 128 KiB at most, and takes four bytes at least if they are all the same.
+/// A zstd block has 128 KiB at most, and takes at least four bytes even if all its bytes are the same.
 const ZSTD_RATIO: u64 = 33_000;
 
 impl<'a> Compressed<'a> {
-    /// One that starts with an `Elf64_Chdr`.
+    /// A section that starts with an `Elf64_Chdr`.
     fn with_header(raw: &'a [u8]) -> Result<Compressed<'a>, String> {
         let (Some(header), Some(data)) = (raw.get(..24), raw.get(24..)) else {
             return Err("the compressed section ends in its header".to_owned());
@@ -548,7 +550,7 @@ impl<'a> Compressed<'a> {
         })
     }
 
-    /// One that starts with `ZLIB` and its size, big-endian: GNU's form before there was a standard.
+    /// A section that starts with `ZLIB` and the big-endian size: GNU's format before the standard one.
     fn with_old_header(raw: &'a [u8]) -> Result<Compressed<'a>, String> {
         let data = raw.strip_prefix(b"ZLIB");
         let parts = data.and_then(|data| data.split_first_chunk::<8>());
@@ -563,7 +565,7 @@ impl<'a> Compressed<'a> {
         })
     }
 
-    /// Its contents. The claimed size is believed as far as the data can bear it out.
+    /// The inflated content. Sizes that the data could not possibly inflate to are rejected before allocating.
     fn inflate(self) -> Result<Vec<u8>, String> {
         let most = (self.data.len() as u64).saturating_mul(self.ratio);
         if self.size > most.saturating_add(1 << 16) {

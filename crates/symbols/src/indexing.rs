@@ -1,12 +1,12 @@
-//! The index of a whole module: when it is worth one, where it is kept, how it comes to be.
+//! The index of a whole module: which modules get one, where it is stored, and how it is made.
 //!
-//! Line breakpoints and addresses need no index; they find the few units they are about by the units' root entries. Names
-//! need a look at every entry, which takes a second for some hundred megabytes, or an index made by such a look. With an
-//! [`IndexCache`] that look is done once for each build of a program, on this machine.
+//! Line breakpoints and addresses need no index; they find the few units they need by the units' root entries. Names need
+//! a walk over all entries, which takes a second for some hundred megabytes, or an index made by such a walk. With an
+//! [`IndexCache`] the walk is done once for each build of a program on this machine.
 //!
-//! An index is never trusted: it is verified where it is read, and what it answers is read again from the debug
-//! information. One that is damaged is dropped with a warning ([`Error::Index`]), removed from the cache, and the answers come from
-//! the units.
+//! An index is never trusted: its bytes are verified when read, and every answer is checked against the debug
+//! information. A damaged index is dropped with a warning ([`Error::Index`]) and removed from the cache; queries then
+//! read the units instead.
 
 use crate::Error;
 use crate::dwarf::Dwarf;
@@ -19,37 +19,37 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Less debug information than this, in bytes of entries, is looked at as quickly as an index.
+/// In bytes of `.debug_info` and `.debug_types`. Less than this is walked as quickly as an index is searched.
 const WORTH_AN_INDEX: u64 = 4 << 20;
 
 /// Whether a module has an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexState {
-    /// It is used.
+    /// The index is in use.
     Used,
-    /// It would be worth one, and has none yet.
+    /// The module is large enough for an index, but has none yet.
     Missing,
-    /// It gets none: there is too little debug information, or of a kind that is not indexed (partial units, as `dwz`
-    /// makes them; split units whose files are not there).
+    /// The module gets no index: there is too little debug information, or of a kind that is not indexed (partial units,
+    /// as `dwz` makes them; split units whose files are missing).
     Unneeded,
-    /// Whoever asked for it stopped the work.
+    /// The caller cancelled making the index.
     Cancelled,
 }
 
-/// Where a module's index is, once it has one.
+/// A module's index, and why there may be none.
 #[derive(Default)]
 pub(crate) struct IndexSlot {
     ready: OnceLock<StoredIndex>,
-    /// It was found wrong.
+    /// Whether the index was found to be wrong.
     dropped: AtomicBool,
-    /// It can't have one.
+    /// Whether the module can't have an index.
     unsuitable: AtomicBool,
-    /// Held by who makes it.
+    /// Locked while a thread makes the index.
     making: Mutex<()>,
 }
 
 impl<'a> Dwarf<'a> {
-    /// Asks the index, if there is one. One that contradicts itself is dropped.
+    /// Queries the index, if there is one. An index that contradicts itself is dropped.
     pub fn ask_index_if_there<T>(
         &self,
         ask: impl FnOnce(&StoredIndex) -> Result<T, IndexError>,
@@ -68,7 +68,7 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// Asks the index, and makes one before where the module is worth it.
+    /// Queries the index, and makes it first if the module is large enough for one.
     pub fn ask_index<T>(
         &self,
         ask: impl FnOnce(&StoredIndex) -> Result<T, IndexError>,
@@ -92,7 +92,7 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// Takes the index that the cache has.
+    /// Loads the index from the cache, if it has one.
     pub(crate) fn load_index(&self) {
         let slot = &self.index_slot;
         let Some(cache) = self.files.index_cache.get() else {
@@ -105,7 +105,7 @@ impl<'a> Dwarf<'a> {
         let loaded = cache.load(&name, &key);
         match loaded.and_then(|file| file.map(|file| StoredIndex::new(file, self)).transpose()) {
             Ok(Some(index)) => {
-                // Another thread may have been quicker, with the same one.
+                // Another thread may have set the same index already.
                 let _ = slot.ready.set(index);
             }
             Ok(None) => {}
@@ -113,7 +113,8 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// Makes the index, keeps it in the cache if there is one, and takes it. Waits for another thread that does so.
+    /// Makes the index, stores it in the cache if there is one, and uses it. If another thread is making it, waits for
+    /// it.
     pub(crate) fn make_index(&self, progress: &mut dyn FnMut(u64, u64) -> bool) -> IndexState {
         let slot = &self.index_slot;
         let _alone = slot.making.lock().unwrap_or_else(PoisonError::into_inner);
@@ -129,7 +130,7 @@ impl<'a> Dwarf<'a> {
             }
         };
         if self.files.have_changed_by_now() {
-            // What was read may be of two builds.
+            // The debug information read so far may be of two builds.
             slot.unsuitable.store(true, Ordering::Relaxed);
             return IndexState::Unneeded;
         }
@@ -145,7 +146,7 @@ impl<'a> Dwarf<'a> {
         }
         if slot.ready.get().is_none() {
             let mut bytes = Vec::new();
-            // Memory takes it.
+            // Writing to memory can't fail; it is checked anyway.
             if IndexFile::write(&mut bytes, &key, &tables).is_ok() {
                 self.take_index(bytes);
             }
@@ -153,14 +154,14 @@ impl<'a> Dwarf<'a> {
         self.index_state()
     }
 
-    /// Takes an index that is in no file.
+    /// Uses an index that is not in a file.
     pub(crate) fn take_index(&self, bytes: Vec<u8>) {
         let (_, key) = identity(self.files);
         let bytes = Bytes::Owned(bytes.into_boxed_slice());
         let index = IndexFile::from_bytes(Path::new("in memory"), bytes, Some(&key));
         match index.and_then(|file| StoredIndex::new(file, self)) {
             Ok(index) => {
-                // Where there is one already, that is as good.
+                // An index that is set already is just as good.
                 let _ = self.index_slot.ready.set(index);
             }
             Err(error) => self.discard(error),
@@ -173,7 +174,7 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// Notes a wrong index, and removes it, so that the next session makes it again.
+    /// Warns about a wrong index and removes it from the cache, so that the next session makes it again.
     fn discard(&self, error: IndexError) {
         if let Some(cache) = self.files.index_cache.get() {
             cache.remove(&identity(self.files).0);
@@ -185,25 +186,26 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// The size of the sections with entries, in bytes as they are in the file.
+/// The size of the sections with entries, in bytes as stored in the file.
 fn entries_size(files: &Files) -> u64 {
     let file = files.with_dwarf();
     file.size_of(".debug_info") + file.size_of(".debug_types")
 }
 
-/// Whether there is enough debug information for an index to be quicker than a look at it.
+/// Whether there is so much debug information that an index is quicker than a walk.
 pub(crate) fn is_large(files: &Files) -> bool {
     entries_size(files) >= WORTH_AN_INDEX
 }
 
-/// What a module's index is called in the cache, and what has to be the same for it to be used: the build id, or else
-/// which file it is and when it changed; and the files' sizes, since a program with and without symbols has one build id.
+/// The file name of a module's index in the cache, and the key that must match for the index to be used. The key has the
+/// build id, or the stamp of the file if there is none, and the files' sizes, since a program with and without symbols
+/// has one build id.
 fn identity(files: &Files) -> (String, Vec<u8>) {
     let mut key = Vec::new();
     let mut name = String::new();
     if let Some(id) = files.main.elf.build_id.as_deref() {
         key.extend_from_slice(id);
-        // More than any linker writes; a file's name has its limits.
+        // Linkers write shorter build ids; file names have a maximum length.
         name.extend(id.iter().take(32).map(|byte| format!("{byte:02x}")));
     }
     for file in std::iter::once(&files.main).chain(&files.debug) {

@@ -1,9 +1,9 @@
-//! Where the addresses of indirect functions are kept once they are chosen.
+//! Finds the slots that hold the addresses of indirect functions.
 //!
-//! What stands at an indirect function's symbol (`STT_GNU_IFUNC`) is called by the dynamic linker, or by the start of a static
-//! program, and gives the address of the code that is the function here. That goes to the places of two kinds of relocations
-//! (System V ABI for x86-64, §4.4): those of the module itself, which have what chooses as their addend, and those of any
-//! module that refer to the name.
+//! The symbol of an indirect function (`STT_GNU_IFUNC`) is at a resolver. The dynamic linker, or the startup code of a
+//! static program, calls it; it returns the address of the implementation to use. That address is written to the slots of
+//! two kinds of relocations (System V ABI for x86-64, §4.4): those of the module itself, which have the resolver as their
+//! addend, and those of any module that refer to the name.
 
 use crate::FileAddress;
 use crate::elf::Section;
@@ -12,12 +12,12 @@ use crate::linkage_stubs::{RELOCATION_SIZE, u64_at};
 use object::elf;
 use rustc_hash::FxHashMap;
 
-/// A word of a module's memory that gets an address.
+/// A word of a module's memory that receives an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
-    /// Where it is.
+    /// The address of the word.
     pub address: FileAddress,
-    /// What the file has there, before anything is chosen: for calls that are bound late, an address in the linkage stub.
+    /// The initial value in the file: for lazily bound calls, an address in the linkage stub.
     pub initial: u64,
 }
 
@@ -30,8 +30,8 @@ pub(crate) fn relocations(file: &ElfFile) -> impl Iterator<Item = (&Section, &[u
     })
 }
 
-/// What the words of the global offset table lead to that hold addresses of this module's own (`R_X86_64_RELATIVE`), by where they are.
-/// Not all linkers write them to the file.
+/// The code addresses in words of the global offset table that refer to this module itself (`R_X86_64_RELATIVE`), by the
+/// word's address. Not all linkers write these values to the file.
 pub(crate) fn own_code(file: &ElfFile) -> FxHashMap<u64, u64> {
     let tables = file.elf.sections.iter();
     let tables: Vec<&Section> = tables.filter(|s| s.name.starts_with(".got")).collect();

@@ -1,8 +1,8 @@
-//! The bytes of a file: mapped, or owned where they came from elsewhere.
+//! The bytes of a file: mapped, or owned if they are not from a file.
 //!
-//! The mapping is private and read-only. A linker that writes a new file and renames it leaves the mapped one intact.
-//! What is truncated or written in place is seen here: [`crate::bus_errors`] keeps the process alive where a page is
-//! gone, and [`Bytes::look`] compares the file with the one that was mapped.
+//! The mapping is private and read-only. A linker that writes a new file and renames it leaves the mapped file intact.
+//! Truncating or writing the file in place is handled here: [`crate::bus_errors`] keeps the process alive when pages are
+//! lost, and [`Bytes::look`] compares the file with the one that was mapped.
 
 use crate::Error;
 use crate::bus_errors::Guard;
@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Bytes that stay put.
+/// Bytes that do not move in memory.
 pub(crate) enum Bytes {
     Mapped(Box<Mapped>),
     Owned(Box<[u8]>),
@@ -21,16 +21,16 @@ pub(crate) enum Bytes {
 
 /// A mapped file.
 pub(crate) struct Mapped {
-    /// Dropped before the map, so that no range is guarded that is no longer ours.
+    /// Declared before `map`, so dropped before it: no range is guarded after it is unmapped.
     guard: Guard,
     map: Mmap,
     path: PathBuf,
     stamp: Stamp,
-    /// It was seen to be another file than the one that was mapped.
+    /// Whether the file was seen to differ from the one that was mapped.
     rewritten: AtomicBool,
 }
 
-/// Which file it was, and when it was last changed: device, inode, seconds, nanoseconds.
+/// Identifies a file and its last change: device, inode, and modification time in seconds and nanoseconds.
 pub(crate) type Stamp = [u64; 4];
 
 fn stamp_of(metadata: &Metadata) -> Stamp {
@@ -49,7 +49,7 @@ impl Bytes {
             path: path.to_owned(),
             reason: plain_reason(&error),
         };
-        // Asked before opening: a path from debug information may lead to a pipe, and opening that would wait.
+        // Check the type before opening: a path from debug information may be a pipe, and opening a pipe blocks.
         let metadata = std::fs::metadata(path).map_err(open_error)?;
         let unsupported = |reason: &str| {
             Err(Error::Unsupported {
@@ -67,9 +67,9 @@ impl Bytes {
             return unsupported("is empty");
         }
         let file = File::open(path).map_err(open_error)?;
-        // SAFETY: the map is read-only and private and lives as long as `Bytes`. Where another process truncates or
-        // overwrites the file in place, the bytes change under us: every reader takes them for untrusted input, pages that
-        // are gone are replaced by zeros (`guard`), and `look` tells that the file is no longer the one that was mapped.
+        // SAFETY: the map is read-only and private and lives as long as `Bytes`. If another process truncates or
+        // overwrites the file in place, the bytes change under us: every reader takes them for untrusted input, lost
+        // pages are replaced by zeros (`guard`), and `look` reports that the file is no longer the one that was mapped.
         let map = unsafe { Mmap::map(&file) }.map_err(open_error)?;
         let metadata = file.metadata().map_err(open_error)?;
         Ok(Bytes::Mapped(Box::new(Mapped {
@@ -81,7 +81,7 @@ impl Bytes {
         })))
     }
 
-    /// Of the file that was mapped; zeros for what was none.
+    /// The stamp of the mapped file; zeros for owned bytes.
     pub(crate) fn stamp(&self) -> Stamp {
         match self {
             Bytes::Mapped(mapped) => mapped.stamp,
@@ -89,7 +89,7 @@ impl Bytes {
         }
     }
 
-    /// Whether it is known that the bytes are no longer those that were mapped. Asks nobody.
+    /// Whether a change of the file has been noticed so far. Does not access the disk.
     pub(crate) fn have_changed(&self) -> bool {
         match self {
             Bytes::Mapped(mapped) => {
@@ -99,10 +99,10 @@ impl Bytes {
         }
     }
 
-    /// Whether the file was written to since it was mapped, by its size and its time of modification. A file that
-    /// stands at the path instead is none of ours: the mapped one can't be reached to be written to.
+    /// Whether the file was written to since it was mapped, by its size and modification time. Another file at the same
+    /// path is not a change: the mapped file can then no longer be reached to be written.
     ///
-    /// `is_same` looks at the contents where only the time differs, as after `touch`.
+    /// `is_same` compares the contents if only the time differs, as after `touch`.
     pub(crate) fn look(&self, is_same: impl FnOnce() -> bool) -> bool {
         let Bytes::Mapped(mapped) = self else {
             return false;
@@ -123,7 +123,7 @@ impl Bytes {
     }
 }
 
-/// The system's words for an error, without Rust's "(os error 2)".
+/// The system's error text without Rust's "(os error 2)".
 fn plain_reason(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => "no such file".to_owned(),

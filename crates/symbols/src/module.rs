@@ -1,7 +1,8 @@
 //! One ELF file and the debug information found for it.
 //!
-//! [`Module`] owns the bytes and everything decoded from them: a self-referencing cell in which the decoded
-//! part (`Decoded`) borrows from the files beside it, so that nothing is copied and nothing counted.
+//! [`Module`] owns the files' bytes and everything decoded from them. It is a self-referencing cell whose decoded part
+//! (`Decoded`) borrows from the files, so nothing is copied or reference-counted. If a file changes on disk, a new module
+//! of the unchanged files replaces the content.
 
 mod code;
 mod debug_information;
@@ -30,16 +31,16 @@ pub use crate::symbols::Symbol;
 pub enum DebugInfo {
     /// DWARF units were found.
     Dwarf,
-    /// No DWARF, a symbol table only.
+    /// Only a symbol table, no DWARF.
     SymbolsOnly,
-    /// Nothing.
+    /// Neither.
     Stripped,
 }
 
 /// One ELF file with its debug information.
 pub struct Module {
     cell: Cell,
-    /// What is left of it, once a file has changed on disk.
+    /// The replacement, without the changed files, after a file has changed on disk.
     left: OnceLock<Box<Module>>,
 }
 
@@ -52,11 +53,11 @@ self_cell::self_cell!(
 );
 
 impl Module {
-    /// Opens and maps the file and reads its headers; no DWARF is decoded. Where the file has no DWARF, one that
-    /// the distribution keeps for it (by build id or `.gnu_debuglink`) is opened, too.
+    /// Maps the file and reads its headers; decodes no DWARF. If the file has no DWARF, the separate debug information
+    /// file is opened, too, if one is found by build id or `.gnu_debuglink`.
     ///
     /// # Errors
-    /// [`Error::Open`], [`Error::Unsupported`] for what isn't a 64-bit little-endian x86-64 ELF,
+    /// [`Error::Open`], [`Error::Unsupported`] for anything but a 64-bit little-endian x86-64 ELF file,
     /// [`Error::Malformed`] for truncated headers.
     pub fn open(path: &Path) -> Result<Module, Error> {
         let bytes = Bytes::open(path)?;
@@ -69,10 +70,10 @@ impl Module {
         Ok(Module::new(files))
     }
 
-    /// As [`Module::open`], with debug information in a file that somebody else has found.
+    /// Like [`Module::open`], but with the given debug information file.
     ///
     /// # Errors
-    /// As [`Module::open`]; [`Error::Unsupported`] where that file is of another build or has no debug information.
+    /// As [`Module::open`]; [`Error::Unsupported`] if that file is of another build or has no debug information.
     pub fn open_with_debug_file(path: &Path, debug: &Path) -> Result<Module, Error> {
         let bytes = Bytes::open(path)?;
         let elf = Elf::parse(path, &bytes)?;
@@ -95,7 +96,7 @@ impl Module {
         Ok(Module::new(files))
     }
 
-    /// A module from bytes that are in no file, such as the vDSO read from a process. `name` is used in messages.
+    /// A module from bytes that are in no file, such as the vDSO read from a process. Messages use `name` as its path.
     ///
     /// # Errors
     /// As [`Module::open`].
@@ -113,8 +114,8 @@ impl Module {
         }
     }
 
-    /// This, or what is left of it where a file of it has changed on disk. What was decoded before would be read on from
-    /// a file of another build, so all of it is left behind.
+    /// This module, or its replacement without the changed files if one has changed on disk. Everything decoded so far is
+    /// given up, because decoding would go on with a file of another build.
     fn current(&self) -> &Module {
         let mut current = self;
         while let Some(left) = current.left.get() {
@@ -147,21 +148,21 @@ impl Module {
     }
 
     fn elf(&self) -> &Elf {
-        // Headers stay what they were.
+        // Headers are copied when the file is opened, so a change on disk doesn't affect them.
         &self.cell.borrow_owner().main.elf
     }
 
-    /// The path it was opened by.
+    /// The path that the module was opened by.
     pub fn path(&self) -> &Path {
         &self.elf().path
     }
 
-    /// How it is loaded.
+    /// How the file is loaded.
     pub fn kind(&self) -> ModuleKind {
         self.elf().kind
     }
 
-    /// What debug information there is.
+    /// The kind of debug information that the module has.
     pub fn debug_info(&self) -> DebugInfo {
         let files = self.files();
         let has = |name| {
@@ -176,18 +177,18 @@ impl Module {
         }
     }
 
-    /// Whether its debug information is in a file of its own, as distributions keep it for their packages.
+    /// Whether the debug information is in a separate file, as distributions keep it for their packages.
     pub fn has_detached_debug_info(&self) -> bool {
         self.files().debug.is_some()
     }
 
-    /// How many bytes its compressed debug sections say they have inflated; 0 where none is compressed.
+    /// The inflated size of the compressed debug sections, according to their headers, in bytes; 0 if none is compressed.
     pub fn compressed_size(&self) -> u64 {
         self.files().with_dwarf().compressed_size()
     }
 
-    /// Inflates the compressed debug sections that nobody has needed so far. Several threads may call this, and share them; whoever needs
-    /// one meanwhile waits for it. How many bytes this call has inflated.
+    /// Inflates the compressed debug sections that are not inflated yet. Several threads may call this to share the work;
+    /// a query that needs a section meanwhile waits for it. Returns the number of bytes that this call has inflated.
     pub fn inflate(&self) -> u64 {
         self.files().with_dwarf().inflate()
     }
@@ -197,7 +198,7 @@ impl Module {
         FileAddress(self.elf().entry)
     }
 
-    /// The program interpreter (`PT_INTERP`); `None` when static.
+    /// The program interpreter (`PT_INTERP`); `None` for static programs.
     pub fn interpreter(&self) -> Option<&Path> {
         self.elf().interpreter.as_deref()
     }
@@ -219,14 +220,14 @@ impl Module {
         &self.elf().segments
     }
 
-    /// The file's own bytes at `address` (from its segments), as many of `length` as the file has there.
+    /// The file's bytes at `address`, at most `length`; fewer if the segment's bytes end before.
     pub fn bytes_at(&self, address: FileAddress, length: usize) -> &[u8] {
         self.elf()
             .bytes_at(&self.files().main.bytes, address.0, length)
     }
 
-    /// The symbol that covers `address`, or the nearest function symbol before it in the same section when sizes are missing.
-    /// A stub of the procedure linkage table is named for what it calls: `puts@plt`.
+    /// The symbol that covers `address`, or the nearest symbol before it in the same section if that one has no size. A
+    /// stub of the procedure linkage table is named after its target: `puts@plt`.
     pub fn symbol_at(&self, address: FileAddress) -> Option<Symbol> {
         let sections = &self.elf().sections;
         let section_of = |address| {
@@ -237,17 +238,17 @@ impl Module {
         self.decoded(|decoded| decoded.symbols().at(address.0, section_of))
     }
 
-    /// The defined symbol of this exact (mangled) name.
+    /// The defined symbol with this exact (mangled) name.
     pub fn symbol_named(&self, name: &str) -> Option<Symbol> {
         self.decoded(|decoded| decoded.symbols().named(name))
     }
 
-    /// The offset in this module's thread-local storage of the variable of this exact (mangled) name, by its symbol.
+    /// The offset in this module's thread-local storage of the variable with this exact (mangled) symbol name.
     pub fn thread_local_named(&self, name: &str) -> Option<u64> {
         self.decoded(|decoded| decoded.symbols().thread_local_named(name))
     }
 
-    /// The functions whose (mangled) names have `text` in them, by address.
+    /// The functions whose (mangled) names contain `text`, by address.
     pub fn functions_with(&self, text: &str) -> Vec<Symbol> {
         self.decoded(|decoded| {
             let found = decoded
@@ -266,25 +267,25 @@ impl Module {
         })
     }
 
-    /// Whether a name is among those that the dynamic linker goes by, defined here or not, or the end of one. That is told without looking
-    /// at the symbols, and there are few of them in a program.
+    /// Whether some dynamic symbol, defined here or not, has this name or a name that ends with it. Searches only the
+    /// dynamic string table, which is small.
     pub fn has_dynamic_name(&self, name: &str) -> bool {
         self.decoded(|decoded| decoded.symbols().has_dynamic_name(name.as_bytes()))
     }
 
-    /// The name of the section that holds `address`, such as `.plt`.
+    /// The name of the section that contains `address`, such as `.plt`.
     pub fn section_at(&self, address: FileAddress) -> Option<&str> {
         self.elf()
             .section_at(address.0)
             .map(|section| section.name.as_str())
     }
 
-    /// Problems met so far in this module's debug information, each once: what was left out and why.
+    /// Problems found so far in this module's debug information, without duplicates: what was left out and why.
     pub fn warnings(&self) -> Vec<Error> {
         self.files().warnings()
     }
 
-    /// How many [`Module::warnings`] there are so far.
+    /// The number of [`Module::warnings`] so far.
     pub fn warning_count(&self) -> usize {
         self.files().warning_count()
     }

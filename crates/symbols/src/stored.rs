@@ -1,9 +1,10 @@
-//! The index of a whole module: which entries have a name, which units a file, which units an address.
+//! The index of a whole module: maps names to entries, files to units, and addresses to units.
 //!
-//! It is built once by looking at every entry ([`build`]), written to a file of the user's cache ([`crate::index_file::cache`]), and from then
-//! on used in place ([`crate::index_file`]), so that a program with hundreds of megabytes of debug information answers as quickly as a
-//! small one. It never decides alone: what it names is read from the debug information itself, and where it
-//! contradicts itself or that, it is dropped and all is asked of the units again.
+//! It is built once by a walk over all entries ([`build`]), written to a file of the user's cache
+//! ([`crate::index_file::cache`]), and from then on used in place ([`crate::index_file`]), so that a program with
+//! hundreds of megabytes of debug information answers as quickly as a small one. The index only says where to look: the
+//! entries themselves are read from the debug information. If the index contradicts itself or the debug information, it
+//! is dropped, and queries read the units again.
 
 pub(crate) mod build;
 
@@ -16,10 +17,10 @@ use crate::index_file::keyed::{Keyed, Numbers};
 use crate::index_file::{IndexError, IndexFile, RANGE, UNIT, table};
 use std::ops::Range;
 
-/// In a unit's offset: it is in `.debug_types`.
+/// A flag in a recorded unit offset: the unit is in `.debug_types`.
 const IN_TYPES: u64 = 1 << 63;
 
-/// A module's index, checked to be of these units.
+/// A module's index, verified to describe the module's units.
 pub(crate) struct StoredIndex {
     file: IndexFile,
     names: Keyed,
@@ -28,7 +29,7 @@ pub(crate) struct StoredIndex {
 }
 
 impl StoredIndex {
-    /// Takes an index whose units are these.
+    /// Uses the index in `file` if its units are those of `dwarf`.
     pub fn new(file: IndexFile, dwarf: &Dwarf<'_>) -> Result<StoredIndex, IndexError> {
         let count = dwarf.all_unit_count();
         let units = file.table(table::UNITS, 0..file.table_len(table::UNITS))?;
@@ -48,7 +49,8 @@ impl StoredIndex {
         })
     }
 
-    /// An answer, if the file was whole until now: a page that is gone reads as zeros.
+    /// Passes on an answer if the file is intact until now. Lost pages read as zeros, so an answer may be wrong
+    /// otherwise.
     pub fn still<T>(&self, answer: T) -> Result<T, IndexError> {
         self.file.check_whole().map(|()| answer)
     }
@@ -117,7 +119,7 @@ impl StoredIndex {
         Ok(found)
     }
 
-    /// The files of that base name, with their units.
+    /// The files with this base name, with their units.
     pub fn files_called(&self, base: &[u8]) -> Result<Vec<(u32, NumberedFile)>, IndexError> {
         let first = self
             .files
@@ -141,7 +143,7 @@ impl StoredIndex {
                 found.push((unit as u32, NumberedFile { number, path }));
             }
         }
-        // In the order of the units, as those that ask the units themselves get them.
+        // Sort in unit order, the order of the same query without an index.
         found.sort_by_key(|(unit, file)| (*unit, file.number));
         Ok(found)
     }
@@ -228,7 +230,8 @@ impl StoredIndex {
         Ok(Scopes(scopes))
     }
 
-    /// The entries of a split unit are in another file, which may be another one by now, or gone.
+    /// Checks that a split unit has its recorded length: its entries are in another file, which may have been replaced or
+    /// removed.
     fn check_split(&self, dwarf: &Dwarf<'_>, unit: u32) -> Result<(), IndexError> {
         let at = unit as usize * UNIT + 16;
         let recorded = self.file.table(table::UNITS, at..at + 8)?;
@@ -247,7 +250,7 @@ impl StoredIndex {
     }
 }
 
-/// A unit's offset (and section) and length.
+/// A unit's offset (with [`IN_TYPES`]) and length.
 fn unit_place(header: &gimli::UnitHeader<crate::dwarf::Reader<'_>>) -> [[u8; 8]; 2] {
     let (section, offset) = place(header);
     let types = if section == ".debug_types" {

@@ -1,4 +1,5 @@
-//! The ELF symbol tables, and the stubs that have their names from relocations, sorted when first asked for.
+//! The ELF symbol tables, and the linkage stubs, which are named after relocations. Entries are sorted on first use, but
+//! the first few lookups of addresses scan the files' tables instead.
 
 use crate::FileAddress;
 use crate::code_around::narrow;
@@ -16,23 +17,24 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub struct Symbol {
     /// The name as in the file (mangled).
     pub name: String,
-    /// Where it is.
+    /// The address in the file.
     pub address: FileAddress,
-    /// Size in bytes; 0 when the file doesn't say.
+    /// Size in bytes; 0 if the file has no size for it.
     pub size: u64,
     /// Whether it is a function (`STT_FUNC`, `STT_GNU_IFUNC`).
     pub function: bool,
-    /// Whether what is at the address is not the function but chooses it (`STT_GNU_IFUNC`).
+    /// Whether the symbol is an indirect function (`STT_GNU_IFUNC`): the address is that of the resolver, which chooses
+    /// the function.
     pub indirect: bool,
 }
 
 const ENTRY_SIZE: usize = 24;
 
-/// So many addresses are looked for in the files' own tables before those are sorted: a few milliseconds each for some
-/// hundred thousand symbols, whose sorting takes many times as long.
+/// The number of addresses that are looked up by scanning the files' tables before the symbols are sorted. A scan takes a
+/// few milliseconds for some hundred thousand symbols; sorting takes many times as long.
 const SCANS: u32 = 12;
 
-/// Symbols inside symbols are rare and shallow.
+/// How many preceding entries are checked. Nested symbols are rare and shallow.
 const LOOK_BACK: usize = 64;
 
 /// A symbol, borrowed from its file.
@@ -40,14 +42,14 @@ const LOOK_BACK: usize = 64;
 struct Entry<'a> {
     address: u64,
     size: u64,
-    /// Where its name begins; it ends at the next zero. Not looked at before it is asked for.
+    /// The strings from the start of the name on; the name ends at the next zero. Not read before it is needed.
     name_start: &'a [u8],
     function: bool,
-    /// What is at its address chooses the function.
+    /// As [`Symbol::indirect`].
     indirect: bool,
-    /// Of symbols at the same address, the one that is preferred.
+    /// Of symbols at the same address, the highest rank is preferred.
     rank: u8,
-    /// A stub that leads to what has the name.
+    /// Whether this is a linkage stub, which has the name of its target.
     stub: bool,
 }
 
@@ -62,14 +64,14 @@ pub(crate) struct FunctionSymbol<'a> {
     pub indirect: bool,
 }
 
-/// Both tables' defined symbols.
+/// The defined symbols of all symbol tables and the linkage stubs.
 pub(crate) struct SymbolTable<'a> {
     files: &'a Files,
     stubs: OnceLock<Vec<Entry<'a>>>,
     scans: AtomicU32,
-    /// By address.
+    /// By address and rank.
     sorted: OnceLock<Vec<Entry<'a>>>,
-    /// The index in those above.
+    /// By name, the index in `sorted`.
     names: OnceLock<FxHashMap<&'a [u8], u32>>,
 }
 
@@ -84,7 +86,7 @@ impl<'a> SymbolTable<'a> {
         }
     }
 
-    /// Calls `each` for each table of symbols, with the bytes of their names.
+    /// Calls `each` for each symbol table with its string table.
     fn each_table(&self, mut each: impl FnMut(&'a ElfFile, &'a Section, &'a [u8])) {
         let files = [
             Some(&*self.files.main),
@@ -102,7 +104,7 @@ impl<'a> SymbolTable<'a> {
         }
     }
 
-    /// Calls `each` for all of them as they come.
+    /// Calls `each` for all symbols and stubs, unsorted.
     fn each(&self, mut each: impl FnMut(Entry<'a>)) {
         self.each_table(|file, section, strings| {
             read_table(file, section, strings, &mut |_, entry| each(entry));
@@ -133,7 +135,8 @@ impl<'a> SymbolTable<'a> {
         })
     }
 
-    /// The symbol that covers `address`; where that part of the table has no sizes, the nearest function before it.
+    /// The symbol that covers `address`; if the nearest symbol before it has no size and is in the same section, that
+    /// one.
     pub fn at(&self, address: u64, section_of: impl Fn(u64) -> Option<usize>) -> Option<Symbol> {
         let (covering, nearest) = match self.sorted.get() {
             None if self.scans.fetch_add(1, Ordering::Relaxed) < SCANS => self.scan_for(address),
@@ -149,7 +152,7 @@ impl<'a> SymbolTable<'a> {
         sizeless.then(|| nearest.to_symbol())
     }
 
-    /// The symbol that covers the address, and the last one before it.
+    /// The symbol that covers the address, and the last symbol at or before it.
     fn search_for(&self, address: u64) -> (Option<Entry<'a>>, Option<Entry<'a>>) {
         let entries = self.sorted();
         let end = entries.partition_point(|entry| entry.address <= address);
@@ -159,7 +162,7 @@ impl<'a> SymbolTable<'a> {
         (covering.copied(), before.last().copied())
     }
 
-    /// As [`SymbolTable::search_for`], in the files' own tables.
+    /// Like [`SymbolTable::search_for`], by scanning the files' tables.
     fn scan_for(&self, address: u64) -> (Option<Entry<'a>>, Option<Entry<'a>>) {
         let (mut covering, mut nearest) = (None::<Entry>, None::<Entry>);
         let better = |known: &Option<Entry>, entry: &Entry| {
@@ -182,7 +185,7 @@ impl<'a> SymbolTable<'a> {
         (covering, nearest)
     }
 
-    /// Narrows `range`, which covers `address`, by where symbols begin and end.
+    /// Narrows `range`, which contains `address`, to the closest starts and ends of symbols.
     pub fn narrow(&self, range: &mut Range<u64>, address: u64) {
         let entries = self.sorted();
         let behind = entries.partition_point(|entry| entry.address <= address);
@@ -195,7 +198,7 @@ impl<'a> SymbolTable<'a> {
         }
     }
 
-    /// The functions among them, stubs left out, by address.
+    /// All functions without the linkage stubs, by address.
     pub fn functions(&self) -> impl Iterator<Item = FunctionSymbol<'a>> {
         let functions = self
             .sorted()
@@ -204,15 +207,15 @@ impl<'a> SymbolTable<'a> {
         functions.map(|entry| entry.to_function())
     }
 
-    /// As [`SymbolTable::functions`], those whose names have `text` in them. The strings are searched as a whole, without
-    /// looking at each name.
+    /// Like [`SymbolTable::functions`], but only functions whose names contain `text`. Searches each string table as a
+    /// whole, which is faster than looking at each name.
     pub fn functions_with(&self, text: &[u8]) -> Vec<FunctionSymbol<'a>> {
         let mut found: Vec<Entry> = Vec::new();
         let finder = memchr::memmem::Finder::new(text);
         self.each_table(|file, section, strings| {
             let places: Vec<usize> = finder.find_iter(strings).collect();
             let mut add = |name: usize, entry: Entry<'a>| {
-                // The next place at or behind the name's start is in the name, or behind its end.
+                // The first occurrence at or behind the name's start is either in the name or behind its end.
                 let next = places.partition_point(|&place| place < name);
                 let near = places.get(next).is_some_and(|&place| {
                     let until = entry.name_start.get(..place + text.len() - name);
@@ -231,7 +234,7 @@ impl<'a> SymbolTable<'a> {
         found.iter().map(|entry| entry.to_function()).collect()
     }
 
-    /// Whether the names of the dynamic symbols have this one among them, or at the end of one.
+    /// Whether some dynamic symbol has this name, or a name that ends with it.
     pub fn has_dynamic_name(&self, name: &[u8]) -> bool {
         let ended = [name, b"\0"].concat();
         let finder = memchr::memmem::Finder::new(&ended);
@@ -260,7 +263,7 @@ impl<'a> SymbolTable<'a> {
         found
     }
 
-    /// The offset in the module's thread-local storage of the variable of this name (`STT_TLS`).
+    /// The offset in the module's thread-local storage of the variable with this name (`STT_TLS`).
     pub fn thread_local_named(&self, name: &str) -> Option<u64> {
         let mut found = None;
         self.each_table(|file, section, strings| {
@@ -283,7 +286,7 @@ impl<'a> SymbolTable<'a> {
         self.names.get_or_init(|| {
             let entries = self.sorted();
             let mut names: FxHashMap<&[u8], u32> = FxHashMap::default();
-            // The name of a stub is another's, elsewhere.
+            // A stub has the name of another symbol.
             for (index, entry) in entries.iter().enumerate().filter(|(_, entry)| !entry.stub) {
                 let index = index as u32;
                 names
@@ -335,7 +338,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Whether two entries beside each other say the same.
+/// Whether two adjacent entries are duplicates.
 fn same(one: &mut Entry<'_>, other: &mut Entry<'_>) -> bool {
     (one.address, one.size) == (other.address, other.size) && one.name() == other.name()
 }
@@ -351,7 +354,7 @@ fn read_table<'a>(
         let Record { kind, name, .. } = record;
         let indirect = kind == elf::STT_GNU_IFUNC.0;
         let function = kind == elf::STT_FUNC.0 || indirect;
-        // Thread-locals have offsets, sections and files no address of their own.
+        // The values of thread-local symbols are offsets; section and file symbols have no address of their own.
         let addressed = function || kind == elf::STT_OBJECT.0 || kind == elf::STT_NOTYPE.0;
         if !addressed || name == 0 {
             continue;
@@ -374,9 +377,9 @@ fn read_table<'a>(
     }
 }
 
-/// A defined symbol as it is in its table (`Elf64_Sym`).
+/// A defined symbol as stored in its table (`Elf64_Sym`).
 struct Record {
-    /// Where its name begins in the table's strings; 0: it has none.
+    /// The offset of the name in the string table; 0 for no name.
     name: usize,
     kind: u8,
     binding: u8,

@@ -1,9 +1,9 @@
-//! The form of an index file: tables of bytes, found by number, each part verified before it is used.
+//! The format of an index file: numbered tables of bytes, verified chunk by chunk.
 //!
-//! All numbers are little-endian. A head with a checksum of its own says what the file is an index of, where the tables are, and
-//! the CRC-32 of each chunk of what follows; the chunks are padded to a whole number of them. Opening reads the head only. The
-//! first look at a chunk checks it, so that a file of a hundred megabytes costs what is looked at, and a flipped bit is an error
-//! of the file, never a wrong answer. What the tables mean is not known here.
+//! All numbers are little-endian. A header with its own checksum says what the file is an index of, where the tables are,
+//! and the CRC-32 of each chunk of the body, which is padded to whole chunks. Opening reads only the header. A chunk is
+//! verified when it is first accessed, so a file of a hundred megabytes costs only what is accessed, and a flipped bit is
+//! an error, never a wrong answer. This module doesn't know the content of the tables.
 
 use crate::error::CHANGED;
 use crate::mapping::Bytes;
@@ -12,18 +12,19 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The first bytes of each index file.
+/// The first bytes of an index file.
 const MAGIC: [u8; 8] = *b"DAPPLEIX";
-/// Counts up with each change of the form or of a table's meaning.
+/// Increase with each change of the format or of a table's content.
 const VERSION: u32 = 1;
-/// What is verified at once, in bytes.
+/// The unit of verification, in bytes.
 const CHUNK: usize = 64 << 10;
-/// Before the key: magic, version, sizes of head, key and tables, chunks, checksum of the rest of the head.
+/// The size of the header before the key: magic, version, sizes of header, key and tables, number of chunks, chunk size,
+/// checksum of the rest of the header.
 const FIXED: usize = 40;
-/// A table's start and length.
+/// The size of a table's entry in the directory: start and length.
 const ENTRY: usize = 16;
 
-/// Why an index file can't be used. It is to be made again.
+/// Why an index file can't be used. The index must be made again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the index {}: {reason}", path.display())]
 pub(crate) struct IndexError {
@@ -35,16 +36,16 @@ pub(crate) struct IndexError {
 pub(crate) struct IndexFile {
     path: PathBuf,
     bytes: Bytes,
-    /// Where each table is in the body.
+    /// The range of each table in the body.
     tables: Vec<Range<usize>>,
-    /// Where the checksums of the chunks are, and where the chunks begin.
+    /// The offset of the chunks' checksums. `body` is the offset of the first chunk.
     sums: usize,
     body: usize,
-    /// A bit for each chunk that was verified.
+    /// One bit for each chunk that is verified.
     verified: Vec<AtomicU64>,
 }
 
-/// The body in chunks, the last one filled up.
+/// Calls `each` with the chunks of the body; the last one is padded with zeros.
 fn each_chunk(
     tables: &[Vec<u8>],
     each: &mut impl FnMut(&[u8]) -> io::Result<()>,
@@ -77,12 +78,12 @@ fn each_chunk(
 }
 
 impl IndexFile {
-    /// Writes an index file: `key` says what it is an index of.
+    /// Writes an index file; `key` identifies what it is an index of.
     pub fn write(out: &mut impl Write, key: &[u8], tables: &[Vec<u8>]) -> io::Result<()> {
         let mut directory = Vec::with_capacity(tables.len() * ENTRY);
         let mut end = 0_u64;
         for table in tables {
-            // Records may hold eight-byte numbers.
+            // Align tables, because records may have eight-byte numbers.
             let start = end.next_multiple_of(8);
             directory.extend_from_slice(&start.to_le_bytes());
             directory.extend_from_slice(&(table.len() as u64).to_le_bytes());
@@ -123,7 +124,7 @@ impl IndexFile {
         each_chunk(tables, &mut |chunk| out.write_all(chunk))
     }
 
-    /// Opens a file that has to be an index of what `key` says, if any.
+    /// Opens a file and, if `key` is given, checks that it is an index of that.
     pub fn open(path: &Path, key: Option<&[u8]>) -> Result<Self, IndexError> {
         let bytes = Bytes::open(path).map_err(|error| IndexError {
             path: path.to_owned(),
@@ -162,7 +163,7 @@ impl IndexFile {
         if u64_at(&bytes, 28) != Some(CHUNK as u64) {
             return Err(wrong("its chunks have another size"));
         }
-        // The checksum says that whoever wrote this meant it; it may still be wrong.
+        // A valid checksum only means that the header was written like this; its content may still be wrong.
         let directory = FIXED.checked_add(key_size).ok_or_else(too_short)?;
         let sums = table_count
             .checked_mul(ENTRY)
@@ -205,12 +206,12 @@ impl IndexFile {
         })
     }
 
-    /// The file as it is.
+    /// The content of the whole file.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// An error where a part of the file is no longer there.
+    /// An error if the file has changed or has lost pages.
     pub fn check_whole(&self) -> Result<(), IndexError> {
         match self.bytes.have_changed() {
             false => Ok(()),
@@ -218,12 +219,12 @@ impl IndexFile {
         }
     }
 
-    /// The length of a table in bytes; 0 for one that the file does not have.
+    /// The length of a table in bytes; 0 for a table that the file doesn't have.
     pub fn table_len(&self, table: usize) -> usize {
         self.tables.get(table).map_or(0, Range::len)
     }
 
-    /// Some bytes of a table.
+    /// A range of a table's bytes.
     pub fn table(&self, table: usize, range: Range<usize>) -> Result<&[u8], IndexError> {
         let place = self.tables.get(table).and_then(|place| {
             let start = place.start.checked_add(range.start)?;
@@ -240,7 +241,7 @@ impl IndexFile {
         Ok(&self.bytes[self.body + place.start..self.body + place.end])
     }
 
-    /// Verifies the chunks of a range of the body that were not yet.
+    /// Verifies those chunks of a range of the body that are not verified yet.
     fn verify(&self, range: &Range<usize>) -> Result<(), IndexError> {
         if range.is_empty() {
             return Ok(());
@@ -297,7 +298,7 @@ mod tests {
         IndexFile::from_bytes(Path::new("x"), Bytes::Owned(bytes.into()), Some(KEY))
     }
 
-    /// Reads all tables; `None` where the file says that it can't be used.
+    /// Reads all tables; `None` if the file can't be used.
     fn read(bytes: Vec<u8>) -> Option<Vec<Vec<u8>>> {
         let file = open(bytes).ok()?;
         (0..4)

@@ -1,9 +1,10 @@
-//! A table of sorted keys, each with what was noted for it.
+//! A table of sorted keys, each with a list of postings.
 
 use super::file::{IndexError, IndexFile};
 use std::cmp::Ordering;
 
-/// Four tables of an index file: where each key ends, the keys' bytes, where each key's postings end, the postings.
+/// Four tables of an index file: the end of each key, the keys' bytes, the end of each key's postings, the postings'
+/// bytes.
 pub(crate) struct Keyed {
     first_table: usize,
     count: usize,
@@ -52,7 +53,7 @@ impl Keyed {
         file.table(ends + 1, start..end)
     }
 
-    /// The first key for which `before` is false.
+    /// The index of the first key for which `before` is false.
     pub fn partition_point(
         &self,
         file: &IndexFile,
@@ -69,7 +70,7 @@ impl Keyed {
         Ok(low)
     }
 
-    /// The key that is equal.
+    /// The index of the key for which `compare` returns `Equal`.
     pub fn find(
         &self,
         file: &IndexFile,
@@ -81,14 +82,14 @@ impl Keyed {
     }
 }
 
-/// Makes the four tables.
+/// Writes the four tables.
 #[derive(Default)]
 pub(crate) struct KeyedWriter {
     tables: [Vec<u8>; Keyed::TABLES],
 }
 
 impl KeyedWriter {
-    /// Adds the next key; `None` where the tables grow too large.
+    /// Adds the next key, in sorted order; `None` if a table gets larger than 4 GiB.
     pub fn add(&mut self, key: &[u8], postings: &[u8]) -> Option<()> {
         let [key_ends, keys, posting_ends, all] = &mut self.tables;
         keys.extend_from_slice(key);
@@ -103,7 +104,7 @@ impl KeyedWriter {
     }
 }
 
-/// Numbers of seven bits a byte, the lowest first, as DWARF's ULEB128.
+/// Reads numbers of seven bits a byte, lowest bits first, as DWARF's ULEB128.
 pub(crate) struct Numbers<'b>(pub &'b [u8]);
 
 impl Numbers<'_> {
@@ -111,7 +112,7 @@ impl Numbers<'_> {
         self.0.is_empty()
     }
 
-    /// The next number; `None` where it has no end or does not fit.
+    /// The next number; `None` if it is truncated or too large.
     pub fn next(&mut self) -> Option<u64> {
         let mut number = 0_u64;
         for shift in (0..63).step_by(7) {
@@ -126,7 +127,7 @@ impl Numbers<'_> {
     }
 }
 
-/// Writes a number as [`Numbers`] reads it; `number` has at most 63 bits.
+/// Writes a number in the encoding of [`Numbers`]; `number` has at most 63 bits.
 pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);

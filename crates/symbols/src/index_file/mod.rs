@@ -1,6 +1,6 @@
-//! The files that indexes of modules are kept in: their tables, and the folder of the user's cache.
+//! Index files: their format, and the cache folder that they are stored in.
 //!
-//! What is in the tables is the business of [`crate::stored`].
+//! [`crate::stored`] defines the content of the tables.
 
 pub(crate) mod cache;
 mod file;
@@ -8,29 +8,30 @@ pub(crate) mod keyed;
 
 pub(crate) use file::{IndexError, IndexFile};
 
-/// What the tables of a file are, by number.
+/// The numbers of the tables in a file.
 pub(crate) mod table {
-    /// A record of [`super::UNIT`] bytes for each unit: offset (and section), length, length of what has its entries.
+    /// A record of [`super::UNIT`] bytes for each unit: offset (and section), length, and length of the unit that has its
+    /// entries (which differs for split units).
     pub const UNITS: usize = 0;
-    /// A record of [`super::RANGE`] bytes for each range of addresses, by start: start, end, reach, unit.
+    /// A record of [`super::RANGE`] bytes for each address range, sorted by start: start, end, reach, unit.
     pub const RANGES: usize = 1;
     /// Base names, sorted, with the entries that have them.
     pub const NAMES: usize = 2;
-    /// A byte for each name: a bit for each kind of entry that has it.
+    /// A byte for each name, with a bit for each kind of entry that has the name.
     pub const KINDS: usize = 6;
-    /// Paths of files, sorted by base name, with the units that name them.
+    /// File paths, sorted by base name, with the units that name them.
     pub const FILES: usize = 7;
-    /// The path of the program, for people.
+    /// The path of the program, for display.
     pub const PROGRAM: usize = 11;
-    /// Four bytes for each unit: where its scopes end in the next table.
+    /// Four bytes for each unit: the end of its scopes in the next table.
     pub const SCOPE_ENDS: usize = 12;
-    /// The scopes of each unit, by start: distance from the start of the one before, size (0: no end), how many before it is its
-    /// parent (0: none).
+    /// The scopes of each unit, sorted by start: distance from the previous start, size (0 for no end), distance back to
+    /// its parent (0 for none).
     pub const SCOPES: usize = 13;
     pub const COUNT: usize = 14;
 }
 
-/// How many bytes [`table::UNITS`] has for each unit.
+/// The size of a record of [`table::UNITS`], in bytes.
 pub(crate) const UNIT: usize = 24;
-/// How many bytes [`table::RANGES`] has for each range.
+/// The size of a record of [`table::RANGES`], in bytes.
 pub(crate) const RANGE: usize = 32;

@@ -1,4 +1,5 @@
-//! What a module tells of its code without debug information: unwind rules, handlers, extents, indirect functions.
+//! A module's queries about code that need no debug information: unwind rules, exception tables, extents, slots of
+//! indirect functions.
 
 use super::Module;
 use crate::Error;
@@ -19,7 +20,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Module {
-    /// The rules at `address`; `None` when no entry covers it.
+    /// The unwind rules at `address`; `None` if no entry covers it.
     ///
     /// # Errors
     /// [`Error::Malformed`] for a broken entry.
@@ -27,9 +28,9 @@ impl Module {
         self.decoded(|decoded| decoded.frames().rules_at(address.0))
     }
 
-    /// The piece of code around `address` that is known to be one: an instruction begins where it begins, and none goes beyond its end.
-    /// A function, by the unwind table; elsewhere, what is between symbols; in a stripped module perhaps a whole section.
-    /// `None` where no code is.
+    /// The smallest known piece of code around `address`: an instruction starts at its start, and none crosses its end.
+    /// Usually a function, from the unwind table; elsewhere the code between symbols; in a stripped module perhaps a
+    /// whole section. `None` outside of code.
     pub fn code_around(&self, address: FileAddress) -> Option<Range<FileAddress>> {
         let segments = self.segments().iter();
         let mut segments = segments.filter(|segment| segment.executable);
@@ -49,7 +50,8 @@ impl Module {
         Some(FileAddress(range.start)..FileAddress(range.end))
     }
 
-    /// The slots that get what is chosen at `chooser`, by relocations of this module (`R_X86_64_IRELATIVE`).
+    /// The slots that receive the result of the resolver at `chooser`, by relocations of this module
+    /// (`R_X86_64_IRELATIVE`).
     pub fn indirect_slots(&self, chooser: FileAddress) -> Vec<Slot> {
         let file = &self.files().main;
         let records = relocations(file).flat_map(|(_, data)| data.chunks_exact(RELOCATION_SIZE));
@@ -62,7 +64,7 @@ impl Module {
             .collect()
     }
 
-    /// The slots that get the address of the function of this linker's name, wherever it is defined.
+    /// The slots that receive the address of the function with this linkage name, in whichever module it is defined.
     pub fn slots_of(&self, name: &str) -> Vec<Slot> {
         let file = &self.files().main;
         let mut slots = Vec::new();
@@ -90,7 +92,7 @@ impl Module {
         }
     }
 
-    /// The exception table of the function that has `address`; `None` where exceptions just pass through it.
+    /// The exception table of the function at `address`; `None` if exceptions just pass through it.
     ///
     /// # Errors
     /// [`Error::Malformed`] for a broken table.

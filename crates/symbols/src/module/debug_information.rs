@@ -1,4 +1,4 @@
-//! What debug information a module has, where that comes from, and its index.
+//! A module's queries about its debug information: units, sections, files, and the index.
 
 use super::Module;
 use crate::FileAddress;
@@ -14,12 +14,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 impl Module {
-    /// All units, in the order of the file.
+    /// All units, in file order.
     pub fn units(&self) -> Vec<UnitSummary> {
         self.dwarf(|dwarf| dwarf.units().map(|unit| dwarf.summary_of(unit)).collect())
     }
 
-    /// The unit of `main`, or else the first one of a language that is known.
+    /// The unit of `main`, or the first unit in a known language.
     pub fn main_unit(&self) -> Option<UnitSummary> {
         let main = self.symbol_named("main");
         if let Some(unit) = main.and_then(|main| self.unit_at(main.address)) {
@@ -32,7 +32,7 @@ impl Module {
         })
     }
 
-    /// The names of the units in a language, as in [`UnitSummary::name`], in the order of the file. Reads no more of them than that takes.
+    /// The names of the units in a language, as in [`UnitSummary::name`], in file order. Reads only what the names need.
     pub fn unit_names(&self, language: Language) -> Vec<PathBuf> {
         self.dwarf(|dwarf| {
             let names = dwarf.for_each_unit(|index| dwarf.name_in(index, language));
@@ -48,7 +48,7 @@ impl Module {
         })
     }
 
-    /// The sections with debug information and symbols, of the file itself and of the one with its debug information.
+    /// The sections with debug information and symbols, of the loaded file and of its separate debug information file.
     pub fn debug_sections(&self) -> Vec<DebugSection> {
         self.decoded(|decoded| {
             let files = decoded.files();
@@ -57,7 +57,7 @@ impl Module {
         })
     }
 
-    /// The separate file that has the debug information, where there is one.
+    /// The separate debug information file, if there is one.
     pub fn debug_file(&self) -> Option<PathBuf> {
         self.decoded(|decoded| {
             let debug = decoded.files().debug.as_ref()?;
@@ -65,13 +65,13 @@ impl Module {
         })
     }
 
-    /// The places looked at so far for files that belong to this module, in order. Separate debug files are looked for
-    /// when the module is opened, the files of split units when a unit's entries are first needed.
+    /// The paths tried so far for files that belong to this module, in order. Separate debug files are searched for when
+    /// the module is opened, the files of split units when a unit's entries are first needed.
     pub fn searches(&self) -> Vec<Search> {
         self.decoded(|decoded| decoded.files().searches())
     }
 
-    /// As [`Module::searches`], after looking for the files of all split units.
+    /// As [`Module::searches`], after searching for the files of all split units.
     pub fn search_everything(&self) -> Vec<Search> {
         self.dwarf(|dwarf| {
             for unit in dwarf.units() {
@@ -81,8 +81,8 @@ impl Module {
         self.searches()
     }
 
-    /// Keeps this module's index in a cache from now on, and takes it from there if it is there. Reads the headers of
-    /// the debug information's units where there is enough of it, or nothing.
+    /// Uses a cache for this module's index from now on, and loads the index if the cache has it. Reads the unit headers
+    /// if the debug information is large; otherwise reads nothing.
     pub fn use_index_cache(&self, cache: &Arc<IndexCache>) -> IndexState {
         self.decoded(|decoded| {
             let files = decoded.files();
@@ -96,7 +96,7 @@ impl Module {
         })
     }
 
-    /// Takes the index from the cache given to [`Module::use_index_cache`], however little it is of.
+    /// Loads the index from the cache given to [`Module::use_index_cache`], even if the debug information is small.
     pub fn load_index(&self) -> IndexState {
         self.dwarf(|dwarf| {
             dwarf.load_index();
@@ -104,8 +104,8 @@ impl Module {
         })
     }
 
-    /// Uses an index that somebody else has kept, as [`Module::index_bytes`] gave it. What is no index of this module, or
-    /// contradicts itself, is not used, with a warning.
+    /// Uses an index that the caller has stored, as returned by [`Module::index_bytes`]. An index of another module or an
+    /// inconsistent one is not used and adds a warning.
     pub fn use_index(&self, bytes: Vec<u8>) -> IndexState {
         self.dwarf(|dwarf| {
             dwarf.take_index(bytes);
@@ -113,12 +113,12 @@ impl Module {
         })
     }
 
-    /// The index as it would be in a file; `None` where there is none.
+    /// The index in its file format; `None` if there is none.
     pub fn index_bytes(&self) -> Option<Vec<u8>> {
         self.dwarf(|dwarf| dwarf.ask_index_if_there(|index| Ok(index.bytes().to_vec())))
     }
 
-    /// Whether it has an index.
+    /// Whether there is an index, or why not.
     pub fn index_state(&self) -> IndexState {
         self.decoded(|decoded| match decoded.dwarf_if_read() {
             Some(dwarf) => dwarf.index_state(),
@@ -127,9 +127,9 @@ impl Module {
         })
     }
 
-    /// Makes the index, however little there is to index, on as many threads as the machine has processors, and keeps
-    /// it in the cache given to [`Module::use_index_cache`], if any. `progress` is told how many bytes of entries are done,
-    /// and of how many; when it returns false, the work ends. Waits where another thread makes it already.
+    /// Makes the index, even if the debug information is small, with one thread per processor, and stores it in the cache
+    /// given to [`Module::use_index_cache`], if any. `progress` receives the bytes of entries done and the total; if it
+    /// returns false, the work is cancelled. If another thread is making the index already, waits for it.
     pub fn make_index(&self, progress: &mut dyn FnMut(u64, u64) -> bool) -> IndexState {
         self.dwarf(|dwarf| dwarf.make_index(progress))
     }

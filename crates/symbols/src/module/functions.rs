@@ -1,4 +1,4 @@
-//! What a module tells of functions: by address, by name, by expression, and what they take and give.
+//! A module's queries about functions: by address, by name, by expression, and their parameters and results.
 
 use super::Module;
 use crate::FileAddress;
@@ -36,7 +36,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Module {
-    /// The function whose code covers `address`, from DWARF. Symbol-table functions: [`Module::symbol_at`].
+    /// The function whose code covers `address`, from DWARF. For functions of the symbol table, see
+    /// [`Module::symbol_at`].
     pub fn function_at(&self, address: FileAddress) -> Option<Arc<Function>> {
         self.dwarf(|dwarf| {
             let (unit, entry) = dwarf.function_entry_at(address.0)?;
@@ -49,7 +50,7 @@ impl Module {
         self.dwarf(|dwarf| dwarf.inlined_at(address.0))
     }
 
-    /// The inlined calls whose code starts inside `range` of the function, at any depth.
+    /// The inlined calls whose code starts inside `range`, at any depth.
     pub fn inlined_in(&self, range: Range<FileAddress>) -> Vec<InlinedCall> {
         self.dwarf(|dwarf| dwarf.inlined_in(range.start.0..range.end.0))
     }
@@ -73,17 +74,19 @@ impl Module {
         })
     }
 
-    /// Every place where a function of that name begins: functions with code, their copies inlined into others, and
-    /// functions that only the symbol table has; by entry. A linker's name finds what is at its symbol.
+    /// Every place where a function with that name begins, by entry: functions with code, their copies inlined into
+    /// others, and functions that only the symbol table has. A linkage name finds the function at its symbol.
     pub fn find_functions(&self, pattern: &NamePattern) -> Vec<FoundFunction> {
         self.functions_of_kinds(pattern, &[EntryKind::Function, EntryKind::InlinedCall])
     }
 
-    /// As [`Module::find_functions`], but in a large module only one of the two is asked where that is enough: the answer, and
-    /// whether it is all of it. With an index, the symbol table is not searched for more when functions with debug information
-    /// are found. Without one yet, only what the symbol table leads to is told. Copies inlined into other functions have no
-    /// symbol; where the compiler notes that it made such, or where no symbol is meant, the index is made first. Of a Rust `async fn` the
-    /// function with its body is told, where it has one.
+    /// Like [`Module::find_functions`], but in a large module queries only the index or only the symbol table if that
+    /// suffices. Returns the functions, and whether they are complete.
+    ///
+    /// With an index, the symbol table is not searched if functions with debug information are found. If the index is not
+    /// made yet, only functions at symbols are found. Copies inlined into other functions have no symbol, so the index is
+    /// made first if the compiler notes such copies, or if no symbol matches. For a Rust `async fn`, returns the function
+    /// with its body, if there is one.
     pub fn find_functions_soon(&self, pattern: &NamePattern) -> (Vec<FoundFunction>, bool) {
         let (mut found, complete) = self.find_written_functions_soon(pattern);
         if found.is_empty() {
@@ -117,7 +120,8 @@ impl Module {
         (self.find_functions(pattern), true)
     }
 
-    /// Whether the compiler notes that it inlined the function (`DW_AT_inline`, DWARF 5 §3.3.8.1), in its unit.
+    /// Whether the function's entry says that the compiler inlined it somewhere in its unit (`DW_AT_inline`, DWARF 5
+    /// §3.3.8.1).
     fn is_inlined_somewhere(&self, function: FunctionId) -> bool {
         self.dwarf(|dwarf| {
             let Some(unit) = dwarf.unit(function.unit) else {
@@ -134,7 +138,7 @@ impl Module {
         })
     }
 
-    /// As [`Module::find_functions`], only what has code of its own, each function once; by entry.
+    /// Like [`Module::find_functions`], but only functions with code of their own, each once, by entry.
     pub fn functions_named(&self, name: &str) -> Vec<Arc<Function>> {
         let found = self.functions_of_kinds(&NamePattern::new(name), &[EntryKind::Function]);
         let mut functions: Vec<Arc<Function>> = found
@@ -156,7 +160,7 @@ impl Module {
         found
     }
 
-    /// The functions at the symbols that the pattern means, without those known.
+    /// The functions at symbols that match the pattern, without the known ones.
     fn functions_at_symbols(
         &self,
         pattern: &NamePattern,
@@ -166,7 +170,7 @@ impl Module {
         let symbols = self.decoded(|decoded| symbol_functions(decoded, pattern, known));
         for symbol in symbols {
             if symbol.indirect {
-                // The debug information there is of what chooses.
+                // The debug information at this address is that of the resolver.
                 found.push(symbol);
                 continue;
             }
@@ -180,7 +184,7 @@ impl Module {
                 };
                 let name = dwarf.function_name(&chain);
                 let parameters = queries.parameters(&chain);
-                // C's symbols don't tell.
+                // C's symbols don't contain parameter types.
                 let is_meant = pattern.parameters().is_none()
                     || queries.takes_parameters(pattern, &chain, parameters.as_deref());
                 let kind = EntryKind::Function;
@@ -192,21 +196,21 @@ impl Module {
                 Some((function, is_meant)) if function.entry == symbol.entry => {
                     found.extend(is_meant.then_some(function));
                 }
-                // A symbol inside of a function is another entry of it.
+                // A symbol inside a function is another entry point of it.
                 _ => found.push(symbol),
             }
         }
         found
     }
 
-    /// The types of that name: classes, structs, unions, enums, typedefs and base types, of any unit. One that several
-    /// units define alike is there once; a declaration is there only where no unit has the definition.
+    /// The types with that name: classes, structs, unions, enums, typedefs and base types, of any unit. Equal definitions
+    /// in several units are returned once; a declaration only if no unit has the definition.
     pub fn find_types(&self, pattern: &NamePattern) -> Vec<FoundType> {
         self.query(|queries| queries.types(pattern))
     }
 
-    /// As [`Module::find_types`], but only those of the unit with the code at an address: no other is looked at, and no index is
-    /// made or waited for.
+    /// Like [`Module::find_types`], but only for the unit that covers `address`. Reads no other unit, and neither makes
+    /// nor waits for an index.
     pub fn find_types_near(&self, address: FileAddress, pattern: &NamePattern) -> Vec<FoundType> {
         self.dwarf(|dwarf| {
             let Some(unit) = dwarf.units_at(address.0).next() else {
@@ -217,7 +221,7 @@ impl Module {
         })
     }
 
-    /// As [`Module::find_types`], but only those of the unit of another type, without an index.
+    /// Like [`Module::find_types`], but only for the unit of another type, without an index.
     pub fn find_types_beside(&self, other: TypeId, pattern: &NamePattern) -> Vec<FoundType> {
         self.dwarf(|dwarf| {
             let Some(unit) = dwarf.unit(other.unit) else {
@@ -228,23 +232,24 @@ impl Module {
         })
     }
 
-    /// The globals and statics of that name, of any unit, and the statics in functions.
+    /// The globals and statics with that name, of any unit, including statics in functions.
     pub fn find_variables(&self, pattern: &NamePattern) -> Vec<FoundVariable> {
         self.query(|queries| queries.variables(pattern))
     }
 
-    /// For a name that isn't found: short names of functions, types and variables that may have been meant, nearest
-    /// first, a handful at most; the user's own before a library's.
+    /// Suggestions for a name that isn't found: a handful of similar short names of functions, types and variables,
+    /// nearest first. The user's own names come before a library's.
     pub fn similar_names(&self, pattern: &NamePattern) -> Vec<SimilarName> {
         self.query(|queries| queries.similar(pattern))
     }
 
-    /// As [`Module::functions_matching`], of the symbol table alone, which is far less to read.
+    /// Like [`Module::functions_matching`], but from the symbol table alone, which is far less to read.
     pub fn symbols_matching(&self, expression: &NameExpression) -> Matches {
         self.decoded(|decoded| matching_symbols(decoded, expression))
     }
 
-    /// The functions whose full names an expression matches: those with debug information, or else those of the symbol table.
+    /// The functions whose full names match an expression: those with debug information, or if there are none, those of
+    /// the symbol table.
     pub fn functions_matching(&self, expression: &NameExpression, whose: Whose) -> Matches {
         let mut matches = self.query(|queries| queries.matching(expression, whose));
         if matches.functions.is_empty() {
@@ -256,8 +261,8 @@ impl Module {
         }
     }
 
-    /// The same functions, with the bodies of `async fn`s in place of what makes their futures. One without a body, since nothing
-    /// polls its future, stays.
+    /// Replaces each `async fn`, which only makes a future, by its body. One without a body, because nothing polls its
+    /// future, stays.
     pub(crate) fn with_async_bodies(&self, found: Vec<FoundFunction>) -> Vec<FoundFunction> {
         let mut all: Vec<FoundFunction> = Vec::with_capacity(found.len());
         for function in found {
@@ -278,27 +283,28 @@ impl Module {
             }
         }
         all.sort_by_key(|function| function.entry);
-        // The copies of what makes a future have one body.
+        // Copies of an `async fn` share one body.
         all.dedup_by(|a, b| a.future.is_some() && (a.entry, &a.instance) == (b.entry, &b.instance));
         all
     }
 
-    /// What a function takes and returns; `None` where its entry can't be read, or says no type of a parameter.
+    /// A function's parameters and result; `None` if its entry can't be read, or if a parameter has no type.
     pub fn signature_of(&self, function: FunctionId) -> Option<Signature> {
         self.dwarf(|dwarf| dwarf.signature_of(function))
     }
 
-    /// The enumerations that a class declares whose constants are its own: those that are no `enum class`.
+    /// The enumerations declared in a class whose constants are in the scope of the class: all but `enum class`.
     pub fn enumerations_in(&self, class: TypeId) -> Vec<TypeId> {
         self.dwarf(|dwarf| dwarf.enumerations_in(class))
     }
 
-    /// The member functions of a name that a class declares itself, in order; those of its bases are theirs.
+    /// The member functions with this name that a class itself declares, in order; without those of its bases.
     pub fn methods_of(&self, class: TypeId, name: &str) -> Vec<Method> {
         self.dwarf(|dwarf| dwarf.methods_of(class, name))
     }
 
-    /// The name of the virtual function that a class declares itself for an entry of its table, counted from the first function.
+    /// The name of the virtual function that a class itself declares for a slot of its virtual table, counted from the
+    /// first function.
     pub fn virtual_function(&self, class: TypeId, slot: u64) -> Option<String> {
         self.dwarf(|dwarf| dwarf.virtual_function(class, slot))
     }
@@ -308,19 +314,19 @@ impl Module {
         self.dwarf(|dwarf| dwarf.class_of_function(address.0))
     }
 
-    /// Where a type is declared.
+    /// The position of a type's declaration.
     pub fn type_declaration(&self, id: TypeId) -> Option<SourcePosition> {
         self.dwarf(|dwarf| dwarf.type_declaration(id))
     }
 
-    /// What a function returns.
+    /// The type and location of a function's result.
     pub fn result_of(&self, function: FunctionId) -> Option<FunctionResult> {
         self.dwarf(|dwarf| dwarf.result_of(function))
     }
 
-    /// Whether values of a class are passed by their address whatever their size (Itanium C++ ABI, §1.1, "non-trivial for the purposes
-    /// of calls"): it has a copy constructor or a destructor that does something. As the compiler says (`DW_CC_pass_by_reference`),
-    /// else as its methods, bases and members do.
+    /// Whether values of a class are passed by address whatever their size (Itanium C++ ABI, §1.1, "non-trivial for the
+    /// purposes of calls"): it has a non-trivial copy constructor or destructor. Taken from `DW_AT_calling_convention`
+    /// (`DW_CC_pass_by_reference`) if present, otherwise from its methods, bases and members.
     pub fn is_passed_by_reference(&self, id: TypeId) -> bool {
         self.dwarf(|dwarf| dwarf.is_passed_by_reference(id, DEEPEST))
     }

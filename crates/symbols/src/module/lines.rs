@@ -1,4 +1,4 @@
-//! What a module tells of lines and sources.
+//! A module's queries about line rows and source files.
 
 use super::Module;
 use crate::FileAddress;
@@ -23,20 +23,20 @@ impl Module {
         self.dwarf(|dwarf| dwarf.row_at(address.0))
     }
 
-    /// The row that covers `address`, where that has a line. Where it has line 0, its addresses with the line of the row before it in
-    /// the same function and inlined call, as no statement. LLVM gives reloads of registers no line where a block begins, and that may be
-    /// a return address. What is before in memory is what has run last only where a thread has returned from a call, or runs straight on:
-    /// steps don't ask this of code that they jump to.
+    /// The row that covers `address` if it has a line. If it has line 0: its address range with the line of the preceding
+    /// row of the same function and inlined call, and `is_stmt` cleared. LLVM gives no line to register reloads at the
+    /// start of a block, which may be at a return address. The preceding row in memory is the last executed one only if
+    /// the thread has returned from a call or runs straight on, so stepping doesn't use this for code that it jumps to.
     pub fn row_with_line(&self, address: FileAddress) -> Option<LineRow> {
         self.dwarf(|dwarf| dwarf.row_with_line(address.0))
     }
 
-    /// The rows that intersect `range`, by address. A row with an empty range shares its address with the next.
+    /// The rows that intersect `range`, by address. A row with an empty range has the address of the next one.
     pub fn rows_in(&self, range: Range<FileAddress>) -> Vec<LineRow> {
         self.dwarf(|dwarf| dwarf.rows_in(range.start.0..range.end.0))
     }
 
-    /// The source files the line tables name (headers only), each once, sorted.
+    /// The source files in the line tables' headers, each once, sorted.
     pub fn source_files(&self) -> Vec<Arc<Path>> {
         self.dwarf(|dwarf| {
             let mut files: Vec<Arc<Path>> = dwarf
@@ -49,9 +49,9 @@ impl Module {
         })
     }
 
-    /// Every place where `line` (1-based) of `file` starts. `file` is matched whole first, then, where nothing
-    /// matches, by its longest common path suffix (at least the base name when `file` is relative, and the folder, too, when absolute).
-    /// Decodes only the units whose line-program header names the file.
+    /// Every place where `line` (1-based) of `file` starts. `file` is compared as a whole first; if nothing matches, by
+    /// the longest common path suffix (at least the base name if `file` is relative, and also the folder if it is
+    /// absolute). Decodes only the units whose line-program header names the file.
     pub fn lookup_line(&self, file: &Path, line: u32) -> LineLookup {
         self.decoded(|decoded| {
             if !may_name(decoded.files(), file) {
@@ -63,20 +63,20 @@ impl Module {
         })
     }
 
-    /// The source files whose names differ from that of `file` in their extension or in case only, at most a few. Not looked for in
-    /// large modules, of which all headers would have to be read.
+    /// The source files, at most a few, whose names differ from that of `file` only in their extension or in case. Always
+    /// empty for large modules, because this reads all headers.
     pub fn files_nearly_called(&self, file: &Path) -> Vec<PathBuf> {
         self.dwarf(|dwarf| dwarf.files_nearly_called(file))
     }
 
-    /// Every place where `line` of `file` goes on at `column` (1-based), or at the nearest before it that anything begins at. Empty where
-    /// that is how the line begins: [`Module::lookup_line`] knows that better.
+    /// Every place where `line` of `file` continues at `column` (1-based), or at the nearest earlier column that code
+    /// begins at. Empty if that is the start of the line: use [`Module::lookup_line`] then.
     pub fn lookup_column(&self, file: &Path, line: u32, column: u32) -> Vec<LineLocation> {
         self.dwarf(|dwarf| dwarf.lookup_column(file, line, column))
     }
 
     /// Every position in `lines` (1-based) of `file` that has code, by line and column. `file` is found as by
-    /// [`Module::lookup_line`]; one that isn't in this module has none.
+    /// [`Module::lookup_line`]; a file that isn't in this module has none.
     pub fn breakpoint_locations(
         &self,
         file: &Path,
@@ -85,13 +85,13 @@ impl Module {
         self.dwarf(|dwarf| dwarf.breakpoint_locations(file, &lines))
     }
 
-    /// Where a function that starts at `entry` has set up its frame and has its arguments in place: `prologue_end`, or the second
-    /// line row, or `entry`.
+    /// The address at which the function that starts at `entry` has set up its frame and stored its arguments:
+    /// `prologue_end`, or the second line row, or `entry`.
     pub fn after_prologue(&self, entry: FileAddress) -> FileAddress {
         self.dwarf(|dwarf| FileAddress(dwarf.after_prologue(entry.0)))
     }
 
-    /// The MD5s of what was compiled as `file`, which is found as [`Module::lookup_line`] finds it.
+    /// The MD5s of the sources compiled as `file`, which is found as by [`Module::lookup_line`].
     pub(crate) fn compiled_as(&self, file: &Path) -> Vec<[u8; 16]> {
         self.dwarf(|dwarf| {
             let named = dwarf.units_with_file(file);
@@ -106,7 +106,7 @@ impl Module {
         })
     }
 
-    /// The paths of other sources that are called as `file` is and have such contents, at most a few dozens.
+    /// The paths, at most a few dozen, of other sources with the same file name as `file` and equal contents.
     pub fn copies(&self, file: &Path, contents: &Contents) -> Vec<PathBuf> {
         let Some(base) = file.file_name().map(OsStrExt::as_bytes) else {
             return Vec::new();
@@ -121,8 +121,7 @@ impl Module {
         paths.take(MOST_COPIES).collect()
     }
 
-    /// The source files that the line tables name (their headers only are read), each path once, sorted, with its
-    /// checksum where a unit has one.
+    /// The source files in the line tables' headers, each path once, sorted, with its checksum if a unit has one.
     pub fn sources(&self) -> Vec<Source> {
         self.dwarf(|dwarf| {
             let mut sources: BTreeMap<Arc<Path>, Option<[u8; 16]>> = BTreeMap::new();
@@ -138,7 +137,7 @@ impl Module {
                         continue;
                     };
                     let name = path.file_name().map(std::ffi::OsStr::as_encoded_bytes);
-                    // `<built-in>`, `<artificial>`: no files.
+                    // `<built-in>`, `<artificial>`: not files.
                     if name.is_none_or(|name| name.starts_with(b"<") && name.ends_with(b">")) {
                         continue;
                     }
@@ -153,7 +152,7 @@ impl Module {
 }
 
 impl Contents {
-    /// Adds what a module says was compiled as `file`.
+    /// Adds the MD5s of what was compiled as `file` in a module.
     pub fn add_compiled(&mut self, module: &Module, file: &Path) {
         self.0.extend(module.compiled_as(file));
     }

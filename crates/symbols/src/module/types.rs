@@ -1,4 +1,4 @@
-//! What a module tells of types.
+//! A module's queries about types.
 
 use super::Module;
 use crate::Error;
@@ -9,16 +9,16 @@ use crate::dwarf::types::TypeId;
 use std::sync::Arc;
 
 impl Module {
-    /// The type's one level. Decoded once and kept. A declaration comes back as its definition, where the module has it.
+    /// One level of the type, decoded once and cached. For a declaration, returns its definition if the module has it.
     ///
     /// # Errors
-    /// [`Error::Malformed`] where the entry contradicts itself.
+    /// [`Error::Malformed`] if the entry contradicts itself.
     pub fn type_of(&self, id: TypeId) -> Result<Arc<Type>, Error> {
         self.dwarf(|dwarf| dwarf.type_of(id))
     }
 
-    /// The pointers, arrays and qualified types that are made of a type, or of nothing, as `void *`: those of its unit, and of the one
-    /// that covers `beside`.
+    /// The pointers, arrays and qualified types made of a type, or of no type, as `void *`: those of its unit, and of the
+    /// unit that covers `beside`.
     pub fn types_made_of(&self, part: Option<TypeId>, beside: FileAddress) -> Vec<TypeId> {
         self.dwarf(|dwarf| {
             let own = part.and_then(|part| dwarf.unit(part.unit));
@@ -36,7 +36,8 @@ impl Module {
         })
     }
 
-    /// Whether a pointer to a function of a Rust type is none: a value of it has no bytes, and stands for one function, which isn't named.
+    /// Whether this is the zero-sized type of one Rust function (a function item), as opposed to a function pointer. A
+    /// value has no bytes and stands for a function that the debug information doesn't name.
     pub fn is_function_item(&self, id: TypeId) -> bool {
         self.dwarf(|dwarf| {
             let unit = dwarf.unit(id.unit);
@@ -44,7 +45,7 @@ impl Module {
         })
     }
 
-    /// The type with typedefs and qualifiers removed; `None`: void.
+    /// The type with typedefs and qualifiers removed; `None` for void.
     ///
     /// # Errors
     /// As [`Module::type_of`]; alias chains longer than a limit are malformed.
@@ -52,8 +53,8 @@ impl Module {
         self.dwarf(|dwarf| dwarf.strip_aliases(id))
     }
 
-    /// The enumerations of the unit with the code at an address that are in no class and no function, but for C++'s
-    /// `enum class`. No other unit is looked at.
+    /// The enumerations of the unit that covers `address` that are outside of classes and functions, without C++'s `enum
+    /// class`. Reads no other unit.
     pub fn free_enumerations_near(&self, address: FileAddress) -> Vec<FreeEnumeration> {
         self.dwarf(|dwarf| {
             let unit = dwarf.units_at(address.0).next();
@@ -61,8 +62,8 @@ impl Module {
         })
     }
 
-    /// The type that a trait object's table was made for, by the table's address. `near` is a type of a unit that may well have
-    /// made the table. In a large module that has no index yet, only tables of that unit are known.
+    /// The concrete type of a trait object, by the address of its table. `near` is a type of the unit that probably made
+    /// the table. In a large module without an index, only tables of that unit are found.
     pub fn type_of_trait_table(&self, table: FileAddress, near: TypeId) -> Option<TypeId> {
         self.dwarf(|dwarf| dwarf.type_of_table(table.0, near))
     }

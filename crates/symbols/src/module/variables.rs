@@ -1,4 +1,4 @@
-//! What a module tells of variables: which there are, and where.
+//! A module's queries about variables and their locations.
 
 use super::Module;
 use crate::FileAddress;
@@ -16,9 +16,9 @@ use gimli::constants as dw;
 
 impl Module {
     /// Parameters and locals visible at `address`, outer blocks first, in declaration order: of the function itself
-    /// (`inline_depth` 0), or of the n-th inlined call from outside that covers the address (`inline_depth` n).
-    /// Locals declared after the row's line (for outer frames: the call's) in the same block are left out, and those of a Rust pattern
-    /// while what it is matched with is being computed.
+    /// (`inline_depth` 0), or of the n-th inlined call, counted from the outermost, that covers the address. Leaves out
+    /// locals of the same block that are declared after the row's line (for outer frames: the call's line), and variables
+    /// of a Rust pattern while the matched expression is being computed.
     pub fn variables_at(&self, address: FileAddress, inline_depth: usize) -> Vec<Variable> {
         self.dwarf(|dwarf| dwarf.variables_at(address.0, inline_depth))
     }
@@ -33,12 +33,12 @@ impl Module {
         })
     }
 
-    /// Where the value of a static member is; `None`: this module has no definition of it.
+    /// The variable that defines a static member; `None` if this module has no definition of it.
     pub fn static_member(&self, member: &StaticMember) -> Option<Variable> {
         self.dwarf(|dwarf| dwarf.static_member(member))
     }
 
-    /// A static member's name with its class and namespaces.
+    /// A static member's name qualified with its class and namespaces.
     pub fn static_member_name(&self, member: &StaticMember) -> Option<String> {
         self.dwarf(|dwarf| {
             let unit = dwarf.unit(member.entry.unit)?;
@@ -54,7 +54,7 @@ impl Module {
     /// The pieces of `variable` at `address`.
     ///
     /// # Errors
-    /// Why there's nothing at all.
+    /// The reason why no piece can be located.
     pub fn locate(
         &self,
         variable: &Variable,
@@ -71,7 +71,7 @@ impl Module {
         })
     }
 
-    /// Whether where `variable` is depends on the address: it has a location list, as variables of optimised code have.
+    /// Whether `variable` has a location list, as variables of optimised code have: its location depends on the address.
     pub fn has_several_homes(&self, variable: &Variable) -> bool {
         self.dwarf(|dwarf| {
             let Some(unit) = dwarf.unit(variable.unit) else {
@@ -83,10 +83,11 @@ impl Module {
         })
     }
 
-    /// The pieces of what a [`Place::ImplicitPointer`] points to, or into, in the frame and at the address that it was found in.
+    /// The pieces of the object that a [`Place::ImplicitPointer`] points to or into. Takes the frame and address of the
+    /// pointer.
     ///
     /// # Errors
-    /// Why there's nothing at all.
+    /// The reason why no piece can be located.
     pub fn locate_pointee(
         &self,
         pointee: &Pointee,
@@ -96,13 +97,13 @@ impl Module {
         self.dwarf(|dwarf| dwarf.locate(*pointee, None, address.0, context))
     }
 
-    /// Where `variable` is whenever a frame is at `address`; `None`: it takes [`Module::locate`] to tell.
+    /// The location of `variable` that holds in any frame at `address`; `None` if [`Module::locate`] is needed.
     pub fn plain_place(&self, variable: &Variable, address: FileAddress) -> Option<PlainPlace> {
         self.dwarf(|dwarf| dwarf.plain_place(variable, address.0))
     }
 
-    /// How many elements each dimension of an array variable has in this frame, from the outermost; empty for what is no
-    /// array, `None` for a dimension whose length can't be had. Only needed where the type itself doesn't tell.
+    /// The number of elements in each dimension of an array variable in this frame, from the outermost: empty if it is no
+    /// array, `None` for a dimension of unknown length. Only needed if the type itself doesn't have the lengths.
     pub fn array_lengths(
         &self,
         variable: &Variable,

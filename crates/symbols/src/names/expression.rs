@@ -1,27 +1,27 @@
-//! Regular expressions about full names: `/re ^orders::.*_test$` means all functions whose names they match.
+//! Regular expressions on full names: `/re ^orders::.*_test$` selects all functions whose full names match.
 
 use regex::{Regex, RegexBuilder};
 
-/// What marks a text as an expression.
+/// The prefix that marks a text as a regular expression.
 const MARK: &str = "/re";
 
-/// A compiled expression takes no more, in bytes.
+/// The size limit of a compiled expression, in bytes.
 const LARGEST: usize = 1 << 20;
 
-/// An expression that a user has written.
+/// A regular expression that a user has written.
 #[derive(Debug, Clone)]
 pub struct NameExpression {
     text: String,
     regex: Regex,
-    /// It has a bracket in it, as only names with parameters have.
+    /// Whether the expression contains `\(`: then names are matched with their parameters.
     of_parameters: bool,
 }
 
 impl NameExpression {
-    /// Reads `/re EXPRESSION`; `None` for what isn't marked like that.
+    /// Reads `/re EXPRESSION`; `None` for a text without this prefix.
     ///
     /// # Errors
-    /// What is wrong with the expression, and where.
+    /// A message that says what is wrong with the expression, and where.
     pub fn read(text: &str) -> Option<Result<NameExpression, String>> {
         let rest = text.trim().strip_prefix(MARK)?;
         if !rest.is_empty() && !rest.starts_with(char::is_whitespace) {
@@ -48,12 +48,13 @@ impl NameExpression {
         })
     }
 
-    /// As it was written, without its mark.
+    /// The expression as written, without its prefix.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether the function of this full name is meant. Its parameters count where the expression has a bracket.
+    /// Whether the expression matches the function with this full name. The parameters are part of the text only if the
+    /// expression contains `\(`.
     pub fn matches(&self, name: &str, parameters: impl FnOnce() -> Option<String>) -> bool {
         match self.of_parameters.then(parameters).flatten() {
             Some(parameters) => self.regex.is_match(&format!("{name}({parameters})")),
@@ -62,7 +63,7 @@ impl NameExpression {
     }
 }
 
-/// What is wrong with an expression and where, in a sentence.
+/// A message that says what is wrong with an expression, and where.
 fn problem(text: &str, error: &regex_syntax::Error) -> String {
     let (what, span) = match error {
         regex_syntax::Error::Parse(error) => (error.kind().to_string(), error.span()),

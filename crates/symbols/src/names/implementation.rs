@@ -1,19 +1,20 @@
-//! Rust's implementations in names: `<tour::Shape as core::fmt::Display>::fmt`, as the demangler of one mangling says, and
-//! `tour::<impl core::fmt::Display for tour::Shape>::fmt`, as that of the other; users write both, and more.
+//! Parses Rust implementations in names. The demangler of one mangling gives `<tour::Shape as core::fmt::Display>::fmt`,
+//! that of the other `tour::<impl core::fmt::Display for tour::Shape>::fmt`. Users write both, and `impl Trait for
+//! Type::method`.
 
 use super::parts::{Part, parts};
 
-/// What is in the brackets.
+/// The parsed text between the angle brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Implementation<'n> {
-    /// What it is for.
+    /// The implementing type.
     pub subject: &'n str,
-    /// The trait; `None` for a type's own functions.
+    /// The trait; `None` for an inherent implementation.
     pub of: Option<&'n str>,
 }
 
 impl<'n> Implementation<'n> {
-    /// What `<…>` says, without the brackets; `None` where that is something else.
+    /// Parses the text between `<` and `>`; `None` for a lambda.
     pub fn read(inside: &'n str) -> Option<Implementation<'n>> {
         if let Some(rest) = after_impl(inside) {
             return Some(match split_at(rest, " for ") {
@@ -42,7 +43,7 @@ impl<'n> Implementation<'n> {
         })
     }
 
-    /// The one in a path, and what is behind it.
+    /// The first implementation in a path, and the parts behind it.
     pub fn find<'p>(path: &'p [Part<'n>]) -> Option<(Implementation<'n>, &'p [Part<'n>])> {
         let at = path
             .iter()
@@ -55,7 +56,7 @@ impl<'n> Implementation<'n> {
     }
 }
 
-/// `impl Trait for Type::method` as `<Type as Trait>::method`; other text as it is.
+/// Converts `impl Trait for Type::method` to `<Type as Trait>::method`; returns other text unchanged.
 pub(super) fn bracketed(name: &str) -> String {
     let bracket = || {
         let (of, path) = split_at(after_impl(name)?, " for ")?;
@@ -71,7 +72,7 @@ fn inside_of<'n>(part: &Part<'n>) -> Option<&'n str> {
     part.base.strip_prefix('<')?.strip_suffix('>')
 }
 
-/// What is behind `impl ` or `impl<T> `.
+/// The text behind `impl ` or `impl<T> `.
 fn after_impl(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("impl")?;
     if rest.starts_with('<') {
@@ -81,7 +82,7 @@ fn after_impl(text: &str) -> Option<&str> {
     rest.strip_prefix(' ').map(str::trim_start)
 }
 
-/// Around the first `word` that is outside of all brackets.
+/// Splits at the first `word` that is outside of all brackets.
 fn split_at<'n>(text: &'n str, word: &str) -> Option<(&'n str, &'n str)> {
     let bytes = text.as_bytes();
     let mut depth = 0usize;

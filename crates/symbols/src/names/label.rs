@@ -1,11 +1,11 @@
-//! What people call a function where only a label is wanted.
+//! Short labels for functions.
 
 use super::implementation::Implementation;
 use super::parts::parts;
 use super::short::short_name;
 
-/// The short form of a function's name; of a function of Rust's standard library, whose paths and parameters nobody writes, only
-/// the type, trait or module, and the function: `Iterator::map`, `Vec::deref`.
+/// The short form of a function's name. For functions of Rust's standard library, whose full paths and parameters users
+/// rarely write, only the type, trait or module and the function: `Iterator::map`, `Vec::deref`.
 pub fn call_label(name: &str) -> String {
     let of_library = |name: &str| {
         ["core::", "alloc::"]
@@ -24,7 +24,7 @@ pub fn call_label(name: &str) -> String {
     format!("{owner}::{function}")
 }
 
-/// The last part of a type's path, without its arguments.
+/// The last part of a type's path without its arguments.
 fn last_of(type_: &str) -> String {
     match parts(type_).last() {
         Some(last) if !last.base.is_empty() => last.base.to_owned(),

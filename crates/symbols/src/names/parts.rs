@@ -1,10 +1,10 @@
-//! A name's path in parts. One scan that knows what brackets and operators of C++ and Rust look like; whatever it
-//! doesn't understand stays in the part where it is, so the parts always cover the name.
+//! Splits a name's path into parts. One scan that knows the brackets and operators of C++ and Rust. Text that it doesn't
+//! understand stays in its part, so the parts always cover the whole name.
 
-/// More than any path has.
+/// More parts than any real path has.
 const PARTS_LIMIT: usize = 256;
 
-/// C++ operators made of punctuation, longer ones before their beginnings (C++20 §12.4).
+/// C++ operators of punctuation; longer ones come before their prefixes (C++20 §12.4).
 const OPERATORS: [&str; 40] = [
     "<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "==", "!=", "->", "&&", "||",
     "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "<", ">", "=", "!", "+", "-", "*",
@@ -15,9 +15,9 @@ const OPERATORS: [&str; 40] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part<'n> {
     pub base: &'n str,
-    /// What is between its angle brackets.
+    /// The text between its angle brackets.
     pub arguments: Option<&'n str>,
-    /// What is between its parentheses, in C++.
+    /// The text between its parentheses, for C++ functions.
     pub parameters: Option<&'n str>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn parts(name: &str) -> Vec<Part<'_>> {
     found
 }
 
-/// A name's last component, without arguments: what names are looked up by.
+/// A name's last component without arguments: the key of name lookups.
 pub(crate) fn base_of(name: &str) -> &str {
     if !name.contains(['<', '(', ':']) {
         return name;
@@ -58,11 +58,11 @@ pub(crate) fn base_of(name: &str) -> &str {
     parts(name).last().map_or(name, |part| part.base)
 }
 
-/// Where the part that starts at `at` ends: at `::` outside of all brackets, or with the name.
+/// The end of the part that starts at `at`: the next `::` outside of all brackets, or the end of the name.
 fn part_end(name: &str, at: usize) -> usize {
     let bytes = name.as_bytes();
     let mut position = at;
-    // Rust's `&dyn core::fmt::Write` is no path.
+    // Rust's `&dyn core::fmt::Write` is a type, not a path.
     if at == 0
         && ["&", "*const ", "*mut "]
             .iter()
@@ -72,7 +72,7 @@ fn part_end(name: &str, at: usize) -> usize {
     }
     if let Some(length) = operator_length(&name[at..]) {
         position += length;
-        // A conversion's type has a path of its own.
+        // The target type of a conversion operator may contain `::`.
         if bytes.get(at + "operator".len()) == Some(&b' ') {
             while position < bytes.len() && bytes[position] != b'(' {
                 position += 1;
@@ -89,7 +89,7 @@ fn part_end(name: &str, at: usize) -> usize {
     bytes.len()
 }
 
-/// One part from its text.
+/// Splits the text of one part.
 fn part(text: &str) -> Part<'_> {
     let bytes = text.as_bytes();
     let whole = Part {
@@ -102,7 +102,7 @@ fn part(text: &str) -> Part<'_> {
             .find('(')
             .map_or(text.len(), |parenthesis| length + parenthesis),
         Some(length) => length,
-        // `{closure#0}`, `(anonymous namespace)`, `<lambda(int)>`, `[T]` are names themselves.
+        // `{closure#0}`, `(anonymous namespace)`, `<lambda(int)>`, `[T]` are base names themselves.
         None if text.starts_with(['<', '(', '[', '{']) => group_end(bytes, 0),
         None => 0,
     };
@@ -142,7 +142,7 @@ fn part(text: &str) -> Part<'_> {
     part
 }
 
-/// How long `operator` and its sign are, where the text starts with one.
+/// The length of `operator` and its sign, if the text starts with them.
 pub(crate) fn operator_length(text: &str) -> Option<usize> {
     let rest = text.strip_prefix("operator")?;
     let sign = match rest.as_bytes().first()? {
@@ -162,7 +162,7 @@ pub(crate) fn group_end(bytes: &[u8], open: usize) -> usize {
     while at < bytes.len() {
         match bytes[at] {
             b'<' | b'(' | b'[' | b'{' => depth += 1,
-            // The arrow of a function's type closes nothing.
+            // The `>` of `->` in a function type closes no bracket.
             b'>' if at > 0 && bytes[at - 1] == b'-' => {}
             b'>' | b')' | b']' | b'}' => {
                 depth = depth.saturating_sub(1);
@@ -177,7 +177,7 @@ pub(crate) fn group_end(bytes: &[u8], open: usize) -> usize {
     bytes.len()
 }
 
-/// The text between commas outside of all brackets.
+/// Splits at commas outside of all brackets.
 pub(crate) fn split_arguments(text: &str) -> Vec<&str> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();

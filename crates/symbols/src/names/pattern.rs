@@ -1,34 +1,34 @@
-//! What a user means by a name, and which full names that is.
+//! The names that users write: which full names a pattern matches.
 
 use super::implementation::{Implementation, bracketed};
 use super::parts::{Part, parts, split_arguments};
 use super::short::{Form, in_form};
 
-/// Names longer than this are nobody's.
+/// Longer names match nothing.
 const LONGEST: usize = 16 * 1024;
 
 /// A name as a user writes it.
 ///
-/// - It is a full path or the end of one, cut at `::`: `parse`, `orders::parse`, `Vec::push`. With `::` in front it
-///   is the full path and nothing else.
-/// - Generic and template arguments count where they are written: `max` is every `max<T>`, `max<int>` only that. Those
-///   that the standard libraries have by default can be left out: `std::vector<int>::push_back`.
-/// - So do a C++ function's parameters: `area` is every overload, `area(int)` one.
-/// - `*` stands for any text inside a component, `**` for any components: `orders::*`, `orders::**`, `*_test`. With `**::`
-///   in front a name means what it means without.
-/// - An argument of which nothing is known is `_`, or a capital letter as in the source: `Vec<T>::push`, `pair::<u8, _>`.
-/// - A method of a Rust trait is found by the type that has it, `Shape::fmt`, by the trait, `Display::fmt`, and by both,
-///   `<Shape as Display>::fmt` or `impl Display for Shape::fmt`. `std` is `core` and `alloc`, too; `crate::` is any crate.
+/// - It is a full path or the end of one at a `::`: `parse`, `orders::parse`, `Vec::push`. With a leading `::` it is only the
+///   full path.
+/// - Generic and template arguments must match if they are written: `max` is every `max<T>`, `max<int>` only that one. Default
+///   arguments of the standard libraries may be omitted: `std::vector<int>::push_back`.
+/// - So must a C++ function's parameters: `area` is every overload, `area(int)` one.
+/// - `*` stands for any text inside a component, `**` for one or more components: `orders::*`, `orders::**`, `*_test`. A leading
+///   `**::` changes nothing.
+/// - An unspecified argument is `_`, or a capital letter as in the source: `Vec<T>::push`, `pair::<u8, _>`.
+/// - A method of a Rust trait is found by its type, `Shape::fmt`, by the trait, `Display::fmt`, and by both,
+///   `<Shape as Display>::fmt` or `impl Display for Shape::fmt`. `std` includes `core` and `alloc`; `crate::` is any crate.
 /// - `{closure}` is all closures of a Rust function, `{lambda(int)#1}` one of a C++ function: `run::{closure}`.
-/// - C's `struct`, `union`, `enum` and C++'s `class` may stand in front of a type.
+/// - C's `struct`, `union`, `enum` and C++'s `class` may precede a type.
 #[derive(Debug, Clone)]
 pub struct NamePattern {
     text: String,
     anchored: bool,
-    /// The pattern as written, and without arguments that are defaults.
+    /// The components as written, and without default arguments; for `std`, also with `core` and `alloc`.
     forms: Vec<Vec<Wanted>>,
     parameters: Option<String>,
-    /// For `<Shape as Display>::fmt`, whose forms are of what is behind the brackets.
+    /// Type and trait of `<Shape as Display>::fmt`; `forms` then has only the components behind the brackets.
     implementation: Option<(String, String)>,
 }
 
@@ -102,13 +102,13 @@ impl NamePattern {
         }
     }
 
-    /// As it was written, without white space around it.
+    /// The pattern as written, without surrounding white space.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Why it can't be anything's name, in a sentence: nothing is written, or a bracket has no partner. What has no
-    /// such problem may still be nobody's name.
+    /// A message that says why the text can't be a name: it is empty, or a bracket has no partner. Text without such a
+    /// problem may still match nothing.
     pub fn problem(&self) -> Option<String> {
         if self.base().is_empty() {
             return Some(match self.text.is_empty() {
@@ -116,7 +116,7 @@ impl NamePattern {
                 false => "that can't be a name".to_owned(),
             });
         }
-        // Operators are made of brackets.
+        // Operators contain brackets without partners.
         if self.text.contains("operator") {
             return None;
         }
@@ -138,9 +138,9 @@ impl NamePattern {
         Some(format!("`{open}` is not closed in {}", self.shown()))
     }
 
-    /// As it was written, for a message: the start of a long one.
+    /// The pattern as written, for messages; long ones are truncated.
     pub fn shown(&self) -> String {
-        /// More says no more.
+        /// In characters.
         const SHOWN: usize = 200;
         match self.text.char_indices().nth(SHOWN) {
             Some((end, _)) => format!("{}…", &self.text[..end]),
@@ -148,7 +148,7 @@ impl NamePattern {
         }
     }
 
-    /// The same name with any parameters; `None` where none are written.
+    /// The same pattern with any parameters; `None` if it has no parameters.
     pub fn without_parameters(&self) -> Option<NamePattern> {
         let parameters = self.parameters.as_ref().map(|_| None)?;
         Some(NamePattern {
@@ -157,12 +157,12 @@ impl NamePattern {
         })
     }
 
-    /// The last component, by which names are looked up.
+    /// The last component: the key of name lookups.
     pub(crate) fn base(&self) -> &str {
         self.last().map_or("", |wanted| &wanted.base)
     }
 
-    /// Whether its last component stands for several.
+    /// Whether the last component contains a wildcard.
     pub(crate) fn has_glob_base(&self) -> bool {
         self.last().is_some_and(|wanted| wanted.glob)
     }
@@ -171,22 +171,22 @@ impl NamePattern {
         self.forms.first()?.last()
     }
 
-    /// Whether a name whose last component is `base` may be meant.
+    /// Whether the pattern may match a name whose last component is `base`.
     pub(crate) fn takes_base(&self, base: &str) -> bool {
         !self.base().is_empty() && self.last().is_some_and(|wanted| wanted.takes_base(base))
     }
 
-    /// The parameter list that was written, without the parentheses and made uniform.
+    /// The parameter list as written, in its canonical form without the parentheses.
     pub(crate) fn parameters(&self) -> Option<&str> {
         self.parameters.as_deref()
     }
 
-    /// Whether the full name is meant; parameters are not looked at.
+    /// Whether the pattern matches the full name; ignores parameters.
     pub fn matches(&self, full: &str) -> bool {
         if self.base().is_empty() || full.len() > LONGEST {
             return false;
         }
-        // Most names have nothing to be brought into form.
+        // Shortening leaves most names as they are.
         let simple = !full.contains(['<', ' ']) && !full.contains("std::");
         let forms = [Form::Plain, Form::WithoutDefaults, Form::Short];
         let forms = &forms[..if simple { 1 } else { 3 }];
@@ -209,7 +209,7 @@ impl NamePattern {
                     },
                     rest,
                 )) => is_type(subject, for_, 0) && is_type(of, is, 0) && all(rest),
-                // A method that the trait has itself: `shop::Priced::doubled<shop::Order>`.
+                // A method with a default body in the trait: `shop::Priced::doubled<shop::Order>`.
                 _ => found.split_last().is_some_and(|(last, path)| {
                     let arguments = last.arguments.map(split_arguments).unwrap_or_default();
                     let first = arguments.first();
@@ -232,8 +232,9 @@ impl NamePattern {
             || without_anonymous(found).is_some_and(|parts| matches(&parts))
     }
 
-    /// As [`NamePattern::matches`] for a Rust function whose path has its generic parameters (`alloc::vec::Vec<T,A>::push`)
-    /// and whose own name has its arguments, first those of the implementation (`push<i32, alloc::alloc::Global>`).
+    /// Like [`NamePattern::matches`], for an instance of a generic Rust function. `path` has the names of its generic
+    /// parameters (`alloc::vec::Vec<T,A>::push`), `own` the actual arguments, those of the implementation first
+    /// (`push<i32, alloc::alloc::Global>`).
     pub(crate) fn matches_instance(&self, path: &str, own: &str) -> bool {
         let Some(wanted) = self.forms.first() else {
             return false;
@@ -264,7 +265,7 @@ impl NamePattern {
             let mut pairs = written.iter().zip(arguments);
             pairs.all(|(written, argument)| is_type(written, &in_form(argument, Form::Short), 0))
         };
-        // The implementation's come first; a method's own may be all that is written.
+        // The implementation's arguments come first; the pattern may have only the method's own arguments.
         let only_last = wanted.iter().rposition(|wanted| wanted.arguments.is_some());
         let own = only_last == Some(wanted.len() - 1)
             && wanted[..wanted.len() - 1]
@@ -284,7 +285,7 @@ impl NamePattern {
         bare.matches(path)
     }
 
-    /// Whether the function whose parameters these are is meant.
+    /// Whether the pattern's parameters are these, or it has none.
     pub(crate) fn takes_parameters(&self, parameters: &str) -> bool {
         self.parameters
             .as_ref()
@@ -298,14 +299,14 @@ impl NamePattern {
     }
 }
 
-/// The subject of an implementation without its arguments.
+/// The type of an implementation without its arguments.
 fn subject_of(pattern: &NamePattern) -> Option<String> {
     let (subject, _) = pattern.implementation.as_ref()?;
     let bases: Vec<&str> = parts(subject).iter().map(|part| part.base).collect();
     Some(bases.join("::"))
 }
 
-/// As people write names, made as compilers do: `operator ""`, `{anonymous}`, `impl Trait for Type::method`.
+/// Converts what users write to what compilers write: `operator ""`, `{anonymous}`, `impl Trait for Type::method`.
 fn uniform(name: &str) -> String {
     let mut name = bracketed(name);
     for anonymous in [
@@ -320,7 +321,7 @@ fn uniform(name: &str) -> String {
     }
     if let Some(at) = name.find("operator ") {
         let rest = name[at + "operator ".len()..].trim_start();
-        // `operator new` and `operator bool` are words; the others are signs, around which there may be white space.
+        // `operator new` and `operator bool` are words; the others are signs, which may be surrounded by white space.
         if rest
             .starts_with(|first: char| first.is_ascii_punctuation() && first != '_' && first != ':')
         {
@@ -334,7 +335,8 @@ fn uniform(name: &str) -> String {
     name
 }
 
-/// What Rust's `std` passes on of `core` and `alloc`, whose names it has in binaries.
+/// A pattern in `std` with `core` and `alloc` instead: `std` re-exports their items, and binaries have the original
+/// names.
 fn of_facades(wanted: &[Wanted]) -> Vec<Vec<Wanted>> {
     let Some((first, rest)) = wanted.split_first() else {
         return Vec::new();
@@ -352,10 +354,10 @@ fn of_facades(wanted: &[Wanted]) -> Vec<Vec<Wanted>> {
     vec![of("core"), of("alloc")]
 }
 
-/// More nested arguments are compared as text.
+/// More deeply nested arguments must be equal as text.
 const DEEPEST: usize = 8;
 
-/// Whether what is written stands for the type, or for the constant.
+/// Whether the written argument stands for the actual type or constant.
 fn is_type(written: &str, actual: &str, depth: usize) -> bool {
     if is_anything(written) || same_literals(written, actual) {
         return true;
@@ -380,7 +382,7 @@ fn ends_in_path(written: &str, path: &[Part<'_>], depth: usize) -> bool {
     ends(&wanted) || facades.iter().any(ends)
 }
 
-/// Whether an argument is written that stands for any: `_`, or a parameter's name as most sources have it.
+/// Whether the written argument stands for any argument: `_`, `*`, or a generic parameter's usual name (`T`, `T1`).
 fn is_anything(written: &str) -> bool {
     let mut characters = written.chars();
     match characters.next() {
@@ -390,9 +392,9 @@ fn is_anything(written: &str) -> bool {
     }
 }
 
-/// Whether the components stand for exactly these parts.
+/// Whether the components match exactly these parts.
 fn is_all(wanted: &[Wanted], parts: &[Part<'_>], depth: usize) -> bool {
-    // As with `*` in text: on a difference, only the last `**` needs to be tried again with one part more.
+    // Backtracking as with `*` in text: on a mismatch, only the last `**` is retried with one more part.
     let (mut w, mut p) = (0, 0);
     let mut again: Option<(usize, usize)> = None;
     while p < parts.len() {
@@ -400,7 +402,7 @@ fn is_all(wanted: &[Wanted], parts: &[Part<'_>], depth: usize) -> bool {
             Some(any) if any.base == "**" => {
                 again = Some((w, p));
                 w += 1;
-                // It stands for one part at least.
+                // `**` stands for at least one part.
                 p += 1;
             }
             Some(one) if one.takes(&parts[p], depth) => {
@@ -422,12 +424,12 @@ fn is_all(wanted: &[Wanted], parts: &[Part<'_>], depth: usize) -> bool {
 impl Wanted {
     fn new(part: &Part<'_>) -> Wanted {
         let base = match part.base {
-            // They have numbers, or none in the old mangling.
+            // The demangled names have numbers, except in the old mangling.
             "{closure}" | "{{closure}}" => "{*closure*}",
             base => base,
         };
         Wanted {
-            // `operator*` is one function.
+            // `operator*` contains no wildcard.
             glob: base.contains('*') && !base.starts_with("operator"),
             base: base.to_owned(),
             arguments: part.arguments.map(str::to_owned),
@@ -459,12 +461,12 @@ impl Wanted {
     }
 }
 
-/// Whether arguments are the same; compilers differ in how they write `3`: `3u`, `3ul`, `(char)3`.
+/// Whether the arguments are equal apart from number suffixes; compilers write `3` as `3`, `3u`, `3ul` or `(char)3`.
 fn same_literals(wanted: &str, arguments: &str) -> bool {
     wanted == arguments || without_suffixes(wanted) == without_suffixes(arguments)
 }
 
-/// Numbers without the suffix that says their type.
+/// Removes the type suffixes of numbers.
 fn without_suffixes(arguments: &str) -> String {
     let mut out = String::with_capacity(arguments.len());
     let mut in_number = false;
@@ -490,7 +492,7 @@ fn partner(closing: char) -> Option<char> {
     }
 }
 
-/// Whether `pattern`, in which `*` stands for any text, is all of `text`.
+/// Whether `pattern`, in which `*` stands for any text, matches all of `text`.
 fn glob(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut again: Option<(usize, usize)> = None;
@@ -516,7 +518,8 @@ fn glob(pattern: &[u8], text: &[u8]) -> bool {
     pattern[p..].iter().all(|&byte| byte == b'*')
 }
 
-/// Without C++'s unnamed namespaces, whose members are written as if they were around them.
+/// The parts without C++'s anonymous namespaces, whose members are visible in the enclosing namespace. `None` if there
+/// are none.
 fn without_anonymous<'n>(found: &[Part<'n>]) -> Option<Vec<Part<'n>>> {
     let anonymous = |part: &&Part| part.base == "(anonymous namespace)";
     found.iter().any(|part| anonymous(&part)).then(|| {
@@ -525,7 +528,7 @@ fn without_anonymous<'n>(found: &[Part<'n>]) -> Option<Vec<Part<'n>>> {
     })
 }
 
-/// A list of parameter types as it is compared: short, `(void)` empty, `const` in front of what it qualifies.
+/// Parameter types in the form in which they are compared: short, `(void)` empty, `const` before the type it qualifies.
 fn canonical_parameters(parameters: &str) -> String {
     let parameters = in_form(parameters, Form::Short);
     if parameters == "void" {

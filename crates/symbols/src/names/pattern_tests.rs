@@ -1,4 +1,4 @@
-//! Which names a pattern means.
+//! Which names a pattern matches.
 
 use super::*;
 

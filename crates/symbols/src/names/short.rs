@@ -1,27 +1,27 @@
-//! The short form of a name, as people read and write it.
+//! Shortens names for display.
 //!
-//! What is left out is certain: arguments that the standard libraries' own templates have by default, as these say,
-//! and inline namespaces that nobody writes. A template of the user's own keeps its arguments.
+//! Only what can be restored with certainty is left out: default arguments of the standard libraries' own templates,
+//! according to the standards, and inline namespaces. Templates of the user keep their arguments.
 
 use super::parts::{group_end, operator_length, split_arguments};
 
-/// Deeper nesting is shown as it is.
+/// Deeper nesting is copied unchanged.
 const NESTING_LIMIT: usize = 32;
 
 /// How much a name is shortened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Only white space is made uniform.
+    /// Makes only white space uniform.
     Plain,
-    /// And default arguments and inline namespaces are left out.
+    /// Also omits default arguments and inline namespaces.
     WithoutDefaults,
-    /// And `std::basic_string<char>` is `std::string`.
+    /// Also writes `std::basic_string<char>` as `std::string`, and the like.
     Short,
 }
 
-/// The short form of a function's or type's name: without the arguments that standard containers have by default
-/// (`std::vector<int>`, `alloc::vec::Vec<i32>`), without the inline namespaces of C++ libraries, and
-/// `std::string` for what it stands for.
+/// The short form of a function's or type's name: without the default arguments of standard containers
+/// (`std::vector<int>`, `alloc::vec::Vec<i32>`), without the inline namespaces of C++ libraries, and with aliases such as
+/// `std::string` for the types they stand for.
 pub fn short_name(name: &str) -> String {
     in_form(name, Form::Short)
 }
@@ -33,7 +33,7 @@ pub(crate) fn in_form(name: &str, form: Form) -> String {
 fn rewrite(name: &str, form: Form, depth: usize) -> String {
     let bytes = name.as_bytes();
     let mut out = String::with_capacity(name.len());
-    // Where in `out` the path that is being copied starts.
+    // The position in `out` at which the path being copied starts.
     let mut path = 0;
     let mut at = 0;
     while at < bytes.len() {
@@ -53,7 +53,7 @@ fn rewrite(name: &str, form: Form, depth: usize) -> String {
                     break;
                 };
                 let arguments = arguments(&out[path..], inside, form, depth);
-                // After an operator the bracket would be part of its sign.
+                // After an operator such as `<<`, the bracket would read as part of the operator.
                 if out.ends_with(['<', '>', '-']) && out[path..].contains("operator") {
                     out.push(' ');
                 }
@@ -68,7 +68,7 @@ fn rewrite(name: &str, form: Form, depth: usize) -> String {
                 let between_words = next.is_some_and(is_word) && out.ends_with(is_word) || is_cast;
                 let after_comma = out.ends_with(',');
                 let around_arrow = out.ends_with("->") || rest.trim_start().starts_with("->");
-                // `const Shape &` and `Shape const&` are the same either way.
+                // The space in `const Shape &` and `Shape const&` has no meaning; drop it.
                 if between_words || ((after_comma || around_arrow) && next.is_some()) {
                     out.push(' ');
                 }
@@ -131,7 +131,7 @@ fn arguments(path: &str, inside: &str, form: Form, depth: usize) -> Vec<String> 
     arguments
 }
 
-/// Whether the last argument is what the template has by default. Arguments behind it are gone already.
+/// Whether the last argument is the template's default. Default arguments behind it are removed already.
 fn last_is_default(path: &str, arguments: &[String]) -> bool {
     let (Some(first), Some(last)) = (arguments.first(), arguments.last()) else {
         return false;
@@ -200,7 +200,7 @@ fn write_arguments(out: &mut String, path: usize, arguments: Vec<String>, form: 
         && character == "char"
         && let Some(name) = out[path..].strip_prefix("std::basic_")
     {
-        // The names that <string>, <string_view> and <iosfwd> give them.
+        // The aliases that <string>, <string_view> and <iosfwd> define.
         let name = name.to_owned();
         out.truncate(path);
         out.push_str("std::");
