@@ -1,13 +1,13 @@
-//! The units of a module's DWARF, and which of them has an address, a file, a type signature.
+//! The units of a module's DWARF, and which of them contains an address, a file, or a type signature.
 //!
-//! The headers of all units are read on first use (they are a chain of lengths, a fraction of a millisecond
-//! for thousands of units). A unit's root entry, abbreviations and line-program header are read when the unit
-//! is first touched, everything else when first asked for; all of it is kept. A unit that can't be read is
-//! noted in the module's warnings and then behaves as if it weren't there.
+//! The headers of all units are read on first use (they are a chain of lengths: a fraction of a millisecond for thousands
+//! of units). A unit's root entry, abbreviations and line-program header are read when the unit is first used, everything
+//! else when it is first needed; all of it is cached. A unit that can't be read adds a warning to the module and is
+//! otherwise ignored.
 //!
-//! What a unit *has* may be elsewhere than what it *covers*: a skeleton unit's addresses and lines are in the
-//! module, its entries in a split unit ([`crate::dwarf::split`]), opened when the first of them is asked for. So a
-//! [`Unit`] has a part of its own, for addresses and lines, and [`Unit::part`], for entries.
+//! A unit's entries may be in another file than its addresses and lines: those of a skeleton unit are in a split unit
+//! ([`crate::dwarf::split`]), which is opened when an entry is first needed. Use [`Unit::own`] for addresses and lines,
+//! and [`Unit::part`] for entries.
 
 pub(crate) mod address_map;
 pub(crate) mod array_lengths;
@@ -75,68 +75,69 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub(crate) type Reader<'a> = EndianSlice<'a, LittleEndian>;
 
-/// Chains of `DW_AT_abstract_origin` and `DW_AT_specification` are one or two long; broken ones have no end.
+/// The maximum length of chains of `DW_AT_abstract_origin` and `DW_AT_specification`. Compilers make one or two links;
+/// chains in broken files may be endless.
 pub(crate) const CHAIN_LIMIT: usize = 32;
-/// Deeper trees of entries than any compiler makes.
+/// The maximum nesting of entries; deeper than any compiler makes.
 pub(crate) const DEPTH_LIMIT: isize = 256;
 
 /// All units.
 pub(crate) struct Dwarf<'a> {
     pub files: &'a Files,
     source: Arc<Source<'a>>,
-    /// The module's units and, behind them, those of its supplementary file.
+    /// The module's units, followed by those of its supplementary file.
     slots: Vec<Slot<'a>>,
-    /// How many of them are the module's.
+    /// The number of slots that are the module's own units.
     own_count: usize,
-    /// Units met later in other files; they are numbered after those above.
+    /// Units of files opened later; they are numbered after `slots`.
     more: boxcar::Vec<Slot<'a>>,
     split: Arc<SplitFiles<'a>>,
     addresses: OnceLock<AddressMap>,
-    /// By base name: see [`Dwarf::lookup_line`].
+    /// By base name; see [`Dwarf::lookup_line`].
     pub files_called: Mutex<FxHashMap<Vec<u8>, FilesCalled>>,
-    /// The index of all of them, once there is one.
+    /// The index of all units in `slots`, if there is one.
     pub index_slot: IndexSlot,
     signatures: OnceLock<FxHashMap<u64, (u32, usize)>>,
-    /// By where their programs are.
+    /// By the offset of the line-number program.
     line_tables: Mutex<FxHashMap<usize, Arc<Lines>>>,
     package_types: Mutex<FxHashMap<u64, Option<(u32, usize)>>>,
     pub trait_tables: OnceLock<TraitTables>,
     /// See [`crate::indirect::own_code`].
     pub own_code: OnceLock<FxHashMap<u64, u64>>,
-    /// The linker's names of variables that each thread has.
+    /// The linkage names of thread-local variables.
     pub thread_locals: OnceLock<FxHashSet<&'a [u8]>>,
 }
 
 /// The sections that units are read from.
 pub(crate) struct Source<'a> {
     pub sections: gimli::Dwarf<Reader<'a>>,
-    /// The file they are in.
+    /// The file that the sections are in.
     pub path: &'a Path,
-    /// How many ranges of code its entries have been given.
+    /// The number of code ranges kept so far for its entries; see [`Dwarf::kept_code_ranges`].
     pub ranges_kept: AtomicUsize,
 }
 
-/// Which other units a unit can refer to.
+/// The set of units that a unit can refer to.
 #[derive(Clone)]
 pub(crate) enum Origin<'a> {
-    /// All of the module's and its supplementary file's.
+    /// All units of the module and its supplementary file.
     Module,
-    /// All of the supplementary file that it is in.
+    /// All units of the same supplementary file.
     Supplementary,
-    /// The type units of the object file it is in.
+    /// The type units of the same object file.
     SplitObject(Arc<SplitObject<'a>>),
-    /// The type units of the package it is in.
+    /// The type units of the same package.
     Package,
 }
 
-/// A unit as one file has it.
+/// A unit in one file: a complete unit, a skeleton unit or a split unit.
 pub(crate) struct Part<'a> {
     pub source: Arc<Source<'a>>,
     pub origin: Origin<'a>,
     pub dw: gimli::Unit<Reader<'a>>,
 }
 
-/// A unit that may not have been read yet.
+/// A unit's header, and the unit once it is read.
 struct Slot<'a> {
     header: gimli::UnitHeader<Reader<'a>>,
     source: Arc<Source<'a>>,
@@ -144,12 +145,12 @@ struct Slot<'a> {
     unit: OnceLock<Option<Box<Unit<'a>>>>,
 }
 
-/// A unit with what was decoded of it so far.
+/// A unit with everything decoded from it so far.
 pub(crate) struct Unit<'a> {
     pub index: u32,
-    /// Where its addresses and lines are.
+    /// The part with the addresses and lines.
     pub own: Part<'a>,
-    /// Where its entries are, if they are elsewhere.
+    /// The split unit with the entries, if they are in another file.
     split: Option<SplitUnit<'a>>,
     pub directory: PathBuf,
     compilation: OnceLock<Compilation>,
@@ -158,7 +159,7 @@ pub(crate) struct Unit<'a> {
     files: OnceLock<Vec<Arc<Path>>>,
     lines: OnceLock<Arc<Lines>>,
     entries: OnceLock<Index<'a>>,
-    /// From the module's index, where there is one.
+    /// From the module's index; `None` if there is none.
     scopes: OnceLock<Option<Scopes>>,
     names: OnceLock<UnitNames<'a>>,
     blocks: Mutex<FxHashMap<usize, Arc<Blocks>>>,
@@ -166,8 +167,8 @@ pub(crate) struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    /// Where its entries are. Opens the split unit's file the first time; where that can't be had, a skeleton's own
-    /// few entries are all there are.
+    /// The part with the entries. Opens the split unit's file on first use; if that fails, this is the skeleton unit with
+    /// its few entries.
     pub fn part(&self) -> &Part<'a> {
         let split = self.split.as_ref();
         split
@@ -175,12 +176,12 @@ impl<'a> Unit<'a> {
             .unwrap_or(&self.own)
     }
 
-    /// The unit that has the entries.
+    /// The unit with the entries.
     pub fn dw(&self) -> &gimli::Unit<Reader<'a>> {
         &self.part().dw
     }
 
-    /// The sections that its entries refer to.
+    /// The sections that the entries refer to.
     pub fn sections(&self) -> &gimli::Dwarf<Reader<'a>> {
         &self.part().source.sections
     }
@@ -192,25 +193,25 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Takes part in another unit, which refers to this one. What `dwz` moves to partial units has no language there:
-    /// it is the one of the first unit that is seen to need it.
+    /// Notes that `other` refers to this unit. The partial units that `dwz` makes have no language of their own; they get
+    /// the language of the first unit that refers to them.
     pub fn serve(&self, other: &Unit<'a>) {
         if self.partial && self.index != other.index && other.language() != Language::Other {
             self.served.get_or_init(|| other.language());
         }
     }
 
-    /// Whether it is a part of other units: it has their line table, but no code of its own.
+    /// Whether this is a partial unit, which other units import: it has their line table, but no code of its own.
     pub fn is_partial(&self) -> bool {
         self.partial
     }
 
-    /// Whether its entries are, or should be, in another file.
+    /// Whether the entries are, or should be, in another file.
     pub fn is_split(&self) -> bool {
         self.split.is_some()
     }
 
-    /// What gcc's recorded switches say; `None` where there are none.
+    /// Whether the unit was compiled with optimisation, from the command line that gcc records; `None` if there is none.
     pub fn optimised(&self) -> Option<bool> {
         self.compilation().optimised
     }
@@ -220,7 +221,7 @@ impl<'a> Unit<'a> {
             .get_or_init(|| Compilation::read(self.part()))
     }
 
-    /// The blocks of a function, parsed once.
+    /// The blocks of a function; parsed once and cached.
     pub fn blocks(&self, function: usize, parse: impl FnOnce() -> Blocks) -> Arc<Blocks> {
         let kept = self
             .blocks
@@ -248,7 +249,7 @@ impl<'a> Dwarf<'a> {
             ))
         };
         let mut sections = gimli::Dwarf::load(load).unwrap_or_else(|_| {
-            // `load` above has no error; an empty one is as good as none.
+            // `load` above never fails; without sections there are just no units.
             gimli::DwarfSections::<&[u8]>::default().borrow(|_| EndianSlice::new(&[], LittleEndian))
         });
         let supplementary = supplementary::open(files, &mut sections);
@@ -288,17 +289,17 @@ impl<'a> Dwarf<'a> {
         &self.source.sections
     }
 
-    /// How many units the module has itself, readable or not.
+    /// The number of units of the module itself, including unreadable ones.
     pub fn unit_count(&self) -> u32 {
         self.own_count as u32
     }
 
-    /// How many units the module and its supplementary file have.
+    /// The number of units of the module and its supplementary file.
     pub fn all_unit_count(&self) -> u32 {
         self.slots.len() as u32
     }
 
-    /// A unit by its number, of the module or of one of the files opened for it.
+    /// A unit by its number: of the module, or of a file opened for it.
     pub fn unit(&self, index: u32) -> Option<&Unit<'a>> {
         let number = index as usize;
         let slot = match self.slots.get(number) {
@@ -320,7 +321,7 @@ impl<'a> Dwarf<'a> {
         (0..self.slots.len() as u32).filter_map(|index| self.unit(index))
     }
 
-    /// Adds a unit of another file; its number.
+    /// Adds a unit of another file and returns its number.
     fn add_unit(
         &self,
         header: gimli::UnitHeader<Reader<'a>>,
@@ -335,7 +336,7 @@ impl<'a> Dwarf<'a> {
         self.slots.len() + self.files.numbers_used
     }
 
-    /// What is known of a unit without reading it.
+    /// A unit's header, sections and origin, without reading the unit.
     pub fn header(
         &self,
         index: u32,
@@ -344,7 +345,7 @@ impl<'a> Dwarf<'a> {
         Some((slot.header, slot.source.clone(), slot.origin.clone()))
     }
 
-    /// A unit that is not kept, for one look at all of it.
+    /// Reads a unit without caching it, for a single pass over it.
     pub fn fresh_unit(&self, index: u32) -> Option<Box<Unit<'a>>> {
         self.read_unit(index, self.slots.get(index as usize)?)
     }
@@ -384,7 +385,7 @@ impl<'a> Dwarf<'a> {
         }))
     }
 
-    /// The entry at an offset of the section that `unit` is in.
+    /// The entry at an offset in the section that contains `unit`.
     fn referred_entry(
         &self,
         unit: &Unit<'a>,
@@ -402,7 +403,7 @@ impl<'a> Dwarf<'a> {
         ))
     }
 
-    /// The module's unit whose `.debug_info` contribution holds `offset`, and the offset inside it.
+    /// The module's unit that contains `offset` of `.debug_info`, and the offset inside that unit.
     pub fn unit_at_offset(
         &self,
         offset: gimli::DebugInfoOffset<usize>,
@@ -410,7 +411,7 @@ impl<'a> Dwarf<'a> {
         self.unit_among(0..self.own_count, offset)
     }
 
-    /// As [`Dwarf::unit_at_offset`], in the supplementary file.
+    /// Like [`Dwarf::unit_at_offset`], but in the supplementary file.
     fn supplementary_unit_at_offset(
         &self,
         offset: gimli::DebugInfoOffset<usize>,
@@ -435,7 +436,7 @@ impl<'a> Dwarf<'a> {
         Some((self.unit((range.start + index) as u32)?, inside))
     }
 
-    /// The type a type unit is for, as `unit` refers to it.
+    /// The type entry for a type unit's signature, as seen from `unit`.
     pub fn type_with_signature(
         &self,
         unit: &Unit<'a>,
@@ -465,7 +466,7 @@ impl<'a> Dwarf<'a> {
         signatures.get(&signature).copied()
     }
 
-    /// A type of an object file, whose type units are added the first time.
+    /// A type in an object file. The type units of the file are added on first use.
     fn object_type(&self, object: &Arc<SplitObject<'a>>, signature: u64) -> Option<(u32, usize)> {
         let types = object.types.get_or_init(|| {
             let mut types = FxHashMap::default();
@@ -484,7 +485,7 @@ impl<'a> Dwarf<'a> {
         types.get(&signature).copied()
     }
 
-    /// A type of the module's package.
+    /// A type in the module's package.
     fn package_type(&self, signature: u64) -> Option<(u32, usize)> {
         let mut known = self
             .package_types
@@ -500,12 +501,12 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// The units that have code at `address`.
+    /// The units with code at `address`.
     pub fn units_at(&self, address: u64) -> impl Iterator<Item = &Unit<'a>> {
         self.units_in(address..address.saturating_add(1))
     }
 
-    /// The units that have code in `range`.
+    /// The units with code in `range`.
     pub fn units_in(&self, range: Range<u64>) -> impl Iterator<Item = &Unit<'a>> {
         let indexed = match self.addresses.get() {
             Some(_) => None,
@@ -517,12 +518,12 @@ impl<'a> Dwarf<'a> {
             .filter_map(|index| self.unit(index))
     }
 
-    /// Which unit has which addresses, from the units.
+    /// The map from addresses to units, made from the units themselves.
     pub fn address_map(&self) -> &AddressMap {
         self.addresses.get_or_init(|| AddressMap::build(self))
     }
 
-    /// The entry another one refers to.
+    /// The entry that a reference attribute refers to.
     pub fn resolve(
         &self,
         unit: &Unit<'a>,
@@ -545,18 +546,18 @@ impl<'a> Dwarf<'a> {
         text.ok().map(|text| text.slice())
     }
 
-    /// Notes a problem in a section.
+    /// Adds a warning about a section.
     pub fn warn(&self, section: &'static str, offset: usize, reason: impl Into<String>) {
         self.files
             .warn(self.files.malformed(section, offset as u64, reason));
     }
 
-    /// Notes a problem in a unit.
+    /// Adds a warning about a unit.
     pub fn warn_unit(&self, unit: &Unit<'a>, offset: UnitOffset<usize>, reason: impl Into<String>) {
         self.files.warn(self.unit_error(unit, offset, reason));
     }
 
-    /// A problem in a unit.
+    /// An error about a unit.
     pub fn unit_error(
         &self,
         unit: &Unit<'a>,
@@ -567,13 +568,13 @@ impl<'a> Dwarf<'a> {
         part.source.error(&part.dw.header, offset.0, reason)
     }
 
-    /// What a unit has.
+    /// The index of a unit's own entries.
     pub fn index<'s>(&'s self, unit: &'s Unit<'a>) -> &'s Index<'a> {
         unit.entries.get_or_init(|| Index::build(self, unit))
     }
 
-    /// The offsets of the scopes around an entry, innermost first. Looks at the unit's entries only where that has been
-    /// done, or where there is no other way.
+    /// The offsets of the scopes around an entry, innermost first. Uses the unit's own index if it exists already or if
+    /// the module has no index.
     pub fn scopes_around(&self, unit: &Unit<'a>, offset: usize) -> Vec<usize> {
         if let Some(index) = unit.entries.get() {
             return index.scopes.around(offset);
@@ -590,7 +591,7 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// The base names of what a unit has.
+    /// The base names of a unit's entries.
     pub fn names<'s>(&'s self, unit: &'s Unit<'a>) -> &'s UnitNames<'a> {
         unit.names.get_or_init(|| UnitNames::build(self, unit))
     }
@@ -601,7 +602,8 @@ impl<'a> Dwarf<'a> {
             let Some(program) = &unit.own.dw.line_program else {
                 return Arc::default();
             };
-            // Units may share one: those of a compiler each have their own, a broken file's thousands all the same.
+            // Units may share a line table. Compilers give each unit its own, but in a broken file thousands may refer to
+            // one.
             let key = program.header().offset().0;
             let tables = || {
                 self.line_tables
@@ -619,7 +621,7 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// A unit's files by the numbers its line table and entries use.
+    /// A unit's files by the numbers that its line table and entries use.
     pub fn unit_files<'s>(&'s self, unit: &'s Unit<'a>) -> &'s [Arc<Path>] {
         unit.files.get_or_init(|| {
             let Some(program) = &unit.own.dw.line_program else {
@@ -642,7 +644,7 @@ impl<'a> Dwarf<'a> {
     /// A file by its number in the unit.
     pub fn file_numbered(&self, unit: &Unit<'a>, number: u64) -> Option<Arc<Path>> {
         let number = usize::try_from(number).ok()?;
-        // DWARF 4: 0 means none.
+        // In DWARF 4, file 0 means that there is no file.
         if number == 0 && unit.own.dw.header.version() < 5 {
             return None;
         }
@@ -686,14 +688,14 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// How many bytes its lists of ranges have.
+    /// The size of the range lists, in bytes.
     pub fn range_bytes(&self) -> usize {
         let ranges = &self.sections.ranges;
         ranges.debug_ranges().reader().slice().len()
             + ranges.debug_rnglists().reader().slice().len()
     }
 
-    /// A problem in one of its units.
+    /// An error about one of its units.
     pub fn error(
         &self,
         header: &gimli::UnitHeader<Reader<'a>>,
@@ -714,7 +716,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The section and offset of a unit.
+/// The section and offset of a unit's header.
 pub(crate) fn place(header: &gimli::UnitHeader<Reader<'_>>) -> (&'static str, usize) {
     match (header.debug_info_offset(), header.debug_types_offset()) {
         (Some(offset), _) => (".debug_info", offset.0),
@@ -723,7 +725,7 @@ pub(crate) fn place(header: &gimli::UnitHeader<Reader<'_>>) -> (&'static str, us
     }
 }
 
-/// The signature a type unit is known by and where in it the type is.
+/// The signature of a type unit, and the offset of the type in the unit.
 fn type_of_unit(header: &gimli::UnitHeader<Reader<'_>>) -> Option<(u64, usize)> {
     match header.type_() {
         gimli::UnitType::Type {
@@ -738,7 +740,7 @@ fn type_of_unit(header: &gimli::UnitHeader<Reader<'_>>) -> Option<(u64, usize)> 
     }
 }
 
-/// The headers of all units up to what can't be read.
+/// The headers of all units; stops, with a warning, at the first that can't be read.
 pub(crate) fn read_unit_headers<'a>(
     files: &Files,
     source: &Source<'a>,

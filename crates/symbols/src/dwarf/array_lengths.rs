@@ -1,4 +1,4 @@
-//! How long arrays are whose length is only known when the program runs: C's variable-length arrays (DWARF 5 §5.13, §2.19).
+//! Lengths of arrays that are only known at run time: C's variable-length arrays (DWARF 5 §5.13, §2.19).
 
 use crate::dwarf::entries::{Entry, signed, unsigned};
 use crate::dwarf::location::{LocationContext, Place, Pointee};
@@ -7,10 +7,10 @@ use crate::dwarf::types::TypeKind;
 use crate::dwarf::{Dwarf, Reader, Unit};
 use gimli::{AttributeValue, UnitOffset, constants as dw};
 
-/// More elements than an array on a stack can have: the length isn't computed yet.
+/// More elements than an array on a stack can have. A larger value means that the length isn't computed yet.
 const LONGEST: u64 = 1 << 40;
 
-/// Where a length is asked for.
+/// The variable and frame for which lengths are needed.
 pub(crate) struct Frame<'c> {
     pub variable: &'c Variable,
     pub address: u64,
@@ -50,7 +50,7 @@ impl<'a> Dwarf<'a> {
         length.filter(|length| *length <= LONGEST)
     }
 
-    /// A bound: a constant, an expression, or a variable's value.
+    /// A bound: a constant, an expression, or the value of a variable.
     fn bound(
         &self,
         unit: &Unit<'a>,

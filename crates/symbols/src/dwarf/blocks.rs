@@ -1,5 +1,5 @@
-//! The inside of a function: its tree of lexical blocks and inlined calls, with their variables and call sites.
-//! Parsed from the function's own entries when first asked for.
+//! The inside of a function: its tree of lexical blocks and inlined calls, with their variables and call sites. Parsed
+//! from the function's entries on first use.
 
 use crate::dwarf::entries::unsigned;
 use crate::dwarf::let_chains::BoundInside;
@@ -20,23 +20,23 @@ pub(crate) enum BlockKind {
 pub(crate) struct Block {
     pub kind: BlockKind,
     pub offset: usize,
-    /// The block around it; its own number for the first.
+    /// The index of the enclosing block; for the first block, its own index.
     pub parent: u32,
     pub ranges: Vec<Range<u64>>,
-    /// Of an inlined call that has code.
+    /// For inlined calls that have code.
     pub call: Option<CallLine>,
 }
 
-/// Where an inlined call is written, and entered.
+/// The line and the entry address of an inlined call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallLine {
-    /// In the file that its entry names; 0: unknown.
+    /// A line in the file that the call's entry names; 0 if unknown.
     pub line: u32,
     pub entry: u64,
 }
 
 impl Block {
-    /// Whether a part of its code begins there: of several parts, any may be the first that is run.
+    /// Whether one of its ranges starts at `address`: any range may be the first that is executed.
     pub fn begins_at(&self, address: u64) -> bool {
         self.ranges.iter().any(|range| range.start == address)
     }
@@ -53,14 +53,14 @@ pub(crate) struct BlockVariable {
     pub parameter: bool,
 }
 
-/// A call and the address after it.
+/// A call site's entry, and the address after the call.
 #[derive(Debug)]
 pub(crate) struct CallSite {
     pub return_address: u64,
     pub offset: usize,
 }
 
-/// A function's blocks in the order of their entries, so a parent comes before its children.
+/// A function's blocks in entry order, so that a parent comes before its children.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
     pub blocks: Vec<Block>,
@@ -95,7 +95,7 @@ impl Blocks {
             .entries_raw(Some(start))
             .map_err(|error| (function, error.to_string()))?;
         let mut attributes = Vec::new();
-        // Open blocks with their depths; a nested function's entries are its own affair.
+        // Open blocks with their depths. The entries of a nested function are skipped.
         let mut open: Vec<(u32, isize)> = Vec::new();
         let mut nested: Option<isize> = None;
         while !raw.is_empty() {
@@ -159,7 +159,7 @@ impl Blocks {
                     raw.skip_attributes(abbreviation.attributes())
                         .map_err(broken)?;
                     let parameter = tag == dw::DW_TAG_formal_parameter;
-                    // Parameters of call sites and of function types are further down than their block.
+                    // Parameters of call sites and of function types are deeper than the block's own variables.
                     if open
                         .last()
                         .is_some_and(|&(_, block_depth)| block_depth + 1 == depth)
@@ -210,15 +210,15 @@ impl Blocks {
         Ok(())
     }
 
-    /// The blocks that cover `address`, outermost first, the function's own always among them.
+    /// The blocks that cover `address`, outermost first. The function's own block is always included.
     pub fn path(&self, address: u64) -> Vec<u32> {
         let mut path = Vec::new();
         if self.blocks.is_empty() {
             return path;
         }
         path.push(0);
-        // In the order of entries, each covering child of the last in the path extends it; a second covering
-        // child of the same block would contradict the first and is passed over.
+        // In entry order, a block extends the path if it covers the address and its parent is the last block of the path.
+        // Another child of the same parent that covers the address would contradict the first, and is ignored.
         for (number, block) in self.blocks.iter().enumerate().skip(1) {
             let number = number as u32;
             if Some(&self.covering_parent(block.parent)) == path.last() && block.covers(address) {
@@ -228,16 +228,17 @@ impl Blocks {
         path
     }
 
-    /// A block's parent, past those that claim no code at all (gcc leaves such around inlined calls).
+    /// A block's parent, skipping parents without any code (gcc makes them around inlined calls).
     fn covering_parent(&self, mut parent: u32) -> u32 {
         while parent != 0 && self.blocks[parent as usize].ranges.is_empty() {
-            // A parent's number is less than its child's, so this ends.
+            // A parent's index is less than its child's, so this ends.
             parent = self.blocks[parent as usize].parent;
         }
         parent
     }
 
-    /// The inlined call that a block is in, itself included; `None` in the function's own code.
+    /// The innermost inlined call that contains a block, or the block itself if it is one; `None` in the function's own
+    /// code.
     pub fn inlined_around(&self, mut block: u32) -> Option<u32> {
         while block != 0 {
             if self.blocks[block as usize].kind == BlockKind::Inlined {

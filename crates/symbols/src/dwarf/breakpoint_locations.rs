@@ -1,5 +1,5 @@
-//! Where breakpoints can go in a stretch of a file: every position that has code.
-//! For one line's breakpoint, see [`Module::lookup_line`].
+//! The positions in a range of lines at which breakpoints are possible: all that have code. For a breakpoint on one line,
+//! see [`Module::lookup_line`].
 
 use crate::FileAddress;
 use crate::dwarf::Dwarf;
@@ -13,20 +13,22 @@ use std::path::Path;
 pub struct BreakpointLocation {
     /// 1-based.
     pub line: u32,
-    /// 1-based; 0: unknown or the left edge.
+    /// 1-based; 0 for an unknown column or the left edge.
     pub column: u32,
-    /// Some of its code is a statement's beginning (DWARF 5 §6.2.2): a recommended place. What isn't, is part of an expression.
+    /// Whether some of its code starts a statement (DWARF 5 §6.2.2), which is a recommended breakpoint location. Other
+    /// positions are parts of expressions.
     pub is_stmt: bool,
-    /// Where its code begins in each function, monomorphisation and inlined copy that has it, lowest first. For a
-    /// function's opening line, it is where the prologue ends, whatever line that is on.
+    /// The lowest address of its code in each function, monomorphisation and inlined copy, in ascending order. For a
+    /// function's opening line, the end of the prologue, whatever line that is on.
     pub addresses: Vec<FileAddress>,
 }
 
-/// What the rows of one position say.
+/// The line rows of one position.
 #[derive(Default)]
 struct Position {
     is_stmt: bool,
-    /// The lowest address in each function or inlined copy, and whether it is a statement's.
+    /// For each function or inlined copy: the lowest address, and whether it starts a statement. Statements take
+    /// precedence.
     lowest: BTreeMap<Instance, (u64, bool)>,
 }
 
@@ -49,7 +51,7 @@ impl Dwarf<'_> {
                     .lowest
                     .entry(instance)
                     .or_insert((place.address, is_stmt));
-                // A statement is the better place.
+                // A statement takes precedence over a lower address.
                 let better = (!is_stmt, place.address) < (!first.1, first.0);
                 if better {
                     *first = (place.address, is_stmt);

@@ -1,4 +1,5 @@
-//! What a function was called with: entry values, recovered from the call sites' descriptions (DWARF 5 §2.5.1.7, §3.4).
+//! The arguments that a function was called with: entry values, recovered from the callers' call site entries (DWARF 5
+//! §2.5.1.7, §3.4).
 
 use crate::dwarf::entries::Entry;
 use crate::dwarf::functions::FunctionId;
@@ -10,18 +11,18 @@ use gimli::{
     AttributeValue, Expression, LittleEndian, Operation, UnitOffset, Value, constants as dw,
 };
 
-/// How a call site's parameter is known.
+/// How a call site identifies a parameter.
 #[derive(Clone, Copy)]
 enum Passed {
-    /// By the register it is in.
+    /// By the register that passes it.
     In(u16),
-    /// By the callee's parameter, for one that is in no register (`DW_OP_GNU_parameter_ref`): its entry in the unit.
+    /// By the entry of the callee's parameter, for one that is in no register (`DW_OP_GNU_parameter_ref`).
     As(UnitOffset<usize>),
 }
 
 impl<'a> Evaluator<'_, 'a> {
-    /// What an expression was on entry to the function. Only that of a register is ever written by compilers: as it is, or,
-    /// for a floating-point argument, as a value of a type.
+    /// The value that an expression had on entry to the function. Compilers only write expressions of one register:
+    /// plain, or, for a floating-point argument, with a base type.
     pub fn entry_value(&self, expression: Expression<Reader<'_>>) -> Result<Value, Unavailable> {
         let around = self.around.ok_or(Unavailable::OptimizedOut)?;
         let mut operations = expression.operations(around.unit.dw().header.encoding());
@@ -41,16 +42,16 @@ impl<'a> Evaluator<'_, 'a> {
         }
     }
 
-    /// What the caller passed for a parameter.
+    /// The value that the caller passed for a parameter.
     pub fn passed_as(&self, parameter: UnitOffset<usize>) -> Result<u64, Unavailable> {
         let around = self.around.ok_or(Unavailable::OptimizedOut)?;
         self.call_site_value(around, Passed::As(parameter))
     }
 
-    /// What was in a register on entry to the function.
+    /// The value that a register had on entry to the function.
     fn on_entry(&self, around: Surroundings<'_, 'a>, register: u16) -> Result<u64, Unavailable> {
         match register {
-            // The caller has them now.
+            // Callee-saved registers have the same value in the caller's frame.
             _ if is_callee_saved(register) => {
                 let caller = self.context.caller().ok_or(Unavailable::OptimizedOut)?;
                 caller
@@ -63,14 +64,14 @@ impl<'a> Evaluator<'_, 'a> {
         }
     }
 
-    /// What the caller passed, by the call site's description (DWARF 5 §3.4.2).
+    /// The value that the caller passed, according to its call site entry (DWARF 5 §3.4.2).
     fn call_site_value(
         &self,
         around: Surroundings<'_, 'a>,
         wanted: Passed,
     ) -> Result<u64, Unavailable> {
         let caller = self.context.caller().ok_or(Unavailable::OptimizedOut)?;
-        // Another module's debug information isn't at hand here.
+        // A caller in another module has its debug information elsewhere, which isn't accessible here.
         if caller.load_bias() != self.context.load_bias() {
             return Err(Unavailable::OptimizedOut);
         }
@@ -93,7 +94,7 @@ impl<'a> Evaluator<'_, 'a> {
             return Err(Unavailable::OptimizedOut);
         }
         let value = passed(unit, site, wanted).ok_or(Unavailable::OptimizedOut)?;
-        // It is a value as it is; a floating-point one is none where an address is computed.
+        // `DW_AT_call_value` computes a value, not an address: mark it as one, so that it may also be floating-point.
         let mut value = value.0.slice().to_vec();
         value.push(dw::DW_OP_stack_value.0);
         let around = Surroundings {
@@ -116,7 +117,7 @@ impl<'a> Evaluator<'_, 'a> {
 }
 
 impl<'a> Surroundings<'_, 'a> {
-    /// Whether a call site may have called this function: after a tail call, the one that returns is another.
+    /// Whether the call site may have called this function. After a tail call, the call site names another function.
     fn may_be_called_by(&self, unit: &Unit<'a>, site: usize) -> bool {
         let Some(site) = self.dwarf.entry(unit, UnitOffset(site)) else {
             return false;
@@ -126,7 +127,7 @@ impl<'a> Surroundings<'_, 'a> {
             .find_map(|&name| site.attr_value(name));
         let callee = origin.and_then(|origin| self.dwarf.resolve(unit, origin));
         let (Some((callee_unit, callee)), Some(function)) = (callee, self.function) else {
-            // An indirect call says nothing.
+            // An indirect call names no callee, so it may be any function.
             return true;
         };
         let callee = self.dwarf.chain(callee_unit, callee);
@@ -146,7 +147,7 @@ impl<'a> Surroundings<'_, 'a> {
     }
 }
 
-/// The expression for the value passed at a call site.
+/// The expression for a parameter at a call site.
 fn passed<'a>(unit: &Unit<'a>, site: usize, wanted: Passed) -> Option<Expression<Reader<'a>>> {
     let mut tree = unit.dw().entries_tree(Some(UnitOffset(site))).ok()?;
     let mut children = tree.root().ok()?.children();
@@ -178,7 +179,7 @@ fn is_in(unit: &Unit<'_>, entry: &Entry<'_>, wanted: u16) -> bool {
 }
 
 fn is_passed_as(entry: &Entry<'_>, wanted: UnitOffset<usize>) -> bool {
-    // Before DWARF 5 it was the abstract origin.
+    // GNU's predecessor of DWARF 5's call sites uses the abstract origin.
     let names = [dw::DW_AT_call_parameter, dw::DW_AT_abstract_origin];
     let parameter = names.iter().find_map(|&name| entry.attr_value(name));
     matches!(parameter, Some(AttributeValue::UnitRef(offset)) if offset == wanted)

@@ -1,21 +1,21 @@
-//! Which scopes are around an entry: what gives it its full name.
+//! Finds the scopes around an entry, which qualify its name.
 //!
-//! An entry's parents are not stored with it. The entries of a scope are contiguous, so scopes are kept as ranges of
-//! offsets, and those around an entry are found by search.
+//! An entry doesn't refer to its parents. A scope's entries are contiguous, so scopes are stored as ranges of offsets,
+//! and the scopes around an entry are found by binary search.
 
 use crate::dwarf::DEPTH_LIMIT;
 use gimli::constants as dw;
 
-/// A unit's scopes that have names or code: namespaces, classes, enums, functions. By start; nested or disjoint.
+/// The scopes of a unit: namespaces, classes, enums, functions. Sorted by start; nested or disjoint.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Scopes(pub Vec<Scope>);
 
-/// One of them.
+/// A scope: its range of offsets in the unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Scope {
     pub start: usize,
     pub end: usize,
-    /// The index of the scope around it.
+    /// The index of the enclosing scope.
     pub parent: Option<u32>,
 }
 
@@ -42,12 +42,12 @@ impl Scopes {
 #[derive(Default)]
 pub(crate) struct OpenScopes {
     scopes: Vec<Scope>,
-    /// Index and depth.
+    /// The index and depth of the scopes that are open.
     open: Vec<(u32, isize)>,
 }
 
 impl OpenScopes {
-    /// Goes on to an entry. Each has to be told, before what is in it.
+    /// Call for each entry, in order, before its children.
     pub fn enter(&mut self, offset: usize, depth: isize, tag: gimli::DwTag, has_children: bool) {
         self.close(offset, depth);
         if has_children && is_scope(tag) {
@@ -72,13 +72,13 @@ impl OpenScopes {
         }
     }
 
-    /// The scopes of a unit that ends at `offset`.
+    /// The scopes of a unit whose entries end at `offset`.
     pub fn end(mut self, offset: usize) -> Scopes {
         self.close(offset, isize::MIN);
         Scopes(self.scopes)
     }
 
-    /// The scopes of a unit that can't be read on: those that are open have no end.
+    /// The scopes of a unit whose further entries can't be read: open scopes have no end.
     pub fn broken(self) -> Scopes {
         Scopes(self.scopes)
     }

@@ -1,4 +1,4 @@
-//! Reading single entries: attributes, the chains that say "as over there", ranges, names with their namespaces.
+//! Reads single entries: attributes, chains of abstract origins and specifications, code ranges, qualified names.
 
 use crate::dwarf::functions::{Language, SourcePosition};
 use crate::dwarf::{CHAIN_LIMIT, Dwarf, Part, Reader, Unit, place};
@@ -8,17 +8,18 @@ use std::sync::atomic::Ordering;
 
 pub(crate) type Entry<'a> = gimli::DebuggingInformationEntry<Reader<'a>>;
 
-/// More ranges than any function has.
+/// The maximum length of a range list; more than any function has.
 const RANGES_LIMIT: usize = 100_000;
 
-/// An entry and the one it continues (`DW_AT_abstract_origin`, `DW_AT_specification`), and so on.
-/// The first has the address, the last the name, its parents the namespace.
+/// An entry, followed by the entry it refers to by `DW_AT_abstract_origin` or `DW_AT_specification`, and so on. The first
+/// has the address, the last has the name, and its parents are the namespaces.
 pub(crate) struct Chain<'s, 'a> {
     pub links: Vec<(&'s Unit<'a>, Entry<'a>)>,
 }
 
 impl<'s, 'a> Chain<'s, 'a> {
-    /// The first value of an attribute along the chain, with the unit whose numbering it uses.
+    /// The first value of an attribute along the chain. Offsets and numbers in the value are relative to the returned
+    /// unit.
     pub fn attribute(
         &self,
         name: gimli::DwAt,
@@ -34,7 +35,7 @@ impl<'s, 'a> Chain<'s, 'a> {
 }
 
 impl<'a> Dwarf<'a> {
-    /// The entry at an offset of a unit; broken ones are noted.
+    /// The entry at an offset of a unit; a broken one adds a warning.
     pub fn entry(&self, unit: &Unit<'a>, offset: UnitOffset<usize>) -> Option<Entry<'a>> {
         match unit.dw().entry(offset) {
             Ok(entry) => Some(entry),
@@ -45,7 +46,7 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// The entry with those it continues.
+    /// The entry with the chain of entries it refers to.
     pub fn chain<'s>(&'s self, unit: &'s Unit<'a>, offset: UnitOffset<usize>) -> Chain<'s, 'a> {
         let mut links = Vec::with_capacity(3);
         let mut next = Some((unit, offset));
@@ -64,7 +65,7 @@ impl<'a> Dwarf<'a> {
         Chain { links }
     }
 
-    /// Text of an attribute along the chain.
+    /// The text of an attribute along the chain.
     pub fn chain_text(&self, chain: &Chain<'_, 'a>, name: gimli::DwAt) -> Option<&'a [u8]> {
         let (unit, value) = chain.attribute(name)?;
         self.text(unit, value)
@@ -77,7 +78,7 @@ impl<'a> Dwarf<'a> {
         Some(String::from_utf8_lossy(name).into_owned())
     }
 
-    /// Where the entry is declared.
+    /// The position of the declaration.
     pub fn declaration(&self, chain: &Chain<'_, 'a>) -> Option<SourcePosition> {
         self.position(
             chain,
@@ -87,7 +88,7 @@ impl<'a> Dwarf<'a> {
         )
     }
 
-    /// A place in the source from a triple of attributes.
+    /// A source position from three attributes.
     pub fn position(
         &self,
         chain: &Chain<'_, 'a>,
@@ -111,14 +112,14 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// As [`Dwarf::code_ranges`], for what is kept. A broken file can have each of its entries claim one long list: what is
-    /// kept of all of them is in proportion to the lists.
+    /// Like [`Dwarf::code_ranges`], for ranges that are cached. In a broken file, every entry may refer to one long list;
+    /// the total is limited in proportion to the size of the lists.
     pub fn kept_code_ranges(
         &self,
         part: &Part<'a>,
         attributes: &[Attribute<Reader<'a>>],
     ) -> Vec<Range<u64>> {
-        /// How often a compiler may refer to the same list: for nested blocks of the same code.
+        /// How many entries may refer to the same list, as compilers do for nested blocks with the same code.
         const SHARED: usize = 4;
         let source = &part.source;
         let limit = SHARED * source.range_bytes() + RANGES_LIMIT;
@@ -138,7 +139,8 @@ impl<'a> Dwarf<'a> {
         ranges
     }
 
-    /// The code an entry's attributes claim, the entry's range first; what the linker dropped is left out.
+    /// The code ranges of an entry, in file order, which starts with that of the entry point. Leaves out code that the
+    /// linker discarded.
     pub fn code_ranges(
         &self,
         part: &Part<'a>,
@@ -167,8 +169,8 @@ impl<'a> Dwarf<'a> {
         real.then_some(low..high).into_iter().collect()
     }
 
-    /// Where an inlined call is entered: `DW_AT_entry_pc`, an address or an offset from the start (DWARF 5 §2.18); `None` without
-    /// code.
+    /// The address at which an inlined call is entered: `DW_AT_entry_pc`, which is an address or an offset from the start
+    /// (DWARF 5 §2.18), or else the lowest address. `None` if the call has no code.
     pub fn inlined_entry(
         &self,
         unit: &Unit<'a>,
@@ -215,7 +217,7 @@ impl<'a> Dwarf<'a> {
         ranges
     }
 
-    /// The name of what a chain describes, with its namespaces.
+    /// The qualified name of a chain's entry.
     pub fn qualified_name(&self, chain: &Chain<'_, 'a>) -> Option<String> {
         let base = self.chain_text(chain, dw::DW_AT_name)?;
         let base = String::from_utf8_lossy(base);
@@ -227,7 +229,7 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// As [`Dwarf::qualified_name`], without the namespaces that are inline; `None` where none is.
+    /// Like [`Dwarf::qualified_name`], without inline namespaces; `None` if there are no inline ones.
     pub fn name_without_inline_namespaces(&self, chain: &Chain<'_, 'a>) -> Option<String> {
         let base = self.chain_text(chain, dw::DW_AT_name)?;
         let (unit, entry) = chain.links.last()?;
@@ -250,7 +252,7 @@ impl<'a> Dwarf<'a> {
         Some(names.chain([base]).collect::<Vec<String>>().join("::"))
     }
 
-    /// The names of the namespaces, types and functions around an entry, joined.
+    /// The names of the namespaces, types and functions around an entry, joined by `::`.
     pub fn namespace_of(&self, unit: &Unit<'a>, offset: UnitOffset<usize>) -> String {
         if matches!(unit.language(), Language::C | Language::Other) {
             return String::new();
@@ -272,7 +274,7 @@ impl<'a> Dwarf<'a> {
                 (None, None) => continue,
             };
             names.push(name);
-            // A function defined away from its class: the class is where it's declared.
+            // For a function defined outside of its class, the declaration is in the class.
             if is_specified
                 && let Some((unit, entry)) = chain.links.last()
                 && names.len() < CHAIN_LIMIT
@@ -286,7 +288,7 @@ impl<'a> Dwarf<'a> {
         names.join("::")
     }
 
-    /// As [`Dwarf::namespace_of`] for the declaration of an enclosing function: plain names, innermost first.
+    /// Like [`Dwarf::namespace_of`], for the declaration of an enclosing function: names without chains, innermost first.
     fn namespace_of_scope(
         &self,
         unit: &Unit<'a>,
@@ -308,7 +310,8 @@ impl<'a> Dwarf<'a> {
         names.collect()
     }
 
-    /// The name of a type that has a unit of its own: clang doesn't repeat it where the type is around something else.
+    /// The name of a type that is in a type unit. Where such a type is a scope of other entries, clang doesn't repeat its
+    /// name.
     fn name_by_signature(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Option<&'a [u8]> {
         let AttributeValue::DebugTypesRef(signature) = entry.attr_value(dw::DW_AT_signature)?
         else {
@@ -320,7 +323,7 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// What to call a type without a name.
+/// The displayed name of an entry without a name.
 pub(crate) fn anonymous(tag: gimli::DwTag) -> &'static str {
     match tag {
         dw::DW_TAG_structure_type => "{anonymous struct}",

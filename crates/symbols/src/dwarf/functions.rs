@@ -1,4 +1,4 @@
-//! Functions and inlined calls: DWARF 5 §3.3.
+//! Functions and inlined calls (DWARF 5 §3.3).
 
 use crate::FileAddress;
 use crate::demangle::demangle;
@@ -11,16 +11,16 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The source language of a unit (`DW_AT_language`), as far as presentation and expressions care.
+/// The source language of a unit (`DW_AT_language`), as far as display and expressions depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Language {
-    /// Any C.
+    /// Any version of C.
     C,
-    /// Any C++.
+    /// Any version of C++.
     Cpp,
     /// Rust.
     Rust,
-    /// Anything else, assembler among it.
+    /// Any other language, including assembler.
     Other,
 }
 
@@ -31,14 +31,14 @@ pub struct FunctionId {
     pub(crate) offset: usize,
 }
 
-/// A place in the source.
+/// A position in a source file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourcePosition {
-    /// The file, absolute.
+    /// The absolute path of the file.
     pub file: Arc<Path>,
-    /// 1-based; 0: unknown.
+    /// 1-based; 0 if unknown.
     pub line: u32,
-    /// 1-based; 0: unknown.
+    /// 1-based; 0 if unknown.
     pub column: u32,
 }
 
@@ -47,33 +47,33 @@ pub struct SourcePosition {
 pub struct Function {
     /// Identifies it in the module.
     pub id: FunctionId,
-    /// What people call it, with its namespace: `tour::area`, `ns::Shape::area`.
+    /// The qualified name: `tour::area`, `ns::Shape::area`.
     pub name: String,
-    /// The linker's (mangled) name.
+    /// The linkage (mangled) name.
     pub linkage_name: Option<String>,
-    /// Its code, entry's range first.
+    /// The ranges of its code; the range with the entry point comes first.
     pub ranges: Vec<Range<FileAddress>>,
-    /// Where a call enters.
+    /// The entry point.
     pub entry: FileAddress,
-    /// Where it is declared.
+    /// The position of its declaration.
     pub declaration: Option<SourcePosition>,
     /// Its unit's language.
     pub language: Language,
 }
 
-/// A call whose callee's code stands in the caller's.
+/// An inlined call: the callee's code is part of the caller's.
 #[derive(Debug, Clone)]
 pub struct InlinedCall {
     /// The callee's name, as in [`Function::name`].
     pub name: String,
-    /// The callee's code here.
+    /// The ranges of this copy of the callee's code.
     pub ranges: Vec<Range<FileAddress>>,
-    /// Where the call is written, in the caller.
+    /// The position of the call in the caller.
     pub call_site: Option<SourcePosition>,
 }
 
 impl<'a> Dwarf<'a> {
-    /// The unit and the entry of the function that has `address`.
+    /// The function at `address`: its unit and entry.
     pub(crate) fn function_entry_at(&self, address: u64) -> Option<(&Unit<'a>, &FunctionEntry)> {
         self.units_at(address)
             .find_map(|unit| Some((unit, self.index(unit).function_at(address)?)))
@@ -101,8 +101,8 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// The name with its namespace. Rust's trait implementations are in namespaces called `{impl#3}`, which say
-    /// nothing; the linker's name has the type and the trait.
+    /// The qualified name. Rust's trait implementations are in namespaces such as `{impl#3}`, which have no meaning for
+    /// users; the linkage name has the type and the trait.
     pub(crate) fn function_name(&self, chain: &Chain<'_, 'a>) -> String {
         let qualified = self.qualified_name(chain);
         let unclear = qualified
@@ -114,7 +114,7 @@ impl<'a> Dwarf<'a> {
         qualified.unwrap_or_else(|| "{unnamed function}".to_owned())
     }
 
-    /// The blocks of a function, kept.
+    /// The blocks of a function; parsed once and cached.
     pub(crate) fn blocks(&self, unit: &Unit<'a>, function: usize) -> Arc<Blocks> {
         unit.blocks(function, || Blocks::parse(self, unit, function))
     }

@@ -1,5 +1,5 @@
-//! What a unit has, found in one pass over its entries that skips all but a few attributes: functions with
-//! code, variables of static storage, complete types, and the scopes that give them their full names.
+//! The index of a unit's entries, made in one pass that skips all but a few attributes: functions with code, variables of
+//! static storage, complete types, and the scopes that qualify their names.
 
 use crate::dwarf::enclosing::{OpenScopes, Scopes};
 use crate::dwarf::function_lines::FunctionLines;
@@ -10,28 +10,28 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Offsets by what the entries there are made of: its unit and offset, or nothing.
+/// Offsets of entries by the unit and offset of the type they are made of; the key is `None` for `void`.
 type MadeOf = FxHashMap<Option<(u32, usize)>, Vec<usize>>;
 
-/// A unit's contents by offset and by address.
+/// A unit's entries, by offset and by address.
 #[derive(Debug, Default)]
 pub(crate) struct Index<'a> {
     pub scopes: Scopes,
     pub functions: Vec<FunctionEntry>,
-    /// By start.
+    /// Sorted by start.
     function_ranges: Vec<FunctionRange>,
     /// Offsets of variables with static storage outside functions.
     pub statics: Vec<usize>,
-    /// Offsets of the entries that take another unit's as this one's.
+    /// Offsets of `DW_TAG_imported_unit` entries, which include another unit's entries in this one.
     pub imports: Vec<usize>,
-    /// Offsets of structs, classes, unions and enums that are not just declared.
+    /// Offsets of structs, classes, unions and enums that have a definition.
     complete_types: Vec<usize>,
     definitions: OnceLock<FxHashMap<&'a [u8], Vec<usize>>>,
-    /// Pointers, arrays and qualified types by what they are made of, unit and offset; `None`: of nothing, as `void *`.
+    /// Pointers, arrays and qualified types by their target type.
     made_of: OnceLock<MadeOf>,
-    /// Function pointers of Rust that are no pointers.
+    /// Offsets of Rust function items; see [`Index::is_function_item`].
     function_items: OnceLock<FxHashSet<usize>>,
-    /// Statics by the entries, unit and offset, that declare them in a class.
+    /// Offsets of static members' definitions, by unit and offset of the declaration in the class.
     defined_statics: OnceLock<FxHashMap<(u32, usize), usize>>,
     /// See [`Dwarf::written_in`].
     pub function_lines: OnceLock<FunctionLines>,
@@ -49,7 +49,7 @@ pub(crate) struct FunctionEntry {
 struct FunctionRange {
     start: u64,
     end: u64,
-    /// The largest end so far: where a search backwards can stop.
+    /// The largest end up to this range: a backwards search can stop when it is too low.
     reach: u64,
     function: u32,
 }
@@ -91,7 +91,7 @@ impl<'a> Index<'a> {
         index
     }
 
-    /// The function that has `address`: the innermost where a broken unit has several.
+    /// The function at `address`; if ranges overlap in a broken unit, the one that starts last.
     pub fn function_at(&self, address: u64) -> Option<&FunctionEntry> {
         let after = self
             .function_ranges
@@ -104,12 +104,13 @@ impl<'a> Index<'a> {
         self.functions.get(range.function as usize)
     }
 
-    /// The offsets of complete types whose own name is `name`. Names are read the first time.
+    /// The offsets of complete types whose unqualified name is `name`. The names are read on first use.
     pub fn definitions(&self, dwarf: &Dwarf<'a>, unit: &Unit<'a>, name: &[u8]) -> &[usize] {
         let definitions = self.definitions.get_or_init(|| {
             let mut definitions: FxHashMap<&'a [u8], Vec<usize>> = FxHashMap::default();
             for &offset in &self.complete_types {
-                // A nested type may be defined away from the class that declares it, and names it.
+                // A nested type may be defined outside of the class that declares it; then the name is in the
+                // declaration.
                 let chain = dwarf.chain(unit, gimli::UnitOffset(offset));
                 if let Some(name) = dwarf.chain_text(&chain, dw::DW_AT_name) {
                     definitions.entry(name).or_default().push(offset);
@@ -120,7 +121,7 @@ impl<'a> Index<'a> {
         definitions.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The offsets of pointers, arrays and qualified types that are made of a type. All entries are looked at the first time.
+    /// The offsets of pointers, arrays and qualified types that are made of a type. The first use walks all entries.
     pub fn made_of(
         &self,
         dwarf: &Dwarf<'a>,
@@ -130,7 +131,7 @@ impl<'a> Index<'a> {
         let made_of = self.made_of.get_or_init(|| {
             let mut found = MadeOf::default();
             let mut entries = unit.dw().entries();
-            // What is behind an entry that can't be read is as if it weren't there.
+            // Ends at an entry that can't be read; the entries behind it are ignored.
             while let Ok(Some(entry)) = entries.next_dfs() {
                 let is_made = matches!(
                     entry.tag(),
@@ -156,8 +157,9 @@ impl<'a> Index<'a> {
         made_of.get(&part).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the pointer to a function at an offset is none, but stands for one function (Rust's function items). rustc describes both
-    /// alike, and says of variables and fields only that they are aligned to one byte. All entries are looked at the first time.
+    /// Whether the entry at `offset`, a pointer to a function, is really a Rust function item: a zero-sized type that
+    /// stands for one function. rustc describes both alike, but variables and fields of a function item have an alignment
+    /// of one byte. The first use walks all entries.
     pub fn is_function_item(&self, dwarf: &Dwarf<'a>, unit: &Unit<'a>, offset: usize) -> bool {
         let items = self.function_items.get_or_init(|| {
             let mut found = FxHashSet::default();
@@ -181,7 +183,7 @@ impl<'a> Index<'a> {
         items.contains(&offset)
     }
 
-    /// The offset of the static that a class declares at another entry: `DW_AT_specification`, looked at the first time.
+    /// The offset of the definition (by `DW_AT_specification`) of a static member that a class declares at another entry.
     pub fn defined_static(
         &self,
         dwarf: &Dwarf<'a>,
@@ -202,7 +204,7 @@ impl<'a> Index<'a> {
 
     /// The function whose entry is at `offset`.
     pub fn function_with_offset(&self, offset: usize) -> Option<&FunctionEntry> {
-        // Functions were found in the order of their offsets.
+        // `functions` is sorted by offset, because the walk is in this order.
         let index = self
             .functions
             .binary_search_by_key(&offset, |function| function.offset)
@@ -211,11 +213,11 @@ impl<'a> Index<'a> {
     }
 }
 
-/// The state of the one pass.
+/// The state of the pass over the entries.
 #[derive(Default)]
 struct Walk<'a> {
     scopes: OpenScopes,
-    /// The depth of the outermost function around.
+    /// The depth of the outermost enclosing function.
     function: Option<isize>,
     attributes: Vec<Attribute<Reader<'a>>>,
 }

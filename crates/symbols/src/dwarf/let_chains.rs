@@ -1,9 +1,10 @@
-//! Where the bindings of Rust's let chains have a value.
+//! Finds the code in which the bindings of Rust's let chains have a value.
 //!
-//! rustc gives what `if let Some(x) = a && x > 2` binds the block around the whole `if`: `x` is in scope before it is bound, and behind the
-//! `if`, too. Such a variable is told by its block, which begins with its line or above it; a `let` opens its block when it is through. Without
-//! optimisation it has a place of its own on the stack, so it has a value where each way from the function's beginning has
-//! stored one there: where the `if` has failed, or is over, one hasn't.
+//! rustc puts the binding of `if let Some(x) = a && x > 2` in a block around the whole `if`, so `x` is in scope before it
+//! is bound, and also behind the `if`. Such a block starts on the line of the variable's declaration or above it; the
+//! block of a plain `let` starts when its value is computed. Without optimisation the variable has its own stack slot. It
+//! has a value where every path from the function's entry has stored to that slot; paths on which the `if` has failed or
+//! is over have not.
 
 use crate::dwarf::blocks::{BlockKind, BlockVariable, Blocks};
 use crate::dwarf::functions::{FunctionId, Language};
@@ -22,23 +23,23 @@ use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Larger functions are not followed, in bytes.
+/// In bytes; larger functions are not analysed.
 const LARGEST: u64 = 1 << 18;
-/// Of how many variables that is known in one function: the bits of a number.
+/// The maximum of analysed variables in one function: the bits of a `u64`.
 const MOST_VARIABLES: usize = 64;
 
-/// In entries.
+/// The maximum length of a jump table, in entries.
 const LARGEST_TABLE: u64 = 1 << 12;
 
-/// A variable that may be in scope without a value, and the code where it has one.
+/// A variable that may be in scope without a value, and the code in which it has one.
 #[derive(Debug)]
 pub(crate) struct BoundInside {
-    /// Its entry.
+    /// The offset of its entry in the unit.
     pub offset: usize,
     pub bound: Vec<Range<u64>>,
 }
 
-/// Where a variable is, from a register on.
+/// The stack slot of a variable: `size` bytes at `base + from`.
 struct Slot {
     offset: usize,
     base: Register,
@@ -47,7 +48,7 @@ struct Slot {
 }
 
 impl<'a> Dwarf<'a> {
-    /// The variables of a function that have a value in a part of their scope only.
+    /// The variables of a function that have a value only in a part of their scope.
     pub(crate) fn bound_inside(
         &self,
         unit: &Unit<'a>,
@@ -80,7 +81,7 @@ impl<'a> Dwarf<'a> {
             .collect()
     }
 
-    /// What a call calls, where the file says so.
+    /// The target of a call, if the instruction or the file's global offset table has it.
     fn callee(&self, call: &Instruction) -> Option<u64> {
         if call.flow_control() == FlowControl::Call {
             return Some(call.near_branch_target());
@@ -92,8 +93,8 @@ impl<'a> Dwarf<'a> {
         own_code.get(&call.ip_rel_memory_address()).copied()
     }
 
-    /// Whether a call of the code at `target` may come back. Functions that don't are marked so (DWARF 5 §3.3.1), and what stands behind the
-    /// call belongs to another way then.
+    /// Whether a call of the code at `target` may return. Functions that don't are marked (DWARF 5 §3.3.1); the code
+    /// behind such a call is not reached from it.
     fn may_return(&self, target: u64) -> bool {
         self.function_entry_at(target).is_none_or(|(unit, entry)| {
             let chain = self.chain(unit, UnitOffset(entry.offset));
@@ -152,17 +153,17 @@ impl<'a> Dwarf<'a> {
 
 struct Step {
     code: Range<u64>,
-    /// The slots that it stores to, or takes the address of, by bits.
+    /// The slots that the instruction stores to, or takes the address of, as bits.
     stores: u64,
-    /// Control may go on behind it.
+    /// Whether control may continue at the next instruction.
     goes_on: bool,
-    /// Where it jumps to; `None` where that isn't known.
+    /// The jump targets; `None` if unknown.
     targets: Option<Vec<u64>>,
-    /// The slots that have been stored to on each way that leads here, once there is one.
+    /// The slots stored to on every path to this instruction, as bits; `None` until a path is found.
     stored: Option<u64>,
 }
 
-/// A function's instructions and where they lead.
+/// A function's instructions with their control flow.
 struct Flow {
     steps: Vec<Step>,
     by_address: FxHashMap<u64, usize>,
@@ -178,7 +179,7 @@ impl Flow {
         let mut returns: FxHashMap<u64, bool> = FxHashMap::default();
         for range in ranges {
             let code = dwarf.code(range);
-            // Where the last address was that the code has taken of something beside it.
+            // The last address that the code has taken with an IP-relative `lea`; may be that of a jump table.
             let mut taken = None;
             for instruction in Decoder::with_ip(64, code, range.start, DecoderOptions::NONE) {
                 if instruction.mnemonic() == Mnemonic::Lea && instruction.is_ip_rel_memory_operand()
@@ -219,7 +220,7 @@ impl Flow {
         flow
     }
 
-    /// Follows all ways from the function's beginning. `None`: one of them leads nobody knows where.
+    /// Follows all paths from the function's entry. `None` if a jump target is unknown.
     fn follow(&mut self) -> Option<()> {
         let mut queue = vec![(0, 0)];
         while let Some((at, stored)) = queue.pop() {
@@ -239,7 +240,7 @@ impl Flow {
         Some(())
     }
 
-    /// The code where a slot has been stored to, and the code that nothing leads to but unwinding.
+    /// The code where the slot has been stored to on every path, and code that is only reached by unwinding.
     fn ranges_with(&self, bit: u64) -> Vec<Range<u64>> {
         let mut ranges: Vec<Range<u64>> = Vec::new();
         let stored = |step: &&Step| step.stored.is_none_or(|stored| stored & bit != 0);
@@ -253,7 +254,8 @@ impl Flow {
     }
 }
 
-/// Where `jmp` leads behind `movslq (table,index,4), x; add table, x`: as far as the entries lead into the function.
+/// The targets of the `jmp` behind `movslq (table,index,4), x; add table, x`. The table ends at the first target outside
+/// of the function.
 fn jump_table(dwarf: &Dwarf<'_>, table: u64, ranges: &[Range<u64>]) -> Option<Vec<u64>> {
     let bytes = dwarf.code(&(table..table.saturating_add(4 * LARGEST_TABLE)));
     let entries = bytes.chunks_exact(4).map(|entry| {

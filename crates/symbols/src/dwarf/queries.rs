@@ -1,7 +1,7 @@
-//! Queries by name: functions with every place where they begin, types and variables across all units.
+//! Queries by name across all units: functions with every place where they begin, types, and variables.
 //!
-//! All of them start from the base name in the `NameIndex`, compose full names of what has it, and keep what the
-//! [`NamePattern`] means.
+//! Each query looks up the base name in a `NameIndex`, composes the full names of the entries found, and keeps those that
+//! match the [`NamePattern`].
 
 pub mod matching;
 pub(crate) mod similar;
@@ -24,16 +24,16 @@ use rustc_hash::FxHashSet;
 pub use similar::{SimilarName, sort_out};
 use std::ops::Range;
 
-/// What begins at an address that a function's name led to.
+/// What kind of code a function's name led to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Instance {
-    /// A function with code of its own; several of a name are overloads, monomorphisations, clones.
+    /// A function with code of its own; several functions of one name are overloads, monomorphisations or clones.
     Function(FunctionId),
-    /// A copy inlined into the function of this name.
+    /// A copy inlined into the named function.
     Inlined {
-        /// The full name of the function that has it.
+        /// The full name of the function that contains the copy.
         into: String,
-        /// Where the call is written.
+        /// The position of the call.
         call_site: Option<SourcePosition>,
     },
     /// A function of the symbol table, without debug information.
@@ -45,28 +45,29 @@ pub enum Instance {
 pub struct FoundFunction {
     /// The full name, with namespaces and arguments, as [`crate::dwarf::functions::Function::name`].
     pub name: String,
-    /// What people call it: see [`short_name`].
+    /// The name for display; see [`short_name`].
     pub short_name: String,
-    /// The types of its parameters, for C and C++: `int, const char *`. Empty for none, `None` where unknown.
+    /// The types of its parameters, for C and C++: `int, const char *`. Empty if it has none, `None` if unknown.
     pub parameters: Option<String>,
-    /// The linker's (mangled) name.
+    /// The linkage (mangled) name.
     pub linkage_name: Option<String>,
-    /// Its unit's language; for a symbol by its mangling.
+    /// The unit's language; for a symbol, the language of its mangling.
     pub language: Language,
-    /// Where it is declared.
+    /// The position of its declaration.
     pub declaration: Option<SourcePosition>,
-    /// What it is.
+    /// The kind of code.
     pub instance: Instance,
-    /// Where it is entered.
+    /// The entry point.
     pub entry: FileAddress,
-    /// Where a breakpoint goes: past the prologue, where its frame is set up. An inlined copy has none.
+    /// The address for a breakpoint: behind the prologue, where the frame is set up. For an inlined copy, which has no
+    /// prologue, the entry.
     pub breakpoint: FileAddress,
-    /// Its code, by DWARF or by the symbol's size; empty where neither says.
+    /// The ranges of its code, from DWARF or the symbol's size; empty if neither is known.
     pub ranges: Vec<Range<FileAddress>>,
-    /// What begins there is not the function but chooses its code while the program runs (`STT_GNU_IFUNC`): a breakpoint goes
-    /// where that leads. See [`Module::indirect_slots`].
+    /// Whether the code at `entry` is the resolver of an indirect function (`STT_GNU_IFUNC`), which chooses the
+    /// implementation at run time. A breakpoint belongs at the chosen implementation; see [`Module::indirect_slots`].
     pub indirect: bool,
-    /// What it makes, where it is a Rust `async fn`: the future that has its body.
+    /// For a Rust `async fn`: the type of the future it makes, which has its body.
     pub future: Option<TypeId>,
 }
 
@@ -77,37 +78,37 @@ pub struct FoundType {
     pub id: TypeId,
     /// The full name, as [`crate::dwarf::types::Type::name`].
     pub name: String,
-    /// What people call it: see [`short_name`].
+    /// The name for display; see [`short_name`].
     pub short_name: String,
     /// Its unit's language.
     pub language: Language,
     /// Size in bytes.
     pub size: Option<u64>,
-    /// Where it is declared.
+    /// The position of its declaration.
     pub declaration: Option<SourcePosition>,
-    /// No unit has its definition.
+    /// Whether no unit has a definition of it.
     pub only_declared: bool,
 }
 
 /// A variable of static storage that a name led to.
 #[derive(Debug, Clone)]
 pub struct FoundVariable {
-    /// The variable; its name is the full one.
+    /// The variable, with its full name.
     pub variable: Variable,
-    /// Its address, for what is at one: not for thread-locals and constants.
+    /// The address; `None` for thread-locals and constants.
     pub address: Option<FileAddress>,
     /// Its unit's language.
     pub language: Language,
 }
 
-/// The questions of this module, answered with any index.
+/// Queries on a module, using any kind of index.
 pub(crate) struct Queries<'s, 'a> {
     pub dwarf: &'s Dwarf<'a>,
     pub index: &'s dyn NameIndex,
 }
 
 impl<'s, 'a> Queries<'s, 'a> {
-    /// The entries whose base name the pattern takes, in the order of the units.
+    /// The entries whose base name may match the pattern, in unit order.
     fn candidates(&self, pattern: &NamePattern, kind: EntryKind) -> Vec<(&'s Unit<'a>, usize)> {
         let takes =
             |base: &[u8]| std::str::from_utf8(base).is_ok_and(|base| pattern.takes_base(base));
@@ -117,12 +118,12 @@ impl<'s, 'a> Queries<'s, 'a> {
         }
     }
 
-    /// All entries of a kind, in the order of the units.
+    /// All entries of a kind, in unit order.
     fn all(&self, kind: EntryKind) -> Vec<(&'s Unit<'a>, usize)> {
         self.called(kind, &mut |_| true)
     }
 
-    /// The entries whose base name is wanted, in the order of the units.
+    /// The entries whose base name `wanted` accepts, in unit order.
     fn called(
         &self,
         kind: EntryKind,
@@ -148,7 +149,8 @@ impl<'s, 'a> Queries<'s, 'a> {
         for &kind in kinds {
             for (unit, offset) in self.candidates(pattern, kind) {
                 let chain = self.dwarf.chain(unit, UnitOffset(offset));
-                // Composing a name means finding all scopes around it; its mangled form is at hand.
+                // Composing a name means finding all its scopes. The mangled name is cheaper to check, so filter by it
+                // first.
                 let mangled = self.dwarf.chain_text(&chain, dw::DW_AT_linkage_name);
                 if mangled.is_some_and(|name| is_mangled(name) && !written.all_in(name)) {
                     continue;
@@ -169,7 +171,7 @@ impl<'s, 'a> Queries<'s, 'a> {
         found
     }
 
-    /// The bodies of Rust's `async fn`s of that name, for where what makes the future has no code of its own left.
+    /// The bodies of the Rust `async fn`s with that name, for functions whose future-making code is optimised away.
     pub(crate) fn bodies_called(&self, pattern: &NamePattern) -> Vec<FoundFunction> {
         let mut found = Vec::new();
         for kind in [EntryKind::Function, EntryKind::InlinedCall] {
@@ -189,7 +191,8 @@ impl<'s, 'a> Queries<'s, 'a> {
         if last.is_some_and(|(unit, _)| unit.language() == Language::Cpp) {
             return pattern.matches(name) || self.is_meant_otherwise(pattern, chain, name);
         }
-        // Rust's old mangling has `Vec<T,A>::push`; only the entry's own name has what T is: `push<i32, Global>`.
+        // Rust's legacy mangling has `Vec<T,A>::push`; only the entry's own name has the actual arguments: `push<i32,
+        // Global>`.
         pattern.matches(name)
             || chain
                 .links
@@ -203,8 +206,8 @@ impl<'s, 'a> Queries<'s, 'a> {
                     })
     }
 
-    /// By other names that a C++ function has: without inline namespaces around it, which nobody needs to write (C++20
-    /// §9.8.2), and for a lambda's by the linker's, in which that isn't just unnamed.
+    /// Whether the pattern matches another name of a C++ function: the name without inline namespaces, which users may
+    /// omit (C++20 §9.8.2), or for a lambda its linkage name, which unlike the DWARF name identifies the lambda.
     fn is_meant_otherwise(&self, pattern: &NamePattern, chain: &Chain<'_, 'a>, name: &str) -> bool {
         if name.contains("{anonymous ") || name.contains("<lambda") {
             let linkage = self.dwarf.linkage_name(chain);
@@ -220,7 +223,7 @@ impl<'s, 'a> Queries<'s, 'a> {
         chain: &Chain<'_, 'a>,
         parameters: Option<&str>,
     ) -> bool {
-        // Compilers and demanglers write types differently; a user may copy either.
+        // Compilers and demanglers write types differently; accept either, since users copy both.
         let demangled = || {
             let linkage = demangle(&self.dwarf.linkage_name(chain)?);
             let (_, rest) = linkage.split_once('(')?;
@@ -231,7 +234,7 @@ impl<'s, 'a> Queries<'s, 'a> {
             || demangled().is_some_and(|parameters| pattern.takes_parameters(&parameters))
     }
 
-    /// The types of a function's parameters, in C and C++.
+    /// The types of a function's parameters, for C and C++.
     pub(crate) fn parameters(&self, chain: &Chain<'_, 'a>) -> Option<String> {
         let (unit, entry) = self.dwarf.with_parameters(chain)?;
         if !matches!(unit.language(), Language::C | Language::Cpp) {
@@ -311,7 +314,7 @@ impl<'s, 'a> Queries<'s, 'a> {
                     .links
                     .first()
                     .and_then(|(_, entry)| entry.attr_value(dw::DW_AT_byte_size)?.udata_value());
-                // Each unit that includes a header has its types.
+                // Every unit that includes a header defines its types; return one of them.
                 let place = place.filter(|_| !only_declared);
                 if !seen.insert((name, tag, place, size)) {
                     continue;
@@ -369,7 +372,7 @@ impl<'s, 'a> Queries<'s, 'a> {
 }
 
 impl<'a> Dwarf<'a> {
-    /// What a copy that is inlined at `start` is.
+    /// The [`Instance`] for an inlined copy that starts at `start`.
     pub(crate) fn inlined_instance(&self, chain: &Chain<'_, 'a>, start: u64) -> Instance {
         let into = self
             .function_entry_at(start)
@@ -386,7 +389,7 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// The address in a location that is just one; `None` also for what the linker dropped.
+    /// The address in a location that consists only of an address; `None` also for variables that the linker discarded.
     pub(crate) fn static_address(&self, unit: &Unit<'a>, offset: usize) -> Option<u64> {
         let entry = self.entry(unit, UnitOffset(offset))?;
         let AttributeValue::Exprloc(expression) = entry.attr_value(dw::DW_AT_location)? else {
@@ -396,7 +399,7 @@ impl<'a> Dwarf<'a> {
         self.is_place(address).then_some(address)
     }
 
-    /// As [`Dwarf::static_address`], as it is written.
+    /// Like [`Dwarf::static_address`], but without checking that a variable can be at the address.
     pub(crate) fn address_in(
         &self,
         unit: &Unit<'a>,
@@ -418,19 +421,19 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// Whether a type's name, in C with its keyword, is the name.
+/// Whether a type's full name is `name`, optionally preceded by its keyword as in C.
 fn ends_in(full: &str, name: &str) -> bool {
     full.strip_suffix(name)
         .is_some_and(|before| before.is_empty() || before.ends_with(' '))
 }
 
-/// The parts of a path that are in the mangled name of all it can mean, as they are written. Of what is not a plain path, and of
-/// the standard library, whose names are abbreviated, none.
+/// The parts of a path that must occur literally in the mangled name of every match. Empty if the path has anything but
+/// plain identifiers, or names of the standard library, which manglings abbreviate.
 struct WrittenParts<'p>(Vec<memchr::memmem::Finder<'p>>);
 
 impl<'p> WrittenParts<'p> {
     fn of(path: &'p str) -> WrittenParts<'p> {
-        // In binaries Rust's `std` is often `core` or `alloc`.
+        // In binaries, items of Rust's `std` often have their names in `core` or `alloc`.
         const ABBREVIATED: [&str; 6] = [
             "std",
             "allocator",
@@ -467,14 +470,14 @@ fn is_mangled(name: &[u8]) -> bool {
     name.starts_with(b"_Z") || name.starts_with(b"_R")
 }
 
-/// The functions of the symbol table that are meant and that are not among those found by DWARF.
+/// The functions of the symbol table that match, without those found by DWARF.
 pub(crate) fn symbol_functions(
     decoded: &Decoded<'_>,
     pattern: &NamePattern,
     known: &FxHashSet<u64>,
 ) -> Vec<FoundFunction> {
     let base = pattern.base();
-    // Mangled names have identifiers as they are.
+    // Mangled names contain plain identifiers literally.
     let plain = !base.is_empty()
         && base
             .bytes()
@@ -495,7 +498,7 @@ pub(crate) fn symbol_functions(
         let symbol = String::from_utf8_lossy(name);
         let path = demangle_path(&symbol);
         let linkage = *symbol == *pattern.text();
-        // Lambdas are told apart by parameters that the path doesn't have.
+        // Lambdas differ by their parameters, which the path doesn't contain.
         let is_lambda = || path.contains("{lambda") && pattern.matches(&demangle(&symbol));
         if !linkage && !pattern.matches(&path) && !is_lambda() {
             continue;
@@ -509,7 +512,7 @@ pub(crate) fn symbol_functions(
         {
             continue;
         }
-        // Aliases of one function.
+        // The symbol is an alias of the same function.
         if found
             .last()
             .is_some_and(|last| last.entry.0 == address && last.name == path)
@@ -521,7 +524,7 @@ pub(crate) fn symbol_functions(
     found
 }
 
-/// A function by its symbol's name, and demangled without (`path`) and with all else (`full`).
+/// The function at a symbol. `path` is the demangled name without parameters, `full` the complete one.
 fn at_symbol(
     decoded: &Decoded<'_>,
     symbol: &FunctionSymbol<'_>,
@@ -556,7 +559,7 @@ fn at_symbol(
     }
 }
 
-/// The parameters that a demangled name has behind its path.
+/// The parameters that follow the path in a demangled name.
 fn parameters_behind(path: &str, full: &str) -> Option<String> {
     let rest = full.strip_prefix(path)?;
     let (parameters, _) = rest.strip_prefix('(')?.rsplit_once(')')?;

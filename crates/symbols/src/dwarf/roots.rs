@@ -1,7 +1,7 @@
-//! Units by their root entries alone: who compiled what, which files, which addresses.
+//! Reads units by their root entries alone: language, name, files, addresses.
 //!
-//! To find the few units that matter, all have to be looked at. What is read for that is dropped again, and it is not
-//! much: of a unit's abbreviations, mostly thousands of bytes, only the root's.
+//! Finding the few relevant units means looking at all of them. What is read for that is not cached, and is little: of a
+//! unit's abbreviations, which are often thousands of bytes, only that of the root entry.
 
 use crate::dwarf::compilation::Compilation;
 use crate::dwarf::functions::Language;
@@ -14,10 +14,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Fewer units than this for each thread are not worth one.
+/// The minimum of units for each thread; less work isn't worth a thread.
 const UNITS_PER_THREAD: usize = 64;
 
-/// A file as a unit's line table numbers it.
+/// A file with its number in a unit's line table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NumberedFile {
     pub number: u32,
@@ -25,8 +25,8 @@ pub(crate) struct NumberedFile {
 }
 
 impl<'a> Dwarf<'a> {
-    /// The part of a unit that has addresses and lines, good for its root entry and line-program header only.
-    /// `None` for one that can't be read, without a word: who needs all of it meets the error.
+    /// A unit's own part, with abbreviations for its root entry only: use nothing but the root entry and the line-program
+    /// header. `None`, without a warning, if it can't be read: reading the whole unit adds the warning.
     pub fn root(&self, index: u32) -> Option<Part<'a>> {
         let (header, source, origin) = self.header(index)?;
         let abbreviations = root_abbreviations(&source.sections, &header)?;
@@ -36,11 +36,11 @@ impl<'a> Dwarf<'a> {
         Some(Part { source, origin, dw })
     }
 
-    /// The name of a unit in a language, with its compilation directory.
+    /// The name of a unit, joined with its compilation directory, if the unit is in `language`.
     pub fn name_in(&self, index: u32, language: Language) -> Option<PathBuf> {
         let part = self.root(index)?;
         let split = match part.dw.dwo_id {
-            // A skeleton says neither.
+            // A skeleton unit has neither language nor name.
             Some(_) => Some(self.unit(index)?),
             None => None,
         };
@@ -58,15 +58,15 @@ impl<'a> Dwarf<'a> {
         Some(join(&[directory, bytes_path(name.slice())]))
     }
 
-    /// Calls `each` for the numbers of all the module's units, on several threads; what it returned, by number.
+    /// Calls `each` with the numbers of all the module's units, on several threads. Returns the results by unit number.
     pub fn for_each_unit<T: Send>(&self, each: impl Fn(u32) -> T + Sync) -> Vec<T> {
         in_parallel(self.unit_count() as usize, &|index| each(index as u32))
     }
 }
 
 impl<'a> Part<'a> {
-    /// The files of its line-program header whose base name is wanted. What is a part of other units has none: it has
-    /// the table of those.
+    /// The files of the line-program header whose base name is wanted. Empty for partial units, which share the line
+    /// table of the importing units.
     pub fn files(&self, wanted: impl Fn(&[u8]) -> bool) -> Vec<NumberedFile> {
         let Some(program) = &self.dw.line_program else {
             return Vec::new();
@@ -88,16 +88,16 @@ impl<'a> Part<'a> {
         files
     }
 
-    /// The MD5 that its line-program header has of a file.
+    /// The MD5 of a file in the line-program header.
     pub fn checksum(&self, number: u32) -> Option<[u8; 16]> {
         let header = self.dw.line_program.as_ref()?.header();
         let file = header.file(u64::from(number))?;
-        // All zero stands for none in a table where others have one.
+        // All zeros means no checksum, in a table in which other files have one.
         let has = header.file_has_md5() && *file.md5() != [0; 16];
         has.then(|| *file.md5())
     }
 
-    /// One file of its line-program header.
+    /// The path of a file in the line-program header.
     pub fn file_path(&self, file: &gimli::FileEntry<Reader<'a>>) -> PathBuf {
         let program = self.dw.line_program.as_ref();
         let folder = program.and_then(|program| file.directory(program.header()));
@@ -106,25 +106,25 @@ impl<'a> Part<'a> {
         join(&[directory, folder, self.line_text(file.path_name())].map(bytes_path))
     }
 
-    /// The text of a value in its line-program header; empty where it can't be read.
+    /// The text of a string in the line-program header; empty if it can't be read.
     fn line_text(&self, value: AttributeValue<Reader<'a>>) -> &'a [u8] {
         let text = self.source.sections.attr_string(&self.dw, value);
         text.map(|text| text.slice()).unwrap_or(&[])
     }
 
-    /// Whether it is a part of other units.
+    /// Whether this is a partial unit.
     pub fn is_partial(&self) -> bool {
         let root = self.dw.entry(self.dw.header.root_offset());
         root.is_ok_and(|root| root.tag() == dw::DW_TAG_partial_unit)
     }
 }
 
-/// What is behind the last slash.
+/// The part of a path behind the last slash.
 pub(crate) fn base_of_path(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
 }
 
-/// The abbreviations that a unit's root entry needs: the first, if it is that one, or else all.
+/// The abbreviations that a unit's root entry needs: only the first if it is the root entry's, otherwise all.
 fn root_abbreviations<'a>(
     sections: &gimli::Dwarf<Reader<'a>>,
     header: &gimli::UnitHeader<Reader<'a>>,
@@ -145,7 +145,7 @@ fn first_abbreviation<'a>(
     if input.read_uleb128().ok()? != wanted {
         return None;
     }
-    // Its tag, and whether it has children.
+    // Skip its tag, and the flag for children.
     input.skip_leb128().ok()?;
     input.skip(1).ok()?;
     loop {
@@ -162,7 +162,7 @@ fn first_abbreviation<'a>(
     first.ok()
 }
 
-/// Calls `each` for the numbers up to `count`, on as many threads as the machine has and the work is worth.
+/// Calls `each` with the numbers up to `count`. Uses at most one thread per processor, fewer for little work.
 fn in_parallel<T: Send>(count: usize, each: &(impl Fn(usize) -> T + Sync)) -> Vec<T> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = threads.min(count / UNITS_PER_THREAD);

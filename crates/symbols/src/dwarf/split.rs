@@ -1,9 +1,9 @@
-//! Split DWARF (DWARF 5 §7.3.2, and GNU's for DWARF 4): the entries of a unit in a file of their own.
+//! Split DWARF (DWARF 5 §7.3.2, and GNU's version for DWARF 4): a unit's entries are in a separate file.
 //!
-//! A program linked from `-gsplit-dwarf` objects has a skeleton for each unit: addresses, lines and the name of a
-//! `.dwo` file. That file, or the package `PROGRAM.dwp` with those of all units, is opened when the unit's
-//! entries are first needed, and used if it has a unit of the skeleton's id. It is not linked: what it says
-//! about addresses are indices into the program's `.debug_addr`.
+//! A program linked from `-gsplit-dwarf` objects has a skeleton unit for each unit, with addresses, lines and the name of
+//! a `.dwo` file. That file, or the package `PROGRAM.dwp` that contains all split units, is opened when the unit's
+//! entries are first needed, and used if it has a unit with the skeleton's id. The separate file is not linked: its
+//! addresses are indices into the program's `.debug_addr`.
 
 use crate::companions::{Companion, Outcome};
 use crate::dwarf::{Origin, Part, Reader, Source, bytes_path, place, read_unit_headers};
@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// What the skeletons of a module share.
+/// The state that a module's skeleton units share.
 pub(crate) struct SplitFiles<'a> {
     files: &'a Files,
     package: OnceLock<Option<Package<'a>>>,
@@ -26,14 +26,14 @@ struct Package<'a> {
     units: gimli::DwarfPackage<Reader<'a>>,
 }
 
-/// A `.dwo` file. A type unit can be in any of those that use the type.
+/// A `.dwo` file. A type unit is in any of the files that use the type.
 pub(crate) struct SplitObject<'a> {
     pub source: Arc<Source<'a>>,
-    /// By signature: the number of the type unit and where in it the type is.
+    /// By signature: the number of the type unit, and the offset of the type in it.
     pub types: OnceLock<FxHashMap<u64, (u32, usize)>>,
 }
 
-/// The part of a unit that its skeleton refers to.
+/// The split unit that a skeleton unit refers to.
 pub(crate) struct SplitUnit<'a> {
     shared: Arc<SplitFiles<'a>>,
     name: PathBuf,
@@ -48,7 +48,7 @@ impl<'a> SplitFiles<'a> {
         }
     }
 
-    /// The module's package, if it has one, looked for once.
+    /// The module's package, if it has one; opened on first use.
     fn package(&self) -> Option<&Package<'a>> {
         let open = || {
             let mut paths = vec![&self.files.main.elf.path];
@@ -99,14 +99,14 @@ impl<'a> SplitFiles<'a> {
         EndianSlice::new(data, LittleEndian)
     }
 
-    /// The unit of that id in the package.
+    /// The unit with this id in the package.
     fn packaged(&self, package: &Package<'a>, own: &Part<'a>, id: DwoId) -> Option<Part<'a>> {
         let sections = package.units.find_cu(id, &own.source.sections).ok()??;
         let source = Arc::new(Source::new(sections, package.path));
         self.unit_of_id(source, Origin::Package, own, id).ok()
     }
 
-    /// The unit of that id in a `.dwo` file.
+    /// The unit with this id in a `.dwo` file.
     fn object(&self, path: &Path, own: &Part<'a>, id: DwoId) -> Result<Part<'a>, Outcome> {
         let file = self.files.open(path)?;
         let load = |id: SectionId| -> Result<Reader<'a>, gimli::Error> {
@@ -132,7 +132,7 @@ impl<'a> SplitFiles<'a> {
     ) -> Result<Part<'a>, Outcome> {
         let mut other = None;
         for header in read_unit_headers(self.files, &source) {
-            // Types are found by their signatures.
+            // Skip type units, which are found by their signatures.
             if matches!(
                 header.type_(),
                 gimli::UnitType::Type { .. } | gimli::UnitType::SplitType { .. }
@@ -164,7 +164,7 @@ impl<'a> SplitFiles<'a> {
 }
 
 impl<'a> SplitUnit<'a> {
-    /// The split unit that `own` is the skeleton of; `None` if it is none.
+    /// The split unit of a skeleton unit; `None` if `own` is not a skeleton unit.
     pub fn of(own: &Part<'a>, shared: &Arc<SplitFiles<'a>>) -> Option<SplitUnit<'a>> {
         let root = own.dw.entry(own.dw.header.root_offset()).ok()?;
         let name = [dw::DW_AT_dwo_name, dw::DW_AT_GNU_dwo_name]
@@ -178,7 +178,7 @@ impl<'a> SplitUnit<'a> {
         })
     }
 
-    /// The unit's entries, opened the first time; `None`, with a warning, where they can't be had.
+    /// The split unit, opened on first use; `None`, with a warning, if it can't be read.
     pub fn part(&self, own: &Part<'a>) -> Option<&Part<'a>> {
         self.part.get_or_init(|| self.open(own)).as_ref()
     }
@@ -231,7 +231,8 @@ impl<'a> SplitUnit<'a> {
         ))
     }
 
-    /// Where the file may be: where the compiler put it, and beside the program, for those that were moved together.
+    /// The paths that the file may have: where the compiler put it, and beside the program, for files that were moved
+    /// together.
     fn candidates(&self, own: &Part<'a>) -> Vec<PathBuf> {
         let directory = own
             .dw

@@ -1,4 +1,4 @@
-//! What a module is made of, for somebody who wonders what the debugger sees: units, debug sections, files.
+//! Summaries of a module's units, debug sections and files, for users who want to know what debug information there is.
 
 use crate::dwarf::functions::Language;
 use crate::dwarf::{Dwarf, Unit};
@@ -11,28 +11,28 @@ use std::path::{Path, PathBuf};
 /// A unit's root entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnitSummary {
-    /// The source that was compiled, with the compilation directory; empty for type units.
+    /// The source file that was compiled, joined with the compilation directory; empty for type units.
     pub name: PathBuf,
     /// Its language.
     pub language: Language,
     /// The DWARF version of the unit, 2 to 5.
     pub version: u16,
-    /// The compiler, with its switches where it records them; empty where there is none.
+    /// The compiler, with its command line if that is recorded; empty if unknown.
     pub producer: String,
-    /// Holds a type for others to refer to (`DW_TAG_type_unit`).
+    /// Whether the unit has a type for other units to refer to (`DW_TAG_type_unit`).
     pub is_type_unit: bool,
 }
 
 /// A section with debug information or symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DebugSection {
-    /// The file that has it.
+    /// The file that contains it.
     pub file: PathBuf,
     /// Its name, such as `.debug_info`.
     pub name: String,
-    /// How many bytes it has in the file.
+    /// The size in the file, in bytes.
     pub file_size: u64,
-    /// How many bytes it says that it inflates to; `None` where it isn't compressed.
+    /// The inflated size according to its header, in bytes; `None` if it isn't compressed.
     pub inflated_size: Option<u64>,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// Whether a section is about debugging.
+/// Whether a section has debug information or symbols.
 fn is_debug(section: &Section) -> bool {
     let prefixes = [".debug_", ".zdebug_", ".gnu_debug"];
     let others = [".symtab", ".strtab", ".eh_frame", ".gdb_index"];

@@ -1,8 +1,8 @@
-//! What Rust's `thread_local!` declares: `NAME` is a constant there, and the values are in a static of the library's macro,
-//! `NAME::{constant#0}::{closure#1}::__RUST_STD_INTERNAL_VAL`, which has here the name that was written.
+//! The storage of Rust's `thread_local!`. `NAME` itself is a constant; the values are in a static inside the library's
+//! macro, `NAME::{constant#0}::{closure#1}::__RUST_STD_INTERNAL_VAL`. Here that static gets the name in the source.
 //!
-//! The macro makes two such statics and uses one. The linker drops the other, and leaves zero for its offset in the thread's storage,
-//! where another variable may be. Only the symbol table tells which of those that have the offset zero are there.
+//! The macro makes two such statics and uses one of them. The linker discards the other and leaves 0 as its offset in the
+//! thread-local storage, where another variable may be. Only the symbol table shows which variable really is at offset 0.
 
 use crate::dwarf::entries::Chain;
 use crate::dwarf::functions::Language;
@@ -10,10 +10,10 @@ use crate::dwarf::{Dwarf, Reader, Unit};
 use crate::symbols::SymbolTable;
 use gimli::{Expression, constants as dw};
 
-/// The base name of those statics.
+/// The base name of the storage statics.
 pub(crate) const STORAGE: &[u8] = b"__RUST_STD_INTERNAL_VAL";
 
-/// The name that was written, where a static's full name is one of those.
+/// The name in the source, if `name` is that of a storage static.
 pub(crate) fn written_name(name: &str) -> Option<&str> {
     let name = name.strip_suffix("::__RUST_STD_INTERNAL_VAL")?;
     let (name, closure) = name.rsplit_once("::")?;
@@ -22,7 +22,7 @@ pub(crate) fn written_name(name: &str) -> Option<&str> {
     is_one.then_some(name)
 }
 
-/// Whether an operation makes an address of an offset in the thread's storage.
+/// Whether an operation converts an offset in the thread-local storage to an address.
 pub(crate) fn is_thread_local(operation: dw::DwOp) -> bool {
     matches!(
         operation,
@@ -31,14 +31,15 @@ pub(crate) fn is_thread_local(operation: dw::DwOp) -> bool {
 }
 
 impl<'a> Dwarf<'a> {
-    /// Whether a variable is at the beginning of the thread's storage by its location, and by the symbol table isn't there.
+    /// Whether a variable's location is offset 0 of the thread-local storage, but the symbol table has no such variable:
+    /// the linker has discarded it.
     pub(crate) fn is_dropped_thread_local(
         &self,
         chain: &Chain<'_, 'a>,
         unit: &Unit<'a>,
         expression: Expression<Reader<'a>>,
     ) -> bool {
-        // Most variables are elsewhere, and each is asked about whenever it is looked at.
+        // Check the last operation first, because this is called often and most variables are not thread-local.
         let last = expression.0.slice().last();
         if !last.is_some_and(|&last| is_thread_local(dw::DwOp(last))) {
             return false;
@@ -56,7 +57,7 @@ impl<'a> Dwarf<'a> {
             symbols.thread_locals().into_iter().collect()
         });
         let linkage = self.chain_text(chain, dw::DW_AT_linkage_name);
-        // Without any, the table was stripped.
+        // No names at all mean that the symbol table is stripped.
         linkage.is_some_and(|name| !names.is_empty() && !names.contains(name))
     }
 }

@@ -1,6 +1,6 @@
-//! The tables of Rust's trait objects: which type each was made for.
+//! The virtual tables of Rust's trait objects: the concrete type that each was made for.
 //!
-//! rustc describes a table by a variable `<T as Trait>::{vtable}`; the type of that says by `DW_AT_containing_type` what T is.
+//! rustc describes a table by a variable `<T as Trait>::{vtable}`, whose type refers to T by `DW_AT_containing_type`.
 
 use crate::dwarf::name_index::{EntryKind, FullWalk, NameIndex, OneUnit};
 use crate::dwarf::types::TypeId;
@@ -9,14 +9,14 @@ use crate::indexing::IndexState;
 use gimli::{UnitOffset, constants as dw};
 use rustc_hash::FxHashMap;
 
-/// What all such variables are called.
+/// The base name of these variables.
 const NAME: &[u8] = b"{vtable}";
 
-/// The types of the tables of a module, by the tables' addresses.
+/// The concrete types of a module's tables, by table address.
 pub(crate) type TraitTables = FxHashMap<u64, TypeId>;
 
 impl<'a> Dwarf<'a> {
-    /// `near` is a type of the unit that is looked at first. In a large module without an index nothing else is.
+    /// `near` is a type of the unit to search first. In a large module without an index, no other unit is searched.
     pub(crate) fn type_of_table(&self, address: u64, near: TypeId) -> Option<TypeId> {
         if let Some(tables) = self.trait_tables.get() {
             return tables.get(&address).copied();
@@ -47,7 +47,7 @@ impl<'a> Dwarf<'a> {
         all.get(&address).copied()
     }
 
-    /// A table's address and the type it is for.
+    /// A table's address and its concrete type.
     fn table(&self, unit: &Unit<'a>, offset: usize) -> Option<(u64, TypeId)> {
         let address = self.static_address(unit, offset)?;
         let entry = self.entry(unit, UnitOffset(offset))?;

@@ -1,8 +1,8 @@
-//! The folder where index files are kept, one for each build of a program.
+//! The cache folder for index files, one file for each build of a program.
 //!
-//! Several processes may use it at once, and each may be killed at any moment: a file is written under a name of its own and
-//! renamed when it is whole, so that whoever opens one sees all of it. The folder is the user's alone. It is bounded: behind
-//! each write the files used longest ago are removed.
+//! Several processes may use the folder at once, and each may be killed at any moment. A file is therefore written under
+//! a unique name and renamed when it is complete, so readers only see complete files. Only the user may have write access
+//! to the folder. Its size is limited: after each write the least recently used files are removed.
 
 use super::file::{IndexError, IndexFile};
 use super::table;
@@ -15,40 +15,40 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// How an index file's name ends.
+/// The file name extension of index files.
 const SUFFIX: &str = ".index";
-/// How the name of a file ends that is being written.
+/// The file name extension of files that are being written.
 const UNFINISHED: &str = ".part";
-/// An unfinished file this old belongs to nobody any more.
+/// The age at which an unfinished file is considered abandoned.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// The folder of index files.
 #[derive(Debug)]
 pub struct IndexCache {
     folder: PathBuf,
-    /// All files together have at most this many bytes, unless a single one has more.
+    /// The maximum size of all files together, in bytes. A single file may exceed it.
     limit: u64,
 }
 
 /// A file of the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CachedIndex {
-    /// The build's name.
+    /// The file's name without extension, which identifies the build.
     pub name: String,
     /// In bytes.
     pub size: u64,
-    /// When it was written or last used.
+    /// When the file was written or last used.
     pub used: SystemTime,
 }
 
 impl IndexCache {
-    /// Bytes enough for the indexes of some dozens of large programs, or hundreds of small ones: two gigabytes.
+    /// Two gigabytes: enough for some dozen indexes of large programs, or hundreds of small ones.
     pub const USUAL_LIMIT: u64 = 2 << 30;
 
-    /// The cache in a folder, which is made where it is not there.
+    /// Opens the cache in a folder, which is created if it doesn't exist.
     ///
     /// # Errors
-    /// It can't be made, or others than its user could write to it.
+    /// The folder can't be created, or other users can write to it.
     pub fn open(folder: PathBuf, limit: u64) -> io::Result<Self> {
         DirBuilder::new()
             .recursive(true)
@@ -65,12 +65,12 @@ impl IndexCache {
         Ok(Self { folder, limit })
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Removes one index. That it can't be removed shows when it is used again.
+    /// Removes one index. Errors are ignored: they show when the index is used again.
     pub(crate) fn remove(&self, name: &str) {
         let _ = remove(&self.path(name));
     }
@@ -79,22 +79,22 @@ impl IndexCache {
         self.folder.join(format!("{name}{SUFFIX}"))
     }
 
-    /// The index of a build; `Ok(None)` where there is none.
+    /// The index of a build; `Ok(None)` if there is none.
     ///
     /// # Errors
-    /// There is one that can't be used.
+    /// There is an index that can't be used.
     pub(crate) fn load(&self, name: &str, key: &[u8]) -> Result<Option<IndexFile>, IndexError> {
         let path = self.path(name);
         if !path.exists() {
             return Ok(None);
         }
         let index = IndexFile::open(&path, Some(key))?;
-        // That it was used is worth no error.
+        // The modification time records the last use; failing to set it is no error.
         let _ = File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
         Ok(Some(index))
     }
 
-    /// Writes the index of a build, and makes room for it.
+    /// Writes the index of a build, and removes old ones to make room.
     pub(crate) fn save(&self, name: &str, key: &[u8], tables: &[Vec<u8>]) -> io::Result<()> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -111,7 +111,7 @@ impl IndexCache {
         self.make_room(name)
     }
 
-    /// All files, the one used last first.
+    /// All index files, the most recently used first.
     ///
     /// # Errors
     /// The folder can't be read.
@@ -128,8 +128,7 @@ impl IndexCache {
         Ok(entries)
     }
 
-    /// The path of the program that an index was made of; `None` where the file is damaged or of another version of this
-    /// one's form.
+    /// The path of the program that an index was made of; `None` if the file is damaged or has another format version.
     pub fn program_of(&self, index: &CachedIndex) -> Option<PathBuf> {
         let file = IndexFile::open(&self.path(&index.name), None).ok()?;
         let length = file.table_len(table::PROGRAM);
@@ -137,10 +136,10 @@ impl IndexCache {
         Some(PathBuf::from(OsStr::from_bytes(path)))
     }
 
-    /// Removes all files; how many bytes they had.
+    /// Removes all files (unfinished ones only if abandoned) and returns their total size in bytes.
     ///
     /// # Errors
-    /// The folder can't be read, or a file in it not be removed.
+    /// The folder can't be read, or a file can't be removed.
     pub fn clear(&self) -> io::Result<u64> {
         let mut freed = 0;
         for (suffix, age) in [(SUFFIX, Duration::ZERO), (UNFINISHED, ABANDONED)] {
@@ -149,7 +148,7 @@ impl IndexCache {
         Ok(freed)
     }
 
-    /// Removes the files used longest ago until the rest fits, all but the one just written.
+    /// Removes the least recently used files until the rest fits, but never the one just written.
     fn make_room(&self, written: &str) -> io::Result<()> {
         self.remove_older(UNFINISHED, ABANDONED)?;
         let mut size = 0;
@@ -179,7 +178,7 @@ impl IndexCache {
         Ok(freed)
     }
 
-    /// The files whose names end so, without that end. One that goes meanwhile is none.
+    /// The files with this extension, by name without extension. Files that disappear meanwhile are skipped.
     fn files(&self, suffix: &str) -> io::Result<Vec<(String, fs::Metadata)>> {
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
@@ -208,7 +207,7 @@ fn write_new(path: &Path, key: &[u8], tables: &[Vec<u8>]) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 20, file);
     IndexFile::write(&mut out, key, tables)?;
     let file = out.into_inner()?;
-    // The system's own times are coarser, and uses are told from writes by them.
+    // Set the time explicitly: the kernel's own timestamps are coarser, and the order of uses and writes depends on them.
     file.set_modified(SystemTime::now())
 }
 
@@ -226,7 +225,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::process::{Command, Stdio};
 
-    /// A folder that is gone with the test.
+    /// A folder that is removed when the test ends.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -262,7 +261,7 @@ mod tests {
         Some(tables.to_vec())
     }
 
-    /// Makes a file look as if it was used so many seconds ago.
+    /// Makes a file look as if it was last used `seconds` ago.
     fn age(cache: &IndexCache, name: &str, seconds: u64) {
         let then = SystemTime::now() - Duration::from_secs(seconds);
         let file = File::open(cache.path(name)).expect("it is there");
@@ -335,7 +334,7 @@ mod tests {
         assert!(!old.exists() && new.exists());
     }
 
-    /// Where the writer of the test below is to write.
+    /// The environment variable with the folder that the writer of the next test writes to.
     const WRITER: &str = "DAPPLE_TEST_INDEX_WRITER";
 
     #[test]
@@ -374,7 +373,7 @@ mod tests {
                 let read = io::BufRead::read_line(&mut out, &mut line).expect("it can be read");
                 assert_ne!(read, 0, "the writer ended");
             }
-            // Work of a different length each time, so that it is killed at different places.
+            // Work of a different length each time, so that the writer is killed at different points.
             let work = (0..round * 2000).fold(0_u32, |sum, number| sum.rotate_left(3) ^ number);
             std::hint::black_box(work);
             writer.kill().expect("it runs until it is killed");

@@ -1,6 +1,6 @@
-//! Makes an index: each unit's entries and files once, on several threads, the results put together in the order of the units.
+//! Makes an index: reads each unit's entries and files once, on several threads, and merges the results in unit order.
 //!
-//! No unit that is read for this is kept. What is held meanwhile is the index itself and a few units.
+//! The units read for this are not cached, so memory is only needed for the index itself and a few units.
 
 use super::unit_place;
 use crate::dwarf::Dwarf;
@@ -18,39 +18,39 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-/// How many bits of a posting say what kind of entry it is of.
+/// The number of low bits of a posting that encode the kind of entry.
 pub(super) const KIND_BITS: u32 = 3;
 pub(super) const KIND_MASK: u64 = (1 << KIND_BITS) - 1;
 
-/// So many units may wait to be put together.
+/// The maximum of finished units that wait to be merged.
 const WAITING: usize = 32;
 
 /// Why there is no index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoIndex {
-    /// Who asked for it does not want it any more.
+    /// The caller cancelled it.
     Cancelled,
-    /// Units whose names depend on who uses them, or whose entries can't be had now.
+    /// There are partial units, whose names depend on the importing unit, or split units whose entries are not available.
     Unsuitable,
-    /// More than four gigabytes of names or entries.
+    /// There are more than four gigabytes of names or entries.
     TooLarge,
 }
 
-/// What a unit adds.
+/// What one unit adds to the index.
 struct Contribution<'a> {
     unit: u32,
-    /// In bytes of the debug information.
+    /// In bytes of debug information.
     size: u64,
-    /// The length of the unit that has the entries.
+    /// The length of the unit that has the entries: the split unit, if there is one.
     entries_length: u64,
-    /// Each base name with the kinds of entries that have it, and the place of its postings in `bytes`.
+    /// Each base name with the kinds of entries that have it (as bits), and the range of its postings in `bytes`.
     names: Vec<(&'a [u8], u8, Range<usize>)>,
     bytes: Vec<u8>,
     files: Vec<NumberedFile>,
     scopes: Vec<u8>,
 }
 
-/// The postings of a key so far.
+/// The postings of a key collected so far.
 #[derive(Default)]
 struct List {
     last_unit: u32,
@@ -65,8 +65,8 @@ impl List {
     }
 }
 
-/// Makes the tables of a module's index. `progress` is told how many bytes of debug information are done, and of how
-/// many; when it returns false, the work ends.
+/// Makes the tables of a module's index. `progress` receives the bytes of debug information done and the total; if it
+/// returns false, the work is cancelled.
 pub(crate) fn build(
     dwarf: &Dwarf<'_>,
     progress: &mut dyn FnMut(u64, u64) -> bool,
@@ -91,7 +91,7 @@ pub(crate) fn build(
         let mut wanted = 0;
         let mut done = 0;
         let mut result = Ok(());
-        // Ends when the workers are gone; until then each of them can send.
+        // Ends when all workers have ended. Draining the channel until then keeps them from blocking on a full channel.
         for (unit, contribution) in results {
             early.insert(unit, contribution);
             while let Some(contribution) = early.remove(&wanted).filter(|_| result.is_ok()) {
@@ -115,7 +115,7 @@ pub(crate) fn build(
     collected.finish(dwarf, ranges).ok_or(NoIndex::TooLarge)
 }
 
-/// Looks at one unit after the other.
+/// A worker thread: reads one unit after the other.
 fn work<'a>(
     dwarf: &Dwarf<'a>,
     next: &AtomicU32,
@@ -144,7 +144,7 @@ fn contribution<'a>(dwarf: &Dwarf<'a>, index: u32) -> Result<Contribution<'a>, N
         files: Vec::new(),
         scopes: Vec::new(),
     };
-    // One that can't be read has nothing, for a full walk, too.
+    // A unit that can't be read adds nothing, as in a walk without an index.
     let Some(unit) = dwarf.fresh_unit(index) else {
         return Ok(found);
     };
@@ -181,7 +181,7 @@ fn contribution<'a>(dwarf: &Dwarf<'a>, index: u32) -> Result<Contribution<'a>, N
     Ok(found)
 }
 
-/// A unit's scopes as [`StoredIndex::scopes`](super::StoredIndex::scopes) reads them.
+/// Encodes a unit's scopes for [`StoredIndex::scopes`](super::StoredIndex::scopes).
 fn encode(scopes: &Scopes) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut last = 0;
@@ -199,14 +199,14 @@ fn encode(scopes: &Scopes) -> Vec<u8> {
     bytes
 }
 
-/// What all units so far added.
+/// The merged contributions of all units so far.
 #[derive(Default)]
 struct Collected<'a> {
     names: FxHashMap<&'a [u8], List>,
     files: FxHashMap<PathBuf, List>,
     entries_lengths: Vec<u64>,
     scopes: Vec<u8>,
-    /// Where those of each unit end.
+    /// The end of each unit's scopes in `scopes`.
     scope_ends: Vec<usize>,
 }
 
@@ -228,7 +228,7 @@ impl<'a> Collected<'a> {
         }
     }
 
-    /// The tables in their order; `None` where one would be too large.
+    /// The tables in order of their numbers; `None` if one would be too large.
     fn finish(self, dwarf: &Dwarf<'_>, ranges: Vec<u8>) -> Option<Vec<Vec<u8>>> {
         let mut units = Vec::with_capacity(self.entries_lengths.len() * UNIT);
         for (index, length) in self.entries_lengths.into_iter().enumerate() {

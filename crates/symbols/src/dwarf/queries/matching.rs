@@ -1,5 +1,5 @@
-//! Functions by a regular expression about their full names. Any function may be meant, so all names of a module are
-//! composed, each once for all copies of its function, and what is told is bounded.
+//! Finds functions by a regular expression on their full names. Any function may match, so all names of a module are
+//! composed, once for all copies of a function. The number of results is limited.
 
 use super::{FoundFunction, Queries, at_symbol, parameters_behind};
 use crate::decoded::Decoded;
@@ -12,33 +12,33 @@ use gimli::UnitOffset;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
 
-/// More functions of a module are only counted.
+/// Matching functions beyond this number are only counted.
 const MOST_FUNCTIONS: usize = 1000;
 
-/// With so many places no further function is begun.
+/// When this many places are found, further functions are only counted.
 const MOST_PLACES: usize = 10_000;
 
-/// Whose functions are meant.
+/// Which functions to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
-    /// The user's own, where there are any: not those of libraries, by where their source is.
+    /// The user's own if any match; otherwise those of libraries. The path of a function's source decides which it is.
     OwnFirst,
-    /// All.
+    /// All matching functions.
     Anyones,
 }
 
-/// What an expression means in a module.
+/// The functions of a module that match an expression.
 #[derive(Debug, Default)]
 pub struct Matches {
-    /// Where the functions begin, by entry.
+    /// The places where the functions begin, by entry.
     pub functions: Vec<FoundFunction>,
-    /// How many functions are meant beyond those that one breakpoint takes.
+    /// The number of matching functions that were left out because of the limits.
     pub beyond: usize,
-    /// How many of libraries' functions match and aren't meant.
+    /// The number of matching library functions that were left out because the user's own match.
     pub of_libraries: usize,
 }
 
-/// What is known of all copies of a function.
+/// The result of matching a function, for all its copies; with a hash of its name.
 #[derive(Clone, Copy)]
 enum Known {
     Other,
@@ -46,17 +46,17 @@ enum Known {
     Libraries(u64),
 }
 
-/// Matching functions of one kind of owner.
+/// The matching functions of the user, or those of libraries.
 #[derive(Default)]
 struct Taken {
-    /// Hashes of the names of those that are told.
+    /// Hashes of the names of the returned functions.
     names: FxHashSet<u64>,
     beyond: FxHashSet<u64>,
     functions: Vec<FoundFunction>,
 }
 
 impl Taken {
-    /// Whether the places of a function of this name are told.
+    /// Whether to return the places of a function with this name (hash).
     fn takes(&mut self, name: u64) -> bool {
         let full = self.names.len() >= MOST_FUNCTIONS || self.functions.len() >= MOST_PLACES;
         let taken = self.names.contains(&name) || (!full && self.names.insert(name));
@@ -140,7 +140,7 @@ pub(crate) fn matching_symbols(decoded: &Decoded<'_>, expression: &NameExpressio
         if !is_code(symbol.address) || !expression.matches(&path, parameters) {
             continue;
         }
-        // Aliases are one function.
+        // Aliases of one address count as one function.
         if taken.takes(symbol.address) {
             let full = demangle(&name);
             let parameters = parameters_behind(&path, &full);

@@ -1,4 +1,4 @@
-//! Names that may have been meant where one isn't found.
+//! Suggestions for a name that isn't found.
 
 use super::Queries;
 use crate::dwarf::name_index::EntryKind;
@@ -6,28 +6,28 @@ use crate::names::{NamePattern, short_name};
 use crate::sources::is_library_source;
 use gimli::UnitOffset;
 
-/// More than that many names are not told as similar.
+/// The maximum of suggestions.
 const SIMILAR_LIMIT: usize = 5;
-/// Functions of a base name that are looked at for similar full names.
+/// The maximum of functions with one base name whose full names are compared.
 const SIMILAR_PER_BASE: usize = 20;
-/// Base names that begin as the one that was written, or the other way round, of which more are not looked at.
+/// The maximum of base names that are compared because they start with the pattern's base name, or the other way round.
 const MOST_BEGINNINGS: usize = 100;
-/// Beginnings that are shorter say nothing.
+/// Shorter common beginnings don't count as similar.
 const SHORTEST_BEGINNING: usize = 4;
 
-/// A name that may have been meant.
+/// A suggested name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SimilarName {
-    /// It is a library's, as far as the place of its source tells.
+    /// Whether it is a library's, judged by the path of its source.
     pub is_library: bool,
-    /// How much it differs; a name that only goes on, or ends earlier, differs little.
+    /// The edit distance. If one base name is the beginning of the other, at most 2.
     pub distance: usize,
     /// The short name.
     pub name: String,
 }
 
-/// Leaves what is worth being told: each name once, nearest first, and of libraries nothing that differs more than
-/// what the user has. Names of several modules can be sorted out together.
+/// Keeps the best suggestions: each name once, nearest first, no library's name unless it is nearer than the user's own
+/// nearest one. May be called with the names of several modules together.
 pub fn sort_out(found: &mut Vec<SimilarName>) {
     found.sort();
     let mut told: Vec<SimilarName> = Vec::new();
@@ -43,7 +43,7 @@ pub fn sort_out(found: &mut Vec<SimilarName>) {
 }
 
 impl Queries<'_, '_> {
-    /// Full names like the one that was not found, nearest first.
+    /// Full names similar to the pattern, nearest first.
     pub fn similar(&self, pattern: &NamePattern) -> Vec<SimilarName> {
         let base = pattern.base();
         let lower = base.to_lowercase();
