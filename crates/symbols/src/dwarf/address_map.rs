@@ -1,26 +1,26 @@
-//! Which unit has which addresses.
+//! Maps addresses to the units that cover them.
 
 use crate::dwarf::Dwarf;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Which unit has which addresses.
+/// The address ranges of all units.
 pub(crate) struct AddressMap {
-    /// By start.
+    /// Sorted by start.
     pub ranges: Vec<UnitRange>,
 }
 
 pub(crate) struct UnitRange {
     pub start: u64,
     pub end: u64,
-    /// The largest end of this and all before it: where a search backwards can stop.
+    /// The largest end up to this range: a backwards search can stop when it is too low.
     pub reach: u64,
     pub unit: u32,
 }
 
 impl AddressMap {
-    /// From `.debug_aranges` for the units that have an entry there (an entry covers its whole unit),
-    /// from the root entry for all others: rustc writes no `.debug_aranges`, libraries linked to it may have some.
+    /// Uses `.debug_aranges` for the units listed there (the list of a unit is complete), and the root entries of all
+    /// others: rustc writes no `.debug_aranges`, but libraries linked to its code may have them.
     pub fn build(dwarf: &Dwarf<'_>) -> AddressMap {
         let mut ranges = Vec::new();
         let mut add = |start: u64, end: u64, unit: u32| {

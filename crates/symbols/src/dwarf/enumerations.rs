@@ -1,19 +1,20 @@
-//! The enumerations whose constants stand in namespaces by themselves: those without a name, too, which no index has.
+//! Finds unscoped enumerations of a unit, whose constants are in the enclosing namespace. This includes enumerations
+//! without a name, which no index has.
 
 use crate::dwarf::entries::Entry;
 use crate::dwarf::types::TypeId;
 use crate::dwarf::{Dwarf, Unit};
 use gimli::{AttributeValue, constants as dw};
 
-/// More namespaces than a unit has.
+/// More namespaces than any unit has.
 const MOST_NAMESPACES: usize = 10_000;
 
-/// An enumeration, and where its constants are.
+/// An unscoped enumeration, and the namespace of its constants.
 #[derive(Debug, Clone)]
 pub struct FreeEnumeration {
     /// Identifies it in the module.
     pub id: TypeId,
-    /// The path of its namespace, without namespaces that have no name; empty outside of all.
+    /// The path of its namespace, without anonymous namespaces; empty for the global one.
     pub namespace: String,
 }
 
@@ -64,7 +65,7 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// Whether an enumeration's constants can only be named behind its own name: C++'s `enum class`.
+/// Whether an enumeration's constants need its name as a prefix: C++'s `enum class`.
 pub(crate) fn is_scoped(enumeration: &Entry<'_>) -> bool {
     let scoped = enumeration.attr_value(dw::DW_AT_enum_class);
     matches!(scoped, Some(AttributeValue::Flag(true)))

@@ -1,8 +1,9 @@
-//! Rows of constants that rustc stores when a function begins, taken from the lines that the constants are written on.
+//! Corrects rows of constants that rustc stores at a function's entry, but under the lines that declare them.
 //!
-//! Without optimisation rustc keeps `let text = "…"` as a constant where it is used once, and stores it for debuggers only: at the function's
-//! beginning, under the line of the `let`, however far down that is. There the prologue would end, and a thread would stop in the middle of the
-//! function before any of it has run. Such rows are part of the prologue. Constants with which the function does begin keep their lines.
+//! Without optimisation, rustc keeps `let text = "…"` as a constant if it is used once. Only for debuggers, it stores the
+//! constant at the function's entry, under the line of the `let`, however far down that is. The prologue would end there,
+//! and a thread would stop in the middle of the function before any of it has run. Such rows become part of the prologue.
+//! Constants with which the function really begins keep their lines.
 
 use crate::dwarf::blocks::BlockVariable;
 use crate::dwarf::functions::Language;
@@ -13,10 +14,10 @@ use gimli::{AttributeValue, UnitOffset, constants as dw};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use std::ops::Range;
 
-/// How many rows behind a prologue's end are looked at.
+/// The maximum of rows examined behind the end of a prologue.
 const MOST_ROWS: usize = 256;
 
-/// Corrects a unit's rows, where its compiler is rustc.
+/// Corrects a unit's rows if its compiler is rustc.
 pub(crate) fn correct<'a>(dwarf: &Dwarf<'a>, unit: &Unit<'a>, lines: &mut Lines) {
     if unit.language() != Language::Rust {
         return;
@@ -34,7 +35,7 @@ pub(crate) fn correct<'a>(dwarf: &Dwarf<'a>, unit: &Unit<'a>, lines: &mut Lines)
     }
 }
 
-/// `mark`: the row that ends the function's prologue.
+/// Corrects one function; `mark` is the row that ends its prologue.
 fn correct_function<'a>(
     dwarf: &Dwarf<'a>,
     unit: &Unit<'a>,
@@ -80,7 +81,8 @@ fn correct_function<'a>(
     }
 }
 
-/// The files, by their numbers, and lines of what a function's variables are called, those of inlined calls among them, that stay in one place.
+/// The file numbers and lines of the declarations of a function's variables that have a fixed location, including those
+/// of inlined calls.
 fn declarations<'a>(dwarf: &Dwarf<'a>, unit: &Unit<'a>, address: u64) -> Vec<(u32, u32)> {
     let Some(function) = dwarf.index(unit).function_at(address) else {
         return Vec::new();
@@ -103,7 +105,7 @@ fn declarations<'a>(dwarf: &Dwarf<'a>, unit: &Unit<'a>, address: u64) -> Vec<(u3
     blocks.variables.iter().filter_map(declaration).collect()
 }
 
-/// Whether code does nothing but store constants on the stack.
+/// Whether code only stores constants on the stack.
 fn stores_constants(dwarf: &Dwarf<'_>, code: &Range<u64>) -> bool {
     let bytes = dwarf.code(code);
     let mut constants: Vec<Register> = Vec::new();
@@ -136,7 +138,7 @@ fn stores_constants(dwarf: &Dwarf<'_>, code: &Range<u64>) -> bool {
     stores
 }
 
-/// Whether an instruction puts a constant, or one's address, into a register.
+/// Whether an instruction loads a constant, or the address of one, into a register.
 fn is_constant(instruction: &Instruction) -> bool {
     if instruction.op_count() != 2 || instruction.op0_kind() != OpKind::Register {
         return false;

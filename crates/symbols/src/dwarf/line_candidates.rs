@@ -1,5 +1,5 @@
-//! What a breakpoint on a line may be put on: the rows that the line has in a unit's table, and the inlined calls that are
-//! written on it. An optimiser often leaves a line nothing but those: its own row is gone, or is no statement.
+//! The candidates for a breakpoint on a line: the line's rows in a unit's table, and the inlined calls written on it. In
+//! optimised code, a line's own row may be gone or be no statement, so the calls are often all that is left.
 
 use crate::dwarf::blocks::Blocks;
 use crate::dwarf::functions::SourcePosition;
@@ -10,14 +10,14 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A unit that names the wanted file, and the numbers it has there.
+/// A unit that names the wanted file, and the file's numbers in the unit.
 pub(crate) struct NamedBy<'s, 'a> {
     pub unit: &'s Unit<'a>,
     pub path: Arc<Path>,
     pub numbers: Vec<u32>,
 }
 
-/// A place of the wanted file.
+/// A code address of the wanted file.
 pub(crate) struct Candidate<'n, 'a> {
     pub named: &'n NamedBy<'n, 'a>,
     pub address: u64,
@@ -26,18 +26,19 @@ pub(crate) struct Candidate<'n, 'a> {
     kind: Kind,
 }
 
-/// What makes a candidate.
+/// What kind of candidate this is.
 enum Kind {
     Row {
         is_stmt: bool,
-        /// Its index in the unit's rows.
+        /// The index in the unit's rows.
         index: usize,
-        /// The row before it is another line's.
+        /// Whether the previous row belongs to another line.
         begins_run: bool,
-        /// Where its sequence starts.
+        /// The start of its sequence.
         sequence: u64,
     },
-    /// Where an inlined call begins: the function by its entry's offset, and the block that the call is written in.
+    /// The entry of an inlined call. `function` is the function's offset; `block` is the index of the block that contains
+    /// the call.
     Call { function: usize, block: u32 },
 }
 
@@ -46,12 +47,12 @@ impl Candidate<'_, '_> {
         matches!(self.kind, Kind::Row { is_stmt: true, .. })
     }
 
-    /// It is an instruction of the line and no statement: of what is computed elsewhere, for the greater part.
+    /// Whether this is a row but not a statement: mostly a part of something computed elsewhere.
     pub fn is_part(&self) -> bool {
         matches!(self.kind, Kind::Row { is_stmt: false, .. })
     }
 
-    /// Its index among the unit's rows, of one that is a row.
+    /// The index in the unit's rows, if it is a row.
     pub fn row(&self) -> Option<usize> {
         match self.kind {
             Kind::Row { index, .. } => Some(index),
@@ -76,7 +77,7 @@ impl Candidate<'_, '_> {
         }
     }
 
-    /// The function and the block around it, of one that is an inlined call.
+    /// The function and the enclosing block, if it is an inlined call.
     pub fn call(&self) -> Option<(usize, u32)> {
         match self.kind {
             Kind::Row { .. } => None,
@@ -85,44 +86,44 @@ impl Candidate<'_, '_> {
     }
 }
 
-/// What gets one location for a line.
+/// The code that gets one location for a line.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Instance {
-    /// A function, or an inlined call in it, by their entries' offsets.
+    /// A function, or an inlined call in it, by the offsets of their entries.
     Code {
         unit: u32,
         function: usize,
         inlined: Option<usize>,
     },
-    /// Code without a known function (assembler), by its sequence's start.
+    /// Code without a known function (assembler), by the start of its sequence.
     Sequence(u64),
 }
 
 impl Instance {
-    /// It is a function's own code, not that of an inlined call.
+    /// Whether this is a function's own code rather than an inlined call.
     pub fn is_function(&self) -> bool {
         matches!(self, Instance::Code { inlined: None, .. })
     }
 }
 
-/// What a place is in.
+/// The code around a candidate.
 pub(crate) struct Around {
-    /// By its entry's offset.
+    /// The offset of the function's entry.
     pub function: usize,
     pub blocks: Arc<Blocks>,
-    /// The inlined calls' blocks, outermost first.
+    /// The blocks of the inlined calls, outermost first.
     pub calls: Vec<u32>,
 }
 
 impl Around {
-    /// Whether an address of the function is in an inlined call that has begun before.
+    /// Whether the address is in an inlined call, but not at its beginning.
     pub fn is_inside_call(&self, address: u64) -> bool {
         let outermost = self.blocks.inlined(address).first().copied();
         let block = outermost.and_then(|call| self.blocks.blocks.get(call as usize));
         block.is_some_and(|block| !block.begins_at(address))
     }
 
-    /// The inlined calls by their entries' offsets, outermost first.
+    /// The inlined calls' entry offsets, outermost first.
     pub fn inlined(&self) -> impl Iterator<Item = usize> {
         let block = |call: &u32| self.blocks.blocks.get(*call as usize);
         self.calls
@@ -132,21 +133,21 @@ impl Around {
     }
 }
 
-/// Which functions are looked at for calls.
+/// Which functions are searched for calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// Those with code of the lines about.
+    /// Functions with code of nearby lines.
     Near,
-    /// Those with any code of the file.
+    /// Functions with any code of the file.
     Everywhere,
 }
 
-/// How far "about" is, in lines.
+/// The distance of nearby lines.
 const NEAR: u32 = 50;
 
 impl<'a> Dwarf<'a> {
-    /// The statements of the named file's `wanted` lines in a unit, and what is no statement where a thread that stops there is shown on
-    /// its line. Line by line.
+    /// The statements of the file's `wanted` lines in a unit, ordered by line. Also rows that are no statements, if a
+    /// thread stopped there is shown on their line.
     pub fn row_candidates<'n>(
         &'n self,
         named: &'n NamedBy<'n, 'a>,
@@ -185,7 +186,7 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// The inlined calls that are written on `wanted` lines of the named file, in the code of a unit.
+    /// The inlined calls written on `wanted` lines of the file, in a unit's code.
     pub fn call_candidates<'n>(
         &'n self,
         named: &'n NamedBy<'n, 'a>,
@@ -218,7 +219,7 @@ impl<'a> Dwarf<'a> {
         found
     }
 
-    /// The function instance or inlined copy that a candidate is in.
+    /// The function or inlined call that contains a candidate.
     pub fn instance_of(&self, candidate: &Candidate<'_, 'a>) -> Instance {
         match self.around(candidate) {
             Some(around) => Instance::Code {
@@ -230,7 +231,7 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// The code that a candidate is written in: its function, and the inlined calls in that.
+    /// The function of a candidate, and the inlined calls around it.
     pub fn around(&self, candidate: &Candidate<'_, 'a>) -> Option<Around> {
         let unit = candidate.named.unit;
         if let Some((function, block)) = candidate.call() {
@@ -257,8 +258,9 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// How many of the inlined calls that cover a row are around it. Optimised code has rows of a caller at the very address where
-    /// a call begins; those are before it. It shows by the line where that is written, or where the functions are.
+    /// How many of the inlined calls that cover a row's address contain it. In optimised code, a caller's row may have
+    /// the very address at which a call begins, and belongs before the call. The call's line, or the functions'
+    /// declarations, tell which case it is.
     fn calls_around_row(
         &self,
         row: &Candidate<'_, 'a>,
@@ -292,7 +294,7 @@ impl<'a> Dwarf<'a> {
         known.max().map_or(calls.len(), |(_, around)| around)
     }
 
-    /// Where an inlined call is written.
+    /// The position of an inlined call in its caller.
     pub fn call_site(&self, unit: &Unit<'a>, offset: usize) -> Option<SourcePosition> {
         self.position(
             &self.chain(unit, UnitOffset(offset)),
@@ -302,7 +304,7 @@ impl<'a> Dwarf<'a> {
         )
     }
 
-    /// The functions of a unit with code of the named file, by their entries' offsets.
+    /// The functions of a unit with code of the file, by the offsets of their entries.
     fn functions_with_code_of(
         &self,
         named: &NamedBy<'_, 'a>,
@@ -315,7 +317,7 @@ impl<'a> Dwarf<'a> {
         };
         let lines = self.lines(named.unit);
         let mut functions = BTreeSet::new();
-        // The same function comes again and again.
+        // Consecutive rows are often in the same function; remember its range.
         let mut last = 0..0;
         for of_line in lines.of_lines(&about) {
             let Some(row) = lines.rows.get(of_line.row as usize) else {

@@ -1,8 +1,8 @@
-//! Where control first comes to a line of an optimised function.
+//! Finds where execution first enters a line in an optimised function.
 //!
-//! Optimisers write a line's code several times: in front of a loop and in it, once for each way to come there. The
-//! lowest copy may be one that a run of the program never takes, and a breakpoint on it alone would never be hit. So the
-//! function is followed from its beginning, along its jumps, up to the first code of the line on each way.
+//! Optimisers duplicate a line's code, such as before a loop and in it, one copy for each path. The lowest copy may be
+//! one that a run of the program never executes, so a breakpoint on it alone would never be hit. Therefore the function's
+//! control flow is followed from its entry to the first code of the line on each path.
 
 use crate::dwarf::Dwarf;
 use crate::dwarf::jump_tables::Targets;
@@ -10,14 +10,15 @@ use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
-/// Larger functions keep one place for a line, in bytes.
+/// In bytes; in larger functions, a line keeps one address.
 const LARGEST: u64 = 1 << 18;
 
 impl<'a> Dwarf<'a> {
-    /// Those of the places in a function's code where a visit of their line begins: they are come to before any other of
-    /// them. `others` are the addresses whose instruction is of another line. A place among them that isn't the lowest is left out if
-    /// a visit that has begun elsewhere comes to it: what optimisers merge behind branches keeps one branch's lines. The lowest
-    /// place is one, too, if it isn't known how control comes there. None where the function can't be followed.
+    /// Those `places` in a function's code at which execution enters the line: they are reached before any other of them.
+    /// `others` are the addresses whose instruction belongs to another line. A place among `others` is left out if it is
+    /// reached after the line was entered elsewhere, unless it is the lowest: when optimisers merge code behind branches,
+    /// it keeps the lines of one branch. The lowest place is also returned if no path to it is known. Empty if the
+    /// function can't be followed.
     pub(crate) fn first_reached(
         &self,
         ranges: &[Range<u64>],
@@ -66,10 +67,10 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// Where a walk along a function's code ends, besides the ways out of it.
+/// Where a walk along a function's control flow ends, besides the function's exits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Until {
-    /// At the first of the places.
+    /// At the first of the places on each path.
     Place,
     /// At the first statement of another line.
     OtherLine,
@@ -78,13 +79,13 @@ enum Until {
 
 struct Walk<'w, 'a> {
     dwarf: &'w Dwarf<'a>,
-    /// Where jumps by tables lead, once one was met.
+    /// The targets of jumps through tables; computed when the first such jump is met.
     jumps: Option<Targets>,
     code: Vec<(u64, &'w [u8])>,
     places: &'w [u64],
     others: &'w FxHashSet<u64>,
     until: Until,
-    /// There are jumps whose targets the code doesn't tell.
+    /// Whether there are jumps with unknown targets.
     is_indirect: bool,
     reached: Vec<u64>,
     seen: FxHashSet<u64>,
@@ -92,7 +93,7 @@ struct Walk<'w, 'a> {
 }
 
 impl Walk<'_, '_> {
-    /// The places that are come to from an address.
+    /// The places that are reached from these addresses.
     fn run(&mut self, from: &[u64], until: Until) -> Vec<u64> {
         self.seen.clear();
         self.until = until;
@@ -106,7 +107,7 @@ impl Walk<'_, '_> {
         reached
     }
 
-    /// Follows the code from `at` until it goes elsewhere, or comes to one of the places.
+    /// Follows the code from `at` until it branches away or the walk ends.
     fn follow(&mut self, at: u64) {
         let pieces = self.code.iter();
         let mut rest = pieces.filter_map(|&(start, code)| {
@@ -154,7 +155,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Goes on where the jump at `at` leads by its table.
+    /// Continues at the targets of the table jump at `at`.
     fn follow_indirect(&mut self, at: u64) {
         let (dwarf, code) = (self.dwarf, &self.code);
         let jumps = self.jumps.get_or_insert_with(|| dwarf.jump_targets(code));

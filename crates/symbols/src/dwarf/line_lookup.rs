@@ -1,7 +1,7 @@
-//! From lines to addresses: where breakpoints go.
+//! From lines to addresses: the locations for breakpoints.
 //!
-//! Only line-program headers are read to find the units that name a file, by comparing raw base names before
-//! any path is built; then only those units' line programs run.
+//! The units that name a file are found by their line-program headers alone, comparing raw base names before any path is
+//! built. Only the line programs of those units are then run.
 
 use crate::FileAddress;
 use crate::dwarf::functions::Language;
@@ -20,11 +20,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
-/// Whether a run of a line is another copy of what the lowest run is, and as good a place for a breakpoint.
-/// rustc drops what a block owns at its closing brace, once where the block ends and once for each way a panic
-/// leaves it. The latter may come first, before code of the block's lines; what a line does when its own
-/// arithmetic panics comes later, and is none. A brace has one column (a function's returns from the one
-/// behind it), parts of a statement have several; a macro's have one, too, but what is no copy is jumped to from the line itself.
+/// Whether a run of rows is another copy of the line's lowest run, and needs a breakpoint as well. rustc drops a block's
+/// variables at its closing brace: once where the block ends, and once for each way that a panic leaves it. The latter
+/// code may have lower addresses, and lies before code of the block's lines. In contrast, what a line does when its own
+/// arithmetic panics comes later, and is no copy. A brace has one column (a function's return has the column behind it),
+/// while parts of a statement have several. A macro's code has one column, too, but a part that is no copy is jumped to
+/// from the line itself.
 fn is_copy(lowest: &Candidate<'_, '_>, run: &Candidate<'_, '_>, lines: &Lines) -> bool {
     let (Some(first), Some(index)) = (lowest.row(), run.row()) else {
         return false;
@@ -46,41 +47,41 @@ fn is_copy(lowest: &Candidate<'_, '_>, run: &Candidate<'_, '_>, lines: &Lines) -
     if left == 0 || right - left > 1 {
         return false;
     }
-    // The function's own line is no evidence: unwinding resumes there.
+    // The function's own line is no evidence, because unwinding resumes there.
     let opening = rows.first().map_or(0, |row| row.line);
     let body = |row: &Row| row.line > opening && row.line < run.line && row.file == file;
     lines.rows.get(first..index).unwrap_or(&[]).iter().any(body)
 }
 
-/// The files of a base name with their units, by unit.
+/// The files with one base name, by unit.
 pub(crate) type FilesCalled = Arc<Vec<(u32, NumberedFile)>>;
 
-/// Base names whose files are kept.
+/// The maximum of base names whose files are cached.
 const FILES_KEPT: usize = 64;
 
-/// How many lines further down code is looked for where a line has none: what is behind them is in other functions.
+/// How many lines further down code is searched for if a line has none; lines further away are in other functions.
 const SLIDE_LIMIT: u32 = 1000;
 
-/// Where a function begins that has code behind a line.
+/// Where a later line's function begins, relative to the line without code.
 enum Place {
-    /// At the line or before it: the line is inside.
+    /// At the line or before it: the line is inside the function.
     Around,
-    /// So it is by the functions of the unit, and the debug information of the code says nothing: a constructor's initialisers
-    /// are written in its class, and others of the class may be in other units.
+    /// As `Around`, but only according to the unit's functions; the debug information of the code doesn't confirm it. For
+    /// example, a constructor's initialisers are on lines of its class, whose other functions may be in other units.
     AroundPerhaps,
     /// Behind the line.
     Behind,
 }
 
 impl<'a> Dwarf<'a> {
-    /// The units whose line table names `file` best: the whole path, or the longest common end.
+    /// The units whose line table names `file` best: by the whole path, or else the longest common suffix.
     fn units_naming(&self, file: &Path) -> Vec<NamedBy<'_, 'a>> {
         let file = normalise(file);
         let Some(base) = file.file_name().map(OsStrExt::as_bytes) else {
             return Vec::new();
         };
         let mut best = match file.is_absolute() {
-            // Without the same folder, an absolute path is more likely another file of the same name.
+            // An absolute path whose folder has another name is more likely a different file with the same base name.
             true => file.components().count().saturating_sub(1).min(2),
             false => 1,
         };
@@ -98,7 +99,7 @@ impl<'a> Dwarf<'a> {
                 found.clear();
                 best = score;
             }
-            // They come by unit.
+            // `called` is sorted by unit.
             match found
                 .iter_mut()
                 .rev()
@@ -119,7 +120,7 @@ impl<'a> Dwarf<'a> {
         named.collect()
     }
 
-    /// As [`Dwarf::units_naming`]; most modules don't, and are not looked at further.
+    /// Like [`Dwarf::units_naming`], but first checks cheaply whether the module can name the file; most modules don't.
     pub(crate) fn units_with_file(&self, file: &Path) -> Vec<NamedBy<'_, 'a>> {
         match may_name(self.files, file) {
             true => self.units_naming(file),
@@ -127,13 +128,13 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// Whether the module may have a source of that base name.
+    /// Whether the module may have a source file with this base name.
     pub(crate) fn may_name(&self, file: &Path) -> bool {
         may_name(self.files, file)
     }
 
-    /// Every file of that base name in the line-program headers, by unit. Kept: the breakpoints of a file are asked for again
-    /// and again.
+    /// All files with this base name in the line-program headers, by unit. Cached, because the breakpoints of a file are
+    /// looked up repeatedly.
     pub(crate) fn files_called(&self, base: &[u8]) -> FilesCalled {
         let known = |files: &FxHashMap<Vec<u8>, FilesCalled>| files.get(base).cloned();
         if let Some(found) = known(
@@ -217,7 +218,8 @@ impl<'a> Dwarf<'a> {
             }
             let found = self.one_per_instance(self.best(here));
             if !found.is_empty() {
-                // Functions don't overlap: what begins between two lines of one is inside of it, as a lambda is, or a local class's.
+                // Functions don't overlap, so code that begins between two lines of a function is inside it, such as a
+                // lambda or the methods of a local class.
                 return LineLookup::Found(match inside.is_empty() {
                     true => found,
                     false => inside,
@@ -230,7 +232,8 @@ impl<'a> Dwarf<'a> {
         LineLookup::NoCode { before, after }
     }
 
-    /// The places of what begins on a line at `column`, or before and nearest to it; none where that is the line's first.
+    /// The locations of the code on a line that starts at `column`, or at the nearest column before; empty if that is the
+    /// first column of the line.
     pub(crate) fn lookup_column(&self, file: &Path, line: u32, column: u32) -> Vec<LineLocation> {
         let named = self.units_with_file(file);
         let mut on_line = Vec::new();
@@ -251,9 +254,10 @@ impl<'a> Dwarf<'a> {
         self.one_per_instance(self.best(on_line))
     }
 
-    /// Of what is on a line: its statements, and the calls in functions that have no statement of it; else instructions that are
-    /// part of it. Without optimisation code is in the order of the source: there gcc gives a line its statement behind the
-    /// calls that were inlined for it, and the line begins with those.
+    /// The best candidates on a line: its statements, and inlined calls in functions without a statement of the line. If
+    /// there are none, other instructions of the line. In unoptimised code, which is in source order, gcc puts a line's
+    /// statement behind the calls inlined for it, so calls before the statement are kept as well: the line begins with
+    /// them.
     fn best<'n>(&self, mut all: Vec<Candidate<'n, 'a>>) -> Vec<Candidate<'n, 'a>> {
         let parts = all.extract_if(.., |candidate| candidate.is_part());
         let parts: Vec<_> = parts.collect();
@@ -282,8 +286,9 @@ impl<'a> Dwarf<'a> {
         all
     }
 
-    /// Where the function that a candidate is written in begins, as `line` sees it; unknown of code that no function of the file has. The address
-    /// may be in several, inlined into each other, or in none of that line: rows without code of their own stand at another's.
+    /// Where the function that contains a candidate's line begins, relative to `line`; `None` if no function of the file
+    /// contains it. Several functions inlined into each other may cover the candidate's address, or none that contains
+    /// the line: rows without code of their own have the address of another line's code.
     fn place_of(&self, candidate: &Candidate<'_, 'a>, line: u32) -> Option<Place> {
         let (unit, file) = (candidate.named.unit, &candidate.named.path);
         let around = self.around(candidate);
@@ -304,8 +309,9 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// A line's code is often in several runs (the parts of a `for` statement), but a breakpoint should stop once on
-    /// entering the line: the lowest address in each function instance, past the prologue on its opening line.
+    /// A line often has several runs of code (the parts of a `for` statement), but a breakpoint should stop once on
+    /// entering the line. Returns the lowest address in each function instance; on the function's opening line, the end
+    /// of its prologue.
     fn one_per_instance(&self, candidates: Vec<Candidate<'_, 'a>>) -> Vec<LineLocation> {
         let mut instances: BTreeMap<Instance, Vec<Candidate>> = BTreeMap::new();
         for candidate in candidates {
@@ -314,7 +320,8 @@ impl<'a> Dwarf<'a> {
                 .or_default()
                 .push(candidate);
         }
-        // The last line of a file is its own, before it is what the compiler gives the function that makes its objects.
+        // Prefer the file's own code on its last line: the compiler also uses that line for the function that initialises
+        // the file's objects.
         let own = |instance: &Instance, all: &[Candidate<'_, 'a>]| {
             !self.is_initialiser(instance, all.first())
         };
@@ -348,7 +355,7 @@ impl<'a> Dwarf<'a> {
         found
     }
 
-    /// Of the lines of an `async fn` the body's are meant, where it has one, and not those of what makes its future.
+    /// For the lines of an `async fn`, keeps its body, if it has one, and removes the code that makes its future.
     fn leave_out_makers(&self, instances: &mut BTreeMap<Instance, Vec<Candidate<'_, 'a>>>) {
         let entry = |instance: &Instance| match *instance {
             Instance::Code {
@@ -373,8 +380,8 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// Whether a function is known to be optimised. Clang's producer doesn't name the switches; but clang describes all calls of
-    /// a function only where it optimises.
+    /// Whether a function is known to be optimised. Clang's producer doesn't contain the switches, but clang marks
+    /// functions whose calls are all described only when it optimises.
     fn is_optimised(&self, unit: &Unit<'a>, function: usize) -> bool {
         let describes = |name| self.chain(unit, UnitOffset(function)).flag(name);
         unit.optimised().unwrap_or_else(|| {
@@ -382,7 +389,7 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// At which of several statements of a line in an optimised function a visit of the line begins.
+    /// The addresses among a line's statements in an optimised function at which execution first enters the line.
     fn entered(&self, instance: &Instance, candidates: &[Candidate<'_, 'a>]) -> Vec<u64> {
         let (&Instance::Code { function, .. }, Some(of)) = (instance, candidates.first()) else {
             return Vec::new();
@@ -402,7 +409,7 @@ impl<'a> Dwarf<'a> {
             let sequence = lines.sequence_at(range.start);
             sequence.map_or(&[][..], |sequence| lines.rows_in(sequence, range.clone()))
         });
-        // Of several at an address the last has the instruction.
+        // Of several rows at an address, the last one has the instruction.
         for row in rows.filter(|row| row.is_stmt && row.line != 0) {
             match row.line == of.line && of.named.numbers.contains(&row.file) {
                 true => others.remove(&row.address),
@@ -412,8 +419,9 @@ impl<'a> Dwarf<'a> {
         self.first_reached(&function.ranges, &places, &others)
     }
 
-    /// Whether the line's code before `run` ends in a jump there, or to code of no line right before it: what lies between is another line's, such
-    /// as where its arithmetic panics. Where the line's own does is jumped to on a condition.
+    /// Whether the line's code before `run` ends in a jump to `run`, or to code without a line directly before it. The
+    /// code in between then belongs to another line, or is where the line's own arithmetic panics, which is reached by a
+    /// conditional jump.
     fn is_continued_at(
         &self,
         lowest: &Candidate<'_, 'a>,
@@ -441,7 +449,8 @@ impl<'a> Dwarf<'a> {
             })
     }
 
-    /// Whether it is the code of a function that g++ writes to make a file's objects: its own lines are the file's last.
+    /// Whether this is a function that g++ generates to initialise a file's objects. Its own code has the file's last
+    /// line.
     fn is_initialiser(&self, instance: &Instance, of: Option<&Candidate<'_, 'a>>) -> bool {
         let Instance::Code {
             function,
@@ -476,7 +485,8 @@ impl<'a> Dwarf<'a> {
         };
         let optimised = named.unit.optimised() != Some(false);
         let address = match (optimised, &around) {
-            // Where an optimiser has put the prologue's end, another function's lines may be shown.
+            // In optimised code, the end of the prologue may be inside an inlined call, and show another function's
+            // lines.
             (true, Some(around)) if around.is_inside_call(behind) => candidate.address,
             _ => behind,
         };
@@ -490,7 +500,7 @@ impl<'a> Dwarf<'a> {
         };
         let moved = address != candidate.address;
         if let Some(around) = around {
-            // A prologue is in no call.
+            // A prologue is outside of inlined calls.
             let own = if moved { 0 } else { around.calls.len() };
             let calls = around.blocks.inlined(address);
             let next = calls.get(own).copied();
@@ -514,7 +524,7 @@ impl<'a> Dwarf<'a> {
         location
     }
 
-    /// The address, or where the prologue it is in ends.
+    /// `address`, or the end of the prologue that contains it.
     fn past_prologue(&self, instance: &Instance, address: u64) -> u64 {
         let &Instance::Code {
             unit,
@@ -535,7 +545,7 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// Files whose names differ from that of `file` in the extension or in case.
+    /// Files whose names differ from that of `file` only in the extension or in case.
     pub(crate) fn files_nearly_called(&self, file: &Path) -> Vec<PathBuf> {
         let Some(wanted) = stem(file).filter(|_| !is_large(self.files)) else {
             return Vec::new();
@@ -552,7 +562,7 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// The first few, each once.
+/// The first few files in order, without duplicates.
 fn a_few(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     const LIMIT: usize = 5;
     files.sort();
@@ -561,18 +571,18 @@ fn a_few(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     files
 }
 
-/// What is compared of names that are nearly the same: all but what is behind the last point, without case.
+/// The part of a file name in which nearly equal names agree: without extension, in lower case.
 fn stem(file: &Path) -> Option<String> {
     Some(file.file_stem()?.to_string_lossy().to_lowercase())
 }
 
-/// Whether the bytes of a file's base name are in any section that can have file names: a program's breakpoints are
-/// asked of all its libraries, and for most this is the whole answer, before a unit is read.
+/// Whether a file's base name occurs in any section that may have file names. All libraries of a program are asked for
+/// each breakpoint; for most of them this is enough to answer, before any unit is read.
 pub(crate) fn may_name(files: &Files, file: &Path) -> bool {
     let Some(base) = file.file_name().map(OsStrExt::as_bytes) else {
         return false;
     };
-    // There, the units' headers are less to read than all strings.
+    // In large modules, searching all strings costs more than reading the units' headers.
     if is_large(files) {
         return true;
     }

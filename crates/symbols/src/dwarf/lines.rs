@@ -1,5 +1,5 @@
-//! Line tables: DWARF 5 §6.2. Decoding them by unit, and the queries from addresses to lines.
-//! From lines to addresses: [`Module::lookup_line`], in its own file.
+//! Line tables (DWARF 5 §6.2): decoding them by unit, and queries from addresses to lines. Queries from lines to
+//! addresses, such as [`Module::lookup_line`], are in `line_lookup`.
 
 use crate::FileAddress;
 use crate::dwarf::{Dwarf, Unit};
@@ -11,61 +11,62 @@ use std::sync::{Arc, OnceLock};
 /// A row of a line table with the addresses it covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineRow {
-    /// The addresses of the row, half open.
+    /// The addresses of the row.
     pub range: Range<FileAddress>,
-    /// The file, absolute where the compilation directory makes it so; normalised lexically.
+    /// The path of the file, normalised lexically: absolute if the compilation directory makes it so.
     pub file: Arc<Path>,
-    /// 1-based line; 0: code that belongs to no line.
+    /// 1-based line; 0 for code that belongs to no line.
     pub line: u32,
-    /// 1-based column; 0: the left edge, or unknown.
+    /// 1-based column; 0 for the left edge, or unknown.
     pub column: u32,
-    /// A recommended breakpoint location.
+    /// Whether the row is a recommended breakpoint location.
     pub is_stmt: bool,
-    /// The first row after a function's prologue.
+    /// Whether this is the first row after a function's prologue.
     pub prologue_end: bool,
 }
 
-/// An address that belongs to a source line: a place for a breakpoint.
+/// A breakpoint location: an address that belongs to a source line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineLocation {
-    /// Where to stop: past the prologue when the line is a function's first.
+    /// The address for the breakpoint: behind the prologue if the line is a function's first.
     pub address: FileAddress,
-    /// The file as the debug information names it.
+    /// The path of the file as in the debug information.
     pub file: Arc<Path>,
-    /// The line that has code: the wanted one, or the next with code in the same function, or in one inside of that.
+    /// The line that has code: the requested line, or the next one with code in the same function or in a function inside
+    /// it.
     pub line: u32,
-    /// The line that a thread is shown on which has stopped there for `line`: a later one where its prologue was skipped, and
-    /// that of an inlined call which begins behind it.
+    /// The line at which a thread stopped at `address` is shown. It may be later than `line`: behind a skipped prologue,
+    /// or the line of an inlined call that begins at `address`.
     pub stop_line: u32,
-    /// Its column, 0 when unknown.
+    /// The column of `stop_line`, 0 if unknown.
     pub column: u32,
-    /// How many of the inlined calls at `address` are around the line: those further in are yet to begin.
+    /// How many of the inlined calls at `address` contain the line; calls further in have not begun yet.
     pub calls_around: usize,
 }
 
 /// What a source line resolves to in a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineLookup {
-    /// Every location: one per function instance or inlined copy that has the line.
+    /// All locations: usually one for each function or inlined copy with code of the line.
     Found(Vec<LineLocation>),
-    /// The file is known; there's no code on the line nor after it in its function.
+    /// The file is known, but there is no code on the line, nor behind it in its function.
     NoCode {
-        /// The nearest line with code before it.
+        /// The nearest earlier line with code.
         before: Option<u32>,
-        /// The nearest line with code after it.
+        /// The nearest later line with code.
         after: Option<u32>,
     },
-    /// The file isn't in this module.
+    /// No line table of the module names the file.
     NoFile {
-        /// Files of the same base name, at most a few.
+        /// Files with the same base name, at most a few.
         similar: Vec<PathBuf>,
     },
 }
 
-/// How many rows before one without a line are looked at for one with a line.
+/// How many rows before a row without a line are searched for one with a line.
 const LOOK_BACK_ROWS: usize = 64;
 
-/// One row as it is kept: its end is the next row's address.
+/// A stored row; it ends at the next row's address.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
     pub address: u64,
@@ -76,16 +77,16 @@ pub(crate) struct Row {
     pub prologue_end: bool,
 }
 
-/// A contiguous run of code and its rows.
+/// A contiguous range of code and its rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Sequence {
     pub start: u64,
     pub end: u64,
-    /// Its rows in [`Lines::rows`].
+    /// The range of its rows in [`Lines::rows`].
     pub rows: Range<usize>,
 }
 
-/// A unit's line table: sequences by address, rows by address inside each.
+/// A unit's line table: sequences sorted by address, each with its rows sorted by address.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     pub rows: Vec<Row>,
@@ -93,18 +94,18 @@ pub(crate) struct Lines {
     by_line: OnceLock<Vec<RowOfLine>>,
 }
 
-/// A row that is found by its line.
+/// An entry of the index from lines to rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowOfLine {
     line: u32,
-    /// Its index in [`Lines::rows`].
+    /// The index in [`Lines::rows`].
     pub row: u32,
-    /// That of its sequence in [`Lines::sequences`].
+    /// The index in [`Lines::sequences`].
     pub sequence: u32,
 }
 
 impl Lines {
-    /// The rows of these lines, line by line, those of a line by sequence and address; of whichever file. Sorted when first asked for.
+    /// The rows of these lines in any file, sorted by line, sequence and address. The index is made on first use.
     pub fn of_lines(&self, wanted: &RangeInclusive<u32>) -> &[RowOfLine] {
         let all = self.by_line.get_or_init(|| {
             let sequences = (0u32..).zip(&self.sequences);
@@ -131,7 +132,7 @@ impl Lines {
         all.get(first..behind).unwrap_or(&[])
     }
 
-    /// Runs the unit's line program. What a broken program gave before its error is kept.
+    /// Runs the unit's line program. If the program is broken, keeps the rows before the error.
     pub fn decode<'a>(dwarf: &Dwarf<'a>, unit: &Unit<'a>) -> Lines {
         let mut lines = Lines::default();
         let Some(program) = unit.own.dw.line_program.clone() else {
@@ -172,7 +173,7 @@ impl Lines {
                 prologue_end: row.prologue_end(),
             });
         }
-        // Rows after the last end of a sequence have no end.
+        // Rows behind the last end of a sequence have no end address.
         lines.rows.truncate(first);
         lines
             .sequences
@@ -180,7 +181,7 @@ impl Lines {
         lines
     }
 
-    /// Ends the sequence of the rows from `first` on; drops it when the linker dropped its code.
+    /// Ends the sequence of rows from `first` on; removes it if the linker has discarded its code.
     fn close_sequence(&mut self, dwarf: &Dwarf<'_>, first: usize, end: u64) {
         let rows = &mut self.rows[first..];
         rows.sort_by_key(|row| row.address);
@@ -196,9 +197,9 @@ impl Lines {
         }
     }
 
-    /// The sequence that has `address`.
+    /// The sequence that covers `address`.
     pub fn sequence_at(&self, address: u64) -> Option<&Sequence> {
-        /// Sequences do not overlap but in broken files.
+        /// Sequences overlap only in broken files.
         const LOOK_BACK: usize = 8;
         let after = self
             .sequences
@@ -210,10 +211,10 @@ impl Lines {
             .find(|sequence| address < sequence.end)
     }
 
-    /// The index of the row that covers `address`. Of those at the same address it is the last, as its line is the
-    /// instruction's; but where that one is no statement and one before it is, the statement (as gdb has it): gcc
-    /// ends such a list with the line whose leftovers the instruction computes. A statement of another file doesn't
-    /// count: it is a call inlined away to nothing.
+    /// The index of the row that covers `address`. Of several rows at one address, the last one has the instruction's
+    /// line. However, if that one is no statement and an earlier one is, the statement wins (as in gdb): gcc ends such a
+    /// list with the line whose remaining computation the instruction does. A statement of another file doesn't count: it
+    /// is an inlined call of which nothing is left.
     pub fn row_at(&self, address: u64) -> Option<usize> {
         let sequence = self.sequence_at(address)?;
         let rows = &self.rows[sequence.rows.clone()];
@@ -233,7 +234,7 @@ impl Lines {
         Some(sequence.rows.start + chosen)
     }
 
-    /// The addresses of the row with that index in its sequence.
+    /// The address range of the row with this index in its sequence.
     pub fn range_of(&self, sequence: &Sequence, row: usize) -> Range<u64> {
         let start = self.rows[row].address;
         let later = &self.rows[row..sequence.rows.end.max(row)];
@@ -303,7 +304,7 @@ impl<'a> Dwarf<'a> {
             let Some(&call) = there.get(here.len()) else {
                 return Some(row);
             };
-            // What is inlined ends there, and the line goes on that has the call.
+            // The inlined call has ended before `address`, which therefore belongs to the line of the call.
             let offset = blocks.blocks.get(call as usize)?.offset;
             let site = self.call_site(unit, offset)?;
             Some(LineRow {
@@ -324,7 +325,7 @@ impl<'a> Dwarf<'a> {
                     continue;
                 }
                 let rows = &lines.rows[sequence.rows.clone()];
-                // From the row that covers the range's start; all of those at the same address.
+                // Start with the first row at the address of the row that covers the range's start.
                 let before = rows.partition_point(|row| row.address <= range.start);
                 let covering = before.checked_sub(1).map_or(0, |last| {
                     rows.partition_point(|row| row.address < rows[last].address)

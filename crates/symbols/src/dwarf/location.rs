@@ -1,7 +1,7 @@
-//! Where values are: DWARF expressions and location lists (DWARF 5 §2.5, §2.6).
+//! Locations of values: DWARF expressions and location lists (DWARF 5 §2.5, §2.6).
 //!
-//! gimli's evaluation stops wherever it needs something; `Evaluator` answers from the debug information or
-//! asks the [`LocationContext`]. Entry values are next door, in `call_sites`.
+//! gimli's evaluation stops whenever it needs data; `Evaluator` answers from the debug information or from the
+//! [`LocationContext`]. Entry values are in `call_sites`.
 
 use crate::dwarf::entries::Entry;
 use crate::dwarf::functions::FunctionId;
@@ -13,9 +13,10 @@ use gimli::{
 use gimli::{EndianSlice, LittleEndian, constants as dw};
 use std::cell::Cell;
 
-/// What evaluating an expression asks of whoever has the process. Addresses are the process's.
+/// What evaluating an expression needs from a frame of the process. Addresses are those of the process.
 pub trait LocationContext {
-    /// The register's value in this frame, by DWARF number (System V x86-64 ABI, figure 3.36); `None` when it is not recoverable.
+    /// The register's value in this frame, by DWARF number (System V x86-64 ABI, figure 3.36); `None` if it can't be
+    /// recovered.
     fn register(&self, register: u16) -> Option<u64>;
     /// Reads `buffer.len()` bytes.
     ///
@@ -24,52 +25,52 @@ pub trait LocationContext {
     fn read(&self, address: u64, buffer: &mut [u8]) -> Result<(), u64>;
     /// The frame's canonical frame address.
     fn cfa(&self) -> Option<u64>;
-    /// What to add to a [`FileAddress`] for an address in the process.
+    /// What to add to a [`FileAddress`] to get an address in the process.
     fn load_bias(&self) -> u64;
     /// The address of the thread-local at `offset` of this module's TLS block.
     ///
     /// # Errors
-    /// Why it is not known.
+    /// Why the address is not known.
     fn thread_local(&self, offset: u64) -> Result<u64, &'static str>;
-    /// What is in a register that neither this frame nor those it called have saved: its value in this frame if none of
-    /// them has changed it. Only asked for where the compiler knows that they haven't. `None`: unknown.
+    /// The value that a register has in the innermost frame: if neither this frame nor those that it called have changed
+    /// the register, its value here. Only called when the compiler guarantees that. `None` if unknown.
     fn unsaved_register(&self, _register: u16) -> Option<u128> {
         None
     }
-    /// The calling frame's context, for entry values.
+    /// The context of the calling frame, for entry values.
     fn caller(&self) -> Option<Box<dyn LocationContext + '_>> {
         None
     }
 }
 
-/// Why a value can't be had.
+/// Why a value is not available.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unavailable {
-    /// The compiler kept no location for it.
+    /// The compiler recorded no location.
     OptimizedOut,
-    /// It has locations, but none at this address.
+    /// There are locations, but none for this address.
     NotHere,
-    /// The program doesn't have it: nothing uses it, so the linker dropped it, and its address means nothing.
+    /// Nothing uses the variable, so the linker discarded it; its address has no meaning.
     Dropped,
     /// Memory at the address can't be read.
     Unreadable(u64),
-    /// A register the location needs was not saved by the frames above.
+    /// A register that the location needs was not saved by the called frames.
     RegisterLost(u16),
-    /// The debug information is broken or uses what isn't supported; the text says what.
+    /// The debug information is broken or unsupported; the text says how.
     Unsupported(String),
 }
 
 /// A piece of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// Its size in bits; `None`: all of the value.
+    /// The size in bits; `None` for the whole value.
     pub bits: Option<u64>,
-    /// Its place.
+    /// The location.
     pub place: Place,
 }
 
-/// Where a piece of a value is.
+/// The location of a piece of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// In memory at an address of the process.
@@ -78,24 +79,24 @@ pub enum Place {
     Register {
         /// The DWARF number.
         register: u16,
-        /// Bits to skip.
+        /// The number of low bits to skip.
         bit_offset: u64,
     },
-    /// Nowhere: these are its bytes, little-endian.
+    /// In no location: the value itself, little-endian.
     Bytes(Vec<u8>),
-    /// The value is a pointer to something that is in no memory, or not at one address, such as a variable that was
-    /// optimised to a register; but what that has can be told: [`Module::locate_pointee`].
+    /// The value is a pointer to an object that has no address, such as a variable optimised into a register.
+    /// [`Module::locate_pointee`] locates the object.
     ImplicitPointer {
-        /// What it points to, or into.
+        /// The object that it points to or into.
         pointee: Pointee,
-        /// How many bytes it points behind the start of that.
+        /// The offset from the start of the object, in bytes.
         offset: i64,
     },
-    /// Not to be had.
+    /// Not available.
     Unavailable(Unavailable),
 }
 
-/// What a pointer without an address points to.
+/// The object that an implicit pointer points to: its entry and frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pointee {
     unit: u32,
@@ -113,11 +114,11 @@ impl Pointee {
     }
 }
 
-/// Operations in an expression; real ones have a few dozen.
+/// The maximum of operations in an expression; real ones have a few dozen.
 const ITERATIONS_LIMIT: u32 = 10_000;
-/// Requests an expression, with those that it needs, makes of its surroundings.
+/// The maximum of requests for data in the evaluation of one expression, including those it depends on.
 const REQUESTS_LIMIT: u32 = 1000;
-/// Frame bases and entry values inside each other.
+/// The maximum nesting of frame bases and entry values.
 const NESTING_LIMIT: u32 = 8;
 
 const ENCODING: Encoding = Encoding {
@@ -130,23 +131,24 @@ pub(crate) fn unsupported(text: impl Into<String>) -> Unavailable {
     Unavailable::Unsupported(text.into())
 }
 
-/// The debug information around an expression; without it (in call frame information) an expression can only compute.
+/// The debug information around an expression. Expressions without it (in call frame information) can only use the
+/// context.
 #[derive(Clone, Copy)]
 pub(crate) struct Surroundings<'s, 'a> {
     pub dwarf: &'s Dwarf<'a>,
     pub unit: &'s Unit<'a>,
-    /// The function whose frame base counts.
+    /// The function whose `DW_AT_frame_base` applies.
     pub function: Option<FunctionId>,
-    /// Where the frame is.
+    /// The frame's address in the module's file.
     pub address: u64,
 }
 
-/// One evaluation and those it needs.
+/// The evaluation of an expression; nested evaluations share `requests`.
 pub(crate) struct Evaluator<'s, 'a> {
     pub around: Option<Surroundings<'s, 'a>>,
     pub context: &'s dyn LocationContext,
     pub nesting: u32,
-    /// How many more requests may be made, by this and by those it needs.
+    /// How many more requests may be made in total.
     pub requests: &'s Cell<u32>,
 }
 
@@ -176,7 +178,7 @@ impl<'a> Evaluator<'_, 'a> {
         if let Some(initial) = initial {
             evaluation.set_initial_value(initial);
         }
-        // Compilers before DWARF 3 wrote offsets among thread-locals as addresses.
+        // Compilers before DWARF 3 wrote a thread-local's offset with `DW_OP_addr`.
         let last = expression.0.slice().last();
         let thread_local = last.is_some_and(|&last| is_thread_local(dw::DwOp(last)));
         let mut state = evaluation.evaluate().map_err(broken)?;
@@ -319,7 +321,7 @@ impl<'a> Evaluator<'_, 'a> {
         }
     }
 
-    /// The one number an expression computes: an address, or what a register holds.
+    /// The number that an expression computes: an address, or the content of a register.
     pub fn number<'r>(
         &self,
         expression: Expression<Reader<'r>>,
@@ -352,9 +354,10 @@ impl<'a> Evaluator<'_, 'a> {
             .ok_or(Unavailable::RegisterLost(register))
     }
 
-    /// A register that is no callee's to keep, where it was kept all the same. gcc knows which registers the functions of a
-    /// unit use (`-fipa-ra`), and lets variables stay in the others during a call. A location that does not outlive the call
-    /// ends within the call instruction, so that one that holds there is one of these. Clang's locations end behind it.
+    /// The value of a caller-saved register that the callees happen not to have changed. gcc knows which registers the
+    /// functions of a unit use (`-fipa-ra`) and keeps variables in the others during a call. It ends a location that does
+    /// not survive the call within the call instruction, so any location that holds at the return address survives.
+    /// Clang's locations end behind the call, so this is for gcc only.
     fn unsaved(&self, register: u16) -> Option<u128> {
         let by_gcc = self.around?.unit.optimised() == Some(true);
         by_gcc.then(|| self.context.unsaved_register(register))?
@@ -378,7 +381,7 @@ impl<'a> Evaluator<'_, 'a> {
     pub fn typed(&self, value: u64, base_type: UnitOffset<usize>) -> Result<Value, Unavailable> {
         let value_type = self.value_type(base_type)?;
         if value_type == ValueType::Generic {
-            // gimli parses values of base types only.
+            // gimli parses only values of base types.
             return Ok(Value::Generic(value));
         }
         let bytes = value.to_le_bytes();
@@ -386,7 +389,7 @@ impl<'a> Evaluator<'_, 'a> {
             .map_err(|error| unsupported(format!("the location is malformed: {error}")))
     }
 
-    /// The type of a typed operation; 0 is the generic one.
+    /// The type of a typed operation; offset 0 is the generic type.
     fn value_type(&self, offset: UnitOffset<usize>) -> Result<ValueType, Unavailable> {
         if offset.0 == 0 {
             return Ok(ValueType::Generic);
@@ -419,7 +422,7 @@ impl<'a> Evaluator<'_, 'a> {
         .number(expression, None)
     }
 
-    /// The location of an entry that `DW_OP_call2` and the like splice in.
+    /// The location of another entry, for `DW_OP_call2` and similar operations.
     fn called_expression(
         &self,
         reference: gimli::DieReference<usize>,
@@ -443,7 +446,7 @@ impl<'a> Evaluator<'_, 'a> {
 }
 
 impl<'a> Surroundings<'_, 'a> {
-    /// The expression of an attribute: its own, or the one of its location list that holds at the address.
+    /// The expression of an attribute: directly, or the entry of its location list for this address.
     pub fn expression(
         &self,
         value: AttributeValue<Reader<'a>>,
@@ -474,7 +477,7 @@ impl<'a> Surroundings<'_, 'a> {
     }
 }
 
-/// How to compute with a base type. gimli has no characters and truth values.
+/// The type for computing with a base type. gimli has no characters and booleans, so they become integers.
 fn value_type_of(entry: &Entry<'_>) -> Option<ValueType> {
     let AttributeValue::Encoding(encoding) = entry.attr_value(dw::DW_AT_encoding)? else {
         return None;
@@ -519,7 +522,7 @@ fn little_endian(bytes: &[u8]) -> u64 {
 }
 
 impl<'a> Dwarf<'a> {
-    /// The number that an expression of a unit computes in a frame.
+    /// The number that an expression computes in a frame.
     pub(crate) fn computed(
         &self,
         unit: &Unit<'a>,
@@ -572,7 +575,7 @@ impl<'a> Dwarf<'a> {
             if pieces.iter().all(lost) {
                 return Err(Unavailable::OptimizedOut);
             }
-            // A computed value is as wide as an address.
+            // A computed value has the size of an address; shorten it to the variable's.
             if let (
                 [
                     Piece {
@@ -599,7 +602,7 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// The bytes of a constant, as many as its type has.
+    /// The bytes of a constant, in its type's size.
     fn constant(
         &self,
         unit: &Unit<'a>,
@@ -623,10 +626,10 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// Evaluates a CFI expression (DWARF 5 §6.4.2) with `initial` on its stack where given; the result is the top of the stack.
+/// Evaluates a CFI expression (DWARF 5 §6.4.2), with `initial` on its stack if given. The result is the top of the stack.
 ///
 /// # Errors
-/// Why it has no value.
+/// Why it can't be evaluated.
 pub fn evaluate_cfi(
     expression: &[u8],
     initial: Option<u64>,

@@ -1,8 +1,9 @@
-//! Exception tables: where a frame goes on when something is thrown through it.
+//! Exception tables: where an exception thrown through a frame is handled.
 //!
-//! Each function's language-specific data area in `.gcc_except_table` has call sites (ranges of its code), a landing pad for
-//! each that has one, chains of actions, and the types that are caught. The format is the Itanium C++ ABI's in the form gcc
-//! gave it (LSB Core §10.6, GCC's `unwind-pe.h` and `eh_personality.cc`); C++, Rust and C with `cleanup` share it.
+//! Each function's language-specific data area in `.gcc_except_table` has call sites (ranges of its code), landing pads
+//! for some of them, chains of actions, and the types that are caught. The format is that of the Itanium C++ ABI as
+//! implemented by gcc (LSB Core §10.6, GCC's `unwind-pe.h` and `eh_personality.cc`); C++, Rust and C with `cleanup` share
+//! it.
 
 use crate::cfi::Frames;
 use crate::decoded::Decoded;
@@ -14,17 +15,18 @@ use std::ops::Range;
 use std::sync::Arc;
 
 const SECTION: &str = ".gcc_except_table";
-/// Actions of one call site; a `try` block has a handful of handlers.
+/// The maximum of actions for one call site; a `try` block has a handful of handlers.
 const ACTIONS_LIMIT: usize = 1000;
-/// Call sites of one function; generated code has some ten thousand.
+/// The maximum of call sites in one function; generated code has some ten thousand.
 const CALL_SITES_LIMIT: usize = 1_000_000;
-/// Actions and types of one function, all together.
+/// The maximum of actions and types in one function, all together.
 const TOTAL_LIMIT: usize = 1_000_000;
 
-/// The exception table of a function, or of a part of it: gcc gives what it moved to `.text.unlikely` a table of its own.
+/// The exception table of a function, or of a part of it: gcc makes a separate table for the part that it moves to
+/// `.text.unlikely`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExceptionTable {
-    /// The code it is about.
+    /// The code that the table covers.
     pub range: Range<FileAddress>,
     /// The calls that may throw, by address.
     pub call_sites: Vec<CallSite>,
@@ -33,29 +35,30 @@ pub struct ExceptionTable {
 /// A range of code whose calls may throw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallSite {
-    /// The code, with the call instructions in it. A return address is behind its call: ask for the one before it.
+    /// The code of the calls. A return address is behind its call, so look up the address before it.
     pub range: Range<FileAddress>,
-    /// Where the frame goes on; `None` where exceptions just pass through.
+    /// Where execution continues in this frame; `None` if exceptions just pass through.
     pub landing_pad: Option<LandingPad>,
 }
 
-/// Where a frame goes on after a throw, and for what.
+/// Where execution continues after a throw, and for which exceptions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LandingPad {
     /// The first instruction.
     pub address: FileAddress,
-    /// What it is for, in the order in which the personality routine tries them. None says the same as [`Action::Cleanup`].
+    /// The actions, in the order in which the personality routine tries them. An empty list means the same as
+    /// [`Action::Cleanup`].
     pub actions: Arc<[Action]>,
 }
 
-/// What a landing pad does.
+/// An action of a landing pad.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Runs destructors (drops) and throws on.
+    /// Runs destructors (drops) and rethrows.
     Cleanup,
-    /// Catches what is of a type.
+    /// Catches exceptions of a type.
     Catch(CaughtType),
-    /// Lets only these types through (`throw(…)`; none: `noexcept` as gcc once wrote it), all others end here.
+    /// Lets only these types pass (`throw(…)`; an empty list is `noexcept` as gcc once wrote it) and ends all others.
     Filter(Vec<CaughtType>),
 }
 
@@ -64,31 +67,31 @@ pub enum Action {
 pub enum CaughtType {
     /// Every type: `catch (...)`, and Rust's `catch_unwind`.
     Any,
-    /// The type of a `std::type_info`.
+    /// The type of this `std::type_info`.
     Of {
-        /// Where the `std::type_info` is, or with `indirect` where a pointer to it is.
+        /// The address of the `std::type_info`, or if `indirect`, of a pointer to it.
         type_info: FileAddress,
-        /// Whether it is reached through a pointer, which the dynamic linker fills.
+        /// Whether `type_info` is the address of a pointer, which the dynamic linker fills.
         indirect: bool,
-        /// The type's name as in the source (`int`, `std::exception`), where a symbol tells.
+        /// The type's name as in the source (`int`, `std::exception`), if there is a symbol.
         name: Option<String>,
     },
 }
 
-/// What becomes of an exception thrown by a call.
+/// What happens to an exception that a call throws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thrown<'t> {
-    /// It may land here, if the personality routine finds an action that wants it.
+    /// The landing pad handles it, if the personality routine finds a matching action.
     Lands(&'t LandingPad),
-    /// It goes to the caller.
+    /// It passes to the caller.
     PassesThrough,
     /// No call site covers the call. In C++ it may not throw: `std::terminate` is called.
     NotExpected,
 }
 
 impl ExceptionTable {
-    /// What becomes of an exception thrown by the call at `address`: that of the call instruction or inside of it, such as
-    /// the return address minus one.
+    /// What happens to an exception thrown by the call at `address`. This must be an address inside the call instruction,
+    /// such as the return address minus one.
     pub fn thrown_at(&self, address: FileAddress) -> Thrown<'_> {
         let covers = |site: &&CallSite| site.range.contains(&address);
         match self.call_sites.iter().find(covers) {
@@ -101,10 +104,10 @@ impl ExceptionTable {
     }
 }
 
-/// What reads stop at: what is wrong, and where.
+/// Why reading failed: the address and the reason.
 type Broken = (u64, String);
 
-/// Reads the loaded bytes from an address on.
+/// Reads a module's loaded bytes from an address on.
 #[derive(Clone, Copy)]
 struct Cursor<'a> {
     files: &'a Files,
@@ -155,7 +158,7 @@ impl<'a> Cursor<'a> {
         self.broken("a number has more than 64 bits")
     }
 
-    /// A number in one of the encodings for pointers (LSB Core §10.5.1), without what it is relative to.
+    /// A number in one of the pointer encodings (LSB Core §10.5.1), without its base.
     fn encoded(&mut self, encoding: u8) -> Result<u64, Broken> {
         Ok(match DwEhPe(encoding & 0x0f) {
             dw::DW_EH_PE_absptr | dw::DW_EH_PE_udata8 | dw::DW_EH_PE_sdata8 => {
@@ -175,7 +178,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// A pointer; zero stands for none whatever it is relative to.
+    /// A pointer; zero is a null pointer whatever the encoding's base is.
     fn pointer(&mut self, encoding: u8) -> Result<u64, Broken> {
         let start = self.at;
         let number = self.encoded(encoding)?;
@@ -190,7 +193,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The size of what has one.
+/// The size of a pointer encoding; `None` if it is variable.
 fn size_of_encoded(encoding: u8) -> Option<u64> {
     match DwEhPe(encoding & 0x0f) {
         dw::DW_EH_PE_absptr | dw::DW_EH_PE_udata8 | dw::DW_EH_PE_sdata8 => Some(8),
@@ -200,17 +203,17 @@ fn size_of_encoded(encoding: u8) -> Option<u64> {
     }
 }
 
-/// The table's header, and where its parts are.
+/// Reads one table; has the decoded header.
 struct Reader<'d, 'a> {
     decoded: &'d Decoded<'a>,
-    /// `DW_EH_PE_omit` where there are no types.
+    /// `DW_EH_PE_omit` if there are no types.
     type_encoding: u8,
-    /// Types are before it, filters behind it.
+    /// The end of the types and the start of the filters.
     types: u64,
     actions: u64,
-    /// How many more actions and types there may be.
+    /// How many more actions and types may be read.
     left: usize,
-    /// The chain of actions read last: call sites that share one stand together.
+    /// The last chain of actions; call sites that share a chain are often adjacent.
     known: Option<(u64, Arc<[Action]>)>,
 }
 
@@ -276,7 +279,7 @@ impl<'a> Reader<'_, 'a> {
         })
     }
 
-    /// The chain of actions that starts at an index: 1-based, in bytes; 0 is the cleanup that has no entry.
+    /// The chain of actions at an index: 1-based, in bytes; 0 means a cleanup without an entry.
     fn actions(&mut self, index: u64) -> Result<Arc<[Action]>, Broken> {
         if let Some((known, actions)) = &self.known
             && *known == index
@@ -300,7 +303,7 @@ impl<'a> Reader<'_, 'a> {
                 1.. => Action::Catch(self.caught(filter.unsigned_abs())?),
                 _ => Action::Filter(self.filter(filter.unsigned_abs())?),
             });
-            // From the link itself; 0 ends the chain.
+            // The distance is relative to the link itself; 0 ends the chain.
             match cursor.sleb128()? {
                 0 => break,
                 distance => cursor.at = link.wrapping_add_signed(distance),
@@ -311,7 +314,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(actions)
     }
 
-    /// The types of an exception specification: a list behind the types, which ends with 0.
+    /// The types of an exception specification: a list of type numbers that ends with 0.
     fn filter(&mut self, index: u64) -> Result<Vec<CaughtType>, Broken> {
         let mut cursor = self.cursor(self.types.wrapping_add(index - 1));
         let mut types = Vec::new();
@@ -345,7 +348,7 @@ impl<'a> Reader<'_, 'a> {
         let name = symbol
             .filter(|symbol| symbol.address.0 == type_info)
             .and_then(|symbol| {
-                // The pointer to the type's information has its name, too. What comes from a library may have a version.
+                // A pointer to the type info has its name with a prefix. Symbols of libraries may have a version.
                 let name = symbol.name.strip_prefix("DW.ref.").unwrap_or(&symbol.name);
                 let name = name.split('@').next().unwrap_or(name);
                 let demangled = demangle(name);
@@ -367,7 +370,7 @@ impl<'a> Decoded<'a> {
         };
         let start = match lsda {
             Pointer::Direct(address) => address,
-            // No compiler writes one.
+            // Compilers don't write indirect pointers here.
             Pointer::Indirect(_) => return Ok(None),
         };
         let broken = |(at, reason): Broken| {

@@ -1,6 +1,6 @@
-//! Places of variables that need next to no computing: what unoptimised code has for nearly all of its variables.
+//! Locations of variables that are simple enough to be reused: unoptimised code has them for nearly all variables.
 //!
-//! Who looks at the same variable at the same address a thousand times a second asks once where it is.
+//! A caller that reads the same variable at the same address thousands of times a second looks up its location once.
 
 use crate::FileAddress;
 use crate::dwarf::location::Surroundings;
@@ -8,14 +8,14 @@ use crate::dwarf::scopes::Variable;
 use crate::dwarf::{Dwarf, Reader, Unit};
 use gimli::{Expression, Operation, UnitOffset, constants as dw};
 
-/// Where a variable is, at every visit of an address.
+/// The location of a variable, valid in every frame at an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlainPlace {
-    /// In memory, at an address of the file.
+    /// In memory, at an address in file coordinates.
     Address(FileAddress),
-    /// In memory, at a distance from the canonical frame address.
+    /// In memory, at an offset from the canonical frame address.
     FrameOffset(i64),
-    /// In memory, at a distance from the value of a register (DWARF number).
+    /// In memory, at an offset from the value of a register (DWARF number).
     RegisterOffset(u16, i64),
     /// In a register (DWARF number).
     Register(u16),
@@ -87,7 +87,7 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// The operation of an expression that has just one.
+/// The operation of an expression that has exactly one.
 fn only_operation<'a>(
     expression: Expression<Reader<'a>>,
     unit: &Unit<'_>,

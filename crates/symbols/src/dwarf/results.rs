@@ -1,4 +1,4 @@
-//! What functions return, as far as debug information tells how.
+//! What functions return, and whether classes are passed by reference.
 
 use crate::dwarf::entries::{Entry, unsigned};
 use crate::dwarf::functions::FunctionId;
@@ -6,15 +6,15 @@ use crate::dwarf::types::{PointerKind, TypeId, TypeKind};
 use crate::dwarf::{Dwarf, Unit};
 use gimli::{AttributeValue, UnitOffset, constants as dw};
 
-/// How deep classes in classes are looked into.
+/// How deep members and base classes are examined.
 pub(crate) const DEEPEST: usize = 16;
 
-/// What a function returns.
+/// The result of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FunctionResult {
-    /// Its type; `None`: nothing.
+    /// The type; `None` for `void`.
     pub type_id: Option<TypeId>,
-    /// The compiler has it not keep to the platform's convention (`DW_CC_nocall`).
+    /// Whether the compiler marks the function as not following the platform's calling convention (`DW_CC_nocall`).
     pub unconventional: bool,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Dwarf<'a> {
             Some(AttributeValue::CallingConvention(dw::DW_CC_pass_by_value)) => return false,
             _ => {}
         }
-        // gcc tells it of few classes: by what they declare.
+        // gcc writes the attribute for few classes; the others are judged by their declarations.
         let class = self.own_name(unit, &entry).unwrap_or_else(|| "".into());
         let class = class.split('<').next().unwrap_or_default();
         self.children(unit, &entry)
@@ -79,7 +79,8 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// Whether a method of the class is one that copies or destroys its objects otherwise than byte by byte, or is virtual.
+    /// Whether a method makes the class non-trivial to copy or destroy: a destructor, a copy or move constructor, or any
+    /// virtual method.
     fn makes_difference(
         &self,
         unit: &Unit<'a>,

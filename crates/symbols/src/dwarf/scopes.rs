@@ -1,4 +1,4 @@
-//! Lexical scopes and the variables in them: DWARF 5 §3.5, §4.1.
+//! Lexical scopes and the variables in them (DWARF 5 §3.5, §4.1).
 
 use crate::dwarf::blocks::{Block, BlockKind, Blocks};
 use crate::dwarf::entries::Chain;
@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a variable is to the reader of the source.
+/// The kind of a variable in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VariableKind {
     /// A formal parameter.
@@ -26,30 +26,30 @@ pub enum VariableKind {
     Static,
 }
 
-/// A variable in scope. Where its value is depends on the address: [`Module::locate`].
+/// A variable in scope. Its location depends on the address: [`Module::locate`].
 #[derive(Debug, Clone)]
 pub struct Variable {
-    /// Its name; statics: with the namespace.
+    /// The name; qualified for statics.
     pub name: String,
-    /// Its type; `None` when the debug information lacks it.
+    /// The type; `None` if the debug information lacks it.
     pub type_id: Option<TypeId>,
-    /// What it is.
+    /// The kind.
     pub kind: VariableKind,
-    /// Where it is declared.
+    /// The position of the declaration.
     pub declaration: Option<SourcePosition>,
-    /// Nesting of its lexical block in its function: 0 for the function's own.
+    /// The nesting depth of its lexical block in the function: 0 for the function's own block.
     pub depth: u32,
-    /// The compiler's own, such as C++ `this` and Rust's closure environment.
+    /// Whether the compiler adds the variable, such as C++'s `this` and Rust's closure environment.
     pub artificial: bool,
-    /// The linker dropped it, since nothing uses it: there is no value.
+    /// Whether the linker has discarded the variable because nothing uses it: it has no value.
     pub dropped: bool,
     pub(crate) unit: u32,
     pub(crate) offset: usize,
-    /// For inlined and concrete instances: the instance's DIE holds the location.
+    /// The function that contains the variable, for its frame base.
     pub(crate) function: Option<FunctionId>,
 }
 
-/// Where the program is in a frame's source: what is declared after it is not there yet.
+/// The current position in a frame's source; variables declared after it are not in scope yet.
 struct Here {
     file: Arc<Path>,
     line: u32,
@@ -62,7 +62,7 @@ impl<'a> Dwarf<'a> {
         };
         let blocks = self.blocks(unit, function.offset);
         let path = blocks.path(address);
-        // A frame's blocks: from the one that starts it up to the next inlined call.
+        // A frame's blocks reach from its function or inlined call to the next inlined call.
         let mut starts = vec![0];
         starts.extend(
             (1..path.len())
@@ -124,8 +124,9 @@ impl<'a> Dwarf<'a> {
         variables
     }
 
-    /// Whether a pattern's variable has yet to be bound: rustc opens the block of `if let Some(x) = f()` before the call of `f`. What
-    /// is matched stands behind the pattern in the line, and is computed first; a `let` opens its block when it is through.
+    /// Whether a pattern's variable is not bound yet. rustc opens the block of `if let Some(x) = f()` before the call of
+    /// `f`: the matched expression is behind the pattern in the line, but computed first. The block of a plain `let`
+    /// starts when its value is computed.
     fn bound_later(
         &self,
         unit: &Unit<'a>,
@@ -145,9 +146,10 @@ impl<'a> Dwarf<'a> {
         };
         let (column, line) = (rows[0].column, declaration.line);
         let code = |row: &&Row| row.line != 0;
-        // Where the line has begun before the block, the block is behind what is matched, or of another kind.
+        // If the line has code before the block, then either the matched expression is in that code, or this is another
+        // kind of block.
         let begins = lines.rows[..first].iter().rev().find(code);
-        // Optimised code has a list of where it is when.
+        // Variables of optimised code have location lists, which say when they have values.
         let place = self.entry(unit, UnitOffset(variable.offset));
         let place = place.and_then(|entry| entry.attr_value(dw::DW_AT_location));
         variable.kind == VariableKind::Local
@@ -157,7 +159,7 @@ impl<'a> Dwarf<'a> {
             && (rows.iter().filter(code)).all(|row| row.line == line && row.column >= column)
     }
 
-    /// The line an address belongs to.
+    /// The line of an address.
     fn row_place(&self, address: u64) -> Option<Here> {
         self.units_at(address).find_map(|unit| {
             let lines = self.lines(unit);
@@ -184,7 +186,7 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// The variable of an entry; `None` for one without a name or that is only declared.
+    /// The variable of an entry; `None` if it has no name or is only a declaration.
     pub(crate) fn variable(
         &self,
         unit: &Unit<'a>,
@@ -238,7 +240,7 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// Whether a variable's address is none of the program's.
+    /// Whether a variable's address can't be one of the program's: the linker has discarded the variable.
     fn is_dropped(&self, chain: &Chain<'_, 'a>) -> bool {
         let Some((unit, AttributeValue::Exprloc(expression))) = chain.attribute(dw::DW_AT_location)
         else {
@@ -258,7 +260,7 @@ impl<'a> Dwarf<'a> {
             .is_some_and(|address| !self.is_place(address))
     }
 
-    /// Whether a variable can be at an address of the file.
+    /// Whether a variable can be at this file address.
     pub(crate) fn is_place(&self, address: u64) -> bool {
         self.files.main.elf.is_place(address)
     }
@@ -285,8 +287,8 @@ impl<'a> Dwarf<'a> {
             .collect()
     }
 
-    /// A unit and those it takes entries from (DWARF 5 §3.2.5), each once. `dwz` moves whatever has no address of
-    /// its own to such, thread-locals and constants among it.
+    /// A unit and all units that it imports, directly or indirectly (DWARF 5 §3.2.5), each once. `dwz` moves entries
+    /// without an address of their own to partial units, including thread-locals and constants.
     pub(crate) fn with_imports<'s>(&'s self, unit: &'s Unit<'a>) -> Vec<&'s Unit<'a>> {
         let mut units = vec![unit];
         let mut seen: FxHashSet<u32> = [unit.index].into_iter().collect();
@@ -306,7 +308,7 @@ impl<'a> Dwarf<'a> {
         units
     }
 
-    /// A static, or a constant that is only declared, as gcc has those of namespaces.
+    /// A static, or a constant that is only declared, as gcc describes constants in namespaces.
     fn static_or_constant(&self, unit: &Unit<'a>, offset: usize) -> Option<Variable> {
         let kind = VariableKind::Static;
         self.variable(unit, offset, kind, 0, None).or_else(|| {
@@ -316,7 +318,8 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// The static that a class declares: defined in the class's unit, a constant in the class itself, or defined in another unit.
+    /// The variable of a static member: its definition in the class's unit, a constant in the class itself, or a
+    /// definition in another unit.
     pub(crate) fn static_member(&self, member: &StaticMember) -> Option<Variable> {
         let unit = self.unit(member.entry.unit)?;
         let declaration = member.entry.offset;
@@ -346,7 +349,7 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// The statics that are meant, of those with a base name.
+    /// The statics with this base name (any, if `None`) that match `wanted`.
     fn statics_among(&self, wanted: &NamePattern, base: Option<&[u8]>) -> Vec<Variable> {
         if let Some(base) = base
             && let Some(places) =
@@ -391,8 +394,8 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// Whether a local's declaration is still to come. In Rust each `let` opens a block of its own, in C and C++ a
-/// block's locals are all there from its start.
+/// Whether a local is declared after the current line. This is for C and C++, where a block has all its locals from its
+/// start; in Rust each `let` opens its own block.
 fn declared_later(variable: &Variable, here: Option<&Here>, language: Language) -> bool {
     let (Some(here), Some(declaration)) = (here, &variable.declaration) else {
         return false;

@@ -1,4 +1,4 @@
-//! What functions take: their parameters, and the member functions that a class declares.
+//! Signatures of functions: their parameters and results, and the member functions that a class declares.
 
 use crate::dwarf::entries::{Chain, Entry, unsigned};
 use crate::dwarf::enumerations::is_scoped;
@@ -8,39 +8,39 @@ use crate::dwarf::types::TypeId;
 use crate::dwarf::{Dwarf, Unit};
 use gimli::{AttributeValue, Operation, UnitOffset, constants as dw};
 
-/// More member functions of a name than any class has.
+/// More member functions with one name than any class has.
 const MOST_METHODS: usize = 1000;
 
-/// What a function takes and returns.
+/// The parameters and the result of a function.
 #[derive(Debug, Clone)]
 pub struct Signature {
     /// Its parameters in order.
     pub parameters: Vec<Parameter>,
-    /// More arguments may follow (`...`).
+    /// Whether more arguments may follow (`...`).
     pub variadic: bool,
-    /// What it returns, and whether the compiler keeps to the platform's convention.
+    /// The result's type, and whether the function follows the platform's calling convention.
     pub result: FunctionResult,
 }
 
 /// A function's parameter.
 #[derive(Debug, Clone)]
 pub struct Parameter {
-    /// Its name, where it has one.
+    /// The name, if it has one.
     pub name: Option<String>,
     /// Its type.
     pub type_id: TypeId,
-    /// Nobody writes it, such as C++'s `this`.
+    /// Whether the compiler adds the parameter, such as C++'s `this`.
     pub artificial: bool,
 }
 
-/// A member function as its class declares it.
+/// A member function as declared in its class.
 #[derive(Debug, Clone)]
 pub struct Method {
-    /// The linker's name, by which its code is found.
+    /// The linkage name, by which its code is found.
     pub linkage_name: Option<String>,
-    /// What it takes, with the object first where it has one.
+    /// The signature; the object is the first parameter, if there is one.
     pub signature: Signature,
-    /// Where its address is in the object's table, in entries; of virtual ones.
+    /// For a virtual function, its index in the virtual table.
     pub table_slot: Option<u64>,
 }
 
@@ -91,8 +91,8 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// The entry of a function that has its parameters. Of a copy the compiler may leave out what it has no use for; its origin has all. But g++
-    /// declares a method without them where its class is in a unit of its own (`-fdebug-types-section`).
+    /// The entry in a function's chain that has the parameters. A copy's own entry may omit unused ones; its origin has
+    /// all. However, g++ declares a method without parameters if its class is in a type unit (`-fdebug-types-section`).
     pub(crate) fn with_parameters<'c, 's>(
         &self,
         chain: &'c Chain<'s, 'a>,
@@ -185,7 +185,7 @@ impl<'a> Dwarf<'a> {
     pub(crate) fn class_of_function(&self, address: u64) -> Option<TypeId> {
         let (unit, function) = self.function_entry_at(address)?;
         let chain = self.chain(unit, UnitOffset(function.offset));
-        // A function defined away from its class: the class is where it's declared.
+        // For a function defined outside of its class, the declaration is in the class.
         let (unit, entry) = chain.links.last()?;
         let scope = UnitOffset(*self.scopes_around(unit, entry.offset().0).first()?);
         let is_class = matches!(
@@ -205,7 +205,7 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// `DW_AT_vtable_elem_location`: a constant as an expression (DWARF 5 §5.7.8).
+/// The value of `DW_AT_vtable_elem_location`: a constant, usually as an expression (DWARF 5 §5.7.8).
 fn table_slot(unit: &Unit<'_>, entry: &Entry<'_>) -> Option<u64> {
     let value = entry.attr_value(dw::DW_AT_vtable_elem_location)?;
     let AttributeValue::Exprloc(expression) = value else {

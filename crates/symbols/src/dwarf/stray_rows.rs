@@ -1,11 +1,13 @@
-//! Rows that g++ gives the wrong line, put right as a line table is read.
+//! Corrects rows to which g++ gives the wrong line, when a line table is read.
 //!
-//! Without optimisation g++ writes some of a statement's code down as another line's: a function's closing brace for the elements of
-//! initializer lists (seen with gcc 12), a lambda's opening line for reading what it captured by value, both for what it adds
-//! to coroutines. A thread would bounce there from the middle of a statement, and a breakpoint on the statement would be
-//! behind its first half. Such rows are told by where control goes: the brace's own code ends in the return, theirs goes on
-//! into the statement, whose line they get here. A coroutine's entry, which only chooses where to go on, is left the
-//! opening line's, and what follows its body the closing brace's.
+//! Without optimisation, g++ assigns some code of a statement to another line. Code for the elements of initializer lists
+//! gets the line of the function's closing brace (seen with gcc 12), reads of variables that a lambda captures by value
+//! get the lambda's opening line, and generated code of coroutines gets both. A step would jump to that line from the
+//! middle of a statement, and a breakpoint on the statement would be behind its first half.
+//!
+//! Control flow identifies such stray rows: the brace's own code ends in the return, while theirs continues into the
+//! statement, whose line they get here. In a coroutine, the code at the entry that selects the resume point keeps the
+//! opening line, and the code behind the body gets the closing brace's.
 
 use crate::dwarf::functions::Language;
 use crate::dwarf::index::FunctionEntry;
@@ -14,13 +16,13 @@ use crate::dwarf::{Dwarf, Unit};
 use gimli::{UnitOffset, UnitType, constants as dw};
 use std::ops::Range;
 
-/// What a row says of its code, but for the address: file, line, column.
+/// What a row says besides the address: file, line, column.
 type Says = (u32, u32, u32);
 
-/// The rows of a function that follow each other and say the same.
+/// Consecutive rows of a function with the same file, line and column.
 #[derive(Debug)]
 struct Run {
-    /// In [`Lines::rows`].
+    /// Indexes in [`Lines::rows`].
     rows: Range<usize>,
     says: Says,
     code: Range<u64>,
@@ -30,7 +32,7 @@ fn says(row: &Row) -> Says {
     (row.file, row.line, row.column)
 }
 
-/// Corrects a unit's rows, where its compiler is one that needs it.
+/// Corrects a unit's rows if its compiler is g++ without optimisation.
 pub(crate) fn correct<'a>(dwarf: &Dwarf<'a>, unit: &Unit<'a>, lines: &mut Lines) {
     let Some(first) = lines.sequences.first() else {
         return;
@@ -38,7 +40,7 @@ pub(crate) fn correct<'a>(dwarf: &Dwarf<'a>, unit: &Unit<'a>, lines: &mut Lines)
     if unit.language() != Language::Cpp {
         return;
     }
-    // A unit of a type has no code; its line table is that of another one.
+    // A type unit has no code; its line table belongs to another unit.
     let is_types = matches!(
         unit.own.dw.header.type_(),
         UnitType::Type { .. } | UnitType::SplitType { .. }
@@ -93,7 +95,7 @@ fn runs(lines: &Lines, function: &FunctionEntry) -> Vec<Run> {
     runs
 }
 
-/// Has the rows of `run` say what `other` says.
+/// Gives the rows of `run` another file, line and column.
 fn give(lines: &mut Lines, run: &Run, other: Says) {
     for row in &mut lines.rows[run.rows.clone()] {
         (row.file, row.line, row.column) = other;
@@ -101,7 +103,7 @@ fn give(lines: &mut Lines, run: &Run, other: Says) {
 }
 
 impl<'a> Dwarf<'a> {
-    /// The bytes of code in the file.
+    /// The bytes of a code range in the file.
     pub(crate) fn code(&self, code: &Range<u64>) -> &[u8] {
         let main = &self.files.main;
         let length = usize::try_from(code.end.saturating_sub(code.start)).unwrap_or(0);
@@ -120,12 +122,12 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// Whether code ends in `pop rbp; ret` or `leave; ret`: without optimisation, a function's only return.
+/// Whether code ends in `pop rbp; ret` or `leave; ret`: without optimisation, the only return of a function.
 fn returns(code: &[u8]) -> bool {
     code.ends_with(&[0x5d, 0xc3]) || code.ends_with(&[0xc9, 0xc3])
 }
 
-/// Whether control goes on behind code, as far as its last bytes tell. What looks like a jump is taken for one.
+/// Whether control may continue behind the code, judged by its last bytes. Bytes that look like a jump count as one.
 fn goes_on(code: &[u8]) -> bool {
     let from_end = |back: usize| code.len().checked_sub(back).map(|at| code[at]);
     let jumps = jump(code).is_some()
@@ -133,7 +135,7 @@ fn goes_on(code: &[u8]) -> bool {
     !jumps && !code.ends_with(&[0xc3]) && !code.ends_with(&[0x0f, 0x0b])
 }
 
-/// How far the jump goes that code ends in, as far as its last bytes tell.
+/// The distance of the jump at the end of the code, judged by its last bytes.
 pub(crate) fn jump(code: &[u8]) -> Option<i64> {
     match *code {
         [.., 0xeb, distance] => Some(i64::from(distance as i8)),
@@ -142,7 +144,7 @@ pub(crate) fn jump(code: &[u8]) -> Option<i64> {
     }
 }
 
-/// The conditional jump in front of the jump that code ends in: from where, in bytes from the code's beginning, and how far it goes.
+/// The conditional jump before the jump at the end of the code: the offset behind it, and its distance, in bytes.
 pub(crate) fn jump_before_last(code: &[u8]) -> Option<(usize, i64)> {
     let last = match *code {
         [.., 0xeb, _] => 2,
@@ -158,8 +160,7 @@ pub(crate) fn jump_before_last(code: &[u8]) -> Option<(usize, i64)> {
     Some((before.len(), distance))
 }
 
-/// Whether code does nothing but read something through the pointer that a function has kept in its frame: `mov rax, [rbp-n]` and
-/// a load into any register.
+/// Whether code only reads through a pointer in the function's frame: `mov rax, [rbp-n]`, and a load into any register.
 fn only_reads_capture(code: &[u8]) -> bool {
     let load = match code {
         [0x48 | 0x4c, 0x8b, base, _, load @ ..] if base & 0xc7 == 0x45 => load,
@@ -184,7 +185,7 @@ fn only_reads_capture(code: &[u8]) -> bool {
         ] => place,
         _ => return false,
     };
-    // Behind a register, without an index.
+    // The memory operand has a base register, without an index.
     match place {
         [form, ..] if form & 7 == 4 => false,
         [form] => form & 0xc0 == 0,
@@ -194,7 +195,7 @@ fn only_reads_capture(code: &[u8]) -> bool {
     }
 }
 
-/// A usual function: its closing brace's strays and, in a lambda, the opening line's.
+/// Corrects a usual function: stray rows of its closing brace and, in a lambda, of the opening line.
 fn correct_function<'a>(
     dwarf: &Dwarf<'a>,
     unit: &Unit<'a>,
@@ -219,7 +220,7 @@ fn correct_function<'a>(
     let mut is_lambda = || {
         *lambda.get_or_insert_with(|| dwarf.first_parameter(unit, function) == Some(b"__closure"))
     };
-    // From the last backwards, so that several in a row all get the statement's line.
+    // Backwards, so that adjacent stray runs all get the statement's line.
     let mut next = closing;
     for (index, run) in runs.iter().enumerate().take(last).skip(1).rev() {
         let stray = match run.says == closing {
@@ -236,10 +237,10 @@ fn correct_function<'a>(
     }
 }
 
-/// Whether a run does no more than put a function's result in its register and go to where it returns: behind the destructors of
-/// the closing brace, which are no strays.
+/// Whether a run only puts a function's result into its register and jumps to the return. Such code is behind the
+/// destructors of the closing brace, and isn't stray.
 fn only_returns(dwarf: &Dwarf<'_>, run: &Run, last: &Run) -> bool {
-    /// The longest move with a jump behind it, in bytes.
+    /// In bytes: the longest move, followed by a jump.
     const LONGEST: usize = 16;
     let code = dwarf.code(&run.code);
     if code.len() > LONGEST {
@@ -253,14 +254,14 @@ fn only_returns(dwarf: &Dwarf<'_>, run: &Run, last: &Run) -> bool {
     }
 }
 
-/// Whether it is what resumes or destroys a coroutine of g++'s.
+/// Whether the function is the one with which g++ resumes or destroys a coroutine.
 fn is_coroutine<'a>(
     dwarf: &Dwarf<'a>,
     unit: &Unit<'a>,
     function: &FunctionEntry,
     runs: &[Run],
 ) -> bool {
-    // The opening line comes again, and the function has the coroutine's frame for its only parameter.
+    // The opening line recurs, and the only parameter is the coroutine's frame.
     runs[1..].iter().any(|run| run.says == runs[0].says)
         && dwarf.first_parameter(unit, function) == Some(b"frame_ptr")
         && dwarf
@@ -270,7 +271,7 @@ fn is_coroutine<'a>(
 
 fn correct_coroutine(dwarf: &Dwarf<'_>, lines: &mut Lines, runs: &[Run]) {
     let opening = runs[0].says;
-    // The first stray that isn't the opening line's is the closing brace's: the choice of where to go on.
+    // The first run that isn't the opening line's has the closing brace's: it selects the resume point.
     let Some(closing) = runs.get(1).map(|run| run.says) else {
         return;
     };
@@ -304,7 +305,7 @@ fn correct_coroutine(dwarf: &Dwarf<'_>, lines: &mut Lines, runs: &[Run]) {
             statements(lines, run, 0);
         }
     }
-    // Only the end of the body is stopped at; what is behind it is also run through where the coroutine waits.
+    // Keep only one statement, at the end of the body. The code behind it also runs when the coroutine suspends.
     for (index, run) in runs[last + 1..].iter().enumerate() {
         give(lines, run, closing);
         statements(lines, run, usize::from(index == 0));
@@ -327,7 +328,7 @@ mod tests {
             0x48, 0x8b, 0x85, 0x00, 0xfe, 0xff, 0xff, 0xf2, 0x0f, 0x10, 0x80, 0x00, 0x01, 0, 0,
         ];
         assert!(only_reads_capture(&double));
-        // … and something after that: add eax, 1; or a load of something that is computed, of [rax+rcx*4].
+        // With an instruction behind it: add eax, 1. Or with a computed address: [rax+rcx*4].
         let more = [0x48, 0x8b, 0x45, 0xe8, 0x8b, 0x00, 0x83, 0xc0, 0x01];
         assert!(!only_reads_capture(&more));
         assert!(!only_reads_capture(&[

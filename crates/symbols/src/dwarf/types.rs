@@ -1,4 +1,4 @@
-//! Types of C, C++ and Rust: DWARF 5 §5. What they are; how they are read from the entries is next door.
+//! The model of types in C, C++ and Rust (DWARF 5 §5). `type_entries` reads it from the debug information.
 
 use crate::dwarf::functions::{Language, SourcePosition};
 use std::sync::Arc;
@@ -10,19 +10,20 @@ pub struct TypeId {
     pub(crate) offset: usize,
 }
 
-/// A type, one level of it: what it refers to is behind [`TypeId`]s.
+/// One level of a type; other types that it refers to are [`TypeId`]s.
 #[derive(Debug, Clone)]
 pub struct Type {
     /// Identifies it.
     pub id: TypeId,
-    /// The name as the language writes it, with namespaces (`alloc::vec::Vec<i32, alloc::alloc::Global>`);
-    /// for pointers, arrays and the like composed from their parts (`char *`, `int [4]`). Never empty: `{anonymous struct}` and so on.
+    /// The name as in the language, with namespaces (`alloc::vec::Vec<i32, alloc::alloc::Global>`). For pointers, arrays
+    /// and the like composed from their parts (`char *`, `int [4]`). Never empty: types without a name are `{anonymous
+    /// struct}` and so on.
     pub name: Arc<str>,
     /// Size in bytes; `None` for incomplete types and arrays without bounds.
     pub size: Option<u64>,
     /// Its unit's language.
     pub language: Language,
-    /// What it is.
+    /// The kind, with its details.
     pub kind: TypeKind,
 }
 
@@ -43,13 +44,13 @@ pub enum Encoding {
     Bool,
     /// IEEE floating point, or x87 extended when the size is 16 (10 bytes used).
     Float,
-    /// A pair of floats.
+    /// A complex number: two floats.
     ComplexFloat,
     /// Another encoding, by number.
     Other(u8),
 }
 
-/// What kind of pointer a pointer is.
+/// The kind of a pointer or reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PointerKind {
     /// `T *`, Rust `&T`, `*const T`.
@@ -60,10 +61,10 @@ pub enum PointerKind {
     RvalueReference,
 }
 
-/// What kind of aggregate.
+/// The kind of an aggregate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AggregateKind {
-    /// `struct`, Rust tuples and enums' outer structure among them.
+    /// `struct`; also Rust's tuples, and the outer structure of its enums.
     Struct,
     /// `class`.
     Class,
@@ -71,7 +72,7 @@ pub enum AggregateKind {
     Union,
 }
 
-/// `typedef` and qualifiers: a type that only wraps another.
+/// The kind of a type that only wraps another: `typedef` and qualifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AliasKind {
     /// `typedef` or `using`.
@@ -88,9 +89,9 @@ pub enum AliasKind {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum TypeKind {
-    /// A number, character or truth value.
+    /// A number, character or boolean.
     Base(Encoding),
-    /// A pointer or reference; `None`: to void.
+    /// A pointer or reference; `None` for `void`.
     Pointer(PointerKind, Option<TypeId>),
     /// A pointer to a member of `class`.
     MemberPointer {
@@ -99,7 +100,7 @@ pub enum TypeKind {
         /// The class.
         class: Option<TypeId>,
     },
-    /// An array; dimensions from the outermost, `None` where unknown.
+    /// An array; dimensions from the outermost, `None` for unknown lengths.
     Array {
         /// The element's type.
         element: TypeId,
@@ -110,77 +111,78 @@ pub enum TypeKind {
     Aggregate(Aggregate),
     /// An enumeration.
     Enumeration {
-        /// The integer below; its size is the type's.
+        /// Whether the underlying integer is signed; it has the size of the type.
         signed: bool,
         /// Names and values in order.
         values: Vec<(Arc<str>, i128)>,
     },
-    /// A typedef or qualified type; `None`: of void.
+    /// A typedef or qualified type; `None` for `void`.
     Alias(AliasKind, Option<TypeId>),
     /// A function's type.
     Function {
-        /// `None`: void.
+        /// `None` for `void`.
         result: Option<TypeId>,
         /// The parameters' types.
         parameters: Vec<TypeId>,
     },
-    /// No structure is known (`DW_TAG_unspecified_type`, Rust `!`, `nullptr_t`).
+    /// A type without a known structure (`DW_TAG_unspecified_type`, Rust `!`, `nullptr_t`).
     Unspecified,
 }
 
 /// The contents of a struct, class, union or Rust enum.
 #[derive(Debug, Clone)]
 pub struct Aggregate {
-    /// How it was written.
+    /// The keyword that it is declared with.
     pub kind: AggregateKind,
     /// Data members and base classes, in order.
     pub members: Vec<Member>,
-    /// Static members of C++ classes, in order. They are no part of an object.
+    /// Static members of C++ classes, in order. They are not part of an object.
     pub statics: Vec<StaticMember>,
     /// A Rust enum's variants.
     pub variants: Option<VariantPart>,
-    /// Template and generic type arguments: name, type.
+    /// Template and generic type arguments: name and type.
     pub type_arguments: Vec<(Arc<str>, Option<TypeId>)>,
-    /// Only declared here, and no definition found in the unit.
+    /// Whether there is only a declaration, and no definition in the unit.
     pub declaration: bool,
 }
 
 /// A member of an aggregate.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// Its name; `None` for anonymous unions and structs, and bases (use the type's name).
+    /// The name; `None` for anonymous unions and structs, and for base classes, which have the type's name.
     pub name: Option<Arc<str>>,
     /// Its type.
     pub type_id: TypeId,
-    /// Its offset in the aggregate, in bytes. For bitfields: of the storage's first byte that holds a bit of it.
+    /// The offset in the aggregate, in bytes. For bitfields: the offset of the first storage byte that has a bit of it.
     pub offset: u64,
     /// For bitfields: (bit offset from `offset`, counted from the least significant bit; size in bits).
     pub bits: Option<(u64, u64)>,
-    /// A base class.
+    /// Whether this is a base class.
     pub base: bool,
-    /// A virtual base: `offset` is not known without the object.
+    /// Whether this is a virtual base class: its offset depends on the object, see `expression`.
     pub virtual_base: bool,
-    /// A virtual base's place: [`crate::dwarf::location::evaluate_cfi`] with the object's address as the initial value.
+    /// The address of a virtual base class: evaluate with [`crate::dwarf::location::evaluate_cfi`] and the object's
+    /// address as the initial value.
     pub expression: Option<Arc<[u8]>>,
-    /// The compiler's own, such as a vtable pointer.
+    /// Whether the compiler adds the member, such as a vtable pointer.
     pub artificial: bool,
 }
 
-/// A static member of a class, as it is declared there. Where its value is: [`Module::static_member`].
+/// A static member as declared in its class. For its value, see [`Module::static_member`].
 #[derive(Debug, Clone)]
 pub struct StaticMember {
-    /// Its name, without the class.
+    /// The name, without the class.
     pub name: Arc<str>,
     /// Its type.
     pub type_id: TypeId,
-    /// Its entry in the class.
+    /// The entry in the class.
     pub(crate) entry: TypeId,
 }
 
 /// The variants of a Rust enum (`DW_TAG_variant_part`).
 #[derive(Debug, Clone)]
 pub struct VariantPart {
-    /// Where the discriminant is; `None` with a single variant.
+    /// The member with the discriminant; `None` for a single variant.
     pub discriminant: Option<Member>,
     /// The variants in order.
     pub variants: Vec<Variant>,
@@ -191,10 +193,11 @@ pub struct VariantPart {
 pub struct Variant {
     /// Its name.
     pub name: Arc<str>,
-    /// Discriminant values, inclusive ranges, zero-extended to the discriminant's width; empty: the default (niche) variant.
+    /// The discriminant's values for this variant, as inclusive ranges, zero-extended to the discriminant's width. Empty
+    /// for the default (niche) variant.
     pub discriminants: Vec<(u128, u128)>,
-    /// The member that holds the payload's structure.
+    /// The member with the variant's fields.
     pub member: Member,
-    /// Where it is written: of a future, the line that it waits at in this state.
+    /// The position of the declaration. For the state of a future: the position of its suspension point.
     pub declaration: Option<SourcePosition>,
 }
