@@ -1,10 +1,11 @@
-//! Where the bodies of Rust's `async fn`s begin.
+//! Finds the bodies of Rust's `async fn`s.
 //!
-//! rustc makes two functions of each: `fetch`, which only makes the future, and `fetch::{async_fn#0}`, which runs the body and is called
-//! again at each resumption. That begins with a jump to where it was suspended; at the first call to code that
-//! moves the arguments to where the body has them, and goes on with the body. The future's type, `fetch::{async_fn_env#0}`,
-//! stands beside the second in the namespace `fetch`. The body is compiled where the future is polled first, which may be another crate's
-//! unit than the one of the function. Async blocks and closures are not looked at: they begin where they are written.
+//! rustc makes two functions of each: `fetch`, which only makes the future, and `fetch::{async_fn#0}`, which runs the
+//! body and is called again at each resumption. The latter begins with a jump to the suspension point. The first call
+//! jumps to code that moves the arguments to their places in the body, and continues with the body. The future's type,
+//! `fetch::{async_fn_env#0}`, is in the same namespace `fetch`. The body is compiled where the future is first polled,
+//! which may be in another crate's unit than the function. Async blocks and closures are not handled here: they begin
+//! where they are written.
 
 use crate::FileAddress;
 use crate::dwarf::entries::Chain;
@@ -22,10 +23,10 @@ use std::path::Path;
 const FUTURE: &str = "{async_fn_env#";
 const BODY: &str = "{async_fn#";
 
-/// The base name of every body: the number is counted in the function.
+/// The base name of every body; the number counts within the function.
 pub(crate) const FIRST_BODY: &[u8] = b"{async_fn#0}";
 
-/// The name of the `async fn` that a body of this name belongs to. Rust's old mangling has a closure for it.
+/// The name of the `async fn` that a body belongs to. In Rust's legacy mangling, the body is a closure.
 pub(crate) fn written_name(body: &str) -> Option<&str> {
     ["::{async_fn#", "::{{closure}}"]
         .into_iter()
@@ -33,7 +34,7 @@ pub(crate) fn written_name(body: &str) -> Option<&str> {
 }
 
 impl<'a> Dwarf<'a> {
-    /// The type of the future that a function makes, where it is a Rust `async fn`.
+    /// The type of the future that a function makes, if it is a Rust `async fn`.
     pub(crate) fn future_made(&self, chain: &Chain<'_, 'a>) -> Option<TypeId> {
         let (unit, _) = chain.links.last()?;
         if unit.language() != Language::Rust {
@@ -50,8 +51,8 @@ impl<'a> Dwarf<'a> {
         self.text(unit, entry.attr_value(dw::DW_AT_name)?)
     }
 
-    /// Where the functions that have the body of an `async fn` begin, and their copies inlined into others, by the type of its future and
-    /// the file that it is written in. Without an index, other units are looked at only where the future's own has none.
+    /// The bodies of an `async fn`, and their copies inlined into others, by the type of its future and the file that it
+    /// is written in. Without an index, searches other units only if the future's own unit has no body.
     pub(crate) fn bodies(&self, future: TypeId, file: Option<&Path>) -> Vec<Body> {
         let Some(unit) = self.unit(future.unit) else {
             return Vec::new();
@@ -72,7 +73,7 @@ impl<'a> Dwarf<'a> {
             .collect()
     }
 
-    /// Those of them that an index has.
+    /// The bodies that are found in `index`.
     fn bodies_among(&self, index: &dyn NameIndex, unit: &Unit<'a>, future: TypeId) -> Vec<Body> {
         let name = self.text_of_name(unit, future.offset).unwrap_or_default();
         let name = String::from_utf8_lossy(name).replacen(FUTURE, BODY, 1);
@@ -129,16 +130,17 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// Where a breakpoint on the function that starts at `entry` goes: past its prologue, and in the body of an `async fn` also past the
-    /// moving of its arguments. Optimised code mixes that with the body, and has no such place.
+    /// The address for a breakpoint on the function that starts at `entry`: behind its prologue, and in the body of an
+    /// `async fn` also behind the code that moves its arguments. Optimised code mixes that code with the body, so there
+    /// it is only behind the prologue.
     pub(crate) fn body_start(&self, entry: u64) -> u64 {
         let after_prologue = self.after_prologue(entry);
         self.async_body_start(entry, after_prologue)
             .unwrap_or(after_prologue)
     }
 
-    /// The row that the prologue ends in is at the body's opening brace, and what moves arguments is in front of that.
-    /// What runs first stands first.
+    /// The row at the end of the prologue is at the body's opening brace, and the code that moves arguments is at
+    /// positions before the brace. The code that runs first has the lowest addresses.
     fn async_body_start(&self, entry: u64, after_prologue: u64) -> Option<u64> {
         let (unit, function) = self.function_entry_at(entry)?;
         let is_body = unit.language() == Language::Rust
@@ -157,15 +159,15 @@ impl<'a> Dwarf<'a> {
         Some(start.address)
     }
 
-    /// Whether the function at an entry has the body of an `async fn`.
+    /// Whether the function of this entry is the body of an `async fn`.
     pub(crate) fn is_async_body(&self, unit: &Unit<'a>, function: usize) -> bool {
         let chain = self.chain(unit, UnitOffset(function));
         let name = self.chain_text(&chain, dw::DW_AT_name);
         name.is_some_and(|name| name.starts_with(BODY.as_bytes()))
     }
 
-    /// Leaves out where the future had an argument before the body took it over, in the body of an `async fn`; and what a pattern takes
-    /// apart, which has no name in the source. `block`: the function's entry or that of its inlined copy.
+    /// In the body of an `async fn`, removes the variables for the arguments' former places in the future, and unnamed
+    /// arguments that a pattern destructures. `block` is the entry of the function or of its inlined copy.
     pub(crate) fn leave_out_moved(
         &self,
         unit: &Unit<'a>,
@@ -189,13 +191,13 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// What rustc calls an argument that has a pattern for a name.
+/// Whether this is rustc's name for an argument that is a pattern.
 fn is_pattern(name: &str) -> bool {
     let number = name.strip_prefix("__arg");
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// A place where an `async fn`'s body begins.
+/// A function or inlined copy with the body of an `async fn`.
 pub(crate) struct Body {
     pub name: String,
     pub instance: Instance,

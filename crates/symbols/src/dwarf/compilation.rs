@@ -7,7 +7,7 @@ use gimli::{AttributeValue, constants as dw};
 /// What a unit's root entry says about how it was compiled.
 pub(crate) struct Compilation {
     pub language: Language,
-    /// What gcc's recorded switches say; `None` where there are none.
+    /// Whether the unit was compiled with optimisation, from the command line that gcc records; `None` if there is none.
     pub optimised: Option<bool>,
 }
 
@@ -46,7 +46,7 @@ fn language_of(code: gimli::DwLang) -> Language {
     }
 }
 
-/// gcc records its switches after its version: `GNU C17 12.2.0 -mtune=generic -g -O2`.
+/// gcc records its command line behind its version: `GNU C17 12.2.0 -mtune=generic -g -O2`.
 fn is_optimised(producer: &[u8]) -> Option<bool> {
     let producer = std::str::from_utf8(producer).ok()?;
     if !producer.starts_with("GNU ") || !producer.contains(" -") {

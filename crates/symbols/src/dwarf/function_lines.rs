@@ -1,6 +1,8 @@
-//! Which function a line of C or C++ is written in, by the source alone: the last one that begins at or before it.
+//! Finds the function of C or C++ that contains a source line, by source positions alone: the last function that begins
+//! at or before the line.
 //!
-//! Addresses don't tell it in optimised code. A row of a function that was inlined often stands where the caller's code is.
+//! In optimised code, addresses don't show this, because rows of an inlined function often have addresses in the caller's
+//! code.
 
 use crate::dwarf::functions::Language;
 use crate::dwarf::{DEPTH_LIMIT, Dwarf, Unit};
@@ -9,12 +11,12 @@ use rustc_hash::FxHashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where the functions of a unit begin that have code, or had it before they were inlined. By file and line.
+/// The declarations, sorted by file and line, of a unit's functions that have code or were inlined.
 pub(crate) type FunctionLines = Vec<(Arc<Path>, u32)>;
 
 impl<'a> Dwarf<'a> {
-    /// The line where the function begins that `line` is written in. Unknown in Rust, whose closures stand beside the
-    /// functions that have them.
+    /// The line at which the function that contains `line` begins. Unknown in Rust, where closures are not described
+    /// inside the functions that contain them.
     pub fn written_in(&self, unit: &Unit<'a>, file: &Path, line: u32) -> Option<u32> {
         let begins = self
             .index(unit)
@@ -30,12 +32,13 @@ impl<'a> Dwarf<'a> {
             return Vec::new();
         }
         let mut walk = Walk::default();
-        // What is behind an entry that can't be read is as if it weren't there.
+        // Ignores entries behind one that can't be read.
         let _ = walk.run(unit);
         let mut lines = FunctionLines::new();
         for offset in walk.with_code {
             let chain = self.chain(unit, UnitOffset(offset));
-            // A lambda is declared inside the function that has it, and described beside that.
+            // Skip lambdas: a lambda is declared inside the function that contains it, although its code is described
+            // beside it.
             let declared = chain.links.last().map(|(_, entry)| entry.offset().0);
             if declared.is_some_and(|declared| walk.inside.contains(&declared)) {
                 continue;
@@ -50,11 +53,11 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// The functions of a unit, by their entries' offsets.
+/// The functions of a unit, by the offsets of their entries.
 #[derive(Default)]
 struct Walk {
     with_code: Vec<usize>,
-    /// Those that are declared inside a function.
+    /// Functions that are declared inside another function.
     inside: FxHashSet<usize>,
 }
 

@@ -1,7 +1,8 @@
-//! Where the jumps of a `switch` lead: compilers write them as tables of code addresses, or of distances from the table.
+//! Finds the targets of the jumps of a `switch`, which compilers write as tables of code addresses or of offsets from the
+//! table.
 //!
-//! The tables are read from the file. Nothing says how long they are, so a table ends where the next one begins, at the
-//! bound that the code compares with, or at what leads to no instruction of the function.
+//! The tables are read from the file. Nothing records their length, so a table ends where the next one begins, at the
+//! bound that the code compares with, or at an entry that leads to no instruction of the function.
 
 use crate::dwarf::Dwarf;
 use iced_x86::{
@@ -13,29 +14,29 @@ use std::collections::{BTreeSet, VecDeque};
 use std::ops::Bound::{Excluded, Unbounded};
 use std::ops::Range;
 
-/// More entries are not read of one table.
+/// The maximum of entries read from one table.
 const LONGEST: usize = 1024;
-/// Nor are more tables looked at for one jump, whose register may have been given that many addresses.
+/// The maximum of tables tried for one jump, because its register may have been loaded with many addresses.
 const TABLES: usize = 256;
-/// Nor more entries of all tables of a function.
+/// The maximum of entries read for one function.
 const MOST: usize = 1 << 14;
-/// How many instructions before a jump are looked at for what it jumps by.
+/// How many instructions before a jump are searched for the read of the table.
 const LOOKED_AT: usize = 16;
 
-/// The places that each jump by a table leads to, by the jump's address. Jumps that aren't understood have none.
+/// The targets of each table jump, by the jump's address. Jumps that aren't understood are missing.
 pub(crate) type Targets = FxHashMap<u64, Vec<u64>>;
 
-/// What a jump takes from its table.
+/// The kind of entries in a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Entries {
     Addresses,
-    /// 32 bits, from the table's beginning.
+    /// 32-bit offsets from the start of the table.
     Distances,
 }
 
 enum Table {
     At(u64),
-    /// Its address is in a register.
+    /// The table's address is in a register.
     In(Register),
 }
 
@@ -43,21 +44,21 @@ struct Jump {
     at: u64,
     table: Table,
     entries: Entries,
-    /// How many entries there are, where the code compares with that.
+    /// The number of entries, if the code compares with it.
     bound: Option<usize>,
 }
 
-/// A function's code, looked through from its beginning to its end.
+/// The result of a linear pass over a function's code.
 #[derive(Default)]
 struct Sweep {
     instructions: FxHashSet<u64>,
-    /// The addresses outside the code that are put into registers.
+    /// The addresses outside of the code that are loaded into registers.
     loaded: Vec<(Register, u64)>,
     jumps: Vec<Jump>,
 }
 
 impl Dwarf<'_> {
-    /// The targets of all jumps by tables in a function, whose `code` comes in pieces with their addresses.
+    /// The targets of all table jumps in a function. `code` has the pieces of the function with their addresses.
     pub(crate) fn jump_targets(&self, code: &[(u64, &[u8])]) -> Targets {
         let mut sweep = Sweep::default();
         for (start, code) in code {
@@ -91,7 +92,7 @@ impl Dwarf<'_> {
         targets
     }
 
-    /// Where the entries of a table lead, up to the first that leads nowhere.
+    /// The targets of a table's entries, up to the first that leads to no instruction.
     fn entries(
         &self,
         jump: &Jump,
@@ -154,7 +155,7 @@ impl Sweep {
     }
 }
 
-/// The register that an instruction puts an address of the file into, and the address.
+/// The register into which an instruction loads an address of the file, and the address.
 fn loaded(instruction: &Instruction) -> Option<(Register, u64)> {
     let address = match instruction.mnemonic() {
         Mnemonic::Lea if instruction.is_ip_rel_memory_operand() => {
@@ -172,7 +173,7 @@ fn loaded(instruction: &Instruction) -> Option<(Register, u64)> {
     Some((instruction.op0_register().full_register(), address))
 }
 
-/// What a jump goes by, if that is a table.
+/// Decodes a jump and the instructions before it, if it goes through a table.
 fn jump(instruction: &Instruction, before: &[Instruction]) -> Option<Jump> {
     let (from, behind) = match instruction.op0_kind() {
         OpKind::Memory => (instruction, before),
@@ -202,7 +203,8 @@ fn jump(instruction: &Instruction, before: &[Instruction]) -> Option<Jump> {
     })
 }
 
-/// Which of the instructions before a jump reads the table whose entry is in the jump's register, by itself or added to another.
+/// The index of the instruction before a jump that reads the table entry in the jump's register, possibly added to
+/// another register.
 fn reads_table(target: Register, before: &[Instruction]) -> Option<usize> {
     let mut wanted = vec![target];
     for (at, instruction) in before.iter().enumerate().rev() {
@@ -228,7 +230,7 @@ fn writes_first(instruction: &Instruction) -> bool {
         && matches!(access, OpAccess::Write | OpAccess::ReadWrite)
 }
 
-/// How many entries a table has, where the code right before goes elsewhere for larger numbers.
+/// The number of entries in a table, if the code directly before branches away for larger indexes.
 fn bound(index: Register, before: &[Instruction]) -> Option<usize> {
     let compared = |pair: &[Instruction]| match pair {
         [compare, jump]

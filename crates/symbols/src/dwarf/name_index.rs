@@ -1,7 +1,7 @@
-//! Which entries have a base name: what every query by name starts from.
+//! Finds the entries with a base name, which is the first step of every query by name.
 //!
-//! [`NameIndex`] is the interface. [`FullWalk`] answers it from the entries themselves, by one pass over each unit
-//! that is made when first asked and kept; an index that is stored answers the same.
+//! [`NameIndex`] is the interface. [`FullWalk`] implements it with one pass over each unit, made on first use and cached;
+//! the stored index implements the same queries.
 
 use crate::dwarf::enclosing::{OpenScopes, Scopes};
 use crate::dwarf::{CHAIN_LIMIT, DEPTH_LIMIT, Dwarf, Reader, Unit};
@@ -9,39 +9,39 @@ use crate::names::base_of;
 use gimli::{AttributeValue, UnitOffset, constants as dw};
 use rustc_hash::FxHashMap;
 
-/// What an entry is to somebody who looks for a name.
+/// What kind of named thing an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum EntryKind {
     /// A function with code of its own.
     Function,
     /// A copy of a function inlined into another.
     InlinedCall,
-    /// A variable of static storage, in a function or not.
+    /// A variable of static storage, inside or outside of functions.
     Variable,
-    /// A type with its definition; typedefs and base types among them.
+    /// A type with its definition, including typedefs and base types.
     Type,
     /// A type that is only declared.
     DeclaredType,
 }
 
-/// An entry by its place.
+/// Identifies an entry: its unit and its offset in the unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct EntryPlace {
     pub unit: u32,
     pub offset: usize,
 }
 
-/// Answers which entries have a base name: the last component of a name, without generic arguments and parameters
-/// (see [`base_of`]). All implementations give the same answers in the same order.
+/// Finds entries by base name: the last component of a name, without generic arguments and parameters (see [`base_of`]).
+/// All implementations return the same results in the same order.
 pub(crate) trait NameIndex {
-    /// The entries of that kind and base name, by unit and offset.
+    /// The entries with this kind and base name, by unit and offset.
     fn entries_named(&self, base: &[u8], kind: EntryKind) -> Vec<EntryPlace>;
 
-    /// The base names of that kind for which `wanted` is true, each once, sorted.
+    /// The base names of this kind for which `wanted` is true, each once, sorted.
     fn base_names(&self, kind: EntryKind, wanted: &mut dyn FnMut(&[u8]) -> bool) -> Vec<Vec<u8>>;
 }
 
-/// The module's index where there is one; where not, all units.
+/// Uses the module's index if there is one, otherwise all units.
 pub(crate) struct AnyIndex<'s, 'a>(pub &'s Dwarf<'a>);
 
 impl NameIndex for AnyIndex<'_, '_> {
@@ -58,14 +58,14 @@ impl NameIndex for AnyIndex<'_, '_> {
     }
 }
 
-/// The index that walks all units.
+/// Walks all units.
 pub(crate) struct FullWalk<'s, 'a>(pub &'s Dwarf<'a>);
 
 impl<'s, 'a> FullWalk<'s, 'a> {
-    /// All units, in the order of their numbers.
+    /// All units in number order.
     fn units(&self) -> Vec<&'s Unit<'a>> {
         let units: Vec<&Unit> = self.0.all_units().collect();
-        // What `dwz` moved to partial units has the language, and so the full names, of those that import it.
+        // Partial units made by `dwz` get their language from an importing unit, and qualified names depend on it.
         if units.iter().any(|unit| unit.is_partial()) {
             for unit in units.iter().filter(|unit| !unit.is_partial()) {
                 self.0.with_imports(unit);
@@ -106,7 +106,7 @@ impl NameIndex for FullWalk<'_, '_> {
     }
 }
 
-/// Answers from one unit only.
+/// Uses a single unit.
 pub(crate) struct OneUnit<'s, 'a>(pub &'s Dwarf<'a>, pub &'s Unit<'a>);
 
 impl NameIndex for OneUnit<'_, '_> {
@@ -135,7 +135,7 @@ impl NameIndex for OneUnit<'_, '_> {
 /// The named entries of one unit.
 #[derive(Debug, Default)]
 pub(crate) struct UnitNames<'a> {
-    /// By base name, kind and offset.
+    /// Sorted by base name, kind and offset.
     entries: Vec<NamedEntry<'a>>,
 }
 
@@ -148,19 +148,20 @@ pub(crate) struct NamedEntry<'a> {
 }
 
 impl<'a> UnitNames<'a> {
-    /// One pass over the unit. What a broken unit has up to its error is kept; the warning is [`crate::dwarf::index`]'s.
+    /// Makes one pass over the unit. In a broken unit, keeps the entries before the error; [`crate::dwarf::index`] warns
+    /// about it.
     pub fn build(dwarf: &Dwarf<'a>, unit: &Unit<'a>) -> UnitNames<'a> {
         UnitNames::with_scopes(dwarf, unit).0
     }
 
-    /// As [`UnitNames::build`], with the scopes that give the entries their full names.
+    /// Like [`UnitNames::build`], with the scopes that qualify the entries' names.
     pub fn with_scopes(dwarf: &Dwarf<'a>, unit: &Unit<'a>) -> (UnitNames<'a>, Scopes) {
         let mut walk = Walk::default();
         let end = walk.run(dwarf, unit);
         let scopes = std::mem::take(&mut walk.scopes);
         let scopes = match end {
             Ok(Some(end)) => scopes.end(end),
-            // The unit's index meets the same error, and tells.
+            // No warning: the unit's `Index` meets the same error and warns.
             Ok(None) | Err(_) => scopes.broken(),
         };
         let mut entries: Vec<NamedEntry> = walk
@@ -182,7 +183,7 @@ impl<'a> UnitNames<'a> {
         (UnitNames { entries }, scopes)
     }
 
-    /// The entries of each base name, by name; in each by kind and offset.
+    /// The entries grouped by base name, sorted by name; each group sorted by kind and offset.
     pub fn by_base(&self) -> impl Iterator<Item = &[NamedEntry<'a>]> {
         self.entries.chunk_by(|one, other| one.base == other.base)
     }
@@ -203,12 +204,12 @@ fn base_bytes(name: &[u8]) -> &[u8] {
     std::str::from_utf8(name).map_or(name, |name| base_of(name).as_bytes())
 }
 
-/// What an entry says of its name: the name, or the entry of the same unit that has it.
+/// An entry's own information about its name.
 #[derive(Clone, Copy)]
 enum Named<'a> {
     Name(&'a [u8]),
     As(usize),
-    /// In another unit.
+    /// The name is in an entry of another unit.
     Elsewhere,
 }
 
@@ -220,11 +221,11 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Where the unit ends; `None` where its entries are nested too deeply.
+    /// The end offset of the unit; `None` if its entries are nested too deeply.
     fn run(&mut self, dwarf: &Dwarf<'a>, unit: &Unit<'a>) -> Result<Option<usize>, gimli::Error> {
         let mut raw = unit.dw().entries_raw(None)?;
         let mut attributes = Vec::new();
-        // The depth of the outermost function around.
+        // The depth of the outermost enclosing function.
         let mut function: Option<isize> = None;
         while !raw.is_empty() {
             let (offset, depth) = (raw.next_offset().0, raw.next_depth());
@@ -319,12 +320,12 @@ fn is_nameable(tag: gimli::DwTag) -> bool {
     )
 }
 
-/// Whether a variable is at one place as long as the program runs: its location starts with an address, or ends
-/// as an offset among thread-locals. `constant` is for those that have no location.
+/// Whether a variable has static storage: its location starts with an address, or ends with an operation for
+/// thread-locals. `constant` is the result for variables without a location.
 fn is_static(location: Option<AttributeValue<Reader<'_>>>, constant: bool) -> bool {
     let expression = match location {
         Some(AttributeValue::Exprloc(expression)) => expression.0,
-        // DWARF 3 and before have blocks.
+        // DWARF 3 and earlier use blocks.
         Some(AttributeValue::Block(expression)) => expression,
         Some(_) => return false,
         None => return constant,
@@ -340,6 +341,6 @@ fn is_static(location: Option<AttributeValue<Reader<'_>>>, constant: bool) -> bo
         first,
         Some(dw::DW_OP_addr | dw::DW_OP_addrx | dw::DW_OP_GNU_addr_index)
     );
-    // A local pointer to a static is its address as a value.
+    // A local that is a pointer to a static has that address as its value.
     thread_local || (addressed && last != Some(dw::DW_OP_stack_value))
 }

@@ -1,7 +1,9 @@
-//! Where functions have set up their frames and have their arguments where the debug information says: the place of their breakpoints.
+//! Finds the end of functions' prologues, where the frame is set up and the arguments are where the debug information
+//! says. This is the place for breakpoints on functions.
 //!
-//! LLVM marks that row. It marks one too early where a large frame is touched page by page first, where AddressSanitizer makes a stack of its
-//! own, and before Rust's patterns for arguments are taken apart. gcc marks none.
+//! LLVM marks that row, but marks one too early in three cases: if a large frame is first touched page by page, if
+//! AddressSanitizer makes its own stack, and if Rust's patterns for arguments have yet to be destructured. gcc marks no
+//! row.
 
 use crate::dwarf::functions::Language;
 use crate::dwarf::index::FunctionEntry;
@@ -12,13 +14,13 @@ use gimli::{AttributeValue, UnitOffset, constants as dw};
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 use std::ops::Range;
 
-/// The longest beginning of a function that is read, in bytes.
+/// How much of a function's beginning is read, in bytes.
 const LONGEST: u64 = 4096;
 
 impl<'a> Dwarf<'a> {
-    /// Where the function's frame is set up. LLVM marks that row. gcc doesn't: without optimisation its second row
-    /// starts after the prologue (DWARF 4 and 5 alike, as gdb assumes); with optimisation there's no such
-    /// place, but location lists hold from the entry on.
+    /// The end of the prologue. LLVM marks that row. gcc doesn't: without optimisation, its second row starts behind the
+    /// prologue (in DWARF 4 and 5 alike, as gdb assumes); with optimisation there is no such place, but location lists
+    /// are valid from the entry on.
     pub(crate) fn after_prologue(&self, entry: u64) -> u64 {
         let found = self.function_entry_at(entry);
         let unit = found
@@ -30,7 +32,7 @@ impl<'a> Dwarf<'a> {
         let Some(sequence) = lines.sequence_at(entry) else {
             return entry;
         };
-        // Where the debug information has lines but no functions, a sequence that starts here is one.
+        // If the debug information has lines but no functions, a sequence that starts here counts as a function.
         let code = match found {
             Some((_, function)) => function
                 .ranges
@@ -68,7 +70,8 @@ impl<'a> Dwarf<'a> {
         code.starts_with(&[0x55, 0x48, 0x89, 0xe5]) || code.starts_with(&[0x55, 0x48, 0x8b, 0xec])
     }
 
-    /// `rows`: the function's; `marked`: which of them LLVM has for its prologue's end, the first where it has none.
+    /// The end of the prologue, given the function's `rows`, and the index `marked` of the row that LLVM marks, or 0 if
+    /// it marks none.
     fn behind_marked(
         &self,
         unit: &Unit<'a>,
@@ -98,9 +101,9 @@ impl<'a> Dwarf<'a> {
         body.or(Some(mark.address))
     }
 
-    /// Whether the frame of a function, or where it keeps its arguments, is only set up behind the mark: in front of that stands nothing,
-    /// and behind it pages are touched (`mov r11, rsp`, seen with LLVM 22), or the code behind the mark stores an
-    /// argument's register that nothing has stored or changed before.
+    /// Whether the function's frame, or the place of its arguments, is only set up behind the mark. Two kinds of code
+    /// show that: pages of the stack are touched behind the mark (`mov r11, rsp`, seen with LLVM 22), or code behind the
+    /// mark stores the register of an argument that no earlier code has stored or changed.
     fn is_set_up_late(&self, entry: u64, mark: u64, behind: u64) -> bool {
         let code = self.code(&(entry..behind.min(entry.saturating_add(LONGEST))));
         let mut left = INTEGER_ARGUMENTS.to_vec();
@@ -129,8 +132,8 @@ impl<'a> Dwarf<'a> {
         false
     }
 
-    /// Where the names are bound that stand in a pattern in place of an argument's name, `|(key, value)|`: the argument has no name then.
-    /// What moves the parts into place is on the lines of such arguments, and calls nothing.
+    /// The end of the code that destructures patterns of arguments, such as `|(key, value)|`; such an argument has no
+    /// name itself. The code that moves the parts to their places is on the lines of these arguments and makes no calls.
     fn behind_patterns(
         &self,
         unit: &Unit<'a>,
@@ -198,7 +201,7 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// Whether a location is one place near the frame, and no list of such or a register.
+/// Whether a location is a single place near the frame, as opposed to a location list or a register.
 fn is_on_stack(location: &AttributeValue<Reader<'_>>) -> bool {
     let AttributeValue::Exprloc(expression) = location else {
         return false;
@@ -209,12 +212,12 @@ fn is_on_stack(location: &AttributeValue<Reader<'_>>) -> bool {
     })
 }
 
-/// What a function's entry says of an argument.
+/// A parameter according to its entry.
 struct Parameter {
     line: Option<u32>,
-    /// It has no name.
+    /// Whether it has no name.
     is_pattern: bool,
-    /// It stays on the stack, as code that is not optimised has it.
+    /// Whether it stays on the stack, as in unoptimised code.
     has_one_place: bool,
 }
 
@@ -228,7 +231,7 @@ fn stored_register(instruction: &Instruction) -> Option<Register> {
 }
 
 impl Lines {
-    /// A sequence's rows in a range of addresses.
+    /// The rows of a sequence in an address range.
     pub fn rows_in(
         &self,
         sequence: &crate::dwarf::lines::Sequence,

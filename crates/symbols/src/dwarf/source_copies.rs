@@ -1,26 +1,26 @@
-//! Copies of a source: one file that was compiled under several paths, as a header is that packages bring along or a
+//! Finds copies of a source file: one file compiled under several paths, such as a header that packages bundle or that a
 //! build installs.
 //!
-//! Copies have the same base name and the same content. The content is known by its MD5: the debug information's where
-//! the compiler has noted one, else that of the file under the compiler's path, as far as there is one.
+//! Copies have the same base name and the same content. Contents are compared by MD5: the one in the debug information,
+//! or if there is none, that of the file at the compiler's path.
 
 use crate::dwarf::Dwarf;
 use crate::sources::{Source, md5_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What the content of a source may be: the MD5 of what is there now, and of what was compiled.
+/// The MD5s of a source file's possible contents: of the file as it is now, and as it was compiled.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Contents(pub(crate) BTreeSet<[u8; 16]>);
 
-/// More copies of a file are not looked for in a module.
+/// The maximum of copies found in one module.
 pub(crate) const MOST_COPIES: usize = 64;
 
-/// No source is longer; longer files aren't read, in bytes.
+/// In bytes; larger files aren't read.
 const LONGEST_SOURCE: u64 = 64 << 20;
 
 impl Contents {
-    /// Of a file as it is now, if it is on this machine.
+    /// The content of a file as it is now; empty if it isn't on this machine.
     pub fn of_file(file: &Path) -> Contents {
         Contents(content_of(file).into_iter().collect())
     }
@@ -32,14 +32,14 @@ impl Contents {
 }
 
 fn content_of(file: &Path) -> Option<[u8; 16]> {
-    // A relative path is from a folder that isn't known.
+    // The folder that a relative path starts from is unknown.
     let metadata = file.is_absolute().then(|| file.metadata().ok())??;
     let is_read = metadata.is_file() && metadata.len() <= LONGEST_SOURCE;
     is_read.then(|| md5_of(file).ok()).flatten()
 }
 
 impl Dwarf<'_> {
-    /// The sources of that base name, each once.
+    /// The sources with this base name, each once.
     pub(crate) fn sources_called(&self, base: &[u8]) -> Vec<Source> {
         let mut sources: BTreeMap<PathBuf, Option<[u8; 16]>> = BTreeMap::new();
         for (unit, file) in self.files_called(base).iter() {

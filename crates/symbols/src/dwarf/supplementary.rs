@@ -1,8 +1,8 @@
-//! Supplementary files (DWARF 5 §7.3.6, and GNU's before it): what `dwz` found in several files and keeps once.
+//! Supplementary files (DWARF 5 §7.3.6, and GNU's predecessor): `dwz` moves what several files have in common into one.
 //!
-//! A file that needs one says so in `.gnu_debugaltlink` (a path and a build id) or `.debug_sup` (a path and a
-//! checksum, which the supplementary file repeats in its own). It is opened with the module's first unit, since
-//! any string or type may be in it.
+//! A file refers to its supplementary file in `.gnu_debugaltlink` (by path and build id) or `.debug_sup` (by path and a
+//! checksum, which the supplementary file repeats). The supplementary file is opened together with the module's first
+//! unit, since any string or type may be in it.
 
 use crate::companions::{Companion, Outcome};
 use crate::dwarf::{Reader, Source, bytes_path};
@@ -12,7 +12,7 @@ use gimli::{EndianSlice, LittleEndian, Reader as _, SectionId};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a file says about the one it needs.
+/// A file's reference to its supplementary file.
 struct Link<'a> {
     path: &'a Path,
     id: &'a [u8],
@@ -27,7 +27,7 @@ enum LinkKind {
     Standard,
 }
 
-/// The supplementary file of a module's debug information, if it has one; `sections` refer to it from then on.
+/// Opens the supplementary file of a module's debug information, if it has one, and makes `sections` refer to it.
 pub(crate) fn open<'a>(
     files: &'a Files,
     sections: &mut gimli::Dwarf<Reader<'a>>,
@@ -100,7 +100,7 @@ fn link_of<'a>(files: &'a Files, user: &'a ElfFile) -> Option<Link<'a>> {
     }
 }
 
-/// `.debug_sup`: whether the file is the supplementary one, else its path, and the checksum.
+/// Decodes `.debug_sup`: whether the file itself is the supplementary one, the path, and the checksum.
 fn read_sup(section: &[u8]) -> Option<(bool, &[u8], &[u8])> {
     let mut rest = EndianSlice::new(section, LittleEndian);
     let version = rest.read_u16().ok()?;
@@ -113,7 +113,7 @@ fn read_sup(section: &[u8]) -> Option<(bool, &[u8], &[u8])> {
 
 fn candidates(user: &ElfFile, link: &Link<'_>) -> Vec<PathBuf> {
     let mut paths = Vec::new();
-    // Files under `.build-id` are links to where the path is meant to start.
+    // Paths are relative to the real folder; files under `.build-id` are symbolic links.
     let real = real_path(&user.elf.path);
     for user in [real.as_deref(), Some(&*user.elf.path)] {
         if let Some(folder) = user.and_then(Path::parent) {

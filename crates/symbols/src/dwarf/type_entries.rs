@@ -1,4 +1,4 @@
-//! From entries to [`Type`]s, one level at a time.
+//! Reads [`Type`]s from entries, one level at a time.
 
 use crate::Error;
 use crate::dwarf::entries::{Entry, signed, unsigned};
@@ -12,9 +12,9 @@ use crate::names::base_of;
 use gimli::{AttributeValue, UnitOffset, constants as dw};
 use std::sync::{Arc, PoisonError};
 
-/// Aliases of aliases, arrays of arrays: what people write is a handful deep.
+/// The maximum nesting of aliases; source code has a handful of levels.
 const NESTING_LIMIT: usize = 64;
-/// Members, enumerators, dimensions; generated code has tens of thousands.
+/// The maximum of an entry's children, such as members, enumerators or dimensions; generated code has tens of thousands.
 const CHILDREN_LIMIT: usize = 1_000_000;
 
 impl<'a> Dwarf<'a> {
@@ -46,7 +46,7 @@ impl<'a> Dwarf<'a> {
         Ok(decoded)
     }
 
-    /// As [`Dwarf::type_of`], for what is no declaration.
+    /// Like [`Dwarf::type_of`], for an entry that is not a declaration.
     fn type_of_definition(&self, id: TypeId) -> Result<Arc<Type>, Error> {
         let unit = self.unit(id.unit).ok_or_else(|| {
             self.files
@@ -93,7 +93,8 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// The definition of what an entry only declares, found by signature or by full name: in the same unit, or else in any.
+    /// The definition of a type that an entry only declares, found by signature, or by qualified name: in the same unit
+    /// first, then in any unit.
     fn definition_of(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Option<TypeId> {
         if let Some(AttributeValue::DebugTypesRef(signature)) =
             entry.attr_value(dw::DW_AT_signature)
@@ -127,7 +128,7 @@ impl<'a> Dwarf<'a> {
         in_unit(unit).or_else(|| self.definition_elsewhere(unit, name, &in_unit))
     }
 
-    /// Asks the other units that have a type of that name, by the index where the module is large.
+    /// Searches the other units that have a type with this name, using the index if the module is large.
     fn definition_elsewhere<'s>(
         &'s self,
         user: &Unit<'a>,
@@ -211,7 +212,7 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// Size in bytes, where the entry or what it's made of says so.
+    /// The size in bytes, from the entry or the types that it is based on.
     pub(crate) fn type_size(&self, id: TypeId) -> Option<u64> {
         let mut next = id;
         let mut count: u64 = 1;
@@ -251,7 +252,7 @@ impl<'a> Dwarf<'a> {
         None
     }
 
-    /// The Itanium C++ ABI's: a function and an adjustment, or an offset.
+    /// The size in the Itanium C++ ABI: a function and an adjustment, or an offset.
     fn member_pointer_size(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> u64 {
         let target = entry
             .attr_value(dw::DW_AT_type)
@@ -264,7 +265,7 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// An entry's children, up to what can't be read.
+    /// An entry's children, up to the first that can't be read.
     pub(crate) fn children(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Vec<Entry<'a>> {
         let mut found = Vec::new();
         if !entry.has_children() {
@@ -291,7 +292,7 @@ impl<'a> Dwarf<'a> {
         found
     }
 
-    /// Numbers of elements by dimension.
+    /// The number of elements in each dimension.
     pub(crate) fn dimensions(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Vec<Option<u64>> {
         let mut dimensions = Vec::new();
         for child in self.children(unit, entry) {
@@ -304,7 +305,7 @@ impl<'a> Dwarf<'a> {
                     .and_then(|value| unsigned(&value).or(signed(&value).map(|value| value as u64)))
             };
             let lower = constant(dw::DW_AT_lower_bound).unwrap_or(0);
-            // An upper bound of −1 is gcc's for no elements.
+            // gcc writes an upper bound of −1 for no elements.
             let from_bounds = || {
                 constant(dw::DW_AT_upper_bound)
                     .map(|upper| upper.wrapping_sub(lower).wrapping_add(1))
@@ -317,7 +318,7 @@ impl<'a> Dwarf<'a> {
         dimensions
     }
 
-    /// The parameters' types, and whether each is the compiler's own.
+    /// The parameters' types, and whether the compiler adds each parameter.
     pub(crate) fn parameters(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Vec<(TypeId, bool)> {
         let children = self.children(unit, entry);
         let parameters = children
@@ -428,7 +429,7 @@ impl<'a> Dwarf<'a> {
         )
     }
 
-    /// A static member; `None` for the compiler's own, such as clang's `_vtable$`.
+    /// A static member; `None` for those that the compiler adds, such as clang's `_vtable$`.
     fn static_declaration(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Option<StaticMember> {
         if flag(entry, dw::DW_AT_artificial) {
             return None;
@@ -443,7 +444,7 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// A data member or base.
+    /// A data member or base class.
     fn member(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Option<Member> {
         let type_id = self.type_id(unit, entry.attr_value(dw::DW_AT_type)?)?;
         let base = entry.tag() == dw::DW_TAG_inheritance;
@@ -486,9 +487,9 @@ impl<'a> Dwarf<'a> {
         Some(member)
     }
 
-    /// A bitfield's first bit from the start of the aggregate, counted from the least significant.
-    /// DWARF 4's `DW_AT_data_bit_offset` says just that; `DW_AT_bit_offset` of DWARF 2 and 3, which gcc still
-    /// writes for version 4, counts from the most significant bit of a storage unit.
+    /// A bitfield's first bit from the start of the aggregate, counted from the least significant bit. DWARF 4's
+    /// `DW_AT_data_bit_offset` has exactly that. `DW_AT_bit_offset` of DWARF 2 and 3, which gcc still writes for version
+    /// 4, counts from the most significant bit of a storage unit.
     fn first_bit(&self, entry: &Entry<'a>, member: &Member, size: u64) -> Option<u64> {
         let constant = |name| entry.attr_value(name).and_then(|value| unsigned(&value));
         let start = member.offset.checked_mul(8)?;
@@ -560,8 +561,8 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// The discriminant values of a variant, cut to the discriminant's width in bytes. LLVM writes a signed one in the shortest form
-/// that holds it with its sign: -5 of an `i32` is one byte, 251.
+/// The discriminant values of a variant, truncated to the discriminant's width in bytes. LLVM writes a signed value in
+/// the shortest form that can be sign-extended: -5 of an `i32` is one byte, 251.
 fn discriminants(variant: &Entry<'_>, width: u64, is_signed: bool) -> Vec<(u128, u128)> {
     let cut = |value: u128| match width {
         0..16 => value & ((1 << (8 * width)) - 1),
@@ -619,12 +620,12 @@ fn is_declaration(entry: &Entry<'_>) -> bool {
     flag(entry, dw::DW_AT_declaration)
 }
 
-/// Whether a class's entry is a static member: a member of that kind in DWARF 4, a variable in 5 (§5.7.7).
+/// Whether a class's child is a static member: a member declaration in DWARF 4, a variable in DWARF 5 (§5.7.7).
 fn is_static(entry: &Entry<'_>) -> bool {
     entry.tag() == dw::DW_TAG_variable || flag(entry, dw::DW_AT_external) || is_declaration(entry)
 }
 
-/// DWARF 2's way to say a constant: `DW_OP_plus_uconst N`. A virtual base's is longer, and no constant.
+/// A constant in DWARF 2's form: `DW_OP_plus_uconst N`. The expression of a virtual base is longer, and no constant.
 fn constant_offset(unit: &Unit<'_>, expression: gimli::Expression<Reader<'_>>) -> Option<u64> {
     let mut operations = expression.operations(unit.dw().header.encoding());
     match (operations.next(), operations.next()) {

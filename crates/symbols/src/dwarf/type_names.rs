@@ -1,7 +1,7 @@
-//! What types are called: their own names with namespaces, and names composed for those without.
+//! Names of types: their own qualified names, and names composed for types without one.
 //!
-//! C's declarators read from the inside out: the name of `int (*)[3]` is built by carrying what stands around
-//! the missing identifier (`(*)[3]`) inwards to the type that has a name.
+//! C's declarators are nested inside out. To build the name of `int (*)[3]`, the text around the missing identifier
+//! (`(*)[3]`) is passed inwards to the type that has a name.
 
 use crate::dwarf::entries::{Entry, anonymous};
 use crate::dwarf::functions::Language;
@@ -9,13 +9,13 @@ use crate::dwarf::types::TypeId;
 use crate::dwarf::{Dwarf, Unit};
 use gimli::{UnitOffset, constants as dw};
 
-/// Types looked at for one name: function types can refer to each other without end.
+/// The maximum of types visited for one name, because function types can refer to each other endlessly.
 const BUDGET: u32 = 200;
-/// Names longer than this help nobody.
+/// In bytes; longer names are useless.
 const LONGEST: usize = 64 * 1024;
 
 impl<'a> Dwarf<'a> {
-    /// A type's full name, never empty.
+    /// A type's complete name, never empty.
     pub(crate) fn type_name(&self, id: TypeId) -> String {
         let name = Naming {
             dwarf: self,
@@ -36,7 +36,8 @@ struct Naming<'s, 'a> {
 }
 
 impl<'a> Naming<'_, 'a> {
-    /// The type's name around `inner`. `user` is the unit that uses it: void and `()` have no entry.
+    /// The type's name around `inner`. `user` is the language of the unit that uses the type, because `void` and `()`
+    /// have no entry.
     fn declarator(&mut self, id: Option<TypeId>, inner: String, user: Option<Language>) -> String {
         let dwarf = self.dwarf;
         let Some(id) = id else {
@@ -109,8 +110,9 @@ impl<'a> Naming<'_, 'a> {
         }
     }
 
-    /// Whether it is what C++ makes of a lambda: a class without a name that can be called. Clang leaves out the operator that nothing
-    /// calls, or whose calls are all inlined; but a class of a person's own without a name has something that isn't private.
+    /// Whether this is the class of a C++ lambda: a class without a name that can be called. Clang leaves out the call
+    /// operator if nothing calls it or all calls are inlined. Then a class whose members are all private is taken for a
+    /// lambda, because a user's own anonymous class has something that isn't private.
     fn is_closure(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> bool {
         let is_class = matches!(
             entry.tag(),
@@ -127,7 +129,7 @@ impl<'a> Naming<'_, 'a> {
             child.tag() == dw::DW_TAG_subprogram
                 && self.dwarf.own_name(unit, child).as_deref() == Some("operator()")
         };
-        // Its constructors and destructor are the compiler's.
+        // Constructors and destructors of a lambda are artificial.
         let is_private_data = |child: &Entry<'a>| match child.tag() {
             dw::DW_TAG_subprogram => {
                 child.attr_value(dw::DW_AT_artificial) == Some(gimli::AttributeValue::Flag(true))
@@ -138,7 +140,7 @@ impl<'a> Naming<'_, 'a> {
             || (entry.tag() == dw::DW_TAG_class_type && children.iter().all(is_private_data))
     }
 
-    /// The name an entry has itself, with its namespace; in C with its `struct`, as the language writes it.
+    /// An entry's own qualified name; in C with `struct`, `union` or `enum`.
     fn own_name(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Option<String> {
         let chain = self.dwarf.chain(unit, entry.offset());
         let tag = entry.tag();
@@ -186,7 +188,7 @@ impl<'a> Naming<'_, 'a> {
         self.declarator(target, inner, user)
     }
 
-    /// A pointer's qualifier stands behind its star, another's before its name.
+    /// A pointer's qualifier is behind its star; other types' qualifiers are before the name.
     fn qualified(
         &mut self,
         target: Option<TypeId>,
@@ -215,7 +217,7 @@ impl<'a> Naming<'_, 'a> {
         for (position, (parameter, artificial)) in
             self.dwarf.parameters(unit, entry).into_iter().enumerate()
         {
-            // A method's `this`.
+            // Omit a method's `this`.
             if !artificial {
                 parameters.push(self.declarator(Some(parameter), String::new(), language));
             } else if position == 0 {
@@ -236,10 +238,10 @@ impl<'a> Naming<'_, 'a> {
         self.declarator(result, inner, language)
     }
 
-    /// What stands behind the parameters of a method's type, by what it takes for `this`: ` const`, ` &`.
+    /// The qualifiers behind the parameters of a method's type, from the type of its `this`: ` const`, ` &`.
     fn method_qualifiers(&self, object: TypeId, entry: &Entry<'a>) -> String {
         let (mut is_const, mut is_volatile) = (false, false);
-        // What it points to, below its qualifiers.
+        // Follow the pointer, then the qualifiers of what it points to.
         let mut next = Some(object);
         let mut is_object = false;
         for _ in 0..4 {
@@ -271,7 +273,7 @@ impl<'a> Naming<'_, 'a> {
         text
     }
 
-    /// A type's tag, and the type that it is made of.
+    /// A type's tag, and the type that it is based on.
     fn below(&self, id: TypeId) -> Option<(gimli::DwTag, Option<TypeId>)> {
         let unit = self.dwarf.unit(id.unit)?;
         let entry = unit.dw().entry(UnitOffset(id.offset)).ok()?;
@@ -287,7 +289,7 @@ impl<'a> Naming<'_, 'a> {
     }
 }
 
-/// A name and what stands around the identifier it would declare.
+/// A name, followed by the text around the identifier that it would declare.
 fn with(name: &str, inner: &str) -> String {
     if inner.is_empty() {
         name.to_owned()
