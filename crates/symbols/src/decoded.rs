@@ -1,4 +1,4 @@
-//! The decoded parts of a module's files.
+//! The decoded parts of a module's files. Each part is decoded on first use.
 
 use crate::cfi::Frames;
 use crate::dwarf::Dwarf;
@@ -6,7 +6,6 @@ use crate::files::Files;
 use crate::symbols::SymbolTable;
 use std::sync::OnceLock;
 
-/// The decoded parts of a module's files; each is decoded on first use.
 pub(crate) struct Decoded<'a> {
     files: &'a Files,
     dwarf: OnceLock<Dwarf<'a>>,
@@ -15,7 +14,6 @@ pub(crate) struct Decoded<'a> {
 }
 
 impl<'a> Decoded<'a> {
-    /// Starts with nothing decoded.
     pub fn new(files: &'a Files) -> Decoded<'a> {
         Decoded {
             files,

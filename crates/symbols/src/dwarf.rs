@@ -311,7 +311,6 @@ impl<'a> Dwarf<'a> {
             .as_deref()
     }
 
-    /// The module's units.
     pub fn units(&self) -> impl Iterator<Item = &Unit<'a>> {
         (0..self.unit_count()).filter_map(|index| self.unit(index))
     }
@@ -540,7 +539,6 @@ impl<'a> Dwarf<'a> {
         Some((found, offset))
     }
 
-    /// The text of a string attribute.
     pub fn text(&self, unit: &Unit<'a>, value: AttributeValue<Reader<'a>>) -> Option<&'a [u8]> {
         let text = unit.sections().attr_string(unit.dw(), value);
         text.ok().map(|text| text.slice())
@@ -557,7 +555,6 @@ impl<'a> Dwarf<'a> {
         self.files.warn(self.unit_error(unit, offset, reason));
     }
 
-    /// An error about a unit.
     pub fn unit_error(
         &self,
         unit: &Unit<'a>,
@@ -596,7 +593,6 @@ impl<'a> Dwarf<'a> {
         unit.names.get_or_init(|| UnitNames::build(self, unit))
     }
 
-    /// A unit's line table.
     pub fn lines<'s>(&'s self, unit: &'s Unit<'a>) -> &'s Lines {
         unit.lines.get_or_init(|| {
             let Some(program) = &unit.own.dw.line_program else {
@@ -641,7 +637,6 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// A file by its number in the unit.
     pub fn file_numbered(&self, unit: &Unit<'a>, number: u64) -> Option<Arc<Path>> {
         let number = usize::try_from(number).ok()?;
         // In DWARF 4, file 0 means that there is no file.
@@ -695,7 +690,6 @@ impl<'a> Source<'a> {
             + ranges.debug_rnglists().reader().slice().len()
     }
 
-    /// An error about one of its units.
     pub fn error(
         &self,
         header: &gimli::UnitHeader<Reader<'a>>,

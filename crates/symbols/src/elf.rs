@@ -39,7 +39,6 @@ pub struct Segment {
 type Header = elf::FileHeader64<LittleEndian>;
 const LE: LittleEndian = LittleEndian;
 
-/// A section of the file.
 #[derive(Debug, Clone)]
 pub(crate) struct Section {
     pub name: String,
@@ -94,7 +93,6 @@ pub(crate) struct Elf {
 }
 
 impl Elf {
-    /// Reads the headers of `data`.
     pub fn parse(path: &Path, data: &[u8]) -> Result<Elf, Error> {
         let header = check_header(path, data)?;
         check_loadable(path, header)?;

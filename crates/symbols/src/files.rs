@@ -60,7 +60,6 @@ impl ElfFile {
         })
     }
 
-    /// Opens a file that belongs to another one.
     pub fn open_companion(path: &Path) -> Result<ElfFile, Outcome> {
         if !path.exists() {
             return Err(Outcome::Missing);

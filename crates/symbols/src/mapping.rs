@@ -19,7 +19,6 @@ pub(crate) enum Bytes {
     Owned(Box<[u8]>),
 }
 
-/// A mapped file.
 pub(crate) struct Mapped {
     /// Declared before `map`, so dropped before it: no range is guarded after it is unmapped.
     guard: Guard,

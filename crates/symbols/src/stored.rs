@@ -55,7 +55,6 @@ impl StoredIndex {
         self.file.check_whole().map(|()| answer)
     }
 
-    /// The whole file.
     pub fn bytes(&self) -> &[u8] {
         self.file.bytes()
     }
@@ -190,7 +189,6 @@ impl StoredIndex {
         Ok(units)
     }
 
-    /// The scopes of a unit.
     pub fn scopes(&self, dwarf: &Dwarf<'_>, unit: &Unit<'_>) -> Result<Scopes, IndexError> {
         self.check_split(dwarf, unit.index)?;
         let end_of = |unit: usize| -> Result<usize, IndexError> {

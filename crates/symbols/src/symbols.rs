@@ -53,7 +53,6 @@ struct Entry<'a> {
     stub: bool,
 }
 
-/// A function of the symbol tables.
 #[derive(Clone, Copy)]
 pub(crate) struct FunctionSymbol<'a> {
     /// Mangled.

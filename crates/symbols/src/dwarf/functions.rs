@@ -114,7 +114,6 @@ impl<'a> Dwarf<'a> {
         qualified.unwrap_or_else(|| "{unnamed function}".to_owned())
     }
 
-    /// The blocks of a function; parsed once and cached.
     pub(crate) fn blocks(&self, unit: &Unit<'a>, function: usize) -> Arc<Blocks> {
         unit.blocks(function, || Blocks::parse(self, unit, function))
     }

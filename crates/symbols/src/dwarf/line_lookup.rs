@@ -420,8 +420,8 @@ impl<'a> Dwarf<'a> {
     }
 
     /// Whether the line's code before `run` ends in a jump to `run`, or to code without a line directly before it. The
-    /// code in between then belongs to another line, or is where the line's own arithmetic panics, which is reached by a
-    /// conditional jump.
+    /// code in between then belongs to another line, such as code for that line's arithmetic panics. If `run` is where
+    /// the line's own arithmetic panics, a conditional jump leads there.
     fn is_continued_at(
         &self,
         lowest: &Candidate<'_, 'a>,

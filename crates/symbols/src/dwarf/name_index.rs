@@ -106,7 +106,6 @@ impl NameIndex for FullWalk<'_, '_> {
     }
 }
 
-/// Uses a single unit.
 pub(crate) struct OneUnit<'s, 'a>(pub &'s Dwarf<'a>, pub &'s Unit<'a>);
 
 impl NameIndex for OneUnit<'_, '_> {
@@ -132,14 +131,12 @@ impl NameIndex for OneUnit<'_, '_> {
     }
 }
 
-/// The named entries of one unit.
 #[derive(Debug, Default)]
 pub(crate) struct UnitNames<'a> {
     /// Sorted by base name, kind and offset.
     entries: Vec<NamedEntry<'a>>,
 }
 
-/// An entry that has a name.
 #[derive(Debug)]
 pub(crate) struct NamedEntry<'a> {
     pub base: &'a [u8],

@@ -159,7 +159,6 @@ impl<'a> Dwarf<'a> {
             && (rows.iter().filter(code)).all(|row| row.line == line && row.column >= column)
     }
 
-    /// The line of an address.
     fn row_place(&self, address: u64) -> Option<Here> {
         self.units_at(address).find_map(|unit| {
             let lines = self.lines(unit);
@@ -171,7 +170,6 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// The line of an inlined call.
     fn call_place(&self, unit: &Unit<'a>, blocks: &Blocks, call: u32) -> Option<Here> {
         let chain = self.chain(unit, UnitOffset(blocks.blocks[call as usize].offset));
         let site = self.position(

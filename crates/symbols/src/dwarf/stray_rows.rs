@@ -110,7 +110,6 @@ impl<'a> Dwarf<'a> {
         main.elf.bytes_at(&main.bytes, code.start, length)
     }
 
-    /// The name of a function's first parameter.
     fn first_parameter(&self, unit: &Unit<'a>, function: &FunctionEntry) -> Option<&'a [u8]> {
         let blocks = self.blocks(unit, function.offset);
         let first = blocks

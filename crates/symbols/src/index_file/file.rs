@@ -206,7 +206,6 @@ impl IndexFile {
         })
     }
 
-    /// The content of the whole file.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }

@@ -89,7 +89,6 @@ fn part_end(name: &str, at: usize) -> usize {
     bytes.len()
 }
 
-/// Splits the text of one part.
 fn part(text: &str) -> Part<'_> {
     let bytes = text.as_bytes();
     let whole = Part {

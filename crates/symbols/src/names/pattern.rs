@@ -32,7 +32,6 @@ pub struct NamePattern {
     implementation: Option<(String, String)>,
 }
 
-/// A component of a pattern.
 #[derive(Debug, Clone)]
 struct Wanted {
     base: String,
