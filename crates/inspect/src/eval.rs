@@ -1,9 +1,10 @@
 //! Expressions in the frame's language.
 //!
-//! Text becomes tokens (`lex`), tokens a tree (`parse`, `ir`), and the tree is run against a frame (`run`).
-//! C, C++ and Rust differ in precedence, literals and casts; what they share (members, indices, arithmetic) is one.
-//! Nothing here changes the debuggee: where only a value is wanted, what would is refused while parsing; of assignments the
-//! changes are made, for somebody else to write, and functions are called by somebody else (`calls`).
+//! Text becomes tokens (`lex`), tokens become a tree (`parse`, `ir`), and the tree is evaluated in a frame (`run`).
+//! C, C++ and Rust differ in precedence, literals and casts; they share the code for members, indices and arithmetic.
+//!
+//! Nothing here changes the debuggee. Where only a value is wanted, the parser refuses assignments and calls. For an assignment this
+//! module computes the changes, and the engine writes them; the engine also makes the function calls (`calls`).
 
 use crate::Error;
 use crate::frame::Frame;
@@ -37,7 +38,7 @@ pub use completion::{Completion, CompletionKind, Completions};
 pub(crate) use lex::ANONYMOUS_NAMESPACE;
 pub use under::expression_at;
 
-/// What asks, behind its `$`, whether a function is among the callers.
+/// The name behind `$` that asks whether a function is among the callers.
 const CALLED_FROM: &str = "called_from";
 
 /// Evaluates `text` in `frame` without side effects. The result's name is the text, trimmed.
@@ -48,15 +49,15 @@ pub fn evaluate(text: &str, frame: &Frame, reader: &Reader<'_>) -> Result<NamedV
     Parsed::new(text, frame.language)?.value(frame, reader)
 }
 
-/// What a name stands for that is no variable: a type with its parts, or a function with its parameters. `None`: neither.
+/// Describes a name that is not a variable: a type with its members, or a function with its parameters. `None`: the name is neither.
 pub(crate) fn described(name: &str, frame: &Frame, reader: &Reader<'_>) -> Option<String> {
     run::described(name, frame, reader)
 }
 
-/// An expression that has been read, to be evaluated any number of times.
+/// A parsed expression, which can be evaluated any number of times.
 #[derive(Debug, Clone)]
 pub struct Parsed {
-    /// All that was written.
+    /// The whole text, with the format suffix.
     name: Arc<str>,
     text: Arc<str>,
     tree: Expression,
@@ -72,7 +73,7 @@ impl Parsed {
         Parsed::read(text, language, parse::parse)
     }
 
-    /// As [`Parsed::new`], of an expression that may call functions.
+    /// As [`Parsed::new`], for an expression that may call functions.
     pub fn calling(text: &str, language: Language) -> Result<Parsed, Error> {
         Parsed::read(text, language, parse::calling)
     }
@@ -93,7 +94,7 @@ impl Parsed {
         })
     }
 
-    /// Its value in a frame, whose language must be the one it was read for.
+    /// Its value in `frame`, whose language must be the one that the expression was parsed for.
     ///
     /// # Errors
     /// As [`evaluate`].
@@ -101,7 +102,8 @@ impl Parsed {
         self.value_with(frame, reader, None)
     }
 
-    /// As [`Parsed::value`], with the calls that were made for it. Where another is wanted then, what this answers means nothing.
+    /// As [`Parsed::value`], with the results of calls made so far. If `calls` wants another call afterwards, the returned value is
+    /// meaningless.
     pub fn value_with(
         &self,
         frame: &Frame,
@@ -123,7 +125,7 @@ impl Parsed {
         Ok(NamedValue {
             name: self.name.to_string(),
             value,
-            // To have its parts again would be to call again.
+            // Evaluating it again, to get its children, would repeat the calls.
             expression: (!self.tree.calls()).then(|| match self.is_plain() {
                 true => self.name.to_string(),
                 false => self.text.to_string(),
@@ -132,20 +134,20 @@ impl Parsed {
         })
     }
 
-    /// Whether nothing is said of how it is shown.
+    /// Whether no display format was given.
     fn is_plain(&self) -> bool {
         self.shown == Shown::default()
     }
 
-    /// As [`Parsed::value`], as a number.
+    /// As [`Parsed::value`], converted to a number.
     ///
     /// # Errors
-    /// As [`evaluate`]; it may be no number.
+    /// As [`evaluate`], and if the value isn't a number.
     pub fn number(&self, frame: &Frame, reader: &Reader<'_>) -> Result<Number, Error> {
         self.number_with(frame, reader, None)
     }
 
-    /// As [`Parsed::value_with`], as a number.
+    /// As [`Parsed::value_with`], converted to a number.
     pub fn number_with(
         &self,
         frame: &Frame,
@@ -161,7 +163,7 @@ impl Parsed {
     }
 }
 
-/// What was typed where the program may be changed.
+/// Text typed where changing the program is allowed.
 #[derive(Debug, Clone)]
 pub enum Statement {
     /// An expression, which changes nothing.
@@ -216,13 +218,13 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// What is assigned to, as it is written.
+    /// The text of the assignment's target.
     pub(crate) fn target(&self) -> &str {
         let target = self.text.get(self.target.at..self.target.end);
         target.unwrap_or_default()
     }
 
-    /// The same, to be evaluated.
+    /// The target as an expression that can be evaluated.
     pub fn assigned(&self) -> Parsed {
         Parsed {
             name: self.target().into(),
@@ -232,8 +234,8 @@ impl Assignment {
         }
     }
 
-    /// What has to be written in a frame, whose language must be the one it was read for; with calls as
-    /// [`Parsed::value_with`].
+    /// The changes that carry out the assignment in `frame`, whose language must be the one that it was parsed for. `calls` is used as
+    /// in [`Parsed::value_with`].
     ///
     /// # Errors
     /// As [`evaluate`].
@@ -249,24 +251,24 @@ impl Assignment {
     }
 }
 
-/// What an expression's value is given to.
+/// Where an expression's value is written to.
 #[derive(Debug, Clone)]
 pub enum Target<'a> {
-    /// A value, and what it is called.
+    /// A value, and the name it is shown under.
     Value(&'a Value, &'a str),
-    /// What an expression stands for, a register, too.
+    /// The text of an expression, which may also name a register.
     Expression(&'a str),
 }
 
-/// The number of what is shown as one with a note: `65 'A'`, `0x5580 <main>`. Who edits a value begins with that.
+/// The number in a value shown as a number with a note, such as `65 'A'` or `0x5580 <main>`. A client offers that text when the user
+/// begins to edit the value.
 fn without_note(shown: &str) -> Option<&str> {
     let (number, note) = shown.trim().split_once(' ')?;
     let is_number = number.starts_with(|c: char| c.is_ascii_digit() || c == '-');
     (is_number && note.starts_with(['\'', '"', '<'])).then_some(number)
 }
 
-/// What has to be written for `target` to have the value of the expression `text` in a frame; with calls as
-/// [`Parsed::value_with`].
+/// The changes that give `target` the value of the expression `text` in `frame`. `calls` is used as in [`Parsed::value_with`].
 ///
 /// # Errors
 /// As [`evaluate`].
@@ -297,12 +299,12 @@ pub fn changes(
 /// What is wrong with an expression, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Fault {
-    /// The byte of the text.
+    /// The byte offset in the text.
     at: usize,
     message: String,
-    /// Something is named that there isn't, whatever the program's data are.
+    /// The expression names something that doesn't exist, whatever the program's data is.
     is_unknown: bool,
-    /// A container has no such element.
+    /// A container doesn't have the element.
     is_absent: bool,
 }
 
@@ -316,7 +318,7 @@ impl Fault {
         }
     }
 
-    /// As [`Fault::new`], where a container has no such element.
+    /// As [`Fault::new`], for an element that a container doesn't have.
     fn absent(at: usize, message: impl Into<String>) -> Fault {
         Fault {
             is_absent: true,
@@ -324,7 +326,7 @@ impl Fault {
         }
     }
 
-    /// As [`Fault::new`], of a name that stands for nothing.
+    /// As [`Fault::new`], for an unknown name.
     fn unknown(at: usize, message: impl Into<String>) -> Fault {
         Fault {
             is_unknown: true,
@@ -332,7 +334,7 @@ impl Fault {
         }
     }
 
-    /// The message, with the column where the text is more than what it talks about.
+    /// The message, with the column unless the fault is at the start of the text.
     fn sentence(&self, text: &str) -> String {
         if self.at == 0 {
             return self.message.clone();

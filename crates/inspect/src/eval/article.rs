@@ -1,23 +1,23 @@
-//! Types within sentences: their names with the article that is said before them.
+//! Type names in messages, with their indefinite article.
 
-/// "a `u8`", "an `i32`", "a `&str`": by how a name begins when it is read out.
+/// "a `u8`", "an `i32`", "a `&str`": the article follows the pronunciation.
 pub(crate) fn a_type(name: impl AsRef<str>) -> String {
     let name = name.as_ref();
     let article = if begins_with_a_vowel(name) { "an" } else { "a" };
     format!("{article} `{name}`")
 }
 
-/// Beginnings that are written with a vowel, and said with a consonant: "you", "won".
+/// Prefixes that begin with a vowel letter but a consonant sound, as in "you" or "won".
 const AS_CONSONANT: [&str; 10] = [
     "eu", "once", "one", "uint", "uni", "url", "use", "usi", "utf", "uuid",
 ];
 
-/// Whether it does, when it is said.
+/// Whether the name begins with a vowel sound.
 fn begins_with_a_vowel(name: &str) -> bool {
     let name = name.trim_start_matches('_').to_lowercase();
     let mut letters = name.chars();
     let (first, second) = (letters.next(), letters.next());
-    // A letter with a number of bits is said as a letter.
+    // In a type such as `i32`, the letter is pronounced by its name.
     if second.is_some_and(|second| second.is_ascii_digit()) {
         return matches!(
             first,

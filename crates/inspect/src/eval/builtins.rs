@@ -1,39 +1,40 @@
-//! The methods that are answered without calling the program: what containers hold, what choices have, where texts are.
+//! Methods answered by reading memory, without calling the program: sizes and elements of containers, variants of enums, addresses of
+//! strings.
 
 use dapple_symbols::functions::Language;
 
-/// What such a method asks.
+/// What such a method returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Builtin {
-    /// How many elements or bytes there are.
+    /// The number of elements or bytes.
     Length,
     IsEmpty,
-    /// Whether it is in a variant: of two, this is the one, and that the other.
+    /// Whether the value is in the first variant; the second is the only other one.
     IsVariant(&'static str, &'static str),
     First,
     Last,
-    /// The element at a position, or of a key.
+    /// The element at an index or key.
     Element,
-    /// Whether an element or key is there.
+    /// Whether an element or key is present.
     Contains,
-    /// How often: C++'s word for keys.
+    /// The number of entries with a key: C++'s `count`.
     Count,
     HasValue,
-    /// What `Some`, `Ok`, `optional` hold.
+    /// The payload of `Some`, `Ok` or `optional`.
     Inner,
-    /// What `Err` holds.
+    /// The payload of `Err`.
     InnerError,
-    /// The pointer that an owner has; the contents of a cell.
+    /// The pointer of a smart pointer; the contents of a cell.
     Get,
-    /// Where a text or the elements are.
+    /// The address of a string's bytes or of the elements.
     Address,
-    /// The same seen otherwise.
+    /// The value itself, as `as_ref` gives it.
     Same,
-    /// The text or the elements of a container; what merely leads to one has no such method.
+    /// The string or the elements of a container. A value that merely leads to a container has no such method.
     Contents,
 }
 
-/// Their names, and how many arguments each takes.
+/// The methods' names and argument counts.
 const ALL: [(&str, usize, Builtin); 32] = [
     ("len", 0, Builtin::Length),
     ("length", 0, Builtin::Length),
@@ -69,11 +70,11 @@ const ALL: [(&str, usize, Builtin); 32] = [
     ("as_slice", 0, Builtin::Contents),
 ];
 
-/// What a value is to who may ask it something.
+/// The kinds of values that methods are offered for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asked {
     Sequence,
-    /// With keys.
+    /// A container with keys.
     Map,
     Text,
     /// `Some` or `None`.
@@ -82,11 +83,11 @@ pub(super) enum Asked {
     Result,
     /// C++'s `optional`.
     Optional,
-    /// What owns something behind a pointer.
+    /// A smart pointer.
     Owner,
 }
 
-/// The methods to offer for a value, as they are written in its language; what takes an argument ends in its bracket.
+/// The methods to offer for a value, as written in its language. A method with an argument ends in its opening bracket.
 pub(super) fn offered(language: Language, asked: Asked) -> &'static [&'static str] {
     let is_rust = language == Language::Rust;
     match asked {
@@ -123,12 +124,12 @@ pub(super) fn offered(language: Language, asked: Asked) -> &'static [&'static st
     }
 }
 
-/// Whether there is one of that name.
+/// Whether a method of that name exists.
 pub(super) fn is_known(name: &str) -> bool {
     ALL.iter().any(|(known, _, _)| *known == name)
 }
 
-/// The one of that name with so many arguments.
+/// The method of that name and argument count.
 pub(super) fn named(name: &str, arguments: usize) -> Option<Builtin> {
     let mut all = ALL.iter();
     let found = all.find(|(known, count, _)| *known == name && *count == arguments);

@@ -1,7 +1,7 @@
 //! `$called_from("NAME")`: whether a function is among the callers of a frame, anywhere up its stack.
 //!
-//! Unwinding is a few look-ups for each frame, which symbols keep. What has to be compared is kept here: whether the functions
-//! around an address are meant.
+//! The symbols cache what unwinding looks up, a few entries for each frame. This module caches the comparison: whether one of the
+//! functions at an address matches.
 
 use super::Fault;
 use crate::Address;
@@ -21,7 +21,7 @@ const MOST_CALLERS: usize = 1000;
 pub(super) struct Caller {
     text: String,
     name: Name,
-    /// What has come of addresses. Good as long as the modules are the same, as everything that is read for a place.
+    /// Results by address. They are valid while the set of modules stays the same, like everything prepared for a location.
     known: Mutex<FxHashMap<Address, bool>>,
 }
 
@@ -38,7 +38,7 @@ impl PartialEq for Caller {
 }
 
 impl Caller {
-    /// Reads a function's name as breakpoints take it, whose place in the text is `at`.
+    /// Reads a function's name in the syntax of function breakpoints; `at` is its offset in the expression.
     pub(super) fn new(text: &str, at: usize) -> Result<Caller, Fault> {
         let name = match NameExpression::read(text) {
             Some(expression) => Name::Expression(expression.map_err(|why| Fault::new(at, why))?),
@@ -64,13 +64,13 @@ impl Caller {
         }
     }
 
-    /// Whether the function has called a frame, or one of the frame's callers.
+    /// Whether the function is among the frame's callers, including the functions that the frame is inlined into.
     pub(super) fn has_called(&self, frame: &Frame, modules: &Modules, memory: &dyn Memory) -> bool {
         let around = frame::functions_around(frame);
         if around.iter().any(|function| self.is_meant(function)) {
             return true;
         }
-        // Frames lie close together.
+        // Frames lie close together in memory, so whole pages are cached.
         let memory = &Pages::new(memory);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         frame::callers(frame, modules, memory)

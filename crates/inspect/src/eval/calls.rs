@@ -1,8 +1,8 @@
-//! Calls of the program's functions that expressions want made.
+//! Function calls that an expression needs.
 //!
-//! Evaluating changes nothing, so it makes no call either. An expression that comes to one says which, and has no value; whoever may
-//! run the program makes it, notes what came back, and has the expression evaluated again. What conditions have
-//! decided meanwhile stays decided, so that no second way is taken through the expression, and no call is made twice.
+//! Evaluation itself never makes a call. When it reaches one that has no result yet, it records the call as wanted and gives no
+//! value. The caller, if it may run the program, makes the call, stores the result here and evaluates the expression again. The
+//! results of conditions are stored as well, so that each evaluation takes the same branches and no call is made twice.
 
 use super::ir::Expression;
 use crate::calls::Call;
@@ -10,38 +10,38 @@ use crate::values::Value;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 
-/// Where in the text a part of an expression is: its first byte and the one behind it. No two calls have the same.
+/// Which part of the expression it is: the offsets of its first byte and of the byte after it. No two calls have the same.
 type Place = (usize, usize);
 
 /// The calls of one expression.
 #[derive(Debug, Default)]
 pub struct Calls {
     made: RefCell<FxHashMap<Place, Value>>,
-    /// One was tried at least.
+    /// Whether any call was begun.
     tried: Cell<bool>,
     decided: RefCell<FxHashMap<Place, bool>>,
     wanted: RefCell<Option<(Place, Call)>>,
-    /// What was given back and has to be dropped, the latest last.
+    /// Returned values that have to be dropped, in the order of their calls.
     temporaries: RefCell<Vec<Value>>,
 }
 
 impl Calls {
-    /// The call that is wanted next. What the expression has come to without it means nothing.
+    /// The call that is needed next. The value that the evaluation returned is meaningless then.
     pub fn wanted(&self) -> Option<Call> {
         self.wanted.borrow().as_ref().map(|(_, call)| call.clone())
     }
 
-    /// The call that is wanted is about to be made.
+    /// Notes that the wanted call is about to be made.
     pub fn begins(&self) {
         self.tried.set(true);
     }
 
-    /// Whether any was.
+    /// Whether any call was begun.
     pub fn were_made(&self) -> bool {
         self.tried.get()
     }
 
-    /// The call that was wanted was made; what it gave back.
+    /// Stores the value that the wanted call returned.
     pub fn made(&self, value: Value) {
         if let Some((place, call)) = self.wanted.take() {
             if call.drops {
@@ -51,44 +51,44 @@ impl Calls {
         }
     }
 
-    /// Whether something has to be dropped at the end of the expression.
+    /// Whether any value has to be dropped at the end of the expression.
     pub fn has_temporaries(&self) -> bool {
         !self.temporaries.borrow().is_empty()
     }
 
-    /// What has to be dropped at the end of the expression, in that order (Rust reference, "Destructors").
+    /// The values to drop at the end of the expression, in the order of the drops (Rust reference, "Destructors").
     pub fn take_temporaries(&self) -> Vec<Value> {
         let mut temporaries = self.temporaries.take();
         temporaries.reverse();
         temporaries
     }
 
-    /// Forgets the temporaries that are not to be dropped.
+    /// Keeps only the temporaries that have to be dropped.
     pub fn retain_temporaries(&self, is_dropped: impl FnMut(&Value) -> bool) {
         self.temporaries.borrow_mut().retain(is_dropped);
     }
 
-    /// What a call gave back, if it was made.
+    /// The value that a call returned, if it was made.
     pub(super) fn result(&self, call: &Expression) -> Option<Value> {
         self.made.borrow().get(&place(call)).cloned()
     }
 
-    /// Whether one is wanted, so that nothing more is to be evaluated.
+    /// Whether a call is wanted, so that evaluation must not go on.
     pub(super) fn is_waiting(&self) -> bool {
         self.wanted.borrow().is_some()
     }
 
-    /// Asks for a call.
+    /// Records that a call is needed.
     pub(super) fn want(&self, expression: &Expression, call: Call) {
         *self.wanted.borrow_mut() = Some((place(expression), call));
     }
 
-    /// What a condition has come to before.
+    /// The stored result of a condition.
     pub(super) fn decided(&self, condition: &Expression) -> Option<bool> {
         self.decided.borrow().get(&place(condition)).copied()
     }
 
-    /// What it has come to.
+    /// Stores the result of a condition, unless it depends on a call that is still to be made.
     pub(super) fn decide(&self, condition: &Expression, holds: bool) {
         if !self.is_waiting() {
             self.decided.borrow_mut().insert(place(condition), holds);

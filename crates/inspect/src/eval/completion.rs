@@ -1,4 +1,4 @@
-//! What may follow where somebody types an expression: members, variables, types, registers.
+//! Completion of an expression being typed: members, variables, types, registers.
 
 use super::builtins::{self, Asked};
 use super::run::absolute;
@@ -19,43 +19,43 @@ use std::sync::Arc;
 
 /// The most that is offered at once.
 const MOST: usize = 300;
-/// How many references and pointers members are looked for behind.
+/// The most references and pointers followed from a value to its members.
 const MAX_STEPS: usize = 16;
-/// Types that are looked through for those in a path.
+/// The most types searched for one completion of a path.
 const MOST_TYPES: usize = 20_000;
-/// How deep in base classes.
+/// The most levels of base classes searched for members.
 const MAX_BASES: usize = 4;
 
-/// What may be put in place of the word at the caret.
+/// Completions of the word at the caret.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Completions {
-    /// Where the word begins, in bytes of the line.
+    /// Where the word begins: its byte offset in the line.
     pub start: usize,
-    /// What it may be, the nearest first.
+    /// The completions, those of the innermost scope first.
     pub items: Vec<Completion>,
 }
 
-/// One of them.
+/// A completion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Completion {
-    /// What is written.
+    /// The text that replaces the word.
     pub text: String,
-    /// Its type, where that says more.
+    /// Its type, where that adds information.
     pub detail: Option<String>,
-    /// What it is.
+    /// What the completion is.
     pub kind: CompletionKind,
 }
 
-/// What can be completed.
+/// Kinds of completions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CompletionKind {
     /// A field.
     Member,
-    /// A question that containers answer.
+    /// A method that containers answer without a call.
     Method,
     /// A variable of the frame.
     Local,
-    /// A variable of the program's.
+    /// A static variable of the program.
     Static,
     /// A constant of an enumeration.
     Constant,
@@ -65,7 +65,7 @@ pub enum CompletionKind {
     Register,
 }
 
-/// What may follow `line`, which ends at the caret, in a frame.
+/// Completes `line`, which ends at the caret, in a frame.
 pub(crate) fn complete(line: &str, frame: &Frame, reader: &Reader<'_>) -> Completions {
     let word = line
         .rfind(|c: char| !(c.is_alphanumeric() || c == '_'))
@@ -85,7 +85,7 @@ pub(crate) fn complete(line: &str, frame: &Frame, reader: &Reader<'_>) -> Comple
         .find_map(|link| Some((before.trim_end().strip_suffix(link)?, link)));
     match link {
         _ if before.ends_with('$') => list.registers(),
-        // A number's fraction, a range.
+        // The rest of a number's fraction or of a range.
         Some((base, ".")) if base.ends_with('.') => {}
         Some((base, "::")) => {
             let path = base.rfind(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'));
@@ -109,7 +109,7 @@ pub(crate) fn complete(line: &str, frame: &Frame, reader: &Reader<'_>) -> Comple
     Completions { start: word, items }
 }
 
-/// What methods that are answered without the program may be asked of a value.
+/// The kind of the value, for the methods that are answered without calling the program.
 fn asked(reader: &Reader<'_>, value: &Value, view: &View) -> Option<Asked> {
     let type_ = || Some(reader.resolve(value)?.type_);
     let is_named = |name: &str| {
@@ -171,7 +171,7 @@ impl List<'_> {
         }
     }
 
-    /// Whether a vector register stands there, which has lanes.
+    /// Offers the lanes if `base` ends in a vector register. Returns whether it does.
     fn lanes(&mut self, base: &str) -> bool {
         let register = base.rsplit_once('$').map(|(_, name)| name);
         let is_vector = register.is_some_and(|name| named::vector(name).is_some());
@@ -212,7 +212,7 @@ impl List<'_> {
                         };
                         self.add(&one.name, CompletionKind::Member, type_name);
                     }
-                    // What a base has is the object's own, too.
+                    // Members of a base class are members of the object.
                     let Some(deeper) = bases.checked_sub(1) else {
                         continue;
                     };
@@ -244,7 +244,7 @@ impl List<'_> {
             prefixes.push(format!("{path}::"));
         }
         let inside = |name: &str, prefix: &str| -> Option<String> {
-            // Template arguments have paths of their own.
+            // Paths inside template arguments don't count.
             let plain = name.split('<').next().unwrap_or(name);
             let start = match plain.strip_prefix(prefix) {
                 Some(_) => prefix.len(),
@@ -277,7 +277,7 @@ impl List<'_> {
         }
     }
 
-    /// The statics of the frame's unit that the program has.
+    /// The statics of the frame's unit that the linker has kept.
     fn statics(&self, module: &LoadedModule) -> Vec<Variable> {
         let lookup = module.to_file(self.frame.physical.lookup);
         let mut statics = module.module.statics_at(lookup);
@@ -285,7 +285,7 @@ impl List<'_> {
         statics
     }
 
-    /// What a type has behind `::`: constants, variants, static members.
+    /// Names after a type's `::`: constants, variants, static members.
     fn of_type(&mut self, module: &Arc<LoadedModule>, found: &FoundType) {
         let Some(type_) = module.module.strip_aliases(found.id).ok().flatten() else {
             return;

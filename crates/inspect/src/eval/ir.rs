@@ -1,10 +1,10 @@
-//! The tree of an expression.
+//! The expression tree.
 
 use super::callers::Caller;
 use crate::values::Number;
 use std::sync::Arc;
 
-/// What a line stands for that may change the program.
+/// A parsed line that may change the program.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Statement {
     Value(Expression),
@@ -16,7 +16,7 @@ pub(super) enum Statement {
     },
 }
 
-/// A part of an expression and where it starts in the text, in bytes.
+/// A part of an expression, with its range in the text: `at` is its first byte, `end` the byte after it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expression {
     pub at: usize,
@@ -30,11 +30,11 @@ pub(super) enum Kind {
     Name(String),
     /// A register, without the `$`.
     Register(String),
-    /// Whether a function has called the frame, or one of its callers.
+    /// Whether a function is among the frame's callers.
     CalledFrom(Arc<Caller>),
-    /// A literal; `untyped` ones take the type of what they meet (Rust).
+    /// A literal. An `untyped` one takes the type of the other operand (Rust).
     Literal { number: Number, untyped: bool },
-    /// A text, as its bytes.
+    /// A string literal's bytes.
     Text(Arc<[u8]>),
     /// `.name`, `->name`, `.0`.
     Member {
@@ -59,7 +59,7 @@ pub(super) enum Kind {
         base: Box<Expression>,
         from: Option<Box<Expression>>,
         to: Option<Box<Expression>>,
-        /// Whether `to` is the last, `..=`, not the one behind.
+        /// Whether `to` is included (`..=`).
         inclusive: bool,
     },
     /// A prefix operator.
@@ -67,7 +67,7 @@ pub(super) enum Kind {
         operator: Unary,
         operand: Box<Expression>,
     },
-    /// An operator between two.
+    /// A binary operator.
     Binary {
         operator: Binary,
         left: Box<Expression>,
@@ -92,16 +92,16 @@ pub(super) enum Kind {
         yes: Box<Expression>,
         no: Box<Expression>,
     },
-    /// A method that only asks or finds, such as `v.len()`: answered without the program.
+    /// A method that may be answered by reading memory, without calling the program, such as `v.len()`.
     Method {
         base: Box<Expression>,
         name: String,
         name_at: usize,
         arguments: Vec<Expression>,
-        /// By `->`.
+        /// Written with `->`.
         arrow: bool,
     },
-    /// `f(1, 2)`, `shape.area()`: of a member, the base is the object.
+    /// `f(1, 2)`, `shape.area()`: for a method, the callee's base is the object.
     Call {
         callee: Box<Expression>,
         arguments: Vec<Expression>,
@@ -114,7 +114,7 @@ pub(super) enum Kind {
     },
 }
 
-/// A part of a value that is written.
+/// A part of a [`Kind::Built`] value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Part {
     pub name: Option<String>,
@@ -122,7 +122,7 @@ pub(super) struct Part {
 }
 
 impl Expression {
-    /// What a method that is answered without the program is asked of, its name, and its arguments; `None`: it is something else.
+    /// The object, name and arguments of a method that may be answered without calling the program. `None`: it is another expression.
     pub fn as_method(&self) -> Option<(&Expression, &str, &[Expression])> {
         match &self.kind {
             Kind::Method {
@@ -135,7 +135,7 @@ impl Expression {
         }
     }
 
-    /// Whether a function is called in it. What is only measured calls none.
+    /// Whether evaluating it calls a function. Operands of `sizeof` and the like are not evaluated.
     pub fn calls(&self) -> bool {
         let any = |parts: &[&Option<Box<Expression>>]| {
             parts
@@ -170,35 +170,35 @@ impl Expression {
     }
 }
 
-/// A type as it was written.
+/// A type as it is written.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TypeName {
     pub at: usize,
-    /// Its name without what makes pointers of it.
+    /// Its name without pointers.
     pub name: String,
-    /// A number's, which needs no debug information.
+    /// The numeric type that it names, which needs no debug information.
     pub scalar: Option<Scalar>,
-    /// How many times it is pointed to.
+    /// The number of pointers.
     pub pointers: usize,
     pub form: Form,
 }
 
-/// What else is said of a type.
+/// The rest of a type's form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Plain,
     /// `T &`.
     Reference,
-    /// The innermost pointer is one to an array of so many: `T (*)[3]`.
+    /// The innermost pointer points to an array of that length: `T (*)[3]`.
     Array(u64),
-    /// It is a pointer to a function that gives it back: `T (*)(int)`, `fn(i32) -> T`.
+    /// It is a pointer to a function that returns the type: `T (*)(int)`, `fn(i32) -> T`.
     Function,
-    /// What `dynamic_cast` asks for.
+    /// The target of a `dynamic_cast`.
     Checked,
 }
 
 impl TypeName {
-    /// The scalar, where it is one itself.
+    /// The scalar, unless the type is a pointer to it or has another form.
     pub fn plain_scalar(&self) -> Option<Scalar> {
         self.scalar
             .filter(|_| self.pointers == 0 && self.form == Form::Plain)
@@ -211,7 +211,7 @@ pub(super) enum Unary {
     AddressOf,
     Negate,
     Plus,
-    /// `!`: logical, and in Rust bitwise on integers.
+    /// `!`: logical, and bitwise on Rust's integers.
     Not,
     Complement,
 }
@@ -238,7 +238,7 @@ pub(super) enum Binary {
     Remainder,
 }
 
-/// A type that a cast makes.
+/// A numeric type that a cast converts to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scalar {
     Integer { size: u8, signed: bool },

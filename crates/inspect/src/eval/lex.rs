@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Token {
-    /// The byte where it starts.
+    /// The offset of its first byte.
     pub at: usize,
-    /// The byte after it.
+    /// The offset of the byte after it.
     pub end: usize,
     pub kind: TokenKind,
 }
@@ -26,20 +26,20 @@ pub(super) enum TokenKind {
         number: Number,
         untyped: bool,
     },
-    /// A text, as its bytes.
+    /// A string literal's bytes.
     Text(Arc<[u8]>),
     /// An operator or bracket.
     Operator(&'static str),
     End,
 }
 
-/// A namespace without a name, as it stands in the names of what is in it.
+/// How debug information writes a namespace without a name in qualified names.
 pub(crate) const ANONYMOUS_NAMESPACE: &str = "(anonymous namespace)";
 
 /// The longest expression, in bytes.
 const MAX_TEXT: usize = 4096;
 
-/// Operators, longer ones before their prefixes.
+/// Operators. Longer ones come before their prefixes.
 const OPERATORS: [&str; 48] = [
     "<<=", ">>=", "...", "..=", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
     "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "..", "(", ")", "[", "]", ".", "+", "-", "*",
@@ -70,7 +70,7 @@ pub(super) fn tokens(text: &str, language: Language) -> Result<Vec<Token>, Fault
         );
         let (kind, length) = if first.is_ascii_digit() {
             if after_dot {
-                // A tuple's field: `t.0.1` holds no float.
+                // In `t.0.1`, `0.1` is two tuple fields, not a float.
                 let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
                 (TokenKind::Name(rest[..digits].to_owned()), digits)
             } else {
@@ -86,7 +86,7 @@ pub(super) fn tokens(text: &str, language: Language) -> Result<Vec<Token>, Fault
                 quoted => character(quoted.unwrap_or_default(), at + prefix)?,
             };
             let kind = match kind {
-                // Rust's bytes are numbers.
+                // Rust's byte literals are numbers.
                 TokenKind::Number {
                     number: Number::Char(code),
                     untyped,
@@ -145,7 +145,7 @@ fn not_understood(first: char) -> String {
     format!("`{first}` is not understood{hint}")
 }
 
-/// A text without escapes, and all that it takes: `r#"…"#`, in C++ `R"x(…)x"`.
+/// A raw string and the length of its literal: `r#"…"#`, in C++ `R"x(…)x"`.
 fn raw_text(rest: &str, language: Language) -> Option<(&str, usize)> {
     let (begin, end) = match language {
         Language::Rust => {
@@ -168,7 +168,7 @@ fn raw_text(rest: &str, language: Language) -> Option<(&str, usize)> {
     Some((text.get(..length)?, begin + length + end.len()))
 }
 
-/// The length of what stands before a quote: `u8"…"`, `L'x'`, `b'x'`.
+/// The length of a literal's prefix: `u8"…"`, `L'x'`, `b'x'`.
 fn literal_prefix(rest: &str) -> Option<usize> {
     let prefixes = ["u8", "u", "U", "L", "b"].into_iter();
     let mut lengths = prefixes.filter_map(|prefix| {
@@ -189,7 +189,7 @@ fn is_name_part(c: char) -> bool {
 fn name(rest: &str) -> (TokenKind, usize) {
     let mut length = if rest.starts_with("r#") { 2 } else { 0 };
     let mut path = String::new();
-    // Of the global scope, or behind a template's arguments.
+    // `::` at the start: the global scope, or the rest of a path behind template arguments.
     if rest.starts_with("::") {
         length = 2;
         path.push_str("::");
@@ -207,7 +207,7 @@ fn name(rest: &str) -> (TokenKind, usize) {
             length += 2;
             break;
         }
-        // `::` goes on, `a::` at the end doesn't.
+        // `::` continues the path only if a name follows.
         let Some(tail) = rest[length..].strip_prefix("::") else {
             break;
         };
@@ -289,7 +289,7 @@ fn number(rest: &str, at: usize, language: Language) -> Result<(TokenKind, usize
     ))
 }
 
-/// Whether a number is written in base 8 as C has it: with a zero in front, and no float.
+/// Whether a number is octal: it starts with a zero and is not a float (C 2011 §6.4.4.1).
 fn is_octal(start: &str, rest: &str) -> bool {
     let mut bytes = start.bytes();
     let is_zero = bytes.next() == Some(b'0') && bytes.next().is_some_and(|b| b.is_ascii_digit());
@@ -297,7 +297,7 @@ fn is_octal(start: &str, rest: &str) -> bool {
     is_zero && !behind.starts_with(['.', 'e', 'E'])
 }
 
-/// Whether a literal is one of its type; the least number of a signed one is written as one that is too large by one.
+/// Whether a literal fits its type. A signed one may be too large by one, because the minimum is written as a negated literal.
 fn fits(value: u128, kept: i128, size: u8, signed: bool) -> bool {
     match signed {
         true => value <= 1u128 << (8 * u32::from(size) - 1),
@@ -336,7 +336,7 @@ fn integer(value: u128, suffix: &str, is_hex: bool) -> Option<Number> {
     }
 }
 
-/// The text is known to start with a float.
+/// Reads a float, which the text is known to start with.
 fn float(rest: &str) -> (TokenKind, usize) {
     let mut length = rest
         .bytes()
@@ -365,7 +365,7 @@ fn float(rest: &str) -> (TokenKind, usize) {
         tail if tail.starts_with(['l', 'L']) => (16, 1),
         _ => (8, 0),
     };
-    // Rounded once, to the size that it has.
+    // The text is rounded only once, to the literal's own size.
     let value = match size {
         4 => text.parse::<f32>().map(f64::from),
         _ => text.parse::<f64>(),
@@ -405,7 +405,7 @@ fn character(rest: &str, at: usize) -> Result<(TokenKind, usize), Fault> {
     }
 }
 
-/// What an escape stands for.
+/// The value of an escape sequence.
 enum Escaped {
     Byte(u8),
     Scalar(char),
@@ -420,7 +420,7 @@ impl Escaped {
     }
 }
 
-/// What stands behind a backslash: C 2011 §6.4.4.4, the Rust reference's "Character escapes".
+/// Reads the escape sequence after a backslash: C 2011 §6.4.4.4, the Rust reference's "Character escapes".
 fn escaped(chars: &mut std::str::CharIndices<'_>) -> Option<Escaped> {
     let (_, escape) = chars.next()?;
     Some(Escaped::Byte(match escape {
@@ -460,7 +460,7 @@ fn escaped(chars: &mut std::str::CharIndices<'_>) -> Option<Escaped> {
     }))
 }
 
-/// The bytes of a text that values are shown as; `None`: it was cut, or is none.
+/// The bytes of a displayed string. `None`: the display was truncated, or is not a string.
 pub(super) fn unquoted(shown: &str) -> Option<Vec<u8>> {
     match text_of(shown.strip_prefix('"').map(|_| shown)?, 0).ok()? {
         (TokenKind::Text(bytes), length) if length == shown.len() => Some(bytes.to_vec()),

@@ -13,15 +13,15 @@ use std::sync::Arc;
 mod built;
 mod types;
 
-/// How deep an expression may nest.
+/// The deepest nesting of an expression.
 const MAX_DEPTH: usize = 64;
 
-/// Reads an expression, which has to be all there is. Functions are not called.
+/// Parses all tokens as one expression. Calls are refused.
 pub(super) fn parse(tokens: Vec<Token>, language: Language) -> Result<Expression, Fault> {
     whole(Parser::new(tokens, language))
 }
 
-/// As [`parse`], of an expression that may call functions.
+/// As [`parse`], for an expression that may call functions.
 pub(super) fn calling(tokens: Vec<Token>, language: Language) -> Result<Expression, Fault> {
     whole(Parser {
         may_call: true,
@@ -29,7 +29,7 @@ pub(super) fn calling(tokens: Vec<Token>, language: Language) -> Result<Expressi
     })
 }
 
-/// Reads the name of a type, which has to be all there is.
+/// Parses all tokens as the name of a type.
 pub(super) fn type_name(tokens: Vec<Token>, language: Language) -> Result<TypeName, Fault> {
     let mut parser = Parser::new(tokens, language);
     let name = parser.type_name()?;
@@ -47,7 +47,7 @@ fn whole(mut parser: Parser) -> Result<Expression, Fault> {
     }
 }
 
-/// Reads an expression or an assignment, which may call functions.
+/// Parses an expression or an assignment, either of which may call functions.
 pub(super) fn statement(tokens: Vec<Token>, language: Language) -> Result<Statement, Fault> {
     let mut parser = Parser {
         may_call: true,
@@ -105,13 +105,13 @@ pub(super) fn statement(tokens: Vec<Token>, language: Language) -> Result<Statem
 /// Why an assignment is refused where only a value is wanted.
 const NO_CHANGE: &str = "evaluating must not change the program: assignments are refused";
 
-/// Words that declarations begin with.
+/// Words that a declaration begins with.
 const DECLARES: [&str; 12] = [
     "auto", "let", "int", "char", "long", "short", "float", "double", "unsigned", "bool", "static",
     "const",
 ];
 
-/// What other debuggers' commands for evaluating are called.
+/// Names of other debuggers' commands that evaluate an expression.
 const COMMANDS: [&str; 8] = [
     "p",
     "print",
@@ -123,7 +123,7 @@ const COMMANDS: [&str; 8] = [
     "display",
 ];
 
-/// C++'s words for operators (C++20 §5.5).
+/// Replaces C++'s alternative tokens by operators (C++20 §5.5).
 fn words_to_operators(tokens: &mut [Token]) {
     for token in tokens {
         let TokenKind::Name(word) = &token.kind else {
@@ -143,7 +143,7 @@ fn words_to_operators(tokens: &mut [Token]) {
     }
 }
 
-/// Why a call is refused there.
+/// Why a call is refused where only a value is wanted.
 const NO_CALLS: &str = "functions are not called here: that runs code of the program, and is done where it is typed, in the console or a watch";
 
 /// The most arguments of a call.
@@ -159,7 +159,7 @@ struct Parser {
 
 impl Parser {
     fn new(mut tokens: Vec<Token>, language: Language) -> Parser {
-        // `x;` is meant as `x`.
+        // A trailing `;`, as in `x;`, is ignored.
         if let [.., last, _] = tokens.as_slice()
             && last.kind == TokenKind::Operator(";")
         {
@@ -177,7 +177,7 @@ impl Parser {
         }
     }
 
-    /// A fault where a method of Rust's is given types: `sum::<i32>`.
+    /// Refuses types given to a Rust method, as in `sum::<i32>`.
     fn check_without_types(&mut self, name: &str, at: usize) -> Result<(), Fault> {
         if self.language != Language::Rust || self.called_with_types().is_empty() {
             return Ok(());
@@ -188,7 +188,7 @@ impl Parser {
         Err(Fault::new(at, why))
     }
 
-    /// A fault where anything follows.
+    /// Refuses any further token.
     fn end_here(&self) -> Result<(), Fault> {
         if let (TokenKind::Operator(","), Some(behind)) =
             (self.peek(), self.tokens.get(self.next + 1))
@@ -238,7 +238,7 @@ impl Parser {
     }
 
     fn token(&self) -> &Token {
-        // The last token is the end, which is never passed.
+        // The last token is `End`, which is never passed.
         &self.tokens[self.next.min(self.tokens.len() - 1)]
     }
 
@@ -250,7 +250,7 @@ impl Parser {
         self.token().at
     }
 
-    /// The end of the token before the next.
+    /// The offset after the last token that was read.
     fn end(&self) -> usize {
         self.next
             .checked_sub(1)
@@ -323,7 +323,7 @@ impl Parser {
         Ok(self.make(at, built::range(from, to, inclusive)))
     }
 
-    /// All of an expression: what a bracket may hold.
+    /// A whole expression, as brackets may contain it.
     fn expression(&mut self) -> Result<Expression, Fault> {
         let condition = self.binary(0)?;
         if self.language == Language::Rust || !self.accept("?") {
@@ -343,7 +343,7 @@ impl Parser {
 
     fn binary_inside(&mut self, least: u8) -> Result<Expression, Fault> {
         let mut left = self.unary()?;
-        // Each turn nests the tree by one.
+        // Each iteration nests the tree one level deeper.
         let mut turns = 0;
         loop {
             turns += 1;
@@ -430,7 +430,7 @@ impl Parser {
 
     fn postfix(&mut self) -> Result<Expression, Fault> {
         let mut expression = self.primary()?;
-        // Each turn nests the tree by one, whatever the text looks like.
+        // Each iteration nests the tree one level deeper, even where the text has no brackets.
         for _ in 0..4 * MAX_DEPTH {
             let at = expression.at;
             let arrow = matches!(self.peek(), TokenKind::Operator("->"));
@@ -527,7 +527,7 @@ impl Parser {
         Err(self.fault("the expression is nested too deep"))
     }
 
-    /// Whether a method of that name, with so many arguments where that is known, may be answered without the program.
+    /// Whether a method of that name may be answered without calling the program. `arguments` is its argument count, where that is known.
     fn is_answered(&self, name: &str, arguments: Option<usize>) -> bool {
         let is_rust = self.language == Language::Rust;
         match arguments {
@@ -539,7 +539,7 @@ impl Parser {
         }
     }
 
-    /// Whether `.*` or `->*` is next, which bind tighter than all operators between two others.
+    /// Whether `.*` or `->*` is next. They bind tighter than any other binary operator.
     fn is_pointed_member(&self) -> bool {
         let begin = self.token();
         let next = self.tokens.get(self.next + 1);
@@ -549,7 +549,7 @@ impl Parser {
         self.language == Language::Cpp && is_member && is_star
     }
 
-    /// A call's arguments, behind its opening bracket.
+    /// A call's arguments, after the opening bracket.
     fn arguments(&mut self) -> Result<Vec<Expression>, Fault> {
         let mut arguments = Vec::new();
         if self.accept(")") {
@@ -603,11 +603,11 @@ impl Parser {
             TokenKind::Number { number, untyped } => {
                 self.next += 1;
                 let number = match number {
-                    // C's characters are numbers.
+                    // In C, character literals have an integer type.
                     Number::Char(code) if self.language == Language::C => {
                         Number::integer(code.into(), 4, true)
                     }
-                    // Rust's take the type of what they meet, and have no unsigned one of their own.
+                    // In Rust, a literal without a suffix takes the type of the other operand, and is signed by default.
                     Number::Integer { value, .. }
                         if untyped && value >= 0 && self.language == Language::Rust =>
                     {
@@ -651,7 +651,7 @@ impl Parser {
 }
 
 impl Parser {
-    /// What is behind `$called_from`.
+    /// Parses the argument of `$called_from`.
     fn called_from(&mut self) -> Result<Kind, Fault> {
         let form = |parser: &Parser| {
             parser.fault(&format!(
@@ -671,10 +671,10 @@ impl Parser {
         Ok(Kind::CalledFrom(Arc::new(caller)))
     }
 
-    /// A fault where a word begins what is no expression.
+    /// Refuses a word that begins a statement.
     fn check_statement(&self, word: &str) -> Result<(), Fault> {
         let token = self.token();
-        // `r#match` is a name.
+        // A raw identifier, such as `r#match`, is longer than the word, and is a name.
         if token.end - token.at != word.len() {
             return Ok(());
         }

@@ -1,8 +1,8 @@
-//! Expressions made ready to be evaluated very often at one place: names are looked up, types and locations known.
+//! Expressions prepared for fast evaluation at one location: names are resolved, types and locations known.
 //!
-//! What remains at each visit is reading a few registers and a little memory, and computing. Only what is plain is made
-//! ready: scalars in registers and memory, members and elements of what is in memory, pointers to all of those. The rest,
-//! and everything that goes wrong on the way, is for the evaluator beside this (`run`): it has the same value to
+//! Evaluating one reads a few registers and a little memory, and computes. Only simple expressions are prepared: scalars in
+//! registers and memory, members and elements of values in memory, and pointers to all of those. The full evaluator (`run`) handles
+//! everything else, and every failure: it gives the same value, or the message that says why there is none.
 //! give, or the sentence that says why there is none.
 
 use super::Parsed;
@@ -22,16 +22,16 @@ use dapple_symbols::types::{Aggregate, Encoding, PointerKind, Type, TypeId, Type
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// An expression, ready for one place.
+/// An expression prepared for one location.
 #[derive(Debug, Clone)]
 pub struct Quick {
     root: Node,
     language: Language,
-    /// A number's digits are all there is to show.
+    /// The value is displayed as the digits of its number, and nothing else.
     bare: bool,
 }
 
-/// Something that gives a number.
+/// An operation that gives a number.
 #[derive(Debug, Clone)]
 enum Node {
     Constant(Number),
@@ -40,7 +40,7 @@ enum Node {
     Unary(Unary, Box<Node>),
     Binary {
         operator: Binary,
-        /// Whether each side is a bare literal of Rust's.
+        /// Whether each operand is a Rust literal without a type suffix.
         untyped: (bool, bool),
         sides: Box<(Node, Node)>,
     },
@@ -49,45 +49,45 @@ enum Node {
     Named(u16),
 }
 
-/// Where something is in memory.
+/// A location in memory.
 #[derive(Debug, Clone)]
 enum Place {
     At(u64),
-    /// At a distance from a register's value.
+    /// An offset from a register's value.
     Near(u16, i64),
-    /// Where a pointer points; a null pointer points nowhere.
+    /// The target of a pointer; fails if the pointer is null.
     Behind(Node),
-    /// An element: the first one's place, its number, how many there are where that is known, and the size of one.
+    /// An element: the location of the first, the index, the number of elements where known, and the size of one in bytes.
     Element {
         first: Box<Place>,
         index: Node,
         count: Option<u64>,
         size: u64,
     },
-    /// A part of something.
+    /// An offset into another location.
     Part(Box<Place>, u64),
 }
 
-/// How bytes become a number.
+/// How to convert bytes to a number.
 #[derive(Debug, Clone)]
 struct Shape {
     type_: Arc<Type>,
     size: u8,
-    /// An enumeration of which an `int` holds all constants.
+    /// An enumeration whose constants all fit an `int`.
     fits: bool,
 }
 
-/// What an expression is, before it is known whether its number is wanted.
+/// An intermediate result, before it is clear whether its number is needed.
 enum Made {
     /// A number.
     Number(Node),
-    /// In memory, of a type.
+    /// A value in memory, with its type.
     There(Place, Arc<Type>),
-    /// In a register, of a type.
+    /// A value in a register, with its type.
     Held(u16, Arc<Type>),
 }
 
-/// Looks names and types up.
+/// Resolves names and types.
 struct Maker<'a> {
     module: &'a Arc<LoadedModule>,
     modules: &'a Modules,
@@ -96,23 +96,23 @@ struct Maker<'a> {
     locals: Vec<Variable>,
 }
 
-/// Typedefs of typedefs, at most.
+/// The longest chain of typedefs followed.
 const MOST_ALIASES: usize = 32;
-/// The most bytes that one look at memory takes in. It lies within a page.
+/// The bytes read from memory at once. A block lies within a page.
 const BLOCK: u64 = 64;
 
-/// A thread at the place.
+/// The state of a thread at the location.
 struct Machine<'a> {
     registers: &'a Registers,
     memory: &'a dyn Memory,
     language: Language,
-    /// The memory looked at last: values often lie side by side.
+    /// The block that was read last: values often lie side by side.
     block: Cell<Option<(u64, [u8; BLOCK as usize])>>,
 }
 
 impl Quick {
-    /// Makes an expression ready for the innermost frame of threads at `address` that are in its `inline_depth`-th inlined
-    /// call; `None`: it takes the evaluator.
+    /// Prepares an expression for the innermost frame of threads at `address` that are in its `inline_depth`-th inlined
+    /// call. `None`: the expression needs the full evaluator.
     pub fn new(
         parsed: &Parsed,
         modules: &Modules,
@@ -135,7 +135,7 @@ impl Quick {
         let bare = match &made {
             Made::Number(Node::Named(_)) => false,
             Made::Number(Node::Constant(number)) => is_bare(*number),
-            // What is computed shows by its digits; which kind of number it is shows when it is there.
+            // The digits are all of a computed number's display unless it is a pointer or a character, and `text` checks that.
             Made::Number(_) => true,
             Made::There(_, type_) | Made::Held(_, type_) => maker.has_digits(type_),
         };
@@ -146,7 +146,7 @@ impl Quick {
         })
     }
 
-    /// Its number for a thread with these registers; `None`: the evaluator has to tell.
+    /// Its number for a thread with these registers. `None`: use the full evaluator.
     pub fn number(&self, registers: &Registers, memory: &dyn Memory) -> Option<Number> {
         let machine = Machine {
             registers,
@@ -157,14 +157,14 @@ impl Quick {
         machine.number(&self.root)
     }
 
-    /// Its value as text, where that is the number's digits and nothing else.
+    /// Its value as text, if that is only the digits of a number.
     pub fn text(&self, registers: &Registers, memory: &dyn Memory) -> Option<String> {
         let number = self.bare.then(|| self.number(registers, memory))??;
         is_bare(number).then(|| number.text())
     }
 }
 
-/// Whether a computed number is shown by its digits in every language.
+/// Whether a computed number is displayed as its digits in every language.
 fn is_bare(number: Number) -> bool {
     !matches!(number, Number::Pointer { .. } | Number::Char(_))
 }
@@ -227,13 +227,13 @@ impl Maker<'_> {
         }
     }
 
-    // Names, in the evaluator's order
+    // Names, in the order that the evaluator looks them up
 
     fn name(&self, name: &str) -> Option<Made> {
         if let Some(local) = self.locals.iter().rev().find(|local| local.name == name) {
             return self.variable(local);
         }
-        // It may be a member of `this`.
+        // The name may be a member of `this`.
         if self.locals.iter().any(|local| local.name == "this") {
             return None;
         }
@@ -249,7 +249,7 @@ impl Maker<'_> {
         self.variable(found.or_else(|| statics.iter().find(ends))?)
     }
 
-    /// Whether the evaluator has something of this name.
+    /// Whether the evaluator finds anything under this name.
     fn is_known(&self, name: &str) -> bool {
         let here = |variable: &Variable| {
             let head = variable.name.strip_suffix(name);
@@ -315,7 +315,7 @@ impl Maker<'_> {
         Some(Node::Constant(Number::integer(*number, size, *signed)))
     }
 
-    // Parts
+    // Members and elements
 
     fn member(&self, base: &Expression, name: &str, arrow: bool) -> Option<Made> {
         let (place, type_, followed) = match self.make(base)? {
@@ -336,7 +336,7 @@ impl Maker<'_> {
         Some(Made::There(Place::Part(Box::new(place), offset), member))
     }
 
-    /// What a value is or points to, and whether it pointed.
+    /// The location and type of a value, or of a pointer's target, and whether a pointer was followed.
     fn follow(&self, made: Made) -> Option<(Place, Arc<Type>, bool)> {
         match made {
             Made::There(place, type_) if !matches!(type_.kind, TypeKind::Pointer(..)) => {
@@ -349,7 +349,7 @@ impl Maker<'_> {
                 let pointed = matches!(type_.kind, TypeKind::Pointer(PointerKind::Pointer, _));
                 let (node, target) = self.pointer(made)?;
                 let target = self.strip(target)?;
-                // One of several levels is looked through by the evaluator.
+                // A pointer to a pointer needs the full evaluator.
                 if matches!(target.kind, TypeKind::Pointer(..)) {
                     return None;
                 }
@@ -358,7 +358,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A pointer's number and what it points to.
+    /// A pointer's number and the type of its target.
     fn pointer(&self, made: Made) -> Option<(Node, TypeId)> {
         let (Made::There(_, type_) | Made::Held(_, type_)) = &made else {
             return None;
@@ -423,7 +423,7 @@ impl Maker<'_> {
 
     // Numbers
 
-    /// Whether a value is taken for what it points to.
+    /// Whether a type is a C++ reference or a Rust reference or box, whose value is that of its target.
     fn is_seen_through(&self, type_: &Type) -> bool {
         match type_.kind {
             TypeKind::Pointer(PointerKind::Pointer, _) => {
@@ -434,7 +434,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The number a value stands for.
+    /// The number that a value stands for.
     fn number(&self, made: Made) -> Option<Node> {
         match &made {
             Made::Number(_) => self.raw(made),
@@ -450,7 +450,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The number that a scalar's bytes are.
+    /// The number in a scalar's own bytes.
     fn raw(&self, made: Made) -> Option<Node> {
         match made {
             Made::Number(node) => Some(node),
@@ -462,8 +462,8 @@ impl Maker<'_> {
         }
     }
 
-    /// A type without typedefs and qualifiers. A `wchar_t`, which is an `int` to the debug information, is left to the
-    /// evaluator: it is shown as a character.
+    /// A type without typedefs and qualifiers. The debug information describes `wchar_t` as an `int`, but it is displayed as a
+    /// character, so it is left to the full evaluator.
     fn strip(&self, id: TypeId) -> Option<Arc<Type>> {
         let module = &self.module.module;
         let mut id = id;
@@ -479,7 +479,7 @@ impl Maker<'_> {
         None
     }
 
-    /// Whether a scalar is shown by its digits and nothing else.
+    /// Whether a scalar is displayed as digits and nothing else.
     fn has_digits(&self, type_: &Type) -> bool {
         matches!(
             type_.kind,
@@ -490,7 +490,7 @@ impl Maker<'_> {
     }
 }
 
-/// The offset and type of a member that is the aggregate's own, as it lies there.
+/// The offset and type of a direct member that is neither a bit-field nor a virtual base.
 fn plain_member(aggregate: &Aggregate, name: &str) -> Option<(u64, TypeId)> {
     let is_index = name.bytes().all(|byte| byte.is_ascii_digit());
     let member = aggregate.members.iter().find(|member| {

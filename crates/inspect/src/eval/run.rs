@@ -1,4 +1,4 @@
-//! Running an expression's tree against a frame: names, members, elements, and what is computed from them.
+//! Evaluates an expression's tree in a frame: names, members, elements, and computed values.
 
 use super::Fault;
 use super::calls::Calls;
@@ -42,7 +42,7 @@ mod slices;
 mod texts;
 mod types;
 
-/// How many references, boxes and pointers a member or index is looked for behind.
+/// The most references, boxes and pointers followed to find a member or element.
 const MAX_STEPS: usize = 16;
 
 pub(super) use described::described;
@@ -60,7 +60,7 @@ pub(super) fn run(
     runner(text, frame, reader, calls)?.value(tree)
 }
 
-/// As [`run`], for as many elements as `count` from where it is or points to.
+/// As [`run`], for `count` elements starting at the value or at its target.
 pub(super) fn repeated(
     tree: &Expression,
     text: &str,
@@ -76,7 +76,7 @@ pub(super) fn repeated(
     Ok(first)
 }
 
-/// As [`run`], but gives the number that the value stands for.
+/// As [`run`], but returns the number that the value stands for.
 pub(super) fn number(
     tree: &Expression,
     text: &str,
@@ -108,7 +108,7 @@ fn runner<'a>(
     })
 }
 
-/// What elements and members are looked for in, where a value has none of its own: behind a reference, in a cell or lock.
+/// The value in which elements and members are looked up if this one has none: behind a reference, or in a cell or lock.
 fn seen_through(view: View) -> Option<Value> {
     match view {
         View::Alias(target) => Some(target),
@@ -117,7 +117,7 @@ fn seen_through(view: View) -> Option<Value> {
     }
 }
 
-/// Whether a literal with a type is one more than that has, which wraps.
+/// Whether a literal with a type is the type's maximum plus one, which wraps.
 fn is_negative(kind: &Kind) -> bool {
     let Kind::Literal {
         number: Number::Integer { value, .. },
@@ -134,13 +134,13 @@ struct Runner<'a> {
     frame: &'a Frame,
     reader: &'a Reader<'a>,
     module: Arc<LoadedModule>,
-    /// What the value is for: its names are known, as in `colour = RED`.
+    /// The type that the value is meant for, whose constants can be named without a path, as in `colour = RED`.
     wanted: Option<Arc<Type>>,
-    /// The type of Rust's literals that have none of their own: size and sign.
+    /// The type of Rust literals without a suffix: size and sign.
     literals: Option<(u8, bool)>,
-    /// It is evaluated inside a value, not in a frame.
+    /// Set when evaluating inside a value instead of in a frame.
     scope: Option<&'a Scope<'a>>,
-    /// The calls that were made for it, where any may be.
+    /// The results of calls, where calls are allowed.
     calls: Option<&'a Calls>,
 }
 
@@ -213,12 +213,12 @@ impl Runner<'_> {
                     Some(row) => Ok(row),
                     None => self.dereference(self.value(operand)?, operand),
                 },
-                // What a slice is can be had as a reference only.
+                // A slice is available only as a reference.
                 Unary::AddressOf if matches!(operand.kind, Kind::Slice { .. }) => {
                     self.value(operand)
                 }
                 Unary::AddressOf => self.address_of(self.value(operand)?, operand),
-                // The least number of a type is written as one that is too large by one.
+                // The minimum of a type is written as a negated literal that is too large by one.
                 Unary::Negate if is_negative(&operand.kind) => match operand.kind {
                     Kind::Literal { number, .. } => Ok(self.computed(number)),
                     _ => self.value(operand),
@@ -256,7 +256,7 @@ impl Runner<'_> {
                 let holds = self.holds(condition)?;
                 let (taken, other) = if holds { (yes, no) } else { (no, yes) };
                 match other.calls() {
-                    // What isn't called has no type to be told of.
+                    // The type of a call that isn't made is unknown, so there is no common type.
                     true => self.value(taken),
                     false => self.taken(taken, other),
                 }
@@ -276,7 +276,7 @@ impl Runner<'_> {
         }
     }
 
-    /// What a method that may be answered by reading comes to; what a look-up has found stands for the `Option` that it is in.
+    /// Answers a method by reading, where possible. The element that a look-up found stands for the `Option` that contains it.
     fn method(&self, expression: &Expression) -> Result<Value, Fault> {
         let Kind::Method {
             base,
@@ -325,7 +325,7 @@ impl Runner<'_> {
         }
     }
 
-    /// What a condition comes to, which is decided once.
+    /// Whether a condition holds. The first result is stored, so that a later evaluation doesn't contradict it.
     fn holds(&self, condition: &Expression) -> Result<bool, Fault> {
         if let Some(decided) = self.calls.and_then(|calls| calls.decided(condition)) {
             return Ok(decided);
@@ -342,7 +342,7 @@ impl Runner<'_> {
         Value::new(module, None, self.frame.language, Contents::Number(number))
     }
 
-    /// The part of the text an expression was read from, for messages.
+    /// The part of the text that an expression was parsed from, for messages.
     fn source(&self, expression: &Expression) -> &str {
         self.text
             .get(expression.at..expression.end)
@@ -361,7 +361,7 @@ impl Runner<'_> {
         self.reader.variable(variable, module, self.frame).value
     }
 
-    /// `$exception`, and `$exception1` for what that was thrown for; `None`: the name is another.
+    /// `$exception`, and `$exception1` for its cause. `None`: the name is a different one.
     fn exception(&self, name: &str, at: usize) -> Option<Result<Value, Fault>> {
         let cause = match name.strip_prefix("exception")? {
             "" => 0,
@@ -375,7 +375,7 @@ impl Runner<'_> {
         Some(value.map_err(|why| Fault::new(at, format!("`${name}` has no value: {why}"))))
     }
 
-    /// What is behind a `$` and no register.
+    /// The value of a `$` name that is not a register.
     fn register(&self, name: &str, at: usize) -> Result<Value, Fault> {
         if let Some(scope) = self.scope {
             return self.macro_in(scope, name, at);
@@ -475,7 +475,7 @@ impl Runner<'_> {
                 ..
             } = self.reader.view(&units, LONG)
         {
-            // Behind the last one is a zero.
+            // A string is followed by a zero, which may be indexed as well.
             let length = self.text_in(&value).map(|text| text.len() as i128);
             let is_narrow = self.reader.size_of(&target) == Some(1);
             if let Some(length) = length.filter(|_| is_narrow)
@@ -528,9 +528,9 @@ impl Runner<'_> {
         }
     }
 
-    // What values are
+    // Numbers of values
 
-    /// An expression's value as a number, whatever stands for it.
+    /// The number that an expression stands for.
     fn number(&self, expression: &Expression) -> Result<Number, Fault> {
         let value = self.value(expression)?;
         self.number_of(&value, expression)
@@ -553,7 +553,7 @@ impl Runner<'_> {
                     });
                 }
                 View::Sequence(sequence) if !sequence.container => {
-                    // An array is its address, as in C.
+                    // In C and C++, an array converts to its address.
                     let address = value.contents.address();
                     if let Some(address) = address
                         && self.language_of(&value) != Language::Rust
@@ -573,7 +573,7 @@ impl Runner<'_> {
         }
         let number = self.reader.resolve(&value).and_then(|resolved| {
             if let TypeKind::Unspecified = resolved.type_.kind {
-                // C++'s `nullptr_t` has one value.
+                // C++'s `nullptr_t` has only one value.
                 return resolved
                     .type_
                     .name
@@ -602,7 +602,7 @@ impl Runner<'_> {
                 false => number,
             };
             let is_narrow = value.bits.as_ref().is_some_and(|bits| bits.count < 32);
-            // A bit-field that an `int` holds is one when it is computed with (C 2011 §6.3.1.1).
+            // A bit-field that fits an `int` is promoted to one (C 2011 §6.3.1.1).
             match number {
                 Number::Integer { value, size, .. }
                     if is_narrow && size >= 4 && self.frame.language != Language::Rust =>
@@ -622,7 +622,7 @@ impl Runner<'_> {
         ))
     }
 
-    /// Whether a value is a number by its type, with nothing to be looked for behind it.
+    /// Whether a value's own type is numeric, so that nothing behind it has to be looked at.
     fn is_plain_number(&self, value: &Value) -> bool {
         use TypeKind::{Base, Enumeration};
         let type_ = self.reader.resolve(value).map(|resolved| resolved.type_);
@@ -630,7 +630,7 @@ impl Runner<'_> {
         value.repeated.is_none() && type_.is_some_and(is_number)
     }
 
-    /// A fault that says why a value can't be had, if it can't.
+    /// Fails with the reason if a value is not available.
     fn check_available(&self, value: &Value, expression: &Expression) -> Result<(), Fault> {
         let size = self.reader.size_of(value).unwrap_or(0).min(16);
         match self.reader.bytes(&value.contents, size) {
@@ -655,7 +655,7 @@ impl Runner<'_> {
     }
 }
 
-/// Whether a type is an enumeration of which an `int` holds all constants.
+/// Whether a type is an enumeration whose constants all fit an `int`.
 pub(super) fn is_int_alone(type_: &Type) -> bool {
     let TypeKind::Enumeration { values, .. } = &type_.kind else {
         return false;
@@ -665,8 +665,8 @@ pub(super) fn is_int_alone(type_: &Type) -> bool {
         .all(|(_, value)| i32::try_from(*value).is_ok())
 }
 
-/// What an enumeration's value is computed with as: in C its constants are of type `int` (C 2011 §6.4.4.3), in C++ all are that
-/// one can hold (C++20 §7.3.7). `fits`: as [`is_int_alone`] says of its type.
+/// Promotes an enumeration's number: in C its constants are of type `int` (C 2011 §6.4.4.3), in C++ all values of a type that `int`
+/// can represent (C++20 §7.3.7). `fits` is the result of [`is_int_alone`] for its type.
 pub(super) fn promoted(
     language: Language,
     number: Number,
@@ -686,12 +686,12 @@ pub(super) fn promoted(
     }
 }
 
-/// A number as another type, by the rules of a language.
+/// Converts a number to another type, by the rules of a language.
 pub(super) fn cast(language: Language, number: Number, target: Scalar) -> Number {
     let is_rust = language == Language::Rust;
     let integer = match number {
         Number::Integer { value, .. } => value,
-        // Saturating, as in Rust; C leaves it open.
+        // Saturates, as Rust does; in C the result is undefined.
         Number::Float { value, .. } => value as i128,
         Number::Bool(value) => value.into(),
         Number::Char(value) => value.into(),
@@ -732,7 +732,7 @@ pub(super) fn cast(language: Language, number: Number, target: Scalar) -> Number
         }
         Scalar::Bool => Number::Bool(number.is_true()),
         Scalar::Char => match integer as u8 {
-            // C's plain `char` has a sign.
+            // C's plain `char` is signed.
             code @ 128.. if !is_rust => Number::integer(code.into(), 1, true),
             code => Number::Char(code.into()),
         },

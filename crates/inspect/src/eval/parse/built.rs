@@ -9,7 +9,7 @@ use dapple_symbols::functions::Language;
 /// The most parts of one value.
 const MAX_PARTS: usize = 1024;
 
-/// A range as the structure that the library makes of it.
+/// A range as the library's structure that it stands for.
 pub(super) fn range(from: Option<Expression>, to: Option<Expression>, inclusive: bool) -> Kind {
     let name = match (&from, &to) {
         (Some(_), Some(_)) if inclusive => "RangeInclusive",
@@ -37,7 +37,7 @@ impl Parser {
         matches!(self.peek(), TokenKind::Operator(next) if *next == operator)
     }
 
-    /// What is written behind the name of a type or variant; `None`: it's another's name.
+    /// Parses what follows the name of a type or variant. `None`: the name is not followed by a written value.
     pub(super) fn built_of(&mut self, name: &str) -> Result<Option<Kind>, Fault> {
         let last = name.rsplit("::").next().unwrap_or(name);
         let is_rust = self.language == Language::Rust;
@@ -53,7 +53,7 @@ impl Parser {
         Ok(Some(Kind::Built { path, parts }))
     }
 
-    /// What begins with a bracket: a list, and in Rust an array.
+    /// Parses a list that begins with a bracket, and in Rust an array.
     pub(super) fn built(&mut self) -> Result<Option<Kind>, Fault> {
         let is_rust = self.language == Language::Rust;
         let parts = if is_rust && self.accept("[") {
@@ -66,7 +66,7 @@ impl Parser {
         Ok(Some(Kind::Built { path: None, parts }))
     }
 
-    /// The rest of a tuple behind its first part; `None`: it is none, only an expression in brackets.
+    /// The rest of a tuple after its first part. `None`: it is only an expression in brackets.
     pub(super) fn tuple(&mut self, first: &Expression) -> Result<Option<Kind>, Fault> {
         if self.language != Language::Rust || !self.accept(",") {
             return Ok(None);
@@ -101,7 +101,7 @@ impl Parser {
         Ok(parts)
     }
 
-    /// What stands behind the `;` of `[0; 3]`.
+    /// The count after the `;` in `[0; 3]`.
     fn repeated(&mut self, part: &Part) -> Result<Vec<Part>, Fault> {
         let count = match *self.peek() {
             TokenKind::Number {
@@ -119,7 +119,7 @@ impl Parser {
         Ok(vec![part.clone(); count])
     }
 
-    /// `1`, `x: 1`, `.x = 1`, and `x = 1`, as values are shown.
+    /// `1`, `x: 1`, `.x = 1`, and `x = 1`, which is how values are displayed.
     fn part(&mut self) -> Result<Part, Fault> {
         let sign = match self.language {
             Language::Rust => ":",

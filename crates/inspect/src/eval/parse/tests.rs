@@ -1,9 +1,9 @@
-//! What is read as what: precedence, casts, calls, faults and their places.
+//! Tests of precedence, casts, calls, and the position of faults.
 
 use super::super::lex::tokens;
 use super::*;
 
-/// The tree as text with all its brackets.
+/// The tree as text, with all its brackets.
 fn show(expression: &Expression) -> String {
     match &expression.kind {
         Kind::Name(name) => name.clone(),

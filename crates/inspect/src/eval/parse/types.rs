@@ -1,4 +1,4 @@
-//! Types in expressions: what casts make, and what is measured.
+//! Types in expressions: the targets of casts, and the operands of `sizeof` and the like.
 
 use super::{Parser, TokenKind};
 use crate::eval::Fault;
@@ -6,13 +6,13 @@ use crate::eval::ir::{Form, Kind, Scalar, TypeName};
 use crate::values::Number;
 use dapple_symbols::functions::Language;
 
-/// What may stand before or behind a type's name and says nothing of where it is found.
+/// Words before or after a type's name that don't matter for finding it.
 const QUALIFIERS: [&str; 8] = [
     "const", "volatile", "struct", "class", "union", "enum", "typename", "mut",
 ];
 
 impl Parser {
-    /// What begins with a word of the language's: `sizeof`, `static_cast`, `size_of`.
+    /// Parses an expression that begins with a keyword: `sizeof`, `static_cast`, `size_of`.
     pub(super) fn keyword(&mut self, name: &str) -> Result<Option<Kind>, Fault> {
         let is_rust = self.language == Language::Rust;
         match name {
@@ -68,7 +68,7 @@ impl Parser {
         }
     }
 
-    /// Rust's `size_of::<T>()`, `align_of_val(&x)`.
+    /// Rust's `size_of::<T>()`, `align_of_val(&x)` and the like.
     fn measured(&mut self, name: &str) -> Result<Option<Kind>, Fault> {
         let last = name.rsplit("::").next().unwrap_or(name);
         match last {
@@ -102,7 +102,8 @@ impl Parser {
         }
     }
 
-    /// A path that goes on behind a template's arguments, `Box<int>::shared`, from its first name on; the name itself where `<` compares.
+    /// A path that continues after template arguments, such as `Box<int>::shared`. `name` is its first part, and is returned unchanged
+    /// where `<` is a comparison.
     pub(super) fn path_through_arguments(&mut self, name: String) -> String {
         let mut path = name;
         while self.language != Language::Rust && matches!(self.peek(), TokenKind::Operator("<")) {
@@ -127,7 +128,7 @@ impl Parser {
         token.map_or(&TokenKind::End, |token| &token.kind)
     }
 
-    /// Whether what is at a token can only be a type: it begins with a word for one.
+    /// Whether the tokens from `index` can only be a type: they begin with a type keyword, or have the form of a pointer type.
     fn is_type_at(&self, index: usize) -> bool {
         let known = |name: &str| is_type_word(name) || QUALIFIERS.contains(&name);
         matches!(self.kind_at(index), TokenKind::Name(name) if known(name))
@@ -145,7 +146,7 @@ impl Parser {
         })
     }
 
-    /// Whether a type that is pointed to is at a token, in front of a closing bracket.
+    /// Whether a pointer or reference type is at `index`, followed by a closing bracket.
     fn is_pointer_at(&self, index: usize) -> bool {
         let TokenKind::Name(_) = self.kind_at(index) else {
             return false;
@@ -167,7 +168,8 @@ impl Parser {
         is_end && (index..close).all(is_of_type)
     }
 
-    /// Whether a cast as C writes it is next: a type in brackets. A bare name is one where what follows can't be an operator.
+    /// Whether a C cast is next: a type in brackets. A bare name counts as a type where the token after the bracket can't be a binary
+    /// operator.
     pub(super) fn is_cast_next(&self) -> bool {
         if self.language == Language::Rust || !matches!(self.peek(), TokenKind::Operator("(")) {
             return false;
@@ -188,7 +190,7 @@ impl Parser {
         is_alone && begins_operand && super::literal(name).is_none()
     }
 
-    /// Reads a type.
+    /// Parses a type.
     pub(super) fn type_name(&mut self) -> Result<TypeName, Fault> {
         let mut target = self.nested(Self::type_inside)?;
         if self.language == Language::Rust {
@@ -222,7 +224,7 @@ impl Parser {
         Ok(target)
     }
 
-    /// The types of a function's parameters, behind its opening bracket.
+    /// The types of a function's parameters, after the opening bracket.
     fn parameters(&mut self) -> Result<(), Fault> {
         while !self.accept(")") {
             if !self.accept("...") {
@@ -263,7 +265,7 @@ impl Parser {
         {
             let mut name = format!("${name}");
             self.next += 1;
-            // Its own types: `$T1::node`.
+            // A type inside the argument's type: `$T1::node`.
             if let TokenKind::Name(inner) = self.peek().clone()
                 && self.token().at == self.end()
             {
@@ -309,7 +311,7 @@ impl Parser {
         Ok(self.pointed(at, name, scalar))
     }
 
-    /// A type with the stars behind it.
+    /// A type with the `*`s that follow its name.
     fn pointed(&mut self, at: usize, name: String, scalar: Option<Scalar>) -> TypeName {
         let is_rust = self.language == Language::Rust;
         let mut pointers = 0;
@@ -326,7 +328,7 @@ impl Parser {
         }
     }
 
-    /// The types that a function is called with behind its name, `largest<int>(1, 2)`; empty where it isn't one.
+    /// The template arguments of a call, as in `largest<int>(1, 2)`. Empty where no call follows.
     pub(super) fn called_with_types(&mut self) -> String {
         let before = self.next;
         if matches!(self.peek(), TokenKind::Operator("<"))
@@ -339,7 +341,7 @@ impl Parser {
         String::new()
     }
 
-    /// The arguments of a generic type, as they are written.
+    /// The arguments of a generic type, as written.
     fn type_arguments(&mut self) -> Result<String, Fault> {
         let mut text = String::new();
         let mut depth = 0usize;
@@ -371,7 +373,7 @@ impl Parser {
     }
 }
 
-/// Whether a name behind a `$` is that of a pattern's argument: `T1`.
+/// Whether the name after a `$` is an argument of a Natvis type pattern: `T1`.
 fn is_argument(name: &str) -> bool {
     let number = name.strip_prefix('T').unwrap_or_default();
     !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())

@@ -1,4 +1,4 @@
-//! Arithmetic: C's promotions, and Rust's literals that take the type of what they meet.
+//! Arithmetic: C's promotions, and Rust literals that take the type of the other operand.
 
 use super::builtins::behind_reference;
 use super::{Fault, MAX_STEPS, Runner};
@@ -27,7 +27,7 @@ impl Runner<'_> {
         left: &Expression,
         right: &Expression,
     ) -> Result<Number, Fault> {
-        // References are compared by what they refer to.
+        // References are compared by their targets.
         let (own_left, own_right) = (behind_reference(left), behind_reference(right));
         if self.frame.language == Language::Rust
             && ordered(operator, None).is_some()
@@ -45,7 +45,7 @@ impl Runner<'_> {
         {
             return Ok(result);
         }
-        // What the first decides leaves the second alone: it may be there to guard it.
+        // The second operand is evaluated only if the first doesn't decide: the first may guard it.
         match operator {
             Binary::And if !self.holds(left)? => return Ok(Number::Bool(false)),
             Binary::Or if self.holds(left)? => return Ok(Number::Bool(true)),
@@ -58,13 +58,13 @@ impl Runner<'_> {
                 _ if let Some(result) = self.compare_parts(operator, left, right) => {
                     return Ok(result);
                 }
-                // `shape == Shape::Cirlce`: what is wrong is the name.
+                // In `shape == Shape::Cirlce` the fault is the unknown name.
                 _ => return Err(self.unknown_name(right).unwrap_or(fault)),
             },
             Ok(first) => first,
         };
         let second = match self.number(right) {
-            // `color == RED`: a name that is no variable may be one of the enumeration's.
+            // In `color == RED`, a name that is no variable may be a constant of the enumeration.
             Err(fault) => self.enumerator(left, right).ok_or(fault)?,
             Ok(number) => number,
         };
@@ -85,7 +85,7 @@ impl Runner<'_> {
         fault.is_unknown.then_some(fault)
     }
 
-    /// The value of the name `right` in the enumeration that `left` is of.
+    /// The value of `right`, a constant's name, in the enumeration of `left`.
     fn enumerator(&self, left: &Expression, right: &Expression) -> Option<Number> {
         let Kind::Name(name) = &right.kind else {
             return None;
@@ -127,7 +127,7 @@ impl Runner<'_> {
             let mut value = self.computed(first);
             value.contents = Contents::Memory(Address(0));
             value.type_id = target;
-            // Pointers to void count bytes, as gcc has it.
+            // Arithmetic on `void *` counts bytes, as in gcc.
             let size = if target.is_some() {
                 self.reader.size_of(&value)
             } else {
@@ -162,7 +162,7 @@ impl Runner<'_> {
     }
 }
 
-/// Applies a prefix operator by the rules of a language.
+/// Applies a prefix operator, by the rules of a language.
 pub(in crate::eval) fn unary(
     language: Language,
     operator: Unary,
@@ -184,7 +184,7 @@ pub(in crate::eval) fn unary(
             Err(Fault::new(at, "`!` needs an integer or a `bool`"))
         }
         (Unary::Not, number) => Ok(Number::Bool(!number.is_true())),
-        // The least number is written as one that is too large by one.
+        // The minimum is written as a negated literal that is too large by one.
         (
             Unary::Negate,
             Number::Integer {
@@ -228,7 +228,7 @@ pub(in crate::eval) fn unary(
     }
 }
 
-/// Applies an operator between two numbers that are no pointers, by the rules of a language.
+/// Applies a binary operator to two numbers that aren't pointers, by the rules of a language.
 pub(in crate::eval) fn on_numbers(
     language: Language,
     operator: Binary,
@@ -296,7 +296,7 @@ pub(in crate::eval) fn on_numbers(
                 true => (s, x),
                 false => common_type((s, x), (t, y)),
             };
-            // Rust's operands have one type, which stays as small as it is.
+            // Both operands have the same type in Rust, and are not promoted.
             if is_rust
                 && let (
                     Number::Integer {
@@ -331,7 +331,7 @@ fn common_type((s, x): (u8, bool), (t, y): (u8, bool)) -> (u8, bool) {
     }
 }
 
-/// Two numbers brought to their common type, as C does before it compares them.
+/// Converts two numbers to their common type, as C does before comparing them.
 fn common(first: Number, second: Number) -> (Number, Number) {
     let (first, second) = (promote(first), promote(second));
     match (first, second) {
@@ -365,7 +365,7 @@ fn common(first: Number, second: Number) -> (Number, Number) {
     }
 }
 
-/// A number as a float of a size, rounded once.
+/// A number as a float of `size` bytes, rounded only once.
 pub(in crate::eval) fn as_float(number: Number, size: u8) -> f64 {
     match (number, size) {
         (
@@ -393,7 +393,7 @@ pub(in crate::eval) fn as_float(number: Number, size: u8) -> f64 {
     }
 }
 
-/// Whether a result is beyond what its type holds, where Rust panics.
+/// Whether a result doesn't fit its type, where Rust panics.
 fn overflows(operator: Binary, a: i128, b: i128, size: u8, signed: bool) -> bool {
     if size == 16 && !signed {
         let (a, b) = (a as u128, b as u128);
@@ -409,7 +409,7 @@ fn overflows(operator: Binary, a: i128, b: i128, size: u8, signed: bool) -> bool
         Binary::Subtract => a.checked_sub(b),
         Binary::Multiply => a.checked_mul(b),
         Binary::Divide => a.checked_div(b),
-        // As the division would.
+        // A remainder overflows when the division does.
         Binary::Remainder => a.checked_div(b),
         _ => return false,
     };
@@ -417,14 +417,14 @@ fn overflows(operator: Binary, a: i128, b: i128, size: u8, signed: bool) -> bool
     !exact.is_some_and(fits)
 }
 
-/// Whether two numbers are the same, of whatever types.
+/// Whether two numbers are equal, whatever their types.
 pub(super) fn is_equal(one: Number, other: Number) -> bool {
     compare(Binary::Equal, one, other)
         .or_else(|| compare_pointers(Binary::Equal, one, other))
         .unwrap_or(false)
 }
 
-/// Rust's bare literals become of the other side's type; each side with whether it is one.
+/// Converts a Rust literal without a suffix to the type of the other operand. The booleans say which operands are such literals.
 pub(in crate::eval) fn adapt(
     (first_untyped, first): (bool, Number),
     (second_untyped, second): (bool, Number),
@@ -450,8 +450,8 @@ pub(in crate::eval) fn adapt(
     }
 }
 
-/// What a comparison says of two numbers of which one is a pointer; `None` for other operators, and for what can't be
-/// compared with one.
+/// The result of comparing two numbers of which at least one is a pointer. `None` for other operators, and for numbers that can't be
+/// compared with a pointer.
 pub(in crate::eval) fn compare_pointers(
     operator: Binary,
     first: Number,
@@ -471,17 +471,18 @@ fn as_address(number: Number) -> Option<i128> {
     }
 }
 
-/// The type that Rust's literals have in a source for a place of a type: its own, where they alone decide what the source is.
+/// The type of the literals in `source`, which is assigned to a value of `type_`. `None` unless literals alone determine the type of
+/// `source`.
 pub(super) fn literals_for(type_: &Type, source: &Expression) -> Option<(u8, bool)> {
     fn is_of_literals(source: &Expression, signed: bool) -> bool {
         let is_of_literals = |source| is_of_literals(source, signed);
         match &source.kind {
             Kind::Literal { untyped, .. } => *untyped,
-            // That -1 doesn't fit is said of the target.
+            // For an unsigned type, the fault that a negative number doesn't fit has to come from the target.
             Kind::Unary { operator, operand } => {
                 (signed || *operator != Unary::Negate) && is_of_literals(operand)
             }
-            // How far something is shifted has a type of its own.
+            // The shift count has a type of its own.
             Kind::Binary {
                 operator: Binary::ShiftLeft | Binary::ShiftRight,
                 left,
@@ -500,7 +501,7 @@ pub(super) fn literals_for(type_: &Type, source: &Expression) -> Option<(u8, boo
     is_of_literals(source, signed).then_some((size, signed))
 }
 
-/// A literal as a number of a type that it fits.
+/// A literal as a number of the given size and sign, if it fits.
 pub(super) fn typed_literal(number: Number, (size, signed): (u8, bool)) -> Option<Number> {
     let Number::Integer { value, .. } = number else {
         return None;
@@ -518,7 +519,7 @@ pub(in crate::eval) fn is_untyped(expression: &Expression) -> bool {
     }
 }
 
-/// C's integer promotion: what is smaller than an int becomes one.
+/// C's integer promotion: integers smaller than an `int` become an `int`.
 fn promote(number: Number) -> Number {
     match number {
         Number::Integer { value, size, .. } if size < 4 => Number::integer(value, 4, true),
@@ -555,7 +556,7 @@ fn compare(operator: Binary, first: Number, second: Number) -> Option<bool> {
     ordered(operator, order)
 }
 
-/// What a comparison says of an order; `None` for other operators. Unordered (NaN) is unequal.
+/// The result of a comparison for an ordering. `None` for other operators. Unordered operands (NaN) are unequal.
 pub(super) fn ordered(operator: Binary, order: Option<Ordering>) -> Option<bool> {
     Some(match operator {
         Binary::Equal => order == Some(Ordering::Equal),
@@ -577,7 +578,7 @@ fn on_floats(operator: Binary, a: f64, b: f64, size: u8, at: usize) -> Result<Nu
         Binary::Remainder => a % b,
         _ => return Err(Fault::new(at, "this operator needs integers")),
     };
-    // Exact operands of 32 bits and one operation in 64 round to what 32 bits would give.
+    // For 32-bit operands, one 64-bit operation rounded to 32 bits gives the same result as a 32-bit operation.
     let value = if size == 4 {
         f64::from(value as f32)
     } else {

@@ -1,4 +1,4 @@
-//! Assignments: what has to be written for a place to have an expression's value.
+//! Assignments: the changes that give a place the value of an expression.
 
 use super::convert::{Conversion, some_of};
 use super::{Fault, MAX_STEPS, Runner, arithmetic, runner};
@@ -15,13 +15,13 @@ use dapple_symbols::types::{Aggregate, PointerKind, Type, TypeKind, Variant};
 use dapple_target::suggest::nearest;
 use std::sync::Arc;
 
-/// What is assigned to.
+/// The target of an assignment.
 pub(in crate::eval) enum Place {
     Value(Value),
     Register(Named),
 }
 
-/// The changes for `target = source` or, with an operator, `target += source`, both read from one text.
+/// The changes for `target = source` or, with an operator, `target += source`. Both sides are parsed from `text`.
 pub(in crate::eval) fn changes(
     (target, operator, source): (&Expression, Option<Binary>, &Expression),
     text: &str,
@@ -35,7 +35,7 @@ pub(in crate::eval) fn changes(
     runner.put(&place, runner.source(target), operator, source)
 }
 
-/// What an expression stands for that is to be assigned to.
+/// The place that an expression denotes as the target of an assignment.
 pub(in crate::eval) fn place(
     target: &Expression,
     text: &str,
@@ -45,7 +45,7 @@ pub(in crate::eval) fn place(
     runner(text, frame, reader, None)?.place(target)
 }
 
-/// The changes that give a place, which is called `name`, the value of an expression.
+/// The changes that give `place` the value of an expression. `name` is its name in messages.
 pub(in crate::eval) fn changes_of(
     place: &Place,
     name: &str,
@@ -109,7 +109,7 @@ impl Runner<'_> {
         for _ in 0..MAX_STEPS {
             let refuse = |why: &str| Fault::new(source.at, format!("`{name}` {why}"));
             if let Contents::Number(_) = target.contents {
-                // A bit of a container's.
+                // A bit of a container, such as an element of `vector<bool>`.
                 if target.bits.is_some() {
                     return self.store_truth(&target, name, operator, source);
                 }
@@ -153,7 +153,7 @@ impl Runner<'_> {
                         Some((operator, left)) => runner.binary(operator, left, source)?,
                         None => runner.number(source)?,
                     };
-                    // Behind a Rust reference or box is what is shown for it.
+                    // The value of a Rust reference or box is that of its target.
                     let is_behind = inner.is_some() && !matches!(number, Number::Pointer { .. });
                     (!is_behind)
                         .then(|| self.number_bytes(&target, &type_, number, operator, source))
@@ -176,7 +176,7 @@ impl Runner<'_> {
         Err(Fault::new(source.at, format!("`{name}` can't be set")))
     }
 
-    /// The change of what is true or false, and isn't kept as a `bool` for the debug information.
+    /// The change of a truth value that the debug information doesn't describe as a `bool`.
     fn store_truth(
         &self,
         target: &Value,
@@ -249,7 +249,7 @@ impl Runner<'_> {
         conversion.bytes().map_err(|why| Fault::new(source.at, why))
     }
 
-    /// The bytes of another value of the same type.
+    /// The bytes of another value of the same type, for a copy.
     pub(super) fn whole(
         &self,
         target: &Value,
@@ -290,7 +290,7 @@ impl Runner<'_> {
         Err(Fault::new(source.at, why))
     }
 
-    /// A variant of a Rust enum by its name; `None`: the source is no such name.
+    /// The changes that assign a Rust enum's variant by name. `None`: `source` is not a variant's name.
     fn to_variant(
         &self,
         target: &Value,
@@ -331,7 +331,7 @@ impl Runner<'_> {
             .map(|(_, changes)| Some(changes))
     }
 
-    /// A variant, and the changes that make a value be in it, without its payload.
+    /// A variant, and the changes that select it. They don't include its payload.
     pub(super) fn variant_changes<'t>(
         &self,
         target: &Value,
@@ -356,7 +356,7 @@ impl Runner<'_> {
             return Ok((variant, Vec::new()));
         };
         let payload = self.reader.member(target, &variant.member);
-        // The variant that the others' marks are impossible values of: its payload says it is.
+        // The variant without a discriminant: the others use values that are impossible for its payload, so the payload itself selects it.
         if variant.discriminants.is_empty() && self.has_fields(&payload) {
             return Ok((variant, Vec::new()));
         }

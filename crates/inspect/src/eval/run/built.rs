@@ -1,4 +1,4 @@
-//! Values that are written part by part: compared with those of the program, and put in their place.
+//! Values written part by part, such as `Point { x: 1, y: 2 }`: compared with values of the program, and assigned to them.
 
 use super::arithmetic::is_equal;
 use super::builtins::behind_reference;
@@ -14,14 +14,14 @@ use dapple_symbols::types::{Aggregate, AggregateKind, Type, TypeKind};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// A value's own parts.
+/// The direct parts of a value.
 enum Parts {
     Record(Record),
     Sequence(Sequence),
 }
 
 impl Runner<'_> {
-    /// What `==` and `!=` say where one side is written part by part, or is a variant's name; `None`: neither is.
+    /// The result of `==` or `!=` where one side is written part by part, or is a variant's name. `None`: neither side is.
     pub(super) fn compare_built(
         &self,
         operator: Binary,
@@ -44,7 +44,7 @@ impl Runner<'_> {
         Ok(Some(Number::Bool(is_it == (operator == Binary::Equal))))
     }
 
-    /// Whether the enum on one side is in the variant that the other names: `shape == Shape::Empty`, `opt == None`.
+    /// Whether the enum on one side is in the variant named on the other: `shape == Shape::Empty`, `opt == None`.
     fn variant_compared(&self, left: &Expression, right: &Expression) -> Option<bool> {
         if self.frame.language != Language::Rust {
             return None;
@@ -85,7 +85,7 @@ impl Runner<'_> {
         of(left, right).or_else(|| of(right, left))
     }
 
-    /// What `(0..3).contains(&x)` and `is_empty()` say; `None`: no range is asked, or something else.
+    /// The result of `(0..3).contains(&x)` or `(0..3).is_empty()`. `None`: the method or its object is another.
     pub(super) fn in_range(
         &self,
         base: &Expression,
@@ -172,7 +172,7 @@ impl Runner<'_> {
         Ok(true)
     }
 
-    /// Whether a value is that of an expression.
+    /// Whether a value equals that of an expression.
     fn is_same(&self, value: Value, expected: &Expression) -> Result<bool, Fault> {
         if let Some(text) = self.text_of(expected)? {
             return match self.text_in(&value) {
@@ -193,7 +193,7 @@ impl Runner<'_> {
         Ok(is_equal(self.number_of(&value, expected)?, number))
     }
 
-    /// What a value is made of, and the value behind references that it is.
+    /// A value's parts, and the value itself with references removed.
     fn parts_of(&self, value: Value, expected: &Expression) -> Result<(Value, Parts), Fault> {
         let mut value = value;
         for _ in 0..MAX_STEPS {
@@ -208,7 +208,7 @@ impl Runner<'_> {
         Err(Fault::new(expected.at, why))
     }
 
-    /// A record's fields with what is written for each; by their names, or in order.
+    /// A record's fields, each with the part that is written for it, matched by name or in order.
     fn paired<'f, 'p>(
         &self,
         fields: &'f [Field],
@@ -250,7 +250,7 @@ impl Runner<'_> {
         Ok(pairs.collect())
     }
 
-    /// The changes that put a value written part by part in place of another; what isn't written is zero in C and C++.
+    /// The changes that assign a value written part by part. In C and C++, parts that aren't written become zero.
     pub(super) fn store_built(
         &self,
         target: Value,
@@ -319,11 +319,11 @@ impl Runner<'_> {
         source: &Expression,
     ) -> Result<Vec<Change>, Fault> {
         let mut changes = Vec::new();
-        // Bit-fields are changed together with the rest of their bytes, which others may be in.
+        // Bit-fields share bytes, so their changes are merged.
         let mut shared = FxHashMap::default();
         for (field, part) in self.paired(fields, parts, source)? {
             let own = match part {
-                // Of a union, one is all of it.
+                // In a union, one part is enough.
                 None if is_union => continue,
                 Some(part) => self.store_built(field.value.clone(), &field.name, &part.value)?,
                 None if self.frame.language == Language::Rust => {
@@ -347,7 +347,7 @@ impl Runner<'_> {
         changes.map_err(|why| Fault::new(source.at, format!("a part of it {why}")))
     }
 
-    /// A variant with its payload.
+    /// The changes that assign a variant with its payload.
     fn store_variant(
         &self,
         target: Value,
@@ -375,7 +375,7 @@ impl Runner<'_> {
         let (_, own) = self.parts_of(payload, source)?;
         if let Parts::Record(record) = own {
             let more = self.store_fields(&record.fields, parts, false, source)?;
-            // What a variant points to that isn't held is nobody's.
+            // If the variant isn't active, a pointer in its payload is invalid, so nothing may be written behind it.
             if !is_active && !more.iter().all(|change| self.is_inside(&target, change)) {
                 let why = format!(
                     "`{name}` holds no `{last}`, so there is no memory for what that points to"
@@ -387,7 +387,7 @@ impl Runner<'_> {
         Ok(changes)
     }
 
-    /// Whether a change is in a value's own bytes.
+    /// Whether a change lies within a value's own bytes.
     fn is_inside(&self, value: &Value, change: &Change) -> bool {
         let size = self.reader.size_of(value).unwrap_or(0);
         match (change, value.contents.address()) {
@@ -415,7 +415,7 @@ impl Runner<'_> {
         None
     }
 
-    /// Whether a container's elements are elsewhere than in it: a `Vec`'s, not a `std::array`'s.
+    /// Whether a container's elements lie outside of it, as with `Vec` and unlike `std::array`.
     fn has_own_memory(&self, value: &Value) -> bool {
         let type_ = self.reader.resolve(value).map(|resolved| resolved.type_);
         type_.is_some_and(|type_| !matches!(names::base_name(&type_.name), "array"))
@@ -449,12 +449,12 @@ fn lacking(source: &Expression, field: &str) -> Fault {
     Fault::new(source.at, format!("its part `{field}` is missing"))
 }
 
-/// The variant that an enum is shown in: `Some` of `Some`, `Circle` of `Shape::Circle`.
+/// The name of an enum's active variant: `Some` for `Some`, `Circle` for `Shape::Circle`.
 fn variant_of(record: &Record) -> Option<&str> {
     record.name.as_deref()?.rsplit("::").next()
 }
 
-/// Changes of a bit-field that leave alone what other changes make of its bytes: `shared` has those.
+/// Merges the changes of a bit-field with earlier changes to the same bytes, which `shared` holds by address.
 fn with_shared(changes: Vec<Change>, bits: &Bits, shared: &mut FxHashMap<u64, u8>) -> Vec<Change> {
     let (first, last) = (bits.skip % 8, bits.skip % 8 + bits.count);
     let mut merged = changes;
