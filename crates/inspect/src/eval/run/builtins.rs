@@ -1,4 +1,4 @@
-//! Methods that are answered without calling the program: from the same views that values are shown by.
+//! Methods answered without calling the program, from the same views that values are displayed from.
 
 use super::arithmetic::{is_equal, on_numbers};
 use super::{Fault, MAX_STEPS, Runner, seen_through};
@@ -10,11 +10,11 @@ use crate::values::view::{ALL, LONG, Record, Style, View};
 use crate::values::{Contents, Number, Value, names};
 use dapple_symbols::functions::Language;
 
-/// The most elements that one is looked for among.
+/// The most elements searched.
 const MAX_SEARCHED: u64 = 10_000;
 
 impl Runner<'_> {
-    /// What a method tells of a value, which is not called for it.
+    /// The result of a method on a value, without calling it.
     pub(super) fn builtin(
         &self,
         value: Value,
@@ -66,7 +66,7 @@ impl Runner<'_> {
         Err(self.fault(base, "leads round in a circle"))
     }
 
-    /// What a method without arguments says of one view; `None`: nothing, though what is behind it may.
+    /// The result of a method without arguments for one view. `None`: this view has no answer, but the value behind it may.
     fn asked(
         &self,
         builtin: Builtin,
@@ -144,7 +144,7 @@ impl Runner<'_> {
                 }
             }
             Builtin::Get => match view {
-                // An owner's, not one to what may have a method of that name.
+                // Only smart pointers: the target of a plain pointer may have a `get` of its own.
                 View::Pointer {
                     address, target, ..
                 } if !self.is_pointer(value) => {
@@ -203,7 +203,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Whether a number is in one of Rust's ranges; `None`: it is another record.
+    /// Whether a number is in a Rust range. `None`: the record is not a range.
     fn is_in_range(&self, record: &Record, wanted: &Expression) -> Result<Option<Value>, Fault> {
         let last = match record.style {
             Style::Range => Binary::Less,
@@ -223,7 +223,7 @@ impl Runner<'_> {
         Ok(Some(self.computed(Number::Bool(is_in))))
     }
 
-    /// How often an element or key is there.
+    /// The number of occurrences of an element or key.
     fn occurrences(&self, value: &Value, wanted: &Expression) -> Result<u64, Fault> {
         let view = self.reader.view(value, ALL);
         let (elements, length): (Vec<Value>, u64) = match &view {
@@ -249,7 +249,7 @@ impl Runner<'_> {
             module: self.module.clone(),
             ..*self
         };
-        // Rust's is given a reference.
+        // In Rust, the argument is a reference.
         let wanted = match &wanted.kind {
             Kind::Unary { .. } if self.frame.language == Language::Rust => behind_reference(wanted),
             _ => wanted,
@@ -277,7 +277,7 @@ impl Runner<'_> {
         Ok(count)
     }
 
-    /// Whether it is a C++ `optional`, which holds something or nothing.
+    /// Whether the value is a C++ `std::optional`.
     pub(super) fn is_optional(&self, value: &Value) -> bool {
         let type_ = self.reader.resolve(value).map(|resolved| resolved.type_);
         type_.is_some_and(|type_| {
@@ -308,7 +308,7 @@ impl Runner<'_> {
     }
 }
 
-/// What `&x` is a reference to; anything else is itself.
+/// The operand of `&x`; any other expression itself.
 pub(super) fn behind_reference(expression: &Expression) -> &Expression {
     match &expression.kind {
         Kind::Unary {

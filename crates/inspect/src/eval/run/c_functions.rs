@@ -1,4 +1,4 @@
-//! Functions of C's `<string.h>` that are answered by reading: a condition may use them, and none of them is called.
+//! Functions of C's `<string.h>` answered by reading memory, without calling them, so that conditions may use them too.
 
 use super::{Fault, Runner};
 use crate::Address;
@@ -9,12 +9,12 @@ use dapple_symbols::sources::is_others_source;
 use dapple_symbols::types::{TypeId, TypeKind};
 use std::cmp::Ordering;
 
-/// The longest text that is read, in bytes.
+/// The longest string that is read, in bytes.
 const LONGEST: usize = 1 << 20;
-/// What is read at once, and never over the end of a page.
+/// The unit of reading, in bytes. No read crosses the end of a page.
 const PAGE: u64 = 4096;
 
-/// The functions' names, and how many arguments each takes.
+/// The functions' names and argument counts.
 const ALL: [(&str, usize); 9] = [
     ("memcmp", 3),
     ("strcasecmp", 2),
@@ -27,22 +27,22 @@ const ALL: [(&str, usize); 9] = [
     ("strstr", 2),
 ];
 
-/// What was read, and where it is and what its bytes are, if it is in memory.
+/// The bytes that were read and, if they are in memory, their address and type.
 type Read = (Vec<u8>, Option<(Address, Option<TypeId>)>);
 
-/// Whether a function of that name with so many arguments is one of them.
+/// Whether this is one of the functions, with the right number of arguments.
 pub(in crate::eval) fn is_known(callee: &Expression, arguments: usize) -> bool {
     matches!(&callee.kind, Kind::Name(name) if ALL.contains(&(plain(name), arguments)))
 }
 
-/// The name as C has it.
+/// The name without C++'s qualification.
 fn plain(name: &str) -> &str {
     let name = name.strip_prefix("::").unwrap_or(name);
     name.strip_prefix("std::").unwrap_or(name)
 }
 
 impl Runner<'_> {
-    /// What a function of C's library gives back; `None`: another is meant, or the program has its own of that name.
+    /// The result of a C library function. `None`: it is another function, or the program defines its own of that name.
     pub(super) fn c_function(
         &self,
         callee: &Expression,
@@ -61,7 +61,7 @@ impl Runner<'_> {
         )
     }
 
-    /// Whether the user's own code has a function of the name.
+    /// Whether the user's own code defines a function of the name.
     fn has_own(&self, name: &str) -> bool {
         self.reader.modules.iter().any(|module| {
             let functions = module.module.functions_named(name);
@@ -107,7 +107,7 @@ impl Runner<'_> {
                     "strstr" => memchr::memmem::find(&bytes, &self.c_text(wanted)?.0),
                     _ => {
                         let wanted = self.integer(wanted)? as u8;
-                        // The end counts as one of the characters (strchr(3)).
+                        // The terminating zero counts as one of the characters (strchr(3)).
                         let bytes = [&bytes[..], &[0]].concat();
                         match name {
                             "strchr" => memchr::memchr(wanted, &bytes),
@@ -139,12 +139,12 @@ impl Runner<'_> {
         count.ok_or_else(|| self.fault(expression, &format!("is not within 0 to {LONGEST}")))
     }
 
-    /// A text up to its end, and where it is.
+    /// A string without its terminating zero, and its address.
     fn c_text(&self, expression: &Expression) -> Result<Read, Fault> {
         self.c_bytes(expression, usize::MAX, true)
     }
 
-    /// So many bytes, or, where it `ends` there, up to the first that is 0.
+    /// The first `count` bytes or, if `ends`, the bytes before the first zero among them.
     fn c_bytes(&self, expression: &Expression, count: usize, ends: bool) -> Result<Read, Fault> {
         if let Kind::Text(text) = &expression.kind {
             let mut text = text.to_vec();

@@ -1,4 +1,4 @@
-//! Calls: which function is meant, and with what it is to be called. Nobody is called here: see [`crate::eval::calls`].
+//! Calls: chooses the function and converts its arguments. The engine makes the call: see [`crate::eval::calls`].
 
 mod callee;
 mod closures;
@@ -17,24 +17,24 @@ use dapple_symbols::functions::Language;
 use dapple_symbols::types::TypeId;
 use std::sync::Arc;
 
-/// How many functions are named where several may be meant.
+/// The most functions named in a message about an ambiguous call.
 const MOST_LISTED: usize = 8;
 
-/// A function that may be meant.
+/// A function that the call may mean.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
-    /// What people call it.
+    /// Its short name.
     name: String,
     language: Language,
-    /// Where it begins, or why it can't be called.
+    /// Its entry, or why it can't be called.
     code: Result<Address, String>,
-    /// What it takes and gives back; `None`: nothing says.
+    /// Its parameters and result. `None`: not known.
     known: Option<Known>,
-    /// What its first parameter is given: the object that it is called on.
+    /// The object that it is called on, which is its first argument.
     object: Option<Object>,
 }
 
-/// What is known of a function's interface.
+/// A function's signature.
 #[derive(Debug, Clone)]
 struct Known {
     module: Arc<LoadedModule>,
@@ -46,18 +46,18 @@ struct Known {
 /// An object that a method is called on.
 #[derive(Debug, Clone)]
 enum Object {
-    /// By its address.
+    /// Passed by address.
     Pointer(Image),
-    /// By its bytes.
+    /// Passed by value.
     Whole(Vec<u8>),
-    /// A closure by its address, which is none of the parameters that are known.
+    /// A closure, passed by address. The signature doesn't include it.
     Environment(Image),
 }
 
-/// A function that takes the arguments that are given.
+/// A function that accepts the arguments of a call.
 struct Fitting {
     call: Call,
-    /// How well each fits; less is better.
+    /// How well each argument fits; lower is better.
     ranks: Vec<u8>,
 }
 
@@ -66,7 +66,7 @@ fn size_of(module: &LoadedModule, id: TypeId) -> Option<u64> {
     type_.and_then(|type_| type_.size)
 }
 
-/// A `core::panic::Location` with no file: a text without bytes, line 1, column 1.
+/// A `core::panic::Location` without a file: an empty string, line 1, column 1.
 const UNKNOWN_PLACE: [u8; 24] = {
     let mut bytes = [0; 24];
     bytes[0] = 1;
@@ -75,13 +75,13 @@ const UNKNOWN_PLACE: [u8; 24] = {
     bytes
 };
 
-/// Whether a parameter is of the type of `#[track_caller]`'s.
+/// Whether a parameter has the type of the hidden one that `#[track_caller]` adds.
 fn is_caller_place(module: &LoadedModule, id: TypeId) -> bool {
     let type_ = module.module.strip_aliases(id).ok().flatten();
     type_.is_some_and(|type_| type_.name.ends_with("core::panic::location::Location"))
 }
 
-/// A part in a general register.
+/// One part, in a general-purpose register.
 fn one_word() -> Passing {
     Passing::Parts {
         size: 8,
@@ -94,7 +94,7 @@ fn one_word() -> Passing {
 }
 
 impl Runner<'_> {
-    /// What a call gives back, if it was made; else it is asked for. `cast` is the type that is written in front.
+    /// The result of a call, if it was made; otherwise the call is recorded as wanted. `cast` is the type written in front of the call.
     pub(super) fn call(
         &self,
         expression: &Expression,
@@ -108,8 +108,8 @@ impl Runner<'_> {
         })
     }
 
-    /// As [`Runner::call`], of a method that bears the name of one that is answered without the program; `None`: the
-    /// object has none.
+    /// As [`Runner::call`], for a method whose name is also that of a method answered without calling the program. `None`: the object
+    /// doesn't have the method.
     pub(super) fn own_method(
         &self,
         expression: &Expression,
@@ -118,7 +118,7 @@ impl Runner<'_> {
         arguments: &[Expression],
     ) -> Option<Result<Value, Fault>> {
         self.calls?;
-        // Rust has no arrow, and its methods are looked for on the way.
+        // Rust has no arrow, and looks for a method at each dereference.
         let arrow = arrow && self.frame.language != Language::Rust;
         let found = |runner: &Self| {
             let value = runner.object_of(base, name_at, arrow)?;
@@ -144,7 +144,7 @@ impl Runner<'_> {
         }
         if !calls.is_waiting() {
             let call = wanted()?;
-            // An argument's call may have to be made before.
+            // Preparing the call may have found that an argument's call has to be made first.
             if !calls.is_waiting() {
                 calls.want(expression, call);
             }
@@ -152,7 +152,7 @@ impl Runner<'_> {
         waiting("a call has to be made before")
     }
 
-    /// Of the functions that are meant the one that takes the arguments best (C++20 §12.2.4, in short).
+    /// The candidate whose parameters fit the arguments best (a simplified C++20 §12.2.4).
     pub(super) fn chosen(
         &self,
         candidates: &[Candidate],
@@ -205,7 +205,7 @@ impl Runner<'_> {
         all.join(", ")
     }
 
-    /// A function as it is declared.
+    /// A function's declaration, for messages.
     fn shown(&self, candidate: &Candidate) -> String {
         let Some(known) = &candidate.known else {
             return candidate.name.clone();
@@ -226,7 +226,7 @@ impl Runner<'_> {
         format!("{}({})", candidate.name, parameters.join(", "))
     }
 
-    /// A call of one function.
+    /// Prepares a call of one candidate.
     fn prepared(
         &self,
         candidate: &Candidate,
@@ -315,7 +315,7 @@ impl Runner<'_> {
                 _ => 0,
             });
         }
-        // What `#[track_caller]` adds, which nobody writes.
+        // The hidden parameter that `#[track_caller]` adds isn't written in a call.
         let place = known
             .parameters
             .last()
@@ -377,7 +377,7 @@ impl Runner<'_> {
         })
     }
 
-    /// What a function gives back of which nothing is known but what is written in front of its call.
+    /// The result of a function without debug information, as the cast in front of the call gives it.
     fn returned_as(
         &self,
         candidate: &Candidate,
@@ -424,7 +424,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Whether the callee is a plain name.
+    /// The callee's name, if it is a plain name.
     fn is_name(callee: &Expression) -> Option<&str> {
         match &callee.kind {
             Kind::Name(name) => Some(name),

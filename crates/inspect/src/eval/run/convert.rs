@@ -1,26 +1,26 @@
-//! From a number to the bytes of a type, as an assignment converts: what doesn't fit is refused, not cut.
+//! Converts a number to the bytes of a type, for assignments. A number that doesn't fit is refused, not truncated.
 
 use crate::eval::a_type;
 use crate::values::Number;
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, Type, TypeKind};
 
-/// A number on its way into a type.
+/// A number to be converted, and its target.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Conversion<'a> {
     pub number: Number,
-    /// Made of literals that have no type of their own (Rust).
+    /// The expression consists only of literals without a type suffix (Rust).
     pub untyped: bool,
-    /// The type below typedefs, and what it is called.
+    /// The target type without typedefs, and its name.
     pub type_: &'a Type,
     pub type_name: &'a str,
-    /// How many bits there are of it, in a bit-field.
+    /// The width in bits, if the target is a bit-field.
     pub bits: Option<u64>,
-    /// Of `x += 1`: cut as the language has it.
+    /// For `x += 1`: truncated where the language does so.
     pub wraps: bool,
 }
 
-/// What a name means for a type: an enumeration's constant, a float's special value.
+/// The value of a name in the context of a type: an enumeration's constant, or a float's special value.
 pub(super) fn named(type_: &Type, name: &str) -> Option<Number> {
     let size = u8::try_from(type_.size?).ok()?;
     match &type_.kind {
@@ -46,7 +46,7 @@ impl Conversion<'_> {
     /// The bytes, as many as the type has.
     ///
     /// # Errors
-    /// Why the number is none of the type, as a sentence.
+    /// Why the number doesn't fit the type, as a sentence.
     pub(super) fn bytes(self) -> Result<Vec<u8>, String> {
         let size = self.type_.size.and_then(|size| u8::try_from(size).ok());
         let size = size
@@ -122,7 +122,7 @@ impl Conversion<'_> {
                         a_type(self.given())
                     ));
                 }
-                // What 16 unsigned bytes hold above the range is kept wrapped.
+                // An unsigned 128-bit number above `i128::MAX` is stored as a negative one.
                 (value, !from_signed, from == 16 && !from_signed && value < 0)
             }
             _ if self.is_rust() => return Err(self.unfit()),
@@ -144,7 +144,7 @@ impl Conversion<'_> {
         } else {
             let half = 1i128 << (bits - 1);
             let least = if signed || !self.is_rust() { -half } else { 0 };
-            // An unsigned number is taken for its bits, a negative one, too, as in C.
+            // As in C, an unsigned type accepts a negative number's bits, and a signed type accepts an unsigned number's.
             let most = if signed && !from_unsigned {
                 half - 1
             } else {
@@ -222,7 +222,7 @@ impl Conversion<'_> {
                 }
                 value
             }
-            // A whole number without a type stands for itself in the terminal, though not in Rust.
+            // An integer literal without a suffix may be assigned to a float here, though not in Rust.
             Number::Integer { value, .. } if self.untyped || !self.is_rust() => value as f64,
             Number::Bool(value) if !self.is_rust() => f64::from(u8::from(value)),
             Number::Char(code) if !self.is_rust() => f64::from(code),
@@ -234,7 +234,7 @@ impl Conversion<'_> {
     }
 }
 
-/// The first of some names, quoted.
+/// Some names, quoted, with "…" if there are more.
 pub(super) fn some_of<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String {
     const SHOWN: usize = 8;
     let more = if names.clone().count() > SHOWN {

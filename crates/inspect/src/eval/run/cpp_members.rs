@@ -1,7 +1,7 @@
-//! What `.` and `->` lead to in C++: the object whose class is asked for a member, and the whole object that it is a part of.
+//! What `.` and `->` lead to in C++: the object whose class is searched for a member, and the whole object that a base is part of.
 //!
-//! Answers that are given without running the program are of the library's classes. Where the language's way ends at a class of the user's,
-//! the method is that class's own, whatever the library has on the way: `u->get()` of a `unique_ptr<W>` is `W::get`.
+//! Only methods of the library's classes are answered without running the program. Where the rules of C++ lead to a class of the
+//! user's, the method is that class's, whatever library class was passed on the way: `u->get()` of a `unique_ptr<W>` is `W::get`.
 
 use super::{MAX_STEPS, Runner};
 use crate::eval::Fault;
@@ -12,11 +12,11 @@ use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Type, TypeKind};
 use std::sync::Arc;
 
-/// What `->` is defined by in a class.
+/// The operator that defines `->` for a class.
 const ARROW: &str = "operator->";
 
 impl Runner<'_> {
-    /// What is in front of `.` or `->`: where that is an arrow, and a class of the user's has one of its own, what that gives, which is called.
+    /// The operand of `.` or `->`. If a user's class overloads `->`, this is the result of that operator, which is called.
     pub(super) fn object_of(
         &self,
         base: &Expression,
@@ -27,7 +27,7 @@ impl Runner<'_> {
         if !arrow || self.calls.is_none() || self.frame.language != Language::Cpp {
             return Ok(value);
         }
-        // Asked first: to look for what it leads to is to read it.
+        // Pointers are checked first: finding the receiver would read memory.
         if self.is_pointer(&value) {
             return Ok(value);
         }
@@ -48,7 +48,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The object of a class that `.` or `->` leads to; `None`: there is none, or another language has its own rules.
+    /// The class object that `.` or `->` leads to. `None`: there is none, or the language is not C++.
     pub(super) fn receiver(&self, value: &Value, arrow: bool) -> Option<Value> {
         if self.frame.language != Language::Cpp {
             return None;
@@ -62,7 +62,7 @@ impl Runner<'_> {
             }
             value = match self.reader.view(&value, LONG) {
                 View::Alias(target) => {
-                    // An optional is looked behind by an arrow, a reference is not.
+                    // An arrow dereferences an `optional`, but not a reference.
                     arrow &= class.is_none();
                     target
                 }
@@ -84,7 +84,7 @@ impl Runner<'_> {
         matches!(type_.kind, TypeKind::Aggregate(_)).then_some(type_)
     }
 
-    /// Whether an object's class is the user's, and has such a method.
+    /// Whether an object's class is the user's and has a method of the name.
     pub(super) fn has_users_method(&self, object: &Value, name: &str) -> bool {
         let class = self.class_of(object);
         if !class.is_some_and(|class| class.language == Language::Cpp && !is_cpp_library(&class)) {
@@ -95,7 +95,7 @@ impl Runner<'_> {
             || whole().is_some_and(|whole| !self.cpp_methods(&whole, name, 0).is_empty())
     }
 
-    /// The object that a value is a base of, by what the object says of itself; `None`: it is all there is, or says nothing.
+    /// The complete object that a value is a base of, according to its virtual table. `None`: the value is complete, or it is unknown.
     pub(super) fn whole_of(&self, value: &Value) -> Option<Value> {
         let type_ = self.class_of(value)?;
         let TypeKind::Aggregate(aggregate) = &type_.kind else {
@@ -110,7 +110,7 @@ impl Runner<'_> {
         is_other.then_some(whole)
     }
 
-    /// As [`Runner::whole_of`], of the first object behind pointers and references.
+    /// As [`Runner::whole_of`], for the first such object behind pointers and references.
     pub(super) fn whole_behind(&self, value: &Value) -> Option<Value> {
         let mut value = value.clone();
         for _ in 0..MAX_STEPS {

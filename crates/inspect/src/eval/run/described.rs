@@ -1,4 +1,4 @@
-//! What a name that is no variable stands for: a type, with its parts, or a function, with what it takes and returns.
+//! Descriptions of names that aren't variables: a type with its members, or a function with its parameters and result.
 
 use super::super::ir::Form;
 use super::super::{lex, parse};
@@ -13,21 +13,21 @@ use dapple_symbols::types::{
 };
 use std::sync::Arc;
 
-/// As many parts of a type are written out.
+/// The most members of a type that are written out.
 const MOST_PARTS: usize = 64;
-/// What is in no name of a type or function.
+/// Characters that don't occur in names of types and functions.
 const NO_NAME: [char; 6] = ['(', '.', '=', '"', '+', '/'];
-/// What C and C++ write in front of a type's name.
+/// C and C++ keywords in front of a type's name.
 const KEYWORDS: [&str; 4] = ["struct ", "class ", "union ", "enum "];
 
-/// Describes the type or function of a name; `None`: it is neither, or a variable's.
+/// Describes the type or function of a name. `None`: the name is neither, or is a variable.
 pub(in super::super) fn described(
     name: &str,
     frame: &Frame,
     reader: &Reader<'_>,
 ) -> Option<String> {
     let name = name.trim();
-    // A call that has failed stays that.
+    // A call that has failed keeps its own message.
     let plain = name.replace(lex::ANONYMOUS_NAMESPACE, "");
     if plain.contains(NO_NAME.as_slice()) {
         return None;
@@ -54,7 +54,7 @@ impl Runner<'_> {
             })
     }
 
-    /// The type of a name, also as C lets it be written: `unsigned short` is `short unsigned int` in the debug information.
+    /// The type of a name, also in C's other spellings: `unsigned short` is `short unsigned int` in the debug information.
     fn type_written(&self, name: &str) -> Option<(Arc<LoadedModule>, TypeId)> {
         if let Some(found) = self.type_named(name) {
             return Some(found);
@@ -109,7 +109,7 @@ impl Runner<'_> {
     fn type_described(&self, module: &Arc<LoadedModule>, id: TypeId) -> Option<String> {
         let type_ = module.module.type_of(id).ok()?;
         let name = self.type_in(module, Some(id), type_.language);
-        // C's names of types have their keyword.
+        // Names of C's types include their keyword.
         let mut keywords = KEYWORDS.iter();
         let bare = keywords.find_map(|word| name.strip_prefix(word));
         let bare = bare.unwrap_or(&name);
@@ -126,7 +126,7 @@ impl Runner<'_> {
             TypeKind::Alias(AliasKind::Typedef, target) => {
                 let target = self.type_in(module, *target, type_.language);
                 match target == name {
-                    // Shown by the name that people know.
+                    // The alias has the type's well-known name, so it is shown by that name alone.
                     true => name,
                     false => format!("typedef {}", declared(&target, &name)),
                 }
@@ -224,7 +224,7 @@ impl Runner<'_> {
         format!("enum {name} {{ {} }}", joined(variants, ", "))
     }
 
-    /// A type's name, as values have it; `None` is void.
+    /// A type's name as it is displayed for values; `None` is void.
     fn type_in(
         &self,
         module: &Arc<LoadedModule>,
@@ -240,7 +240,7 @@ impl Runner<'_> {
     }
 }
 
-/// The first parts; behind them that there are more.
+/// The first parts, followed by "…" if there are more.
 fn joined(parts: impl Iterator<Item = String>, between: &str) -> String {
     let mut parts: Vec<String> = parts.take(MOST_PARTS + 1).collect();
     if parts.len() > MOST_PARTS {
@@ -250,7 +250,7 @@ fn joined(parts: impl Iterator<Item = String>, between: &str) -> String {
     parts.join(between)
 }
 
-/// A name of a type as C declares it: `char name[4]`, `int (*name)(int)`, `const char *name`.
+/// A declaration of `name` in C's syntax: `char name[4]`, `int (*name)(int)`, `const char *name`.
 fn declared(type_: &str, name: &str) -> String {
     if name.is_empty() {
         return type_.to_owned();
@@ -259,7 +259,7 @@ fn declared(type_: &str, name: &str) -> String {
         let (before, behind) = type_.split_at(at + 2);
         return format!("{before}{name}{behind}");
     }
-    // The outermost bounds; those of a template's arguments come before its end.
+    // The outermost array bounds. Bounds within template arguments come before the last `>`.
     let start = type_.rfind('>').map_or(0, |at| at + 1);
     if let Some(at) = type_[start..].find(" [") {
         let (before, behind) = type_.split_at(start + at);

@@ -1,4 +1,4 @@
-//! `errno`, which in C is no variable but a call (errno(3)): the thread's own, by the C library's symbol.
+//! `errno`, a macro for a call in C (errno(3)): reads the thread's own variable by the C library's symbol.
 
 use super::super::ir::Scalar;
 use super::Runner;
@@ -7,11 +7,11 @@ use crate::unwind::FrameContext;
 use crate::values::{Contents, Number, Value};
 use dapple_symbols::location::LocationContext;
 
-/// The name, of the expression and of the symbol.
+/// The name of both the expression and the symbol.
 const ERRNO: &str = "errno";
 
 impl Runner<'_> {
-    /// The value of `errno`; `None`: another name is meant, or no C library has it.
+    /// The value of `errno`. `None`: it is another name, or no C library has the symbol.
     pub(super) fn errno(&self, name: &str) -> Option<Value> {
         if name != ERRNO {
             return None;

@@ -1,7 +1,7 @@
-//! A format behind an expression's comma, applied to the value as a whole.
+//! Applies the format after an expression's comma to the value as a whole.
 //!
-//! Parts of a value that a format has nothing to say of keep their own form: the text in a structure that is shown in hexadecimal. The value
-//! that was asked for itself does not: a text becomes its bytes, and a format that can't show it at all is refused.
+//! Parts that the format doesn't apply to are displayed as usual, such as a string in a structure shown in hexadecimal. The value itself
+//! always takes the format: a string becomes its bytes, and a format that can't display the value at all is refused.
 
 use super::super::Fault;
 use super::super::ir::{Expression, Scalar};
@@ -12,10 +12,10 @@ use crate::values::view::{LONG, View};
 use crate::values::{Contents, Format, Number, Reader, Value, number_of};
 use dapple_symbols::types::TypeKind;
 
-/// A value in another format than its own.
+/// The value in another format than its own.
 ///
 /// # Errors
-/// The format shows nothing of such a value.
+/// Fails if the format can't display such a value.
 pub(in super::super) fn formatted(
     value: Value,
     format: Format,
@@ -39,7 +39,7 @@ pub(in super::super) fn formatted(
 }
 
 impl Runner<'_> {
-    /// `None`: the format does not apply.
+    /// The value in the format. `None`: the format doesn't apply.
     fn in_format(&self, value: &Value, format: Format) -> Option<Value> {
         let with = |value: &Value| Value {
             format,
@@ -90,7 +90,7 @@ impl Runner<'_> {
         Some(with(value))
     }
 
-    /// A value without parts, as it is seen, and with the format set.
+    /// A value without parts: `seen` is what is displayed for it, `shown` the value with the format set.
     fn scalar_in_format(&self, seen: &Value, shown: Value, format: Format) -> Option<Value> {
         let is_number = matches!(seen.contents, Contents::Number(_)) || self.is_plain_number(seen);
         let formatted = Value {
@@ -105,7 +105,7 @@ impl Runner<'_> {
             _ => self.number_of_scalar(seen),
         };
         match number? {
-            // As C and C++ compute with them.
+            // In C and C++ a `bool` is computed with as a number.
             Number::Bool(is_true) => {
                 let number = Number::integer(is_true.into(), 1, false);
                 self.number_in_format(seen, number, format)
@@ -130,7 +130,7 @@ impl Runner<'_> {
         self.reader.is_formatted(&shown).then_some(shown)
     }
 
-    /// The bytes of a library's text.
+    /// The bytes of a library's string.
     fn text_in_format(&self, text: &Value, address: u64, format: Format) -> Option<Value> {
         let length = self.text_in(text)?.len() as u64;
         let byte = Scalar::Integer {

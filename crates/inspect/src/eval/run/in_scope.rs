@@ -1,7 +1,7 @@
-//! What a name without a path can mean where the frame is, and what else has the name, with the words to say it.
+//! What a name without a path can mean at the frame's location, and messages that name the entities elsewhere with that name.
 //!
-//! Debug information doesn't tell what a source has imported, so of the user's own code everything counts as in scope that
-//! could have been. Methods never could, nor could, from Rust, what another language's libraries keep for themselves.
+//! Debug information doesn't say what a source file has imported, so everything in the user's own code that could have been imported
+//! counts as in scope. Methods never can be, nor, from Rust, what libraries in another language don't export.
 
 use super::Runner;
 use crate::modules::LoadedModule;
@@ -14,7 +14,7 @@ use dapple_symbols::sources::is_others_source;
 use dapple_symbols::types::TypeKind;
 use std::sync::Arc;
 
-/// Types of a unit that are looked through for a variant.
+/// The most types of a unit searched for a variant.
 const MAX_TYPES: usize = 2000;
 
 /// Whether a name is written without a path.
@@ -33,7 +33,7 @@ fn is_others_function(function: &Function, module: &LoadedModule) -> bool {
     }
 }
 
-/// A function's name without the generic arguments at its end.
+/// A function's name without generic arguments at its end.
 fn without_arguments(name: &str) -> &str {
     let mut depth = 0_usize;
     for (at, sign) in name.bytes().enumerate().rev() {
@@ -48,7 +48,7 @@ fn without_arguments(name: &str) -> &str {
     name
 }
 
-/// Whether a path in Rust ends in a type, by how types are written: `shop::Order`, `shop::{impl#2}`, `Vec<T>`.
+/// Whether a Rust path ends in a type, judging by its spelling: `shop::Order`, `shop::{impl#2}`, `Vec<T>`.
 fn is_in_type(path: &str) -> bool {
     let is_sign = |first: char| first.is_uppercase() || matches!(first, '<' | '{');
     path.ends_with('>')
@@ -59,12 +59,12 @@ fn is_in_type(path: &str) -> bool {
 }
 
 impl Runner<'_> {
-    /// Whether the frame's function isn't the user's either: there, its neighbours are in scope.
+    /// Whether the frame's function isn't the user's either. There, other library code is in scope.
     fn is_in_others(&self) -> bool {
         is_others(self.frame.position.as_ref())
     }
 
-    /// Whether a name may mean a static of another unit.
+    /// Whether a name may mean a static variable of another unit.
     pub(super) fn may_mean_static(
         &self,
         name: &str,
@@ -85,8 +85,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The function that a name means, and where it is: of several, the one that has most of its path in common with the
-    /// frame's.
+    /// The function that a name means, with its module. Of several, the one that has most of its path in common with the frame's function.
     pub(super) fn function_meant(&self, name: &str) -> Option<(Arc<LoadedModule>, Arc<Function>)> {
         let own = self.frame.function.as_deref().unwrap_or_default();
         let in_common = |function: &Function| {
@@ -96,7 +95,7 @@ impl Runner<'_> {
         self.reader.modules.iter().find_map(|module| {
             let mut functions = module.module.functions_named(name);
             functions.retain(|function| self.may_mean_function(name, function, module));
-            // Of equals the first.
+            // `max_by_key` returns the last of several equals; the first is wanted.
             let function = functions.into_iter().rev().max_by_key(|it| in_common(it))?;
             Some((Arc::clone(module), function))
         })
@@ -107,7 +106,7 @@ impl Runner<'_> {
         let Some(path) = path.and_then(|path| path.strip_suffix("::")) else {
             return true;
         };
-        // A constructor that was found by its class's name.
+        // The function is a constructor, found by its class's name.
         if path == name || path.ends_with(&format!("::{name}")) {
             return false;
         }
@@ -140,7 +139,7 @@ impl Runner<'_> {
         }
     }
 
-    /// What has a name that means nothing here, in words that say it.
+    /// A message with the entity that has the name but is not in scope.
     pub(super) fn elsewhere(&self, name: &str) -> Option<String> {
         if !is_bare(name) || name.is_empty() {
             return None;
@@ -181,7 +180,7 @@ impl Runner<'_> {
         })
     }
 
-    /// A variant of an enumeration of the frame's unit, by its path.
+    /// The path of a variant of an enumeration in the frame's unit.
     fn variant_called(&self, name: &str) -> Option<String> {
         let lookup = self.module.to_file(self.frame.physical.lookup);
         let all = NamePattern::new("*");
@@ -200,10 +199,10 @@ impl Runner<'_> {
         })
     }
 
-    /// A variable that only another module's or language's code sees by this name.
+    /// A variable that is found under this name only in another module or unit.
     pub(super) fn static_meant(&self, name: &str) -> Option<Value> {
         let global = name.strip_prefix("::");
-        // What the linker dropped is the answer, with that reason, where nothing else of the name is.
+        // A variable that the linker dropped is returned, with that reason, only if there is no other.
         let mut dropped = None;
         for module in self.reader.modules.iter() {
             let found = module.module.statics_named(name);

@@ -1,4 +1,4 @@
-//! Members: through references, pointers, bases, anonymous parts and the active variant.
+//! Members: looked up through references, pointers, bases, anonymous members and the active variant.
 
 use super::{Fault, MAX_STEPS, Runner, seen_through};
 use crate::eval::a_type;
@@ -10,9 +10,9 @@ use crate::values::{Value, names};
 use dapple_symbols::types::TypeKind;
 use dapple_target::suggest::nearest;
 
-/// How deep bases and anonymous members are searched.
+/// The deepest base class or anonymous member searched.
 const MAX_BASES: usize = 16;
-/// Members looked at in one search.
+/// The most members looked at in one search.
 const MAX_VISITS: usize = 10_000;
 
 impl Runner<'_> {
@@ -38,7 +38,7 @@ impl Runner<'_> {
             seen.push(value.clone());
             match self.reader.view(&value, LONG) {
                 View::Alias(target) => {
-                    // A Rust box or reference is a pointer too.
+                    // A Rust box or reference is a pointer as well.
                     followed |= self.is_pointer(&value) || self.is_optional(&value);
                     value = target;
                 }
@@ -60,7 +60,7 @@ impl Runner<'_> {
                 }
             }
         }
-        // What the static types lack, the object that is really there may have.
+        // The dynamic type of the object may have a member that the static type lacks.
         let wholes: Vec<Value> = seen.iter().filter_map(|it| self.whole_of(it)).collect();
         if let Some(member) = wholes.iter().find_map(|it| self.own_member(it, name)) {
             if arrow && !followed {
@@ -100,7 +100,7 @@ impl Runner<'_> {
         Err(Fault::unknown(name_at, message))
     }
 
-    /// A member of a value or of what it refers to, without a reason when there's none.
+    /// A member of a value or of its target. Doesn't say why if there is none.
     pub(super) fn find_member(&self, value: &Value, name: &str) -> Option<Value> {
         let mut value = value.clone();
         for _ in 0..MAX_STEPS {
@@ -132,7 +132,7 @@ impl Runner<'_> {
             return Some(member);
         }
         let type_ = self.reader.resolve(value).map(|resolved| resolved.type_);
-        // To look at these is to read them, and what they point to.
+        // Viewing such a value would read memory, also at its target.
         if type_
             .is_some_and(|type_| matches!(type_.kind, TypeKind::Pointer(..) | TypeKind::Base(_)))
         {
@@ -159,7 +159,7 @@ impl Runner<'_> {
         let TypeKind::Aggregate(aggregate) = &resolved.type_.kind else {
             return None;
         };
-        // `object.Class::member` of its own class.
+        // `object.Class::member`, where `Class` is the object's own class.
         let name = match name.split_once("::") {
             Some((class, last)) if names::base_name(&resolved.type_.name) == class => last,
             _ => name,

@@ -1,6 +1,6 @@
-//! `object.*pointer` and `object->*pointer` (C++20 §7.6.4): pointers to members, as the Itanium C++ ABI lays them out (§2.3). One to data is
-//! an offset in its class, -1 for none. One to a function is its address, or one more than its place in the virtual table, and behind that
-//! what is added to the object's address.
+//! `object.*pointer` and `object->*pointer` (C++20 §7.6.4): pointers to members, as the Itanium C++ ABI lays them out (§2.3). A pointer to
+//! data is an offset in its class, or -1 for null. A pointer to a function is the function's address, or its offset in the virtual table
+//! plus one, followed by the adjustment of the object's address.
 
 use super::called::Candidate;
 use super::{Fault, MAX_STEPS, Runner};
@@ -13,11 +13,11 @@ use crate::values::{Contents, Value, names};
 use dapple_symbols::types::{Type, TypeId, TypeKind};
 use std::sync::Arc;
 
-/// Where a pointer to a member leads in an object.
+/// The member of an object that a pointer to a member designates.
 pub(super) enum Member {
-    /// To data.
+    /// A data member.
     Data(Value),
-    /// To a function, for an object at an address.
+    /// A member function, and the adjusted address of the object.
     Function {
         code: Address,
         object: Address,
@@ -46,7 +46,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The function of `(base.*pointer)(…)`.
+    /// The function that `(base.*pointer)(…)` calls.
     pub(super) fn member_function_pointed(
         &self,
         callee: &Expression,
@@ -161,7 +161,7 @@ impl Runner<'_> {
         })
     }
 
-    /// The part of an object that is of a class: itself, or a base, a virtual one, too.
+    /// The part of an object that has the class: the object itself, or a base, which may be virtual.
     fn part_of_class(&self, object: &Value, class: &Type, depth: usize) -> Option<Value> {
         let own = self.reader.resolve(object)?.type_;
         if own.name == class.name {

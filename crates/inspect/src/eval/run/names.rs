@@ -1,4 +1,5 @@
-//! Names: variables, functions, constants, and paths that begin where the frame is; and what may have been meant by one that is none.
+//! Resolves names: variables, functions, constants, and paths relative to the frame's function. Suggests a similar name for an unknown
+//! one.
 
 use super::{Fault, Runner, convert};
 use crate::frame::Frame;
@@ -9,12 +10,12 @@ use dapple_symbols::scopes::Variable;
 use dapple_symbols::types::TypeKind;
 use dapple_target::suggest::nearest;
 
-/// Types of a unit that are looked through for a constant.
+/// The most types of a unit searched for a constant.
 const MAX_TYPES: usize = 2000;
-/// Constants that are looked at for one that was meant.
+/// The most constants considered for a suggestion.
 const MAX_CONSTANTS: usize = 1000;
 
-/// A constant of Rust's numbers: `u8::MAX`, `f64::EPSILON`.
+/// An associated constant of a Rust number: `u8::MAX`, `f64::EPSILON`.
 fn scalar_constant(name: &str) -> Option<Number> {
     let name = name
         .trim_start_matches("std::")
@@ -61,8 +62,8 @@ fn scalar_constant(name: &str) -> Option<Number> {
     Some(Number::integer(value, (bits / 8) as u8, signed))
 }
 
-/// What a path that begins at the frame's function may be: `crate::x`, `self::x`, `super::x`. What is in front of the function
-/// may be types, too, which the debug information doesn't tell from modules.
+/// The candidates for a path relative to the frame's function: `crate::x`, `self::x`, `super::x`. The debug information doesn't tell
+/// whether a part of the function's path is a type or a module, so there may be several.
 pub(in crate::eval) fn absolute(frame: &Frame, name: &str) -> Vec<String> {
     let mut path = frame.function.as_deref().unwrap_or_default();
     path = path
@@ -160,7 +161,7 @@ impl Runner<'_> {
         absolute(self.frame, name)
     }
 
-    /// Why a name stands for nothing, and what may have been meant.
+    /// The message for an unknown name, with a suggestion.
     fn no_name<'v>(&self, name: &str, locals: &'v [Variable], statics: &'v [Variable]) -> String {
         if let Some(inside) = self.no_constant(name) {
             return inside;
@@ -182,7 +183,7 @@ impl Runner<'_> {
             true => Vec::new(),
             false => self.constants_near(),
         };
-        // Of a path as much as was written.
+        // Paths are compared by as many parts as were written.
         let depth = name.matches("::").count();
         let tail = |path: &'v str| {
             let start = path
@@ -214,7 +215,7 @@ impl Runner<'_> {
         format!("no variable `{name}` here{hint}")
     }
 
-    /// As [`Runner::no_name`], of what would be inside an enumeration or a class; `None`: no such is named.
+    /// As [`Runner::no_name`], for a name inside an enumeration or a class. `None`: the path is neither.
     fn no_constant(&self, name: &str) -> Option<String> {
         let (path, last) = name.rsplit_once("::")?;
         let (module, id) = match self.type_named(path) {
@@ -268,7 +269,7 @@ impl Runner<'_> {
         names
     }
 
-    /// A variable that is visible here: a local, a member of `this`, a static of the unit.
+    /// A variable that is visible in the frame: a local, a member of `this`, or a static of the unit.
     pub(super) fn variable_called(&self, name: &str, locals: &[Variable]) -> Option<Value> {
         if let Some(local) = locals.iter().rev().find(|local| local.name == name) {
             return Some(self.variable(local, &self.module));
@@ -279,7 +280,7 @@ impl Runner<'_> {
                 return Some(member);
             }
         }
-        // `::counter` is the one outside all namespaces.
+        // `::counter` is the variable outside all namespaces.
         let global = name.strip_prefix("::");
         let statics = self.statics();
         let is_named = |variable: &&Variable| {
@@ -289,7 +290,7 @@ impl Runner<'_> {
                     .strip_suffix(name)
                     .is_some_and(|head| head.ends_with("::"))
         };
-        // One that the program has before what the linker dropped, and one of the function's own namespaces before others.
+        // Variables that the linker has kept come before dropped ones, and those of the function's own namespaces before others.
         let own = self.frame.function.as_deref().unwrap_or_default();
         let nearness = |variable: &&Variable| {
             let scope = variable.name.strip_suffix(name).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What pointers point to, and where values are.
+//! Dereferences pointers, and takes addresses.
 
 use super::{Fault, MAX_STEPS, Runner};
 use crate::eval::a_type;
@@ -14,7 +14,7 @@ impl Runner<'_> {
         let is_rust = self.language_of(&value) == Language::Rust;
         for _ in 0..MAX_STEPS {
             match self.reader.view(&value, LONG) {
-                // In C++ a reference is its target, in Rust it is something to look behind.
+                // In C++ a reference is its target, so that it is not itself dereferenced. In Rust it is.
                 View::Alias(target)
                     if is_rust || self.is_pointer(&value) || self.is_optional(&value) =>
                 {
@@ -40,7 +40,7 @@ impl Runner<'_> {
                 },
             }
         }
-        // `*text` and `*vector` are what they hold, which has no value of its own.
+        // In Rust, `*text` and `*vector` are unsized. They are shown as the string or vector itself.
         if is_rust
             && matches!(
                 self.reader.view(&value, LONG),
@@ -57,7 +57,7 @@ impl Runner<'_> {
     }
 
     pub(super) fn address_of(&self, value: Value, operand: &Expression) -> Result<Value, Fault> {
-        // A function's name is its address already (C 2011 §6.3.2.1).
+        // A function's name already is its address (C 2011 §6.3.2.1).
         let is_address = matches!(value.contents, Contents::Number(Number::Pointer { .. }));
         if is_address && self.scope.is_none() && matches!(operand.kind, Kind::Name(_)) {
             return Ok(value);

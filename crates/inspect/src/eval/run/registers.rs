@@ -1,4 +1,4 @@
-//! Registers by their names, their parts, and the lanes of vectors.
+//! Registers by name, their parts, and the lanes of vector registers.
 
 use super::{Fault, Runner, arithmetic};
 use crate::eval::ir::{Expression, Kind};
@@ -8,7 +8,7 @@ use dapple_arch::registers::named::{self, Holds, Named, RFLAGS, STACK, VECTORS};
 use dapple_arch::registers::{FS_BASE, PC, extended};
 use dapple_target::suggest::nearest;
 
-/// The register called `name`, without `$`.
+/// The register `name`, without the `$`.
 fn find(name: &str, at: usize) -> Result<Named, Fault> {
     Named::find(name).ok_or_else(|| {
         if named::vector(name).is_some() {
@@ -29,7 +29,7 @@ fn find(name: &str, at: usize) -> Result<Named, Fault> {
 }
 
 impl Runner<'_> {
-    /// The register that an expression is, or the lane of one; `None`: it is something else.
+    /// The register, or lane of a register, that an expression denotes. `None`: it denotes neither.
     pub(super) fn register_meant(&self, expression: &Expression) -> Result<Option<Named>, Fault> {
         if self.scope.is_some() {
             return Ok(None);
@@ -72,7 +72,7 @@ impl Runner<'_> {
         }
     }
 
-    /// What is in a register.
+    /// The value of a register.
     pub(super) fn in_register(&self, register: Named, at: usize) -> Result<Value, Fault> {
         let bits = self.register_bits(register.number, at)? >> register.skip;
         let size = (register.bits / 8) as u8;
@@ -116,7 +116,7 @@ impl Runner<'_> {
             let value = physical.registers.get(number).ok_or_else(lost)?;
             return Ok(value.into());
         }
-        // Of an inner frame's caller they are the thread's own no more.
+        // These registers are known only for the innermost frame: its caller may have had other values.
         let live = self.reader.live.filter(|_| physical.level == 0);
         let (kernels, state) = live
             .and_then(|live| live.of(self.frame.id.thread))
@@ -133,7 +133,7 @@ impl Runner<'_> {
         extended::bits(&state, number).map_err(|why| Fault::new(at, format!("`${name}` {why}")))
     }
 
-    /// The bits that a register has to have for a number.
+    /// The bits that represent a number in a register.
     pub(super) fn bits_for(
         &self,
         register: Named,
@@ -180,7 +180,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Whether a register's own bits may be set at all, and why not.
+    /// Fails with the reason if a register can't be set at all.
     pub(super) fn check_settable(&self, register: Named, at: usize) -> Result<(), Fault> {
         let number = register.number;
         let is_segment = named::SEGMENTS.iter().any(|(known, _)| *known == number);
@@ -189,7 +189,7 @@ impl Runner<'_> {
             let why = format!("`${name}` can't be set: the system keeps it for itself");
             return Err(Fault::new(at, why));
         }
-        // What is empty stays so.
+        // An empty x87 register stays empty.
         if STACK.contains(&number) {
             self.register_bits(number, at)?;
         }

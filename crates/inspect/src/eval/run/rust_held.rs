@@ -1,5 +1,6 @@
-//! What Rust's cells, locks, atomic numbers, counted owners and durations hold, read without running the program: nothing is borrowed or
-//! locked for it, so it is answered, too, while the stopped thread itself has the lock.
+//! Reads what Rust's cells, locks, atomics, reference-counted pointers and durations contain, without running the program. Nothing is
+//! borrowed or
+//! locked for that, so it also works while the stopped thread holds the lock.
 
 use super::rust_methods::looked_up_in;
 use super::{Fault, MAX_STEPS, Runner};
@@ -10,19 +11,19 @@ use crate::values::{Number, Value, names};
 use dapple_symbols::functions::Language;
 use std::time::Duration;
 
-/// What a method without arguments does with what a cell or lock holds.
+/// What a cell's or lock's method without arguments returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Guarded {
-    /// It gives a guard.
+    /// A guard.
     Guard,
-    /// It gives a `Result` or an `Option` with a guard in it.
+    /// A `Result` or an `Option` that contains a guard.
     Choice,
 }
 
-/// The methods that give guards; those that only try have `try_` before.
+/// The methods that return guards. The same names with the prefix `try_` exist as well.
 const GUARDING: [&str; 5] = ["borrow", "borrow_mut", "lock", "read", "write"];
 
-/// The cells and locks that are known, and what their methods give. The field with what they hold is called `field`.
+/// The supported cells and locks: what a method of them returns, and the name of the field with the contents.
 fn guarded_by(path: &str, method: &str) -> Option<(Guarded, &'static str)> {
     let is_tried = method.starts_with("try_");
     Some(match (path, method) {
@@ -43,7 +44,7 @@ fn guarded_by(path: &str, method: &str) -> Option<(Guarded, &'static str)> {
     })
 }
 
-/// The owner and the function that are meant by a path as `Rc::strong_count`.
+/// The pointer type and function in a path such as `Rc::strong_count`.
 fn counting(callee: &Expression) -> Option<(&str, &str)> {
     let Kind::Name(name) = &callee.kind else {
         return None;
@@ -56,13 +57,13 @@ fn counting(callee: &Expression) -> Option<(&str, &str)> {
     is_one.then_some((owner, function))
 }
 
-/// Whether such a function is called, which is answered without the program.
+/// Whether this is a call of such a function, which is answered without calling the program.
 pub(in crate::eval) fn is_count(callee: &Expression, arguments: usize) -> bool {
     counting(callee).is_some_and(|(_, function)| arguments == 1 + usize::from(function == "ptr_eq"))
 }
 
 impl Runner<'_> {
-    /// What `cell.borrow()` and `mutex.lock().unwrap()` lead to; `None`: the expression is something else.
+    /// The contents that `cell.borrow()` or `mutex.lock().unwrap()` lead to. `None`: it is another expression.
     pub(super) fn guarded(&self, expression: &Expression) -> Option<Value> {
         if self.frame.language != Language::Rust {
             return None;
@@ -87,7 +88,7 @@ impl Runner<'_> {
                 && let Some((given, field)) =
                     guarded_by(names::path_name(&resolved.type_.name), method)
             {
-                // It gives an error, of which `unwrap` panics.
+                // A poisoned lock returns an error, and `unwrap` panics.
                 let gives_error = gives == Guarded::Choice && is_poisoned(self.reader, &value);
                 let cell = self
                     .reader
@@ -110,7 +111,7 @@ impl Runner<'_> {
         None
     }
 
-    /// Whether an expression gives a reference, in Rust, for which what that leads to stands here: `*v.last().unwrap()` is the element.
+    /// Whether a Rust expression returns a reference that is represented here by its target: `*v.last().unwrap()` is the element.
     pub(super) fn stands_for_target(&self, expression: &Expression) -> bool {
         if self.frame.language != Language::Rust {
             return false;
@@ -130,7 +131,7 @@ impl Runner<'_> {
         leads_to_target || self.guarded(expression).is_some()
     }
 
-    /// What `load(…)` of an atomic number says; `None`: it is something else.
+    /// The result of an atomic's `load(…)`. `None`: it is another method or object.
     pub(super) fn of_atomic(
         &self,
         value: &Value,
@@ -161,7 +162,7 @@ impl Runner<'_> {
         Some(value)
     }
 
-    /// What `as_millis()` and its like say of a `Duration`.
+    /// The result of `as_millis()` and similar methods of a `Duration`.
     pub(super) fn of_duration(&self, value: &Value, name: &str) -> Option<Value> {
         let type_ = self.reader.resolve(value)?.type_;
         if names::path_name(&type_.name) != "core::time::Duration" {
@@ -203,7 +204,7 @@ impl Runner<'_> {
         }))
     }
 
-    /// What `Rc::strong_count(&rc)` and its like say; `None`: another function is meant.
+    /// The result of `Rc::strong_count(&rc)` and similar functions. `None`: it is another function.
     pub(super) fn of_counts(
         &self,
         callee: &Expression,

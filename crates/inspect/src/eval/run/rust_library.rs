@@ -1,5 +1,6 @@
-//! Methods of Rust's numbers, characters, texts and choices that are answered by reading: they only compute, so release programs, core
-//! files and conditions have them, too. Which there are says [`crate::eval::rust_library`].
+//! Methods of Rust's numbers, characters, strings, options and results, computed from memory without running the program. So they also
+//! work
+//! in release builds, core files and conditions. [`crate::eval::rust_library`] lists them.
 
 use super::arithmetic::{is_untyped, typed_literal};
 use super::builtins::behind_reference;
@@ -14,7 +15,7 @@ use dapple_symbols::functions::Language;
 use dapple_symbols::types::TypeKind;
 use std::sync::Arc;
 
-/// The types that a `str` is in, by what their names begin with.
+/// Prefixes of the names of types that contain a `str`.
 const TEXTS: [&str; 6] = [
     "alloc::string::String",
     "&str",
@@ -24,14 +25,14 @@ const TEXTS: [&str; 6] = [
     "alloc::sync::Arc<str",
 ];
 
-/// A text and where it is.
+/// A string and its address.
 struct Text {
     text: String,
     address: Option<u64>,
 }
 
 impl Text {
-    /// A part of it, which `part` borrows from it.
+    /// A part of the string, which has to borrow from `self.text`.
     fn part(&self, part: &str) -> Made {
         let begin = part.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
         Made::Text {
@@ -44,14 +45,14 @@ impl Text {
     }
 }
 
-/// What is looked for in a text.
+/// The pattern of a search in a string.
 enum Pattern {
     Text(String),
     Char(char),
 }
 
 impl Runner<'_> {
-    /// What a method of Rust's library says of one view of a value; `None`: nothing, though what is behind it may.
+    /// The result of a library method for one view of a value. `None`: this view has no answer, but the value behind it may.
     pub(super) fn rust_library(
         &self,
         value: &Value,
@@ -76,7 +77,7 @@ impl Runner<'_> {
         }
     }
 
-    /// What `s.chars().count()` and its like say; `None`: it is something else.
+    /// The result of `s.chars().count()` and the like. `None`: it is another expression.
     pub(super) fn of_iterated(
         &self,
         base: &Expression,
@@ -159,7 +160,7 @@ impl Runner<'_> {
         Ok(Some(self.choice_of(found, of.to_owned())))
     }
 
-    /// An expression's value, also of a text that is written there.
+    /// An expression's value, where a string literal is allowed too.
     pub(super) fn value_or_text(&self, expression: &Expression) -> Result<Value, Fault> {
         match &expression.kind {
             Kind::Text(text) if self.frame.language == Language::Rust => {
@@ -185,7 +186,7 @@ impl Runner<'_> {
 
     // Numbers and characters
 
-    /// The number or character that a value is by its type, not an enumeration's constant or an address.
+    /// The number or character that a value is by its type. Constants of enumerations and addresses don't count.
     fn scalar_in(&self, value: &Value) -> Option<Number> {
         let number = match &value.contents {
             _ if value.repeated.is_some() => return None,
@@ -211,7 +212,7 @@ impl Runner<'_> {
     ) -> Result<Option<Value>, Fault> {
         let mut given = Vec::new();
         for argument in arguments {
-            // What compares takes its argument by reference.
+            // Methods that compare take their argument by reference.
             let argument = match name {
                 "eq_ignore_ascii_case" => behind_reference(argument),
                 _ => argument,
@@ -241,7 +242,7 @@ impl Runner<'_> {
         }))
     }
 
-    /// A number of the very type of another value.
+    /// A number of the same type as another value.
     fn like(&self, value: &Value, number: Number) -> Value {
         match value.type_id {
             Some(id) => value.sibling(Some(id), Contents::Bytes(number.to_bytes().into())),
@@ -249,7 +250,7 @@ impl Runner<'_> {
         }
     }
 
-    /// An argument that has to be of the type of `wanted`.
+    /// An argument that has to have the type of `wanted`.
     fn of_type(&self, argument: &Expression, wanted: Number) -> Result<Number, Fault> {
         let taken = |number: Number| {
             let taken = a_type(wanted.type_name(Language::Rust));
@@ -300,9 +301,9 @@ impl Runner<'_> {
         }
     }
 
-    // Texts
+    // Strings
 
-    /// The text that a value is, if it is a `str` and not too long.
+    /// The string that a value is, if it is a `str` and not too long.
     fn rust_text(&self, value: &Value, view: &View) -> Option<Text> {
         let address = match view {
             View::Text { address, .. } => *address,
@@ -328,7 +329,7 @@ impl Runner<'_> {
         if !is_text {
             return None;
         }
-        // An owner's address is that of its counts.
+        // The address of an `Rc` or `Arc` is that of its counts.
         let is_at = !matches!(view, View::Pointer { .. });
         Some(Text {
             text: String::from_utf8(self.text_in(value)?).ok()?,
@@ -336,7 +337,7 @@ impl Runner<'_> {
         })
     }
 
-    /// The text that a value is or refers to.
+    /// The string that a value is or refers to.
     fn text_behind(&self, value: Value) -> Option<Text> {
         let mut value = value;
         for _ in 0..super::MAX_STEPS {
@@ -352,7 +353,7 @@ impl Runner<'_> {
         None
     }
 
-    /// What a `Cow` leads to.
+    /// The target of a `Cow`.
     pub(super) fn behind_cow(&self, value: &Value, view: &View) -> Option<Value> {
         let View::Record(record) = view else {
             return None;
@@ -436,7 +437,7 @@ impl Runner<'_> {
         }
     }
 
-    /// A text's bytes, as numbers.
+    /// A string's bytes, as numbers.
     fn bytes_of(&self, text: &Text) -> Result<Value, Fault> {
         let byte = Scalar::Integer {
             size: 1,
@@ -457,9 +458,9 @@ impl Runner<'_> {
         Ok(bytes)
     }
 
-    // Choices
+    // Options and results
 
-    /// Whether it is the library's `Option` or `Result`.
+    /// Whether the value is the library's `Option` or `Result`.
     fn is_choice(&self, value: &Value) -> bool {
         if let Contents::Made(made) = &value.contents {
             return matches!(**made, Made::Option { .. });
@@ -508,9 +509,9 @@ impl Runner<'_> {
         })
     }
 
-    /// What is taken in place of what isn't there, which is of the type `of`.
+    /// The argument of `unwrap_or`, converted to the type `of`.
     pub(super) fn otherwise(&self, argument: &Expression, of: &str) -> Result<Value, Fault> {
-        // What a reference leads to is shown in its place.
+        // A reference is displayed as its target.
         let argument = behind_reference(argument);
         let typed = is_untyped(argument).then(|| self.type_named(of)).flatten();
         if let Some((module, id)) = typed {
@@ -527,7 +528,7 @@ impl Runner<'_> {
         self.value_or_text(argument)
     }
 
-    /// One of the types that an `Option` or a `Result` is of, as people write it.
+    /// A type argument of an `Option` or a `Result`, in its short form.
     fn type_argument(&self, value: &Value, position: usize) -> String {
         let name = self.type_of(value);
         let inner = name
@@ -547,7 +548,7 @@ impl Runner<'_> {
     }
 }
 
-/// The methods of texts that look for something.
+/// The string methods that take a pattern.
 const PATTERNS: [&str; 7] = [
     "contains",
     "starts_with",

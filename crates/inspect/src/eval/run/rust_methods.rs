@@ -1,5 +1,5 @@
-//! What Rust's own rules say of method calls, comparisons and references that are answered without running the program: which type
-//! in the chain of dereferences has the method, the `Option` that a look-up gives, equality part by part, and coercions to slices.
+//! Rust's rules for method calls, comparisons and references that are evaluated without running the program: which type in the chain of
+//! dereferences has the method, the `Option` that a look-up returns, equality part by part, and coercions to slices.
 
 use super::arithmetic::is_equal;
 use super::builtins::behind_reference;
@@ -12,7 +12,7 @@ use crate::values::{Contents, Number, Value, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Type, TypeKind};
 
-/// The container in which an expression looks something up.
+/// The container that an expression looks an element up in.
 pub(super) fn looked_up_in(expression: &Expression) -> Option<&Expression> {
     let (base, name, arguments) = expression.as_method()?;
     match (name, arguments.len()) {
@@ -22,13 +22,13 @@ pub(super) fn looked_up_in(expression: &Expression) -> Option<&Expression> {
     }
 }
 
-/// How deep, and how many parts of, values are compared.
+/// The deepest nesting, and the most parts, that are compared.
 const DEEPEST: usize = 16;
 const MOST_COMPARED: usize = 10_000;
 
 impl Runner<'_> {
-    /// The methods of a name that a user's type has, where the chain of dereferences comes to that before what the library answers:
-    /// `rc.as_str()` of an `Rc<W>` is `W`'s.
+    /// The methods of a name that a user's type has, if the chain of dereferences reaches that type before one of the library with such
+    /// a method: `rc.as_str()` of an `Rc<W>` is `W`'s.
     pub(super) fn users_methods(&self, value: &Value, name: &str) -> Vec<Candidate> {
         if self.frame.language != Language::Rust {
             return Vec::new();
@@ -49,7 +49,7 @@ impl Runner<'_> {
             }
             value = match view {
                 View::Alias(target) => target,
-                // `&x` is computed here.
+                // The value of `&x`, which was computed here.
                 View::Pointer {
                     target: Some(target),
                     ..
@@ -60,7 +60,7 @@ impl Runner<'_> {
         Vec::new()
     }
 
-    /// What `is_some()`, `unwrap()` and the like say of the `Option` that `get(…)`, `first()` and `last()` give.
+    /// The result of `is_some()`, `unwrap()` and the like on the `Option` that `get(…)`, `first()` or `last()` returns.
     pub(super) fn of_looked_up(
         &self,
         base: &Expression,
@@ -91,7 +91,7 @@ impl Runner<'_> {
         })
     }
 
-    /// The `Option` that a look-up gives, in place of what was found.
+    /// Wraps the found element in the `Option` that the look-up returns.
     pub(super) fn as_option(
         &self,
         expression: &Expression,
@@ -115,7 +115,7 @@ impl Runner<'_> {
         Ok(self.choice_of(found.ok(), of))
     }
 
-    /// The type of what a container has, empty where it is not known; `None`: it is no container.
+    /// The name of the type of a container's elements, empty if unknown. `None`: it is not a container.
     pub(super) fn element_type(&self, container: &Expression) -> Option<String> {
         let mut value = self.value(container).ok()?;
         for _ in 0..MAX_STEPS {
@@ -131,7 +131,7 @@ impl Runner<'_> {
         None
     }
 
-    /// What `==` and `!=` say of two values of one type, part by part as a derived `PartialEq` does; `None`: they aren't such.
+    /// The result of `==` or `!=` for two values of the same type, part by part as a derived `PartialEq` does. `None`: it doesn't apply.
     pub(super) fn compare_parts(
         &self,
         operator: Binary,
@@ -148,7 +148,7 @@ impl Runner<'_> {
         Some(Number::Bool(is_same == (operator == Binary::Equal)))
     }
 
-    /// The struct, tuple or enum with data that an expression is.
+    /// The value of an expression, if it is a struct, a tuple or an enum with data.
     pub(super) fn record_of(&self, expression: &Expression) -> Option<Value> {
         let mut value = self.value(expression).ok()?;
         for _ in 0..MAX_STEPS {
@@ -163,7 +163,7 @@ impl Runner<'_> {
         None
     }
 
-    /// Whether two values of one type are equal as a derived `PartialEq` finds them.
+    /// Whether two values of the same type are equal according to a derived `PartialEq`.
     pub(super) fn is_equal_part_by_part(
         &self,
         one: &Value,
@@ -224,7 +224,7 @@ impl Runner<'_> {
             (View::Leaf(_), View::Leaf(_)) => {
                 match (self.number_of(one, source), self.number_of(other, source)) {
                     (Ok(one), Ok(other)) => Some(is_equal(one, other)),
-                    // `()`, markers.
+                    // Values without data: `()`, markers.
                     _ => (self.reader.size_of(one) == Some(0)
                         && self.type_of(one) == self.type_of(other))
                     .then_some(true),
@@ -234,7 +234,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The slice that a reference to a container becomes where a parameter is one: `&Vec<T>` as `&[T]`, `&String` as `&str`.
+    /// The slice that a reference to a container is coerced to for a parameter: `&Vec<T>` to `&[T]`, `&String` to `&str`.
     pub(super) fn as_slice(&self, type_: &Type, argument: &Expression) -> Option<Image> {
         if type_.language != Language::Rust || type_.size != Some(16) {
             return None;
@@ -280,7 +280,7 @@ impl Runner<'_> {
         None
     }
 
-    /// A length: in Rust a `usize`.
+    /// A length, which in Rust has the type `usize`.
     pub(super) fn length(&self, length: u64) -> Value {
         let number = Number::integer(length.into(), 8, false);
         let usize_type = match self.frame.language {

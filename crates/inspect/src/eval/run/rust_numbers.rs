@@ -1,30 +1,30 @@
-//! What Rust's methods of numbers and characters come to, computed in the very types.
+//! Computes methods of Rust's numbers and characters, in their exact types.
 
 use crate::values::Number;
 
-/// What a method comes to.
+/// The result of a method.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Answer {
-    /// A number of the type it is asked of.
+    /// A number of the receiver's type.
     Own(Number),
-    /// An `Option` of one.
+    /// An `Option` of such a number.
     Maybe(Option<Number>),
-    /// An integer of the unsigned type of that width.
+    /// An integer of the unsigned type of the same width.
     Unsigned(Number),
-    /// Something of a type of its own.
+    /// A number of another type.
     Other(Number),
     /// A `usize`.
     Size(u64),
-    /// Nothing: why the program would panic.
+    /// No result: the reason why the program would panic.
     Panics(&'static str),
 }
 
-/// What a method's argument is.
+/// The type of a method's argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Takes {
-    /// Of the type that is asked.
+    /// The receiver's type.
     Own,
-    /// How often, or by how many bits: a `u32`.
+    /// A `u32`: an exponent or a number of bits.
     Count,
 }
 
@@ -49,7 +49,7 @@ fn count(count: u32) -> Answer {
     Answer::Other(Number::integer(count.into(), 4, false))
 }
 
-/// What an integer's or float's method comes to; `None`: it has none of that name.
+/// The result of an integer's or float's method. `None`: it has none of that name.
 pub(super) fn of_number(name: &str, number: Number, arguments: &[Number]) -> Option<Answer> {
     match number {
         Number::Integer {
@@ -99,7 +99,7 @@ pub(super) fn of_number(name: &str, number: Number, arguments: &[Number]) -> Opt
 
 macro_rules! integers {
     ($common:ident, $type:ident) => {
-        /// What signed and unsigned ones have.
+        /// Methods that signed and unsigned integers have in common.
         fn $common(name: &str, a: $type, of: &[i128]) -> Option<Answer> {
             let number = |value: $type| {
                 Number::integer(value as i128, size_of::<$type>() as u8, $type::MIN != 0)
@@ -277,7 +277,7 @@ macro_rules! float {
 float!(of_f32, f32);
 float!(of_f64, f64);
 
-/// What a method of a `char` or `u8` comes to that asks what character it is.
+/// The result of a `char`'s or `u8`'s method that classifies or converts a character.
 pub(super) fn of_character(name: &str, number: Number, arguments: &[Number]) -> Option<Answer> {
     let (c, is_byte) = match number {
         Number::Char(code) => (char::from_u32(code)?, false),

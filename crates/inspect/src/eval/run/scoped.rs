@@ -1,4 +1,4 @@
-//! Names inside a value: variables, `this`, members, and what is outside.
+//! Names inside a value: variables, `this`, members, and then names outside the value.
 
 use super::{Fault, Runner};
 use crate::eval::ir::{Binary, Expression};
@@ -41,7 +41,7 @@ pub(in crate::eval) fn number_within(
     runner(text, scope, reader).number(tree)
 }
 
-/// What the target of an assignment would be after it.
+/// The value that the target of an assignment would have after it.
 pub(in crate::eval) fn changed_within(
     (target, operator, source): (&Expression, Option<Binary>, &Expression),
     text: &str,
@@ -92,7 +92,7 @@ impl Runner<'_> {
         })
     }
 
-    /// A static variable, a function, a constant.
+    /// A static variable or a constant outside the value.
     fn outside(&self, name: &str) -> Option<Value> {
         for module in self.reader.modules.iter().filter(|m| !m.is_distributions()) {
             let found = module.module.statics_named(name);
@@ -103,7 +103,7 @@ impl Runner<'_> {
         self.enumeration_constant(name)
     }
 
-    /// `$i`, or an argument that is a number: `$T2`.
+    /// The value of `$i`, or of an argument that is a number: `$T2`.
     pub(super) fn macro_in(
         &self,
         scope: &Scope<'_>,
@@ -116,7 +116,7 @@ impl Runner<'_> {
         let Some(text) = scope.argument_text(name) else {
             return Err(Fault::unknown(at, format!("there is no `${name}` here")));
         };
-        // What stands for itself would go round.
+        // An argument that contains a `$` could refer to itself forever.
         let text = Some(text).filter(|text| !text.contains('$'));
         let text = text.ok_or_else(|| Fault::unknown(at, format!("`${name}` is no value")))?;
         let is_nothing =

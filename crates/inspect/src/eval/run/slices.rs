@@ -1,4 +1,4 @@
-//! Several elements: ranges of what is indexed, and as many as are asked for behind a pointer.
+//! Several elements: ranges of indexed values, and a given number of elements behind a pointer.
 
 use super::{Fault, MAX_STEPS, Runner};
 use crate::Address;
@@ -10,8 +10,8 @@ use dapple_symbols::functions::Language;
 use dapple_symbols::types::TypeKind;
 
 impl Runner<'_> {
-    /// The row that `*(grid + 1)` is, which is `grid[1]` (C 2011 §6.5.2.1); `None`: it is something else. No pointer's type says of
-    /// rows how long they are.
+    /// The row `*(grid + 1)`, which is `grid[1]` (C 2011 §6.5.2.1). `None`: it is another expression. Rows are handled apart because no
+    /// type of a pointer here says how long a row is.
     pub(super) fn row(&self, operand: &Expression) -> Result<Option<Value>, Fault> {
         let Some((array, base, index)) = self.of_rows(operand)? else {
             return Ok(None);
@@ -19,7 +19,7 @@ impl Runner<'_> {
         self.element(array, base, index).map(Some)
     }
 
-    /// Where `grid + 1` points.
+    /// The address `grid + 1`.
     pub(super) fn row_address(&self, sum: &Expression) -> Result<Option<Value>, Fault> {
         let Some((array, base, index)) = self.of_rows(sum)? else {
             return Ok(None);
@@ -39,7 +39,7 @@ impl Runner<'_> {
         Ok(Some(self.computed(Number::Pointer { address, target })))
     }
 
-    /// An array of arrays to which something is added.
+    /// An array of arrays to which an index is added: the array, its expression and the index.
     fn of_rows<'e>(
         &self,
         sum: &'e Expression,
@@ -77,7 +77,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The elements of a range, one after another in memory.
+    /// The elements of a range, which have to be adjacent in memory.
     pub(super) fn slice(
         &self,
         value: Value,
@@ -135,7 +135,7 @@ impl Runner<'_> {
         ))
     }
 
-    /// The bytes of a range of a text, which begins and ends between characters, as Rust has it.
+    /// The bytes of a range of a string. As in Rust, it begins and ends between characters.
     fn part_of_text(
         &self,
         value: &Value,
@@ -180,7 +180,7 @@ impl Runner<'_> {
         Ok(part)
     }
 
-    /// The first of several elements: a pointer's target, an array's first element.
+    /// The first of several elements: a pointer's target, or an array's first element.
     pub(super) fn first(&self, value: Value, base: &Expression) -> Result<Value, Fault> {
         let mut value = value;
         for _ in 0..MAX_STEPS {

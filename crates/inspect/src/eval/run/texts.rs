@@ -1,4 +1,4 @@
-//! Texts: comparing them, and looking elements up by them.
+//! Strings: comparisons, and look-ups of map elements.
 
 use super::arithmetic::ordered;
 use super::builtins::behind_reference;
@@ -10,11 +10,11 @@ use crate::values::view::{ALL, LONG, Limit, View};
 use crate::values::{Number, Value};
 use dapple_symbols::functions::Language;
 
-/// The longest text that is compared or measured, in bytes.
+/// The longest string that is compared or measured, in bytes.
 const MAX_TEXT: usize = 1 << 16;
 
 impl Runner<'_> {
-    /// What a value says, if it is a text; `Err`: it is one that is too long.
+    /// The string that a value is or points to. `None`: it is not a string, or is too long.
     pub(super) fn text_in(&self, value: &Value) -> Option<Vec<u8>> {
         let limit = Limit {
             text: MAX_TEXT,
@@ -46,7 +46,7 @@ impl Runner<'_> {
         }
     }
 
-    /// What a comparison says of two texts; `None`: they are none, or the operator compares nothing.
+    /// The result of comparing two strings. `None`: they aren't strings, or the operator is not a comparison.
     pub(super) fn compare_texts(
         &self,
         operator: Binary,
@@ -80,7 +80,7 @@ impl Runner<'_> {
         ))
     }
 
-    /// The element of a map by its key; `None`: the container has no keys.
+    /// The element of a map by its key. `None`: the container has no keys.
     pub(super) fn keyed(
         &self,
         value: &Value,
@@ -104,7 +104,7 @@ impl Runner<'_> {
         let Some(View::Entries(entries)) = found else {
             return Ok(None);
         };
-        // Rust's keys are given by reference.
+        // In Rust, keys are passed by reference.
         let index = match self.frame.language {
             Language::Rust => behind_reference(index),
             _ => index,

@@ -1,4 +1,4 @@
-//! Types by their names: casts, sizes, and the constants of enumerations.
+//! Types by name: casts, sizes, and constants of enumerations.
 
 use super::{Fault, MAX_STEPS, Runner, cast};
 use crate::Address;
@@ -15,13 +15,13 @@ use dapple_symbols::types::{AliasKind, Encoding, PointerKind, Type, TypeId, Type
 use dapple_target::suggest::nearest;
 use std::sync::Arc;
 
-/// How deep bases are searched for another.
+/// The deepest base class searched.
 const MAX_BASES: usize = 8;
-/// Enumerations of a unit that are searched for a constant.
+/// The most enumerations of a unit searched for a constant.
 const MAX_TYPES: usize = 20_000;
 
 impl Runner<'_> {
-    /// A type by its name, with arguments as compilers or as people write them.
+    /// A type by its name, with arguments in the compiler's or in the short form.
     pub(super) fn type_named(&self, name: &str) -> Option<(Arc<LoadedModule>, TypeId)> {
         match self.scope {
             Some(scope) => scope.type_named(name, |name| self.type_of_name(name)),
@@ -36,14 +36,14 @@ impl Runner<'_> {
         };
         self.type_meant(name, name).or_else(relative).or_else(|| {
             let (base, arguments) = name.split_once('<')?;
-            // What is in a template's instance has a name behind the arguments.
+            // The name of a type inside a template instance follows the arguments.
             let (_, last) = arguments.rsplit_once(">::").unwrap_or_default();
             let base = if last.is_empty() { base } else { last };
             self.type_meant(name, base)
         })
     }
 
-    /// A type of a name that a pattern leads to: of the frame's unit, its module, or any other.
+    /// A type with the name, among those that `pattern` finds: in the frame's unit, its module, or any other module.
     fn type_meant(&self, name: &str, pattern: &str) -> Option<(Arc<LoadedModule>, TypeId)> {
         let by_base = pattern != name;
         let plain = |name: &str| name.replace(' ', "");
@@ -85,7 +85,7 @@ impl Runner<'_> {
     }
 
     fn no_type(&self, target: &TypeName) -> Fault {
-        // Nobody reads what is said of a presentation's many tries.
+        // Natvis tries many types and discards the messages, so no suggestion is searched for.
         if self.scope.is_some() {
             return Fault::unknown(target.at, format!("there is no type `{}`", target.name));
         }
@@ -111,7 +111,7 @@ impl Runner<'_> {
         Fault::unknown(target.at, message)
     }
 
-    /// What the program calls a scalar.
+    /// The program's type for a scalar.
     pub(super) fn scalar_type(&self, scalar: Scalar) -> Option<(Arc<LoadedModule>, TypeId)> {
         let rust = match (self.frame.language, scalar) {
             (Language::Rust, Scalar::Integer { size, signed }) => {
@@ -123,7 +123,7 @@ impl Runner<'_> {
         names.find_map(|name| self.type_named(name))
     }
 
-    /// What a name stands for; `None`: void.
+    /// The type of a name; `None` in the result is void.
     pub(super) fn find_type(
         &self,
         target: &TypeName,
@@ -210,7 +210,8 @@ impl Runner<'_> {
         ))
     }
 
-    /// An operand as a pointer to a type. One to an object becomes one to the part of it that is of a base class, or the other way round.
+    /// An operand as a pointer to a type. A pointer to an object is adjusted if the type is a base class of its class, or the other way
+    /// round.
     fn pointed(
         &self,
         operand: &Expression,
@@ -220,7 +221,7 @@ impl Runner<'_> {
         self.pointed_value(self.value(operand)?, operand, module, target)
     }
 
-    /// As [`Runner::pointed`], of an operand's value.
+    /// As [`Runner::pointed`], for an operand's value.
     fn pointed_value(
         &self,
         value: Value,
@@ -254,7 +255,7 @@ impl Runner<'_> {
         })
     }
 
-    /// What a pointer of a written type points to: for `T **`, `T *`, which the program has to have.
+    /// The target type of a written pointer type: `T *` for `T **`. The program must have that type.
     fn pointee(
         &self,
         target: &TypeName,

@@ -1,4 +1,4 @@
-//! Which functions the front of a call may mean: by a name, behind a pointer, or of an object's class.
+//! The functions that a call's callee may mean: by name, through a pointer, or as a method of an object.
 
 use super::{Candidate, Known, Object};
 use crate::Address;
@@ -18,19 +18,19 @@ use dapple_symbols::sources::is_others_source;
 use dapple_symbols::types::{PointerKind, TypeId, TypeKind};
 use std::sync::Arc;
 
-/// How deep bases are searched.
+/// The deepest base class searched.
 const MAX_BASES: usize = 16;
-/// Functions of a name that are looked at.
+/// The most functions of one name looked at.
 const MOST_FOUND: usize = 1000;
-/// The largest object that is called on by a copy, in bytes.
+/// The largest object that is copied to be called on, in bytes.
 const MOST_BYTES: u64 = 1 << 16;
-/// How far a function is from here that no scope around leads to.
+/// The distance of a function that is in none of the scopes around the frame's function.
 const FAR: usize = usize::MAX;
-/// A copy that takes other arguments.
+/// Marks a clone by GCC that has other parameters than its original.
 const CLONE: &str = ".constprop.";
 
 impl Runner<'_> {
-    /// The functions that are meant, one at least.
+    /// The functions that the callee may mean; at least one.
     pub(super) fn callee(&self, callee: &Expression) -> Result<Vec<Candidate>, Fault> {
         if let Kind::Member {
             base,
@@ -76,7 +76,7 @@ impl Runner<'_> {
         }
         let is_local = locals.iter().any(|local| local.name == name);
         if let Some(value) = variable.as_ref().filter(|_| is_local) {
-            // An object is called by its operator; a local hides functions of its name.
+            // A local hides functions of its name. If it is an object, its call operator is called.
             let found = self.methods_behind(value, "operator()", false);
             return match found.is_empty() {
                 false => Ok(found),
@@ -109,7 +109,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The member function at an address, called on an object.
+    /// The member function at `code`, called on `object`.
     pub(in super::super) fn method_at(
         &self,
         code: Address,
@@ -128,7 +128,7 @@ impl Runner<'_> {
         self.fault(callee, &self.no_function_is(value))
     }
 
-    /// The function that a value is, or points to.
+    /// The function that a value is or points to.
     pub(super) fn behind(&self, value: &Value) -> Option<Candidate> {
         let mut value = value.clone();
         for _ in 0..MAX_STEPS {
@@ -158,7 +158,7 @@ impl Runner<'_> {
         None
     }
 
-    /// The function at an address; as the type of a pointer to it has it, where it has no debug information of its own.
+    /// The function at an address. Without debug information, its signature is that of the pointer's type, `type_`.
     fn at_address(
         &self,
         address: Address,
@@ -237,10 +237,10 @@ impl Runner<'_> {
 
     // By name
 
-    /// The functions of a name: of this module before others', with debug information before those without, and of those that are
-    /// in a scope around the frame's function the nearest.
+    /// The functions of a name. The frame's module comes before others, functions with debug information before those without. Of the
+    /// functions in scopes around the frame's function, the nearest are taken.
     fn functions_called(&self, name: &str, this: Option<&Value>) -> Vec<Candidate> {
-        // `::f` is the one outside all namespaces.
+        // `::f` is the function outside all namespaces.
         let is_global = name.starts_with("::");
         let name = name.trim_start_matches("::");
         let pattern = NamePattern::new(name);
@@ -265,11 +265,11 @@ impl Runner<'_> {
             for mut found in found.into_iter().filter(is_meant).take(MOST_FOUND) {
                 found.indirect |= is_chooser(&found);
                 match &found.instance {
-                    // Debug information there is of what chooses.
+                    // The debug information of an indirect function (IFUNC) describes its resolver.
                     Instance::Function(_) if found.indirect => {
                         symbols.push((Arc::clone(module), found));
                     }
-                    // The assembler's says nothing of what it takes.
+                    // Debug information of assembly code doesn't describe parameters.
                     Instance::Function(_) if found.language == Language::Other => {
                         symbols.push((Arc::clone(module), found));
                     }
@@ -345,7 +345,7 @@ impl Runner<'_> {
         without_code.into_iter().collect()
     }
 
-    /// What an indirect function has led to for some module.
+    /// The implementation of an indirect function (IFUNC) that some module's slot has been resolved to.
     fn chosen_code(&self, module: &LoadedModule, found: &FoundFunction) -> Option<Address> {
         let own = module.module.indirect_slots(found.entry);
         let name = found.linkage_name.as_deref().unwrap_or(&found.name);
@@ -357,12 +357,12 @@ impl Runner<'_> {
         slots.chain(others).find_map(|slot| {
             let code = Address(self.reader.memory.read_u64(slot).ok()?);
             let there = self.reader.modules.at(code)?;
-            // Before it is chosen, it leads to the linkage stubs of who calls.
+            // Before it is resolved, the slot points to the calling module's own PLT.
             (there.id == module.id).then_some(code)
         })
     }
 
-    /// How many scopes around the frame's function have to be left to find a function.
+    /// How many scopes around the frame's function have to be left to reach a function.
     fn distance(&self, found: &FoundFunction, name: &str) -> usize {
         let plain = |text: &str| {
             let end = text.find(['<', '(']).filter(|end| *end > 0);
@@ -392,7 +392,7 @@ impl Runner<'_> {
         }
     }
 
-    /// A member function that is meant by its name alone is called on `this`.
+    /// Binds a member function called by its name alone to `this`.
     fn bound(
         &self,
         candidate: Candidate,
@@ -418,7 +418,7 @@ impl Runner<'_> {
 
     // Methods
 
-    /// The methods of a name that an object has, or what it refers to.
+    /// The methods of a name that an object has, or the object it refers to.
     pub(in super::super) fn methods_called(
         &self,
         value: Value,
@@ -455,7 +455,7 @@ impl Runner<'_> {
     fn methods_behind(&self, value: &Value, name: &str, arrow: bool) -> Vec<Candidate> {
         let mut value = value.clone();
         for step in 0..MAX_STEPS {
-            // What `->` is used on is looked behind, unless it is a pointer that is behind itself.
+            // The operand of `->` has to be dereferenced first, unless it is a pointer, which the next step follows.
             if !(arrow && step == 0) {
                 let found = match self.language_of(&value) {
                     Language::Rust => self.rust_methods(&value, name),
@@ -489,7 +489,7 @@ impl Runner<'_> {
         let TypeKind::Aggregate(aggregate) = &type_.kind else {
             return Vec::new();
         };
-        // `object.Base::method()` is that one's, whatever overrides it.
+        // `object.Base::method()` calls `Base`'s method, even if it is overridden.
         let qualified = name.rsplit_once("::");
         let (class, last) = qualified.unwrap_or(("", name));
         let is_meant = qualified.is_none()
@@ -538,7 +538,7 @@ impl Runner<'_> {
             .unwrap_or_default()
     }
 
-    /// The code of a lambda, which has no linker's name: of the function that takes such an object.
+    /// A lambda's code. It has no linkage name, so the function is found by the type of its first parameter.
     fn code_of_closure(&self, value: &Value, class: TypeId, name: &str) -> Option<Address> {
         let module = &value.module;
         let found = module.module.find_functions(&NamePattern::new(name));
@@ -558,7 +558,7 @@ impl Runner<'_> {
         })
     }
 
-    /// An object's address, or that of a copy where it has none.
+    /// An object's address, or that of a copy if it isn't in memory.
     pub(super) fn address_or_copy(
         &self,
         value: &Value,
@@ -579,7 +579,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The function in an object's table.
+    /// The function in an object's virtual table.
     fn virtual_code(&self, object: &Value, slot: u64) -> Result<Address, String> {
         let read = |address: u64| {
             let word = self.reader.memory.read_u64(Address(address));
@@ -596,7 +596,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The code of a linker's name, of the module that declares it first.
+    /// The code of a linkage name, searched first in the module that declares it.
     fn code_of(
         &self,
         first: &Arc<LoadedModule>,
@@ -617,7 +617,7 @@ impl Runner<'_> {
         })
     }
 
-    /// Rust's methods of a value's own type: functions whose first parameter is called `self`, and is it or a reference to it.
+    /// Rust's methods of a value's own type: functions whose first parameter is called `self`, and has that type or is a reference to it.
     pub(in crate::eval::run) fn rust_methods(&self, value: &Value, name: &str) -> Vec<Candidate> {
         let Some(type_) = self.reader.resolve(value).map(|resolved| resolved.type_) else {
             return Vec::new();

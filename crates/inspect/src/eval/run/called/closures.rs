@@ -1,8 +1,9 @@
-//! Rust's closures: which function a closure's call runs, and how that takes what the closure has captured.
+//! Rust's closures: finds a closure's function, and how the function takes the captured values.
 //!
-//! The debug information describes the function without its first argument, the closure. A closure that can be called more than once is
-//! passed by its address; one that gives away what it has captured is passed itself, and can't be told from the others by its type
-//! where it has captured by value what isn't certainly `Copy`. Behind `dyn Fn` and `dyn FnMut` all are passed by address.
+//! The debug information describes the function without its first argument, the closure. A closure that can be called more than once
+//! is passed by address. One that consumes its captures (`FnOnce`) is passed by value. Their types don't differ, so if a closure has
+//! captured by value anything that isn't certainly `Copy`, it is unknown which it is. Behind `dyn Fn` and `dyn FnMut` all are passed by
+//! address.
 
 use super::{Candidate, Object};
 use crate::calls::Image;
@@ -15,19 +16,19 @@ use dapple_symbols::names::NamePattern;
 use dapple_symbols::queries::Instance;
 use dapple_symbols::types::{PointerKind, Type, TypeId, TypeKind};
 
-/// What a closure's type is called, and its function.
+/// Prefixes of the names of a closure's type and function.
 const TYPE: &str = "{closure_env#";
 const FUNCTION: &str = "{closure#";
-/// What stands before the name of a capture by reference.
+/// Prefix of the name of a capture by reference.
 const BY_REFERENCE: &str = "_ref__";
 
 impl Runner<'_> {
-    /// The function that a value calls which is a closure, or leads to one; `None`: it is none.
+    /// The function of a closure, or of the closure that a value leads to. `None`: the value is not a closure.
     pub(super) fn closure_behind(&self, value: &Value) -> Option<Candidate> {
         let mut value = value.clone();
         let mut through = Through::Itself;
         for _ in 0..MAX_STEPS {
-            // What `&closure` is has no type here.
+            // The value of `&closure`, computed here, has no type.
             if let Some(type_) = self.reader.resolve(&value).map(|resolved| resolved.type_) {
                 if type_.language != Language::Rust {
                     return None;
@@ -141,7 +142,7 @@ impl Runner<'_> {
         }
     }
 
-    /// What a closure has captured by value that isn't certainly `Copy`.
+    /// The name of a capture by value that isn't certainly `Copy`.
     fn may_be_given_away(&self, value: &Value, type_: &Type) -> Option<String> {
         let TypeKind::Aggregate(aggregate) = &type_.kind else {
             return None;
@@ -155,19 +156,19 @@ impl Runner<'_> {
         moved.map(|member| member.name.as_deref().unwrap_or("?").to_owned())
     }
 
-    /// Why a value isn't called that is neither a function nor leads to one.
+    /// The fault of calling a value that is not a function and doesn't lead to one.
     pub(super) fn no_function_is(&self, value: &Value) -> String {
         format!("is no function, it is {}", a_type(self.type_of(value)))
     }
 }
 
-/// What a closure was reached through.
+/// How a closure was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Through {
     Itself,
-    /// `dyn Fn`, `dyn FnMut`: it is passed by address.
+    /// Through `dyn Fn` or `dyn FnMut`: it is passed by address.
     Many,
-    /// `dyn FnOnce`.
+    /// Through `dyn FnOnce`.
     Once,
 }
 

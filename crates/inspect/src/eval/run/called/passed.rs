@@ -1,4 +1,4 @@
-//! Arguments: converted to what a parameter is, as an assignment would be, or as `...` has it.
+//! Arguments: converted to a parameter's type, as in an assignment, or by the rules for `...`.
 
 use crate::calls::{Arguments, Image};
 use crate::eval::Fault;
@@ -21,7 +21,7 @@ const EXACT: u8 = 0;
 const PROMOTED: u8 = 1;
 const CONVERTED: u8 = 2;
 
-/// An argument as it is passed.
+/// An argument in the form that it is passed in.
 pub(super) struct Passed {
     pub(super) image: Image,
     pub(super) passing: Passing,
@@ -41,7 +41,7 @@ impl Passed {
 }
 
 impl Runner<'_> {
-    /// An argument for a parameter of a type.
+    /// Converts an argument to a parameter's type.
     pub(super) fn passed(
         &self,
         module: &Arc<LoadedModule>,
@@ -72,7 +72,7 @@ impl Runner<'_> {
         let passing = passing::passing(module, type_id, language);
         let passing = passing.map_err(|unsure| refuse(unsure.of_argument()))?;
         if passing == Passing::Address && language != Language::Rust {
-            // Its copy constructor is not run: it is handed over itself.
+            // Its copy constructor is not run: the object itself is passed instead of a copy.
             let (image, rank) = runner.referred(module, type_id, argument)?;
             if image.points_to.is_some() {
                 return Err(refuse("it has no address, and is passed by it"));
@@ -95,7 +95,7 @@ impl Runner<'_> {
         })
     }
 
-    /// The bytes of a parameter that is no pointer.
+    /// The bytes for a parameter that is not a pointer.
     fn bytes_for(
         &self,
         module: &Arc<LoadedModule>,
@@ -184,7 +184,7 @@ impl Runner<'_> {
         }
     }
 
-    /// A pointer, or one of Rust's references to what has a size.
+    /// A pointer, or a Rust reference to a type with a known size.
     fn pointer(
         &self,
         module: &Arc<LoadedModule>,
@@ -253,7 +253,7 @@ impl Runner<'_> {
         Err(self.fault(argument, &why))
     }
 
-    /// What a C++ reference is bound to: an object, or a copy that lives as long as the call.
+    /// The object that a C++ reference is bound to, or a copy that lives as long as the call.
     fn referred(
         &self,
         module: &Arc<LoadedModule>,
@@ -316,7 +316,7 @@ impl Runner<'_> {
         type_.is_ok_and(|type_| matches!(type_.kind, TypeKind::Alias(AliasKind::Const, _)))
     }
 
-    /// Whether a type is that of a pointer to something constant.
+    /// Whether a type is a pointer to a constant.
     pub(super) fn points_to_const(&self, module: &LoadedModule, id: TypeId) -> bool {
         let type_ = module.module.strip_aliases(id).ok().flatten();
         type_.is_some_and(|type_| match type_.kind {
@@ -325,7 +325,7 @@ impl Runner<'_> {
         })
     }
 
-    /// A value's type, of a C++ reference that of what it refers to.
+    /// A value and its type, with C++ references removed.
     fn referred_type(&self, value: &Value) -> Option<(Value, Arc<Type>)> {
         let mut value = value.clone();
         for _ in 0..MAX_STEPS {
@@ -342,7 +342,7 @@ impl Runner<'_> {
         None
     }
 
-    /// An argument for which there is no parameter: a number as C's default promotions make it (C 2011 §6.5.2.2), a pointer, a text.
+    /// Adds an argument for `...`: a number after C's default promotions (C 2011 §6.5.2.2), a pointer, or a string.
     pub(super) fn push_promoted(
         &self,
         arguments: &mut Arguments,
@@ -403,14 +403,14 @@ impl Runner<'_> {
         pushed.map_err(|why| self.fault(argument, &format!("can't be passed: {why}")))
     }
 
-    /// Whether a Rust value owns something.
+    /// Whether a Rust value owns anything, so that it has to be dropped.
     pub(super) fn is_owner(&self, value: &Value) -> bool {
         let type_ = self.reader.resolve(value).map(|resolved| resolved.type_);
         type_.is_none_or(|type_| glue::is_owner(&value.module, &type_))
     }
 }
 
-/// Small integers are as wide as an `int` at least: compilers rely on that.
+/// Widens small integers to an `int`: compilers rely on it.
 fn widened(image: Image, passing: Passing, type_: &Type) -> (Image, Passing) {
     let signed = match &type_.kind {
         TypeKind::Base(Encoding::Signed | Encoding::SignedChar) => true,
