@@ -1,7 +1,7 @@
-//! Methods of Rust's numbers, characters, texts, choices, cells and locks that are answered by reading, besides those of [`super::builtins`]: which
-//! names with how many arguments they have. What each comes to is in `run/rust_library`.
+//! The names and argument counts of the methods of Rust's numbers, characters, strings, options, results, cells and locks that are
+//! answered by reading memory, besides those in [`super::builtins`]. `run/rust_library` computes their results.
 
-/// Names by how many arguments they take.
+/// The names, indexed by their number of arguments.
 const ALL: [&[&str]; 3] = [
     &[
         // Integers and floats.
@@ -64,7 +64,7 @@ const ALL: [&[&str]; 3] = [
         "is_whitespace",
         "is_control",
         "len_utf8",
-        // Texts.
+        // Strings.
         "as_bytes",
         "trim",
         "trim_start",
@@ -77,7 +77,7 @@ const ALL: [&[&str]; 3] = [
         "split_whitespace",
         "count",
         "next",
-        // Choices.
+        // Options and results.
         "copied",
         "cloned",
         "ok",
@@ -154,18 +154,18 @@ const ALL: [&[&str]; 3] = [
     &["clamp"],
 ];
 
-/// Whether there is one of that name.
+/// Whether a method of that name exists.
 pub(super) fn is_known(name: &str) -> bool {
     ALL.iter().any(|names| names.contains(&name))
 }
 
-/// Whether there is one of that name with so many arguments.
+/// Whether a method of that name and argument count exists.
 pub(super) fn takes(name: &str, arguments: usize) -> bool {
     ALL.get(arguments)
         .is_some_and(|names| names.contains(&name))
 }
 
-/// The names that take so many arguments.
+/// The names of methods with so many arguments.
 #[cfg(test)]
 pub(super) fn names(arguments: usize) -> &'static [&'static str] {
     ALL[arguments]

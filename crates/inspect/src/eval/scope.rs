@@ -1,7 +1,7 @@
-//! Evaluating inside a value: its members have their bare names there, as in a method of its class.
+//! Evaluates expressions inside a value, for Natvis: the value's members can be named directly, as in a method of its class.
 //!
-//! What isn't the value's is looked for outside it, in the debug information, and that is dear. So what was found there, or
-//! wasn't, is kept ([`Outside`]).
+//! Other names are looked up in the debug information, which is expensive. So the results are cached, also that a name was not
+//! found ([`Outside`]).
 
 use super::{Assignment, Fault, Parsed, Statement, run};
 use crate::frame::{Frame, FrameId, HeldFrame, PhysicalFrame};
@@ -17,53 +17,53 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What an expression inside a value can name.
 pub(crate) struct Scope<'a> {
-    /// The value.
+    /// The value that is evaluated in.
     pub object: &'a Value,
-    /// Variables, which come before members of their names; `$i` with its `$`.
+    /// Variables, which hide members of the same name. The name of `$i` includes the `$`.
     pub variables: &'a RefCell<Vec<(Arc<str>, Value)>>,
-    /// `$T1` and on.
+    /// The arguments `$T1`, `$T2` and so on.
     pub arguments: &'a [Argument],
-    /// The frame to speak of where there is none: see [`nowhere`].
+    /// A frame, for code that needs one: see [`nowhere`].
     pub frame: &'a Frame,
-    /// What is known of the rest.
+    /// The cache of other names.
     pub outside: &'a Outside,
 }
 
-/// What a pattern for types has found for one of its `*`.
+/// The match of one `*` in a type pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct Argument {
-    /// As the type's name has it.
+    /// The text in the type's name.
     pub text: Arc<str>,
-    /// The type, where it is one and known; `None` in it is void.
+    /// The type, if the text names a known one; `None` in it is void.
     pub of: Option<(Arc<LoadedModule>, Option<TypeId>)>,
 }
 
-/// A type, where there is one of the name.
+/// The type of a name, if it exists.
 type FoundType = Option<(Arc<LoadedModule>, TypeId)>;
 
-/// A module, a type and a name that it has.
+/// A module, a type in it, and a name.
 type Asker = (u64, Option<TypeId>, String);
 
-/// What names stand for outside of values.
+/// Caches what names mean outside of values.
 #[derive(Debug, Default)]
 pub(crate) struct Outside {
-    /// By the module that asks.
+    /// Types, by the id of the value's module and their name.
     types: Mutex<FxHashMap<(u64, String), FoundType>>,
-    /// By the module and the type that ask.
+    /// Values, by the value's module and type and their name.
     names: Mutex<FxHashMap<Asker, Option<Value>>>,
 }
 
 /// Why an expression has no value.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
-    /// A sentence.
+    /// A message for the user.
     pub message: String,
-    /// It names what there isn't, so it has a value nowhere.
+    /// The expression names something that doesn't exist, so it fails for every value.
     pub is_unknown: bool,
 }
 
 impl Outside {
-    /// Other modules are loaded now.
+    /// Drops the cache, because the set of modules has changed.
     pub(crate) fn forget(&self) {
         lock(&self.types).clear();
         lock(&self.names).clear();
@@ -74,7 +74,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A frame of no thread, for evaluating in a module.
+/// A frame without a thread, for evaluating in a module.
 pub(crate) fn nowhere(module: &Arc<LoadedModule>) -> Frame {
     Frame {
         id: FrameId {
@@ -101,7 +101,7 @@ pub(crate) fn nowhere(module: &Arc<LoadedModule>) -> Frame {
 }
 
 impl Scope<'_> {
-    /// The type that `$T1` stands for; `None`: it stands for none, or it is another name.
+    /// The type of `$T1`. `None`: the argument is not a known type, or `name` is another name.
     pub(super) fn argument(
         &self,
         name: &str,
@@ -115,12 +115,12 @@ impl Scope<'_> {
         self.arguments.get(number.checked_sub(1)?)
     }
 
-    /// The text of an argument: `T1`.
+    /// The text of an argument, whose name is given without the `$`: `T1`.
     pub(super) fn argument_text(&self, name: &str) -> Option<&str> {
         Some(&self.numbered(name.strip_prefix('T')?)?.text)
     }
 
-    /// Names with what is put for `$T1` in them.
+    /// Replaces `$T1` and so on in a name.
     fn with_arguments(&self, name: &str) -> String {
         let mut text = String::with_capacity(name.len());
         let mut rest = name;
@@ -138,7 +138,7 @@ impl Scope<'_> {
         text
     }
 
-    /// A type by its name, with the arguments' names in it.
+    /// A type by its name, which may contain arguments.
     pub(super) fn type_named(&self, name: &str, find: impl FnOnce(&str) -> FoundType) -> FoundType {
         let name = self.with_arguments(name);
         let key = (self.object.module.id, name);
@@ -150,7 +150,7 @@ impl Scope<'_> {
         found
     }
 
-    /// What a name stands for that isn't the value's own.
+    /// The value of a name outside the value.
     pub(super) fn outside(
         &self,
         name: &str,
@@ -165,7 +165,7 @@ impl Scope<'_> {
         found
     }
 
-    /// The variable of a name.
+    /// The variable of that name.
     pub(super) fn variable(&self, name: &str) -> Option<Value> {
         let variables = self.variables.borrow();
         let found = variables.iter().rev().find(|(own, _)| **own == *name);
@@ -174,7 +174,7 @@ impl Scope<'_> {
 }
 
 impl Parsed {
-    /// Its value inside another, as C++ has it.
+    /// Its value inside another value, by the rules of C++.
     pub(crate) fn value_within(
         &self,
         scope: &Scope<'_>,
@@ -184,7 +184,7 @@ impl Parsed {
         value.map_err(|fault| fault.failure(&self.text))
     }
 
-    /// As [`Parsed::value_within`], as a number.
+    /// As [`Parsed::value_within`], converted to a number.
     pub(crate) fn number_within(
         &self,
         scope: &Scope<'_>,
@@ -194,7 +194,8 @@ impl Parsed {
         number.map_err(|fault| fault.failure(&self.text))
     }
 
-    /// Whether it is a member, or a member of one, and nothing is followed on the way: it is at the same place in all objects of a type.
+    /// Whether it names a member, or a member of a member, without following pointers. Such a member has the same offset in all objects of
+    /// a type.
     pub(crate) fn is_plain_member(&self) -> bool {
         use super::ir::{Expression, Kind};
         fn is_plain(expression: &Expression) -> bool {
@@ -217,7 +218,7 @@ impl Fault {
     }
 }
 
-/// A change of one of the variables of a [`Scope`].
+/// An assignment to one of the variables of a [`Scope`].
 #[derive(Debug, Clone)]
 pub(crate) struct Change(Assignment);
 
@@ -225,7 +226,7 @@ impl Change {
     /// Reads `i = i + 1`, `i++` and the like.
     ///
     /// # Errors
-    /// As [`super::evaluate`], or it changes nothing.
+    /// As [`super::evaluate`], and if it is not an assignment.
     pub(crate) fn new(text: &str) -> Result<Change, Error> {
         match Statement::new(text, Language::Cpp)? {
             Statement::Assignment(assignment) => Ok(Change(assignment)),
@@ -236,12 +237,12 @@ impl Change {
         }
     }
 
-    /// The variable.
+    /// The variable's name.
     pub(crate) fn variable(&self) -> &str {
         self.0.target()
     }
 
-    /// What it is to be.
+    /// The variable's new value.
     pub(crate) fn value_within(
         &self,
         scope: &Scope<'_>,

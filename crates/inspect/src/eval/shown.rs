@@ -1,4 +1,4 @@
-//! What is written behind an expression's last comma: how its value is to be shown.
+//! Display formats: the suffixes after an expression's commas.
 
 use super::ir::Expression;
 use super::{Fault, lex, parse, run};
@@ -7,34 +7,34 @@ use crate::values::{Format, Number, Reader};
 use dapple_symbols::functions::Language;
 use std::sync::Arc;
 
-/// The most elements that can be asked for from a pointer on.
+/// The most elements that can be requested from a pointer.
 const MOST_ELEMENTS: u64 = 1_000_000;
 
-/// What asks for all of a value.
+/// The suffix that requests all of a value.
 const WHOLE: &str = "full";
 
-/// How an expression's value is to be shown.
+/// How an expression's value is displayed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Shown {
     pub format: Format,
-    /// As it is laid out, not as its library means it.
+    /// Shows the fields as laid out in memory, without the library's or Natvis's presentation.
     pub raw: bool,
-    /// With all that is in it.
+    /// Shows the value in full, without the usual limits.
     pub whole: bool,
-    /// As many elements from there on.
+    /// Shows so many elements, starting at the value or its target.
     pub count: Option<Count>,
 }
 
-/// How many elements.
+/// A number of elements.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Count {
     Fixed(u64),
-    /// `[n]`: an expression, and its text.
+    /// `[n]`: an expression, with its text.
     Of(Box<Expression>, Arc<str>),
 }
 
 impl Shown {
-    /// Cuts `,x`, `,10` or `,[n]` off an expression; no language has a comma there.
+    /// Cuts suffixes such as `,x`, `,10` and `,[n]` off an expression. No supported language allows a comma there.
     pub(super) fn split(text: &str, language: Language) -> (&str, Shown) {
         let mut shown = Shown::default();
         let mut rest = text;
@@ -61,7 +61,7 @@ impl Shown {
     }
 }
 
-/// `[n]`, or `x[n]` with a format in front.
+/// `[n]`, or `x[n]` with a format.
 fn elements(tail: &str, language: Language) -> Option<(Option<Format>, Count)> {
     let (letters, _) = tail.split_once('[')?;
     let count = in_brackets(&tail[letters.len()..], language)?;
@@ -78,13 +78,13 @@ fn in_brackets(tail: &str, language: Language) -> Option<Count> {
 }
 
 impl Count {
-    /// How many there are in a frame.
+    /// The number of elements, evaluated in a frame.
     pub(super) fn number(&self, frame: &Frame, reader: &Reader<'_>) -> Result<u64, Fault> {
         let (tree, text) = match self {
             Count::Fixed(count) => return Ok(*count),
             Count::Of(tree, text) => (tree, text),
         };
-        // What is wrong in it is told without a place: that is another text's.
+        // A fault in the count has no column: its offset refers to the count's text, not to the whole.
         let fault = |message: String| Fault::new(0, message);
         let number = run::number(tree, text, frame, reader, None);
         match number.map_err(|fault_| fault(fault_.message))? {

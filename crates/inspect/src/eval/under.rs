@@ -1,16 +1,16 @@
-//! The expression that a place in a line of text belongs to: what a pointer hovers over, what stands in front of a dot.
+//! Finds the expression at a position in a source line: under the mouse pointer, or in front of a dot.
 
 use std::ops::Range;
 
-/// The longest line that is looked at, in bytes.
+/// The longest line supported, in bytes.
 const MAX_LINE: usize = 10_000;
 
 fn is_part(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The expression that the name around a byte of a line ends: of `a.b[i].c` at `c` all, at `b` only `a.b`, at `i` only `i`.
-/// `None`: there's no name, or what it belongs to can't be read off the line.
+/// The expression that ends in the name at byte `at` of a line: in `a.b[i].c`, everything at `c`, only `a.b` at `b`, and only `i` at `i`.
+/// `None`: there is no name, or the line doesn't contain the whole expression.
 pub fn expression_at(line: &str, at: usize) -> Option<&str> {
     if line.len() > MAX_LINE {
         return None;
@@ -25,7 +25,7 @@ pub fn expression_at(line: &str, at: usize) -> Option<&str> {
     line.get(range)
 }
 
-/// The expression that ends at a byte of a line.
+/// The expression that ends at byte `end` of a line.
 pub(super) fn expression_before(line: &str, end: usize) -> Option<&str> {
     if line.len() > MAX_LINE {
         return None;
@@ -35,7 +35,7 @@ pub(super) fn expression_before(line: &str, end: usize) -> Option<&str> {
     line.get(whole(line, start..end)?)
 }
 
-/// Where the name begins that ends at a byte.
+/// The start of the name that ends at a byte.
 fn name_before(line: &str, end: usize) -> Option<usize> {
     let head = line.get(..end)?;
     let start = head.rfind(|c| !is_part(c)).map_or(0, |at| {
@@ -44,7 +44,7 @@ fn name_before(line: &str, end: usize) -> Option<usize> {
     (start < end).then_some(start)
 }
 
-/// Where a name, with indices behind it, or a bracket begins that ends at a byte.
+/// The start of the operand that ends at a byte: a name, possibly with indices, or a bracket.
 fn operand_before(line: &str, end: usize) -> Option<usize> {
     let head = line.get(..end)?;
     match head.chars().next_back()? {
@@ -54,7 +54,7 @@ fn operand_before(line: &str, end: usize) -> Option<usize> {
         }
         ')' => {
             let open = opening(head, '(', ')')?;
-            // What a call gives is not known.
+            // A call's value is not known.
             let called = head.get(..open)?.chars().next_back();
             (!called.is_some_and(|c| is_part(c) || c == '>')).then_some(open)
         }
@@ -66,7 +66,7 @@ fn operand_before(line: &str, end: usize) -> Option<usize> {
     }
 }
 
-/// Where the bracket was opened that ends a text.
+/// The position of the bracket that matches the one at the end of a text.
 fn opening(text: &str, open: char, close: char) -> Option<usize> {
     let mut depth = 0usize;
     for (at, c) in text.char_indices().rev() {
@@ -82,7 +82,7 @@ fn opening(text: &str, open: char, close: char) -> Option<usize> {
     None
 }
 
-/// With what an operand is a member of, or is in.
+/// Extends an operand to the left by the objects that it is a member of.
 fn whole(line: &str, operand: Range<usize>) -> Option<Range<usize>> {
     let Range { mut start, end } = operand;
     loop {
@@ -101,7 +101,7 @@ fn whole(line: &str, operand: Range<usize>) -> Option<Range<usize>> {
         }
         start = operand_before(line, before.len())?;
     }
-    // A number alone is no name.
+    // A number alone is not a name.
     let first = line.get(start..end)?.chars().next()?;
     (!first.is_ascii_digit()).then_some(start..end)
 }

@@ -270,7 +270,7 @@ impl Runner<'_> {
                 .into_iter()
                 .filter(|id| type_of(id).is_some_and(|type_| is_meant(&type_)))
                 .collect();
-            // Of Rust's, a pointer is meant before a reference.
+            // In Rust, raw pointers take precedence over references.
             let is_named = |id: &&TypeId| type_of(id).is_some_and(|it| it.name.starts_with('*'));
             found.iter().find(is_named).or(found.first()).copied()
         };
@@ -304,7 +304,7 @@ impl Runner<'_> {
         Ok(part)
     }
 
-    /// A pointer to the object's part of a class as its own table has it (`dynamic_cast`); null where it has none.
+    /// A pointer to the object's part of the target class, by the object's virtual table (`dynamic_cast`). Null if it has no such part.
     fn checked(
         &self,
         operand: &Expression,
@@ -347,7 +347,7 @@ impl Runner<'_> {
         })
     }
 
-    /// Where in an object the part of a base class is, a virtual one, too; `None`: it has no such base.
+    /// The address of a base class's part, also a virtual one's, in an object. `None`: the object has no such base.
     pub(super) fn base_in(&self, object: &Value, part: TypeId, depth: usize) -> Option<Address> {
         let outer = self.reader.resolve(object)?.type_;
         let inner = object.module.module.strip_aliases(part).ok()??;
@@ -364,7 +364,7 @@ impl Runner<'_> {
         })
     }
 
-    /// The number of a value; a Rust reference's is its own, not that of what is behind it.
+    /// The number of a value. For a Rust reference, this is its address, not the number behind it.
     pub(super) fn pointer_itself(
         &self,
         value: &Value,
@@ -408,7 +408,7 @@ impl Runner<'_> {
         Ok(Number::integer(size.into(), 8, false))
     }
 
-    /// What a type is aligned to, by its parts; what `alignas` asks for besides is not known.
+    /// A type's alignment, computed from its members. An `alignas` is not taken into account.
     pub(super) fn align_of_type(&self, target: &TypeName) -> Result<Number, Fault> {
         let number = |align: u64| Number::integer(align.into(), 8, false);
         if target.pointers > 0 || target.scalar.is_some() {
@@ -458,7 +458,7 @@ impl Runner<'_> {
             if let Contents::Number(number) = value.contents {
                 let is_c = self.frame.language == Language::C;
                 let size = match number {
-                    // Comparisons are of type int in C.
+                    // In C, comparisons have the type int.
                     Number::Bool(_) if is_c => 4,
                     Number::Char(_) if self.frame.language != Language::Rust => 1,
                     number => number.to_bytes().len(),
@@ -482,7 +482,7 @@ impl Runner<'_> {
         Ok(Number::integer(size.into(), 8, false))
     }
 
-    /// The value of a conditional expression: of both sides' common type where they are numbers.
+    /// The value of a conditional expression, converted to the common type of both sides if both are numbers.
     pub(super) fn taken(&self, taken: &Expression, other: &Expression) -> Result<Value, Fault> {
         let value = self.value(taken)?;
         let (Ok(number), Ok(other)) = (self.number_of(&value, taken), self.number(other)) else {
@@ -541,8 +541,8 @@ impl Runner<'_> {
         Some(self.constant(module, (id, number, size)))
     }
 
-    /// A constant that an enumeration of the frame's unit puts into a namespace, which is looked for from the function's own
-    /// outwards. The path is empty for a name alone.
+    /// A constant of an enumeration of the frame's unit that is declared at namespace scope. Searched from the function's own namespace
+    /// outwards. `path` is empty for a bare name.
     fn constant_in_namespace(&self, path: &str, name: &str) -> Option<Value> {
         if self.frame.language == Language::Rust {
             return None;
@@ -572,7 +572,7 @@ impl Runner<'_> {
         Value::new(module, Some(id), self.frame.language, contents)
     }
 
-    /// A constant of an object's class, or of a base: `item.Many`, inside of methods `Many`.
+    /// A constant of an object's class or of its bases: `item.Many`, or `Many` inside methods.
     pub(super) fn constant_of_object(&self, object: &Value, name: &str) -> Option<Value> {
         let mut object = object.clone();
         for _ in 0..MAX_STEPS {
@@ -596,7 +596,7 @@ impl Runner<'_> {
 }
 
 impl Runner<'_> {
-    /// A static member by its class, which may have it from a base: `Base::alive`, `Box<int>::shared`.
+    /// A static member by its class, which may inherit it: `Base::alive`, `Box<int>::shared`.
     pub(super) fn static_of_class(&self, name: &str) -> Option<Value> {
         let (class, last) = name.rsplit_once("::")?;
         let (module, id) = self.type_named(class)?;
@@ -622,7 +622,7 @@ impl Runner<'_> {
     }
 }
 
-/// What a namespace's path may mean in a function, innermost first; those without a name are left out.
+/// The namespaces that a path may mean inside a function, innermost first, without anonymous ones.
 fn namespaces(function: &str, path: &str) -> Vec<String> {
     let parts = |path: &str| -> Vec<String> {
         let path = path.replace(ANONYMOUS_NAMESPACE, "");
@@ -640,7 +640,7 @@ fn namespaces(function: &str, path: &str) -> Vec<String> {
     paths.collect()
 }
 
-/// A name that is no value's may be a type's: `sizeof(node)`.
+/// An operand that is no variable's name may be a type's: `sizeof(node)`.
 fn perhaps_type(operand: &Expression) -> Option<TypeName> {
     let Kind::Name(name) = &operand.kind else {
         return None;
@@ -654,7 +654,7 @@ fn perhaps_type(operand: &Expression) -> Option<TypeName> {
     })
 }
 
-/// A type's name without modules and namespaces, of its arguments, too: `a::Pair<b::Point, u8>` → `Pair<Point, u8>`.
+/// A type's name without modules and namespaces, also in its arguments: `a::Pair<b::Point, u8>` → `Pair<Point, u8>`.
 fn without_paths(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for part in name.split("::") {
@@ -665,7 +665,7 @@ fn without_paths(name: &str) -> String {
     text
 }
 
-/// A constant of an enumeration that a class declares, or a base of it: its type, number and size.
+/// A constant of an enumeration declared in a class or in one of its bases: its type, number and size in bytes.
 fn constant_in_class(
     module: &LoadedModule,
     class: TypeId,
@@ -701,7 +701,7 @@ fn constant_of(module: &LoadedModule, id: TypeId, name: &str) -> Option<(i128, u
     Some((*value, usize::try_from(type_.size?).ok()?.min(16)))
 }
 
-/// Where the part of a base class is in an object; `None`: it has no such base, or a virtual one.
+/// The offset of a base class's part in an object. `None`: it has no such base, or the base is virtual.
 pub(super) fn base_offset(
     module: &LoadedModule,
     whole: TypeId,
@@ -750,7 +750,7 @@ fn scalar_of(kind: &TypeKind, size: u8) -> Option<Scalar> {
     })
 }
 
-/// What compilers call a scalar in the debug information.
+/// The names of a scalar in debug information.
 fn names_of(scalar: Scalar) -> &'static [&'static str] {
     match scalar {
         Scalar::Bool => &["_Bool", "bool"],
