@@ -1,4 +1,5 @@
-//! What a stop by an exception or a signal is about, in the words of the language that has it; and which exceptions stop.
+//! Exceptions, panics, sanitizer reports and signals that a thread stops for, described in the terms of the program's language; and which
+//! of them stop it.
 
 pub mod cpp;
 pub mod given_up;
@@ -14,54 +15,55 @@ use std::path::Path;
 use std::sync::Arc;
 use thrown::Thrown;
 
-/// Which exceptions stop the program; `None`: none of the kind. Nothing is inserted anywhere for kinds that don't.
+/// Which exceptions stop the program. `None`: none of that kind, and no breakpoint is inserted for it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ExceptionFilters {
-    /// C++: what is thrown, caught or not. Patterns are of types; a base class stands for all that is derived from it.
+    /// C++: every throw, caught or not. Patterns match types; a base class matches everything derived from it.
     pub cpp_throw: Option<Patterns>,
-    /// C++: what the user's own code doesn't catch: nothing does, or a function of a library.
+    /// C++: exceptions that the user's own code doesn't catch: nothing does, or only a library function.
     pub cpp_user_unhandled: Option<Patterns>,
-    /// C++: what is caught, where it is.
+    /// C++: caught exceptions, when they are caught.
     pub cpp_catch: Option<Patterns>,
-    /// C++: what nothing catches, as the runtime gives up; where throws stop, too, then at the throw, by the tables that the unwinder goes by.
+    /// C++: exceptions that nothing catches, when the runtime gives up. If throws are intercepted as well, the stop is at the throw,
+    /// predicted from the unwinder's tables.
     pub cpp_uncaught: Option<Patterns>,
-    /// Rust: each panic. Patterns are of what it says, and of its place.
+    /// Rust: every panic. Patterns match its message and its location.
     pub rust_panic: Option<Patterns>,
-    /// Rust: panics that only the standard library catches, at the end of the program or a thread.
+    /// Rust: panics that only the standard library catches, at the end of the program or of a thread.
     pub rust_uncaught: Option<Patterns>,
-    /// Reports of sanitizers' runtimes. Patterns are of the report's kind, its text and the sanitizer's name.
+    /// Sanitizer reports. Patterns match the report's kind, its text and the sanitizer's name.
     pub sanitizers: Option<Patterns>,
 }
 
-/// What a program has that exceptions come from, so that [`ExceptionFilters`] can mean anything there.
+/// The runtimes that a program contains, which decide what [`ExceptionFilters`] can apply to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Runtimes {
-    /// What throws in C++.
+    /// The C++ runtime, which throws.
     pub cpp: bool,
-    /// Rust's panics.
+    /// Rust's panic runtime.
     pub rust: bool,
     /// A sanitizer's runtime.
     pub sanitizers: bool,
 }
 
-/// When a stop like this happens.
+/// When an exception stops the thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BreakMode {
-    /// Whether or not the program deals with it.
+    /// Whether or not the program handles it.
     #[default]
     Always,
-    /// Only as nobody deals with it: it is the end of the program, or of a thread.
+    /// Only if nothing handles it: it ends the program or a thread.
     Unhandled,
-    /// Only as the user's own code doesn't deal with it.
+    /// Only if the user's own code doesn't handle it.
     UserUnhandled,
 }
 
 /// The stack of a thread that an exception has stopped, the innermost frame first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StackTrace {
-    /// Its frames, as many as anybody reads.
+    /// Its frames, up to a limit.
     pub frames: Vec<TraceFrame>,
-    /// Whether these are all.
+    /// Whether `frames` is the whole stack.
     pub complete: bool,
 }
 
@@ -74,30 +76,30 @@ pub struct TraceFrame {
     pub position: Option<(Arc<Path>, u32)>,
     /// The name of the module's file, without its folder.
     pub module: Option<String>,
-    /// Whether it is in source of a standard library or the system.
+    /// Whether its source belongs to a standard library or the system.
     pub in_library: bool,
 }
 
 /// An exception, a panic or a signal that a thread has stopped for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Exception {
-    /// What it is: `SIGSEGV`, a C++ type's full name, `panic`, `heap-use-after-free`.
+    /// Its kind: `SIGSEGV`, a C++ type's full name, `panic`, `heap-use-after-free`.
     pub id: String,
-    /// A sentence for people.
+    /// A sentence for the user.
     pub description: String,
-    /// When it stops.
+    /// When it stops the thread.
     pub mode: BreakMode,
-    /// What it says itself: `what()`, the panic's message; the facts of a signal; a sanitizer's whole report.
+    /// Its own message: `what()`, or the panic's message; the details of a signal; a sanitizer's whole report.
     pub message: Option<String>,
-    /// The type's full name, or the sanitizer's.
+    /// The full name of the type, or the sanitizer's name.
     pub type_name: Option<String>,
-    /// The thread's stack. Walked when it is asked for.
+    /// The thread's stack. Unwound on request.
     pub stack_trace: Option<StackTrace>,
-    /// The exceptions that it was thrown for, the nearest first.
+    /// The exceptions that caused it, the nearest first.
     pub inner: Vec<Exception>,
-    /// An expression that gives what was thrown, or the address that was accessed, in each of the thread's frames; `None` where that
-    /// has no value. Found when it is asked for.
+    /// An expression that gives the thrown value, or the address of the failed access, in each of the thread's frames. `None`: it has no
+    /// value. Determined on request.
     pub expression: Option<String>,
-    /// Where it is.
+    /// Where the thrown value is.
     pub thrown: Option<Thrown>,
 }

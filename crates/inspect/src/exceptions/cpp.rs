@@ -1,7 +1,7 @@
-//! C++ exceptions as they lie in memory: their types, what they say, who catches them.
+//! C++ exceptions in memory: their types, their messages, and which handlers catch them.
 //!
-//! By the Itanium C++ ABI (exception handling §2.2; `std::type_info` and its descendants, §2.9.5), which libstdc++ and
-//! libc++abi share. Nothing of the program is called.
+//! Follows the Itanium C++ ABI (exception handling §2.2; `std::type_info` and its descendants, §2.9.5), which libstdc++ and
+//! libc++abi share. No function of the program is called.
 
 use crate::Address;
 use crate::exceptions::thrown::Thrown;
@@ -12,39 +12,39 @@ use dapple_arch::Memory;
 use dapple_symbols::lsda::CaughtType;
 use dapple_symbols::module::demangle;
 
-/// The longest name or text that is read.
+/// The longest name or string read, in bytes.
 const LONGEST: usize = 4096;
-/// How deep classes are derived from each other, at most.
+/// The deepest derivation of classes that is followed.
 const DEEPEST: usize = 32;
-/// More nested exceptions are not looked at.
+/// The most nested exceptions looked at.
 const MOST_NESTED: usize = 16;
-/// How many bases a class has, at most.
+/// The most bases of one class.
 const MOST_BASES: u64 = 1000;
 
-/// `_Unwind_Exception` is behind the header, the object behind that (`unwind.h`).
+/// Size of `_Unwind_Exception`. It follows the header, and the object follows it (`unwind.h`).
 const UNWIND_HEADER: i64 = 32;
-/// From `_Unwind_Exception` back to `__cxa_exception::exceptionType`, or to the primary exception of a dependent one.
+/// Offset from `_Unwind_Exception` to `__cxa_exception::exceptionType`, or to a dependent exception's pointer to the primary one.
 const TYPE_BEFORE: i64 = -80;
 
-/// The debuggee as far as this needs it.
+/// The parts of the debuggee that this module needs.
 #[derive(Clone, Copy)]
 pub struct Space<'a> {
     /// Its memory.
     pub memory: &'a dyn Memory,
-    /// What is loaded.
+    /// The loaded modules.
     pub modules: &'a Modules,
 }
 
 /// An exception's object and its `std::type_info`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Object {
-    /// Where it is.
+    /// The object's address.
     pub at: Address,
-    /// Where its `std::type_info` is.
+    /// The address of its `std::type_info`.
     pub type_info: Address,
 }
 
-/// A base class: its `std::type_info`, where it is in the object, whether everybody may know.
+/// A base class: its `std::type_info`, its place in the object, and whether it is public.
 struct Base {
     type_info: Address,
     place: Place,
@@ -54,11 +54,11 @@ struct Base {
 #[derive(Clone, Copy)]
 enum Place {
     Offset(i64),
-    /// The offset is in the object's table of virtual functions, at this place.
+    /// The offset is stored in the object's virtual table, at this offset.
     Virtual(i64),
 }
 
-/// What kind of type a `std::type_info` is about.
+/// The kind of type that a `std::type_info` describes.
 enum Kind {
     Class(Vec<Base>),
     Pointer { flags: u32, pointee: Address },
@@ -70,7 +70,7 @@ impl<'a> Space<'a> {
         self.memory.read_u64(at).ok()
     }
 
-    /// A zero-terminated text.
+    /// A zero-terminated string.
     pub(crate) fn text(&self, at: Address) -> Option<String> {
         if at.0 == 0 {
             return None;
@@ -79,7 +79,7 @@ impl<'a> Space<'a> {
         let mut page = [0; 64];
         while bytes.len() < LONGEST {
             let here = at.offset(bytes.len() as i64);
-            // Not over the end of a page: the next one may not be there.
+            // Reads don't cross the end of a page: the next page may not be mapped.
             let length = (64 - here.0 % 64) as usize;
             self.memory.read(here, &mut page[..length]).ok()?;
             match page[..length].iter().position(|byte| *byte == 0) {
@@ -102,15 +102,15 @@ impl<'a> Space<'a> {
         String::from_utf8(bytes).ok()
     }
 
-    /// The mangled name of what is at an address.
+    /// The mangled name of the symbol at an address.
     fn symbol(&self, at: Address) -> Option<String> {
         let module = self.modules.at(at)?;
         Some(module.module.symbol_at(module.to_file(at))?.name)
     }
 
-    /// The exception of an `_Unwind_Exception`, if it is one of C++.
+    /// The C++ exception that an `_Unwind_Exception` belongs to. `None`: it is not a C++ exception.
     pub fn of_header(&self, header: Address) -> Option<Object> {
-        /// `GNUCC++` and `CLNGC++` with a last byte that says whether another's object is meant.
+        /// `GNUCC++` and `CLNGC++`. The last byte is 1 for a dependent exception, which refers to another's object.
         const CLASSES: [u64; 2] = [0x474e_5543_432b_2b00, 0x434c_4e47_432b_2b00];
         let class = self.word(header)?;
         if !CLASSES.contains(&(class & !0xff)) {
@@ -123,7 +123,7 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// The exception whose object is at an address.
+    /// The exception whose object is at `at`.
     pub fn of_object(&self, at: Address) -> Option<Object> {
         let type_info = self.word(at.offset(TYPE_BEFORE - UNWIND_HEADER))?;
         Some(Object {
@@ -136,7 +136,7 @@ impl<'a> Space<'a> {
         self.text(Address(self.word(type_info.offset(8))?))
     }
 
-    /// The type's name as in the source.
+    /// The type's name as written in the source.
     pub(crate) fn type_name(&self, type_info: Address) -> Option<String> {
         let mangled = self.mangled(type_info)?;
         let mangled = mangled.trim_start_matches('*');
@@ -187,8 +187,8 @@ impl<'a> Space<'a> {
         Some(Kind::Other)
     }
 
-    /// Calls `each` for a class and all its bases, with the part of the object that each is; ends at the first for which
-    /// that says so.
+    /// Calls `each` for a class and all its bases, with the corresponding part of the object. Stops and returns `true` when `each`
+    /// returns `true`.
     fn classes(
         &self,
         object: Object,
@@ -235,7 +235,7 @@ impl<'a> Space<'a> {
         names
     }
 
-    /// The part of an object that is of a class, by its mangled name.
+    /// The part of an object that has a class, given by its mangled name.
     fn part_of(&self, object: Object, class: &str) -> Option<Address> {
         let mut found = None;
         self.classes(object, 0, &mut |name, part| {
@@ -247,13 +247,13 @@ impl<'a> Space<'a> {
         found
     }
 
-    /// Whether its class is derived from `std::exception`.
+    /// Whether the object's class is derived from `std::exception`.
     pub(crate) fn is_standard(&self, object: Object) -> bool {
         self.part_of(object, "St9exception").is_some()
     }
 
-    /// What an exception says: `what()` of one of the standard library's or of a class whose `what()` can be followed without
-    /// running it, a text or a number that was thrown itself.
+    /// An exception's message: `what()` of a class of the standard library's, or of one whose `what()` can be interpreted without
+    /// running it; or the thrown value, if it is a string or a number.
     pub(crate) fn what(&self, object: Object, stack: u64) -> Option<String> {
         if let Some(base) = self.part_of(object, "St9exception") {
             return self.what_of(object, base, stack);
@@ -267,7 +267,7 @@ impl<'a> Space<'a> {
         let table = Address(self.word(base)?);
         let function = Address(self.word(table.offset(8 * DESTRUCTORS))?);
         let symbol = self.symbol(function).unwrap_or_default();
-        // Of the base classes with a text, it is the only field (`stdexcept`); both C++ libraries keep a pointer to it there.
+        // Classes with a message have it as their only field (`stdexcept`), and both C++ libraries store a pointer to it there.
         let text = ["St13runtime_error", "St11logic_error"]
             .iter()
             .find_map(|class| self.part_of(object, class))
@@ -285,8 +285,8 @@ impl<'a> Space<'a> {
             .or(text)
     }
 
-    /// The text that an object's virtual function returns, which is the one of that number in its table and takes nothing else: where it
-    /// can be followed without running it.
+    /// The string that a virtual function without arguments returns, if the function can be interpreted without running it. `number` is
+    /// the function's index in the object's virtual table.
     pub(crate) fn text_of_method(
         &self,
         object: Address,
@@ -301,7 +301,7 @@ impl<'a> Space<'a> {
         self.text(Address(result?))
     }
 
-    /// Whether a function is `std::string`'s for its text. The stub that leads there may not have been bound yet.
+    /// Whether a function is `std::string::c_str` or `data`, or a PLT stub for one that isn't bound yet.
     fn gives_text(&self, function: Address) -> bool {
         let symbol = self.symbol(function).unwrap_or_default();
         let name = symbol.trim_end_matches("@plt");
@@ -309,7 +309,7 @@ impl<'a> Space<'a> {
             && (name.ends_with("5c_strEv") || name.ends_with("4dataEv"))
     }
 
-    /// A value of a type that is no class.
+    /// The display of a value whose type is not a class.
     fn plain(&self, mangled: &str, at: Address) -> Option<String> {
         let word = self.word(at);
         let low = |bits: u32| word.map(|word| word & (u64::MAX >> (64 - bits)));
@@ -330,7 +330,7 @@ impl<'a> Space<'a> {
             "f" => low(32).map(|value| f32::from_bits(value as u32).to_string()),
             "d" => word.map(|value| f64::from_bits(value).to_string()),
             "PKc" | "Pc" => self.text(Address(word?)),
-            // `std::string`: a pointer and a length.
+            // `std::string` begins with a pointer and a length.
             _ if mangled.starts_with("NSt7__cxx1112basic_stringIcSt11char_traitsIcE") => {
                 self.bytes(Address(word?), self.word(at.offset(8))?)
             }
@@ -338,7 +338,7 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// The whole object that one of its parts with virtual functions belongs to, with its own type (Itanium C++ ABI §2.5.2).
+    /// The complete object, with its dynamic type, that a part with a virtual table belongs to (Itanium C++ ABI §2.5.2).
     pub(crate) fn dynamic(&self, part: Address) -> Option<Object> {
         let table = Address(self.word(part)?);
         let to_top = self.word(table.offset(-16))?.cast_signed();
@@ -349,7 +349,7 @@ impl<'a> Space<'a> {
         })
     }
 
-    /// The type that a pointer's is about.
+    /// The target type of a pointer type.
     pub(crate) fn pointee(&self, type_info: Address) -> Option<Address> {
         match self.kind(type_info)? {
             Kind::Pointer { pointee, .. } => Some(pointee),
@@ -357,7 +357,7 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// A number that was thrown itself.
+    /// The thrown value, if it is a number.
     pub(crate) fn number(&self, object: Object) -> Option<Number> {
         let word = self.word(object.at)?;
         let integer = |size, signed| Number::integer(word.into(), size, signed);
@@ -384,10 +384,10 @@ impl<'a> Space<'a> {
         })
     }
 
-    /// The exception that an exception was thrown for (`std::nested_exception`).
+    /// The exception that caused this one (`std::nested_exception`).
     pub(crate) fn nested(&self, object: Object) -> Option<Object> {
         let part = self.part_of(object, "St16nested_exception")?;
-        // Behind its table of virtual functions it has a `std::exception_ptr`.
+        // A `std::exception_ptr` follows the virtual table's address.
         let inner = Address(self.word(part.offset(8))?);
         match inner.0 {
             0 => None,
@@ -395,7 +395,7 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Whether a `catch` of a type takes an exception.
+    /// Whether a `catch` of a type catches an exception.
     pub(crate) fn is_caught_by(&self, object: Object, caught: &CaughtType, bias: u64) -> bool {
         match caught {
             CaughtType::Any => true,
@@ -414,7 +414,8 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Whether two are the same type: one in each of two libraries is (by name), but for those of one source only.
+    /// Whether both are the same type. Two libraries may each have a `std::type_info` of a type, so names are compared, except for types
+    /// local to one source (`*`).
     fn same(&self, one: Address, other: Address) -> bool {
         one == other
             || self
@@ -441,7 +442,7 @@ impl<'a> Space<'a> {
                     pointee: to,
                 }),
             ) => {
-                // What is `const` or `volatile` stays so.
+                // A pointer to `const` or `volatile` can't be caught as a pointer without it.
                 const QUALIFIERS: u32 = 3;
                 let qualified = flags & !may & QUALIFIERS == 0;
                 let any = self.mangled(to).as_deref() == Some("v");
@@ -452,7 +453,7 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// What there is to say of an exception.
+    /// Describes an exception and those that caused it.
     pub fn exception(&self, object: Object, stack: u64, mode: BreakMode, end: &str) -> Exception {
         let nested = |object: &Object| self.nested(*object);
         let objects = std::iter::successors(Some(object), nested);
@@ -469,7 +470,7 @@ impl<'a> Space<'a> {
         exception
     }
 
-    /// An exception without those that it was thrown for. `stack` is the stack pointer where it is on its way.
+    /// Describes an exception without those that caused it. `stack` is the stack pointer at the throw.
     pub fn one_exception(&self, object: Object, stack: u64) -> Exception {
         let name = self.type_name(object.type_info);
         let id = name.clone().unwrap_or_else(|| "an exception".to_owned());

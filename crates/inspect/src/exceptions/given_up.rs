@@ -1,7 +1,7 @@
-//! Exceptions of C++ that nothing catches, found on the stack of who ends the program for them.
+//! Finds the C++ exception that nothing caught, on the stack of a thread in which the runtime ends the program.
 //!
-//! The runtime's functions between the throw and the end still have the exception's header in a register that they keep, or in
-//! their frame: while the program lives, and in what it leaves.
+//! The runtime's functions between the throw and the end keep the address of the exception's header in a callee-saved register or in
+//! their frame, both in a live process and in a core dump.
 
 use super::cpp::{Object, Space};
 use super::handlers::{self, Fate};
@@ -10,25 +10,25 @@ use crate::frame::PhysicalFrame;
 use crate::{Address, unwind};
 use dapple_arch::abi::CALLEE_SAVED;
 
-/// How much of a frame is looked through for the exception, in words.
+/// How much of a frame is searched for the exception, in words.
 const MOST_WORDS: u64 = 32;
 
-/// By which function of the runtime an exception is on its way.
+/// The runtime function that handles the exception.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// `throw`.
     Thrown,
     /// `throw;` in a handler.
     Rethrown,
-    /// Behind a destructor.
+    /// `_Unwind_Resume`, after a destructor.
     Resumed,
-    /// A landing pad of clang's that only ends the program.
+    /// clang's landing pad that only terminates the program.
     Ended,
-    /// Something between.
+    /// An internal function between those.
     Through,
 }
 
-/// What a function of the runtimes has to do with an exception; the ends of mangled names.
+/// The runtimes' functions, by the ends of their mangled names.
 const WAYS: [(&str, Way); 13] = [
     ("__cxa_throw", Way::Thrown),
     ("__cxa_rethrow", Way::Rethrown),
@@ -49,7 +49,7 @@ const WAYS: [(&str, Way); 13] = [
 ];
 
 impl Way {
-    /// What has been done with the exception.
+    /// The verb for what happened to the exception.
     pub fn verb(self) -> &'static str {
         match self {
             Way::Rethrown => "rethrown",
@@ -57,7 +57,7 @@ impl Way {
         }
     }
 
-    /// What the stack lacks for it.
+    /// A note for the message if part of the stack is already unwound.
     pub fn gone(self) -> &'static str {
         match self {
             Way::Resumed | Way::Ended => {
@@ -68,18 +68,18 @@ impl Way {
     }
 }
 
-/// For what the program is ended.
+/// Why the runtime ends the program.
 #[derive(Debug)]
 pub struct GivenUp {
-    /// The frame of the runtime's function that the program has called.
+    /// The index of the frame of the runtime function that the program called.
     pub index: usize,
-    /// Which function that is.
+    /// That function.
     pub way: Way,
-    /// The exception, where it was found.
+    /// The exception, if found.
     pub object: Option<Object>,
 }
 
-/// What the runtime gives up for, where it does: `frames` are from its functions on.
+/// What the runtime gives up for. `frames` begin with the runtime's innermost frame. `None`: the program gives up by itself.
 pub fn find(frames: &[PhysicalFrame], space: Space<'_>) -> Option<GivenUp> {
     let mut found = None;
     for (index, frame) in frames.iter().enumerate() {
@@ -89,7 +89,7 @@ pub fn find(frames: &[PhysicalFrame], space: Space<'_>) -> Option<GivenUp> {
                 found = Some((index, way));
                 break;
             }
-            // The program itself gives up. The runtime's functions needn't have names.
+            // The program itself gives up. The runtime's own functions may have no symbols, but have no debug information either.
             None if has_debug_information(frame) => break,
             None => {}
         }
@@ -99,7 +99,7 @@ pub fn find(frames: &[PhysicalFrame], space: Space<'_>) -> Option<GivenUp> {
     Some(GivenUp { index, way, object })
 }
 
-/// What a program aborts for: as [`find`], of a stack whose innermost functions are what ends the process.
+/// As [`find`], for a stack whose innermost frames belong to functions that end the process.
 pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exception> {
     let start = frames.iter().position(|frame| way_of(frame).is_some())?;
     let frames = frames.get(start..)?;
@@ -111,7 +111,7 @@ pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exc
     Some(space.exception(object, stack, BreakMode::Unhandled, &end))
 }
 
-/// Why nothing catches it. `frame` is the one of the runtime's function that the program has called.
+/// Why nothing catches the exception. `frame` is that of the runtime function that the program called.
 pub fn why(frame: &PhysicalFrame, way: Way, object: Option<Object>, space: Space<'_>) -> String {
     if way == Way::Ended {
         let caller = unwind::caller(frame, space.modules, space.memory);
@@ -122,12 +122,12 @@ pub fn why(frame: &PhysicalFrame, way: Way, object: Option<Object>, space: Space
     }
     match handlers::of_cpp(frame.clone(), object, space) {
         Fate::Uncaught(why) => why,
-        // The unwinder knows better.
+        // The unwinder found no handler, so it is right.
         Fate::Caught { .. } => "nothing catches it".to_owned(),
     }
 }
 
-/// The exception that the runtime's functions are about: in a register that one of them keeps, or in the outermost's frame.
+/// The exception that the runtime's functions handle: from a callee-saved register of any of them, or from the outermost one's frame.
 fn object_in(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Object> {
     let kept = |frame: &PhysicalFrame| {
         let mut kept = CALLEE_SAVED

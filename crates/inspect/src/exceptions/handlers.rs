@@ -1,8 +1,8 @@
-//! Who takes what is thrown, found before anything runs: the search that the unwinder makes first (Itanium C++ ABI, exception
-//! handling §1.3), over the same tables.
+//! Predicts which handler catches an exception, before anything runs: the unwinder's own search phase (Itanium C++ ABI, exception
+//! handling §1.3), with the same tables.
 //!
-//! Why at the throw: there the stack is whole, whatever takes the exception. Where nobody does, the unwinder gives up, or
-//! has run destructors up to a `noexcept` function, and `std::terminate` sees only what is left.
+//! This is done at the throw because the stack is still complete there. If nothing catches the exception, the unwinder gives up,
+//! possibly after running destructors up to a `noexcept` function, and `std::terminate` sees only the rest of the stack.
 
 use crate::Address;
 use crate::exceptions::cpp::{Object, Space};
@@ -14,24 +14,24 @@ use dapple_symbols::module::demangle;
 use dapple_symbols::sources::is_library_source;
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 
-/// What becomes of an exception.
+/// What happens to an exception.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fate {
-    /// This function takes it.
+    /// A function catches it.
     Caught {
-        /// Its name.
+        /// The function's name.
         function: String,
-        /// What takes it is a library's, not the user's.
+        /// The handler is in a library, not in the user's code.
         in_library: bool,
     },
-    /// Nobody does: a sentence's end.
+    /// Nothing catches it. The text is the end of a sentence that says why.
     Uncaught(String),
 }
 
-/// How far a handler is looked for.
+/// The most frames searched for a handler.
 const MOST_FRAMES: usize = 100_000;
 
-/// What becomes of a C++ exception that a thread throws from its frame `first`. `object`: what is thrown, where it is known.
+/// What happens to a C++ exception that a thread throws from its frame `first`. `object` is the exception, if known.
 pub fn of_cpp(first: PhysicalFrame, object: Option<Object>, space: Space<'_>) -> Fate {
     for frame in frames(first, space).skip(1).take(MOST_FRAMES) {
         let Some(step) = look(&frame, space) else {
@@ -60,10 +60,10 @@ pub fn of_cpp(first: PhysicalFrame, object: Option<Object>, space: Space<'_>) ->
     Fate::Uncaught("nothing catches it".to_owned())
 }
 
-/// What becomes of a panic. Where it is the standard library that catches it, at the end of a thread or the program,
-/// that is nobody.
+/// What happens to a panic. One that only the standard library catches, at the end of a thread or of the program, counts as
+/// uncaught.
 pub fn of_panic(first: PhysicalFrame, space: Space<'_>) -> Fate {
-    /// How many callers may be between who catches and who asked for that.
+    /// How many callers may lie between the catching function and the one that asked for it.
     const NEAR: usize = 12;
     let mut frames = frames(first, space).skip(1).take(MOST_FRAMES);
     while let Some(frame) = frames.next() {
@@ -95,20 +95,20 @@ fn frames(first: PhysicalFrame, space: Space<'_>) -> impl Iterator<Item = Physic
     })
 }
 
-/// What a frame's tables say of what is thrown through it.
+/// What a frame's tables say about an exception that is thrown through it.
 enum Step {
     Passes,
     NotExpected,
     Lands(LandingPad),
 }
 
-/// `None`: the unwinder can't get past it.
+/// `None`: the unwinder can't unwind this frame.
 fn look(frame: &PhysicalFrame, _: Space<'_>) -> Option<Step> {
     let module = frame.module.as_ref()?;
     let at = module.to_file(frame.lookup);
-    // Without call frame information the unwinder takes it for the end of the stack.
+    // For the unwinder, a frame without call frame information is the end of the stack.
     module.module.unwind_rules(at).ok().flatten()?;
-    // A table that can't be read is nobody's.
+    // A table that can't be read is treated as absent.
     let Ok(Some(table)) = module.module.exception_table(at) else {
         return Some(Step::Passes);
     };
@@ -121,7 +121,7 @@ fn look(frame: &PhysicalFrame, _: Space<'_>) -> Option<Step> {
 
 enum Taken {
     Not,
-    /// By the landing pad there.
+    /// Caught by the landing pad at this address.
     Caught(Address),
     Terminates,
 }
@@ -154,7 +154,7 @@ fn taken_by(
     Taken::Not
 }
 
-/// Whether a landing pad does nothing but end the program: clang's way to write `noexcept`.
+/// Whether a landing pad only terminates the program, which is how clang implements `noexcept`.
 fn terminates(landing: Address, space: Space<'_>) -> bool {
     const NEAR: usize = 4;
     let mut code = [0; 48];
@@ -176,7 +176,7 @@ fn terminates(landing: Address, space: Space<'_>) -> bool {
     })
 }
 
-/// That a function lets nothing through. Of the calls inlined into it nothing says which one that is.
+/// Says that a function is `noexcept`. If calls are inlined into it, it is unknown which of the functions is.
 pub(crate) fn not_expected(frame: &PhysicalFrame) -> String {
     let inlined = frame.module.as_ref().is_some_and(|module| {
         let calls = module.module.inlined_at(module.to_file(frame.lookup));
@@ -189,7 +189,7 @@ pub(crate) fn not_expected(frame: &PhysicalFrame) -> String {
     }
 }
 
-/// Whether the code of a landing pad is a library's: by its source, or for want of one.
+/// Whether a landing pad belongs to a library: its source does, or it has no source.
 fn is_library(frame: &PhysicalFrame, landing: Address) -> bool {
     let Some(module) = &frame.module else {
         return true;
@@ -198,7 +198,7 @@ fn is_library(frame: &PhysicalFrame, landing: Address) -> bool {
     row.is_none_or(|row| is_library_source(&row.file))
 }
 
-/// The name of the function of a frame.
+/// The name of a frame's function, or its address.
 fn function(frame: &PhysicalFrame) -> String {
     let Some(module) = &frame.module else {
         return frame.pc.to_string();

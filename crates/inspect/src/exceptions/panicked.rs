@@ -1,8 +1,8 @@
-//! Panics of Rust that end the process, found on its stack.
+//! Finds the Rust panic that ended a process, on the process's stack.
 //!
-//! `panic_with_hook` has what the panic has with it and its place among its arguments, and keeps them in registers or in its frame. Which
-//! words those are nobody says, so they are looked for: the table of what is taken for a payload has to be one of `PanicPayload`, by the names of its
-//! functions.
+//! `panic_with_hook` receives the payload and the location as arguments, and keeps them in registers or in its frame. Nothing describes
+//! which words those are, so all are tried. A payload is recognized by its virtual table, which has to be one of `PanicPayload` by the
+//! names of its functions.
 
 use super::cpp::Space;
 use super::rust;
@@ -14,14 +14,14 @@ use dapple_arch::abi::CALLEE_SAVED;
 use dapple_arch::registers::SP;
 use std::path::Path;
 
-/// The function that all panics come to, at the end of a part of its mangled name, which was `rust_panic_with_hook` once.
+/// The end of the mangled name of the function that all panics go through; formerly `rust_panic_with_hook`.
 const PANICS: &str = "panic_with_hook";
-/// How much of its frame is looked through, in words.
+/// How much of its frame is searched, in words.
 const MOST_WORDS: u64 = 128;
-/// How many of its callers have begun the panic.
+/// How many of its callers belong to the panic's start.
 const CALLERS: usize = 4;
 
-/// How far the payload is from there, in bytes: its callers have it.
+/// The largest distance from its frame to the payload, in bytes. The payload is in a caller's frame.
 const FARTHEST: u64 = 1 << 14;
 
 /// The panic that a program aborts for, if it does.
@@ -30,7 +30,7 @@ pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exc
     let index = frames.iter().position(panics)?;
     let frame = frames.get(index)?;
     let words = words_of(frame, space);
-    // Its callers have the place, too; what only lies about as well has not.
+    // Its callers have the location as well, unlike unrelated words.
     let callers = frames.get(index + 1..).unwrap_or_default().iter();
     let callers = callers
         .take(CALLERS)
@@ -63,7 +63,8 @@ pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exc
     })
 }
 
-/// What a panic says, and below that its place: as a link, `FILE:LINE:COLUMN`, only where there may be such a file.
+/// A panic's message, with its location on a second line. The location is a link (`FILE:LINE:COLUMN`) unless it is known that the file
+/// doesn't exist.
 pub fn description(message: Option<&str>, place: Option<&str>) -> String {
     let said = message.unwrap_or("Box<dyn Any>");
     let Some(place) = place else {
@@ -75,12 +76,12 @@ pub fn description(message: Option<&str>, place: Option<&str>) -> String {
         (Some(file), Some(line)) if Path::new(file).is_absolute() && !Path::new(file).is_file() => {
             format!("{said}\npanicked in {file}, line {line}")
         }
-        // Of a relative one only clients know the folder.
+        // Only the client knows the folder of a relative path.
         _ => format!("{said}\npanicked at {place}"),
     }
 }
 
-/// What a function keeps in registers and in its frame.
+/// The words in a function's callee-saved registers and in its frame.
 fn words_of(frame: &PhysicalFrame, space: Space<'_>) -> Vec<Address> {
     let kept = CALLEE_SAVED
         .iter()
@@ -95,7 +96,7 @@ fn words_of(frame: &PhysicalFrame, space: Space<'_>) -> Vec<Address> {
     words
 }
 
-/// Whether a table is one of `PanicPayload`: behind what each table has and what `Display` has, `take_box` is the first.
+/// Whether a table is one of `PanicPayload`. `take_box` is its first own method, after the entries of every table and of `Display`.
 fn is_table(at: Address, space: Space<'_>) -> bool {
     const TAKES: i64 = 4;
     let function = space.memory.read_u64(at.offset(8 * TAKES));

@@ -1,33 +1,33 @@
-//! Which exceptions are meant: names with `*` and `?`, as in `std::out_of_range, my::*, !my::Retry`, and what has to hold
-//! besides, as in `my::Error if retries > 3`.
+//! Selects exceptions: by names with `*` and `?`, as in `std::out_of_range, my::*, !my::Retry`, and by a condition, as in
+//! `my::Error if retries > 3`.
 
 use crate::eval::Parsed;
 use dapple_symbols::functions::Language;
 
-/// A list of patterns, and maybe an expression. An empty list means all.
+/// A list of patterns, optionally with a condition. An empty list matches everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Patterns {
     wanted: Vec<String>,
     unwanted: Vec<String>,
     expression: Option<String>,
-    /// Without the choices, no exception is meant.
+    /// Nothing matches except by `choices`.
     only_choices: bool,
     choices: Vec<Choice>,
 }
 
-/// Whether some exceptions are meant, whatever was said of them before.
+/// Includes or excludes some exceptions, whatever the patterns before it say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// Patterns of their names; none stand for all exceptions.
+    /// Patterns of their names. An empty list matches all exceptions.
     pub names: Vec<String>,
-    /// The exceptions are those that no pattern matches.
+    /// Selects the exceptions that no pattern matches instead.
     pub others: bool,
-    /// Whether they are meant.
+    /// Whether the exceptions are included.
     pub meant: bool,
 }
 
 impl Patterns {
-    /// Means nothing but what [`Patterns::choosing`] adds.
+    /// Patterns that match only what [`Patterns::choosing`] adds.
     pub fn nothing() -> Patterns {
         Patterns {
             only_choices: true,
@@ -35,15 +35,15 @@ impl Patterns {
         }
     }
 
-    /// With choices, of which the last one about an exception decides.
+    /// Adds choices. For each exception, the last choice that selects it decides.
     #[must_use]
     pub fn choosing(mut self, choices: impl IntoIterator<Item = Choice>) -> Patterns {
         self.choices.extend(choices);
         self
     }
 
-    /// Reads patterns separated by commas; those after a `!` are left out of what the others mean. Behind `if` there may be an
-    /// expression, for the innermost frame with the user's source.
+    /// Parses patterns separated by commas. A `!` excludes what the pattern matches. After `if` follows a condition, which is evaluated in
+    /// the innermost frame with the user's source.
     ///
     /// # Errors
     /// A sentence that says what is wrong.
@@ -70,12 +70,12 @@ impl Patterns {
         Ok(patterns)
     }
 
-    /// What has to hold besides.
+    /// The condition, if there is one.
     pub fn expression(&self) -> Option<&str> {
         self.expression.as_deref()
     }
 
-    /// Whether what `is` says so of the patterns is meant.
+    /// Whether an exception is selected. `is` says whether a pattern matches it.
     pub fn mean(&self, is: impl Fn(&str) -> bool) -> bool {
         let any = |patterns: &[String]| patterns.iter().any(|pattern| is(pattern));
         for choice in self.choices.iter().rev() {
@@ -88,7 +88,7 @@ impl Patterns {
     }
 }
 
-/// The patterns, and the expression behind `if`.
+/// Splits a text into the patterns and the condition after `if`.
 fn cut(text: &str) -> (&str, Option<&str>) {
     let text = text.trim();
     if let Some(expression) = text.strip_prefix("if ") {
@@ -100,7 +100,7 @@ fn cut(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Splits at the commas that are not within brackets.
+/// Splits at commas outside brackets.
 fn split(text: &str) -> Result<Vec<&str>, String> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -124,11 +124,11 @@ fn split(text: &str) -> Result<Vec<&str>, String> {
     Ok(parts)
 }
 
-/// Whether `*` (any text) and `?` (any character) of the pattern can stand for what makes it `text`.
+/// Whether `text` matches a pattern with `*` (any text) and `?` (any character).
 pub fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), text.chars().collect());
-    // Where to go on when what follows the last `*` doesn't fit: let it stand for one character more.
+    // Where to resume if the text after the last `*` doesn't match: the `*` then takes one more character.
     let (mut p, mut t, mut star) = (0, 0, None);
     while t < text.len() {
         match pattern.get(p) {
@@ -153,7 +153,7 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     pattern[p..].iter().all(|c| *c == '*')
 }
 
-/// Whether a pattern means a type: by its full name, or by the end of its path where the pattern is a name.
+/// Whether a pattern matches a type: its full name, or the end of its path.
 pub fn means_type(pattern: &str, name: &str) -> bool {
     let arguments = name.find(['<', '(']).unwrap_or(name.len());
     let path = &name[..arguments];
@@ -163,7 +163,7 @@ pub fn means_type(pattern: &str, name: &str) -> bool {
     matches(pattern, name) || ends.into_iter().any(|end| matches(pattern, &name[end..]))
 }
 
-/// Whether a pattern means a text: all of it with `*`, else a part of it.
+/// Whether a pattern matches a text: all of it if the pattern has wildcards, else any part of it.
 pub fn means_text(pattern: &str, text: &str) -> bool {
     match pattern.contains(['*', '?']) {
         true => matches(pattern, text),

@@ -1,12 +1,12 @@
-//! Rust's panics as they lie in memory: where, and what they say.
+//! Rust's panics in memory: their location and message.
 //!
-//! The standard library's structures have no fixed layout and no debug information, so they are probed: a place is a path
-//! with a line and a column, a message is a text. What doesn't look like one is not taken for one.
+//! The standard library's structures have no fixed layout and no debug information, so they are probed: a location has to be a path
+//! with a line and a column, a message has to be a string. Anything else is rejected.
 
 use crate::Address;
 use dapple_arch::Memory;
 
-/// The longest message that is read.
+/// The longest message read, in bytes.
 const LONGEST: u64 = 1 << 16;
 
 fn word(memory: &dyn Memory, at: Address) -> Option<u64> {
@@ -25,13 +25,13 @@ fn text(memory: &dyn Memory, at: u64, length: u64) -> Option<String> {
     (!text.contains(odd)).then_some(text)
 }
 
-/// The place of a panic, `src/main.rs:3:5`, from its `PanicInfo`.
+/// The location of a panic, such as `src/main.rs:3:5`, from its `PanicInfo`.
 pub fn location(memory: &dyn Memory, info: Address) -> Option<String> {
     const WORDS: i64 = 6;
     (0..WORDS).find_map(|index| place(memory, Address(word(memory, info.offset(8 * index))?)))
 }
 
-/// What a `Location` says: a text, a line, a column.
+/// The text of a `Location`, which is a string, a line and a column.
 pub(super) fn place(memory: &dyn Memory, at: Address) -> Option<String> {
     let (file, length) = (word(memory, at)?, word(memory, at.offset(8))?);
     let numbers = word(memory, at.offset(16))?;
@@ -46,18 +46,18 @@ pub(super) fn place(memory: &dyn Memory, at: Address) -> Option<String> {
     Some(format!("{file}:{line}:{column}"))
 }
 
-/// What a panic has with it.
+/// The payload of a panic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Payload {
-    /// A `&'static str`, by where its pointer and length are.
+    /// A `&'static str`: the address of its pointer and length.
     Text(Address),
-    /// A `String`, by where it is.
+    /// A `String`: its address.
     String(Address),
-    /// Anything, of the type that the table is for.
+    /// A value of any type, with its virtual table.
     Boxed { data: Address, table: Address },
 }
 
-/// What a panic has with it, from the data and the table of a `dyn PanicPayload`.
+/// The payload, from the two words of a `dyn PanicPayload`.
 pub(crate) fn payload(memory: &dyn Memory, data: Address, table: Address) -> Option<Payload> {
     const SIZE: i64 = 8;
     let at = |index: i64| word(memory, data.offset(8 * index));
@@ -73,7 +73,7 @@ pub(crate) fn payload(memory: &dyn Memory, data: Address, table: Address) -> Opt
                 table: Address(second),
             })
         }
-        // A `String`, alone or with the arguments it was made of.
+        // A `String`, alone or with the arguments that it is formatted from.
         size @ (24 | 32) => {
             let words = (0..(size / 8) as i64).map(at).collect::<Option<Vec<_>>>()?;
             let mut threes = words.windows(3);
@@ -84,7 +84,7 @@ pub(crate) fn payload(memory: &dyn Memory, data: Address, table: Address) -> Opt
     }
 }
 
-/// What a panic says, from the same.
+/// The message, from the two words of a `dyn PanicPayload`.
 pub fn message(memory: &dyn Memory, data: Address, table: Address) -> Option<String> {
     let words = |data: Address, count: i64| {
         let words = (0..count).map(|index| word(memory, data.offset(8 * index)));
@@ -106,7 +106,7 @@ pub fn message(memory: &dyn Memory, data: Address, table: Address) -> Option<Str
     }
 }
 
-/// A `String`: a capacity, a pointer and a length, in whatever order.
+/// A `String`: a capacity, a pointer and a length, in any order.
 fn string(memory: &dyn Memory, words: &[u64]) -> Option<String> {
     const ORDERS: [[usize; 3]; 6] = [
         [0, 1, 2],
@@ -116,7 +116,7 @@ fn string(memory: &dyn Memory, words: &[u64]) -> Option<String> {
         [0, 2, 1],
         [1, 2, 0],
     ];
-    /// No heap ends below.
+    /// No heap lies below this address.
     const LOWEST_POINTER: u64 = 0x1000;
     ORDERS.iter().find_map(|order| {
         let [capacity, pointer, length] = order.map(|index| words.get(index).copied());
@@ -129,7 +129,7 @@ fn string(memory: &dyn Memory, words: &[u64]) -> Option<String> {
     })
 }
 
-/// The functions between a panic that is caught and who catches it.
+/// Parts of the names of functions between a caught panic and the function that catches it.
 const CATCHING: [&str; 5] = [
     "__rust_try",
     "std::panicking::",
@@ -138,14 +138,14 @@ const CATCHING: [&str; 5] = [
     "core::ops::function::",
 ];
 
-/// Whether it is the standard library that catches what a function lets through: at the end of a thread, or of the program.
-/// `functions` are the one that catches and its callers.
+/// Whether the standard library catches the panic, at the end of a thread or of the program. `functions` are the catching one and its
+/// callers, by name.
 pub(crate) fn is_caught_by_runtime<'n>(mut functions: impl Iterator<Item = &'n str>) -> bool {
     let first = functions.find(|name| !CATCHING.iter().any(|part| name.contains(part)));
     first.is_some_and(|name| name.contains("std::rt::") || name.contains("std::thread::"))
 }
 
-/// The function of the program that catches: the first that isn't the standard library's way to do so.
+/// The program's function that catches: the first that isn't part of the standard library's implementation.
 pub(crate) fn who_catches<'n>(functions: impl Iterator<Item = &'n str>) -> &'n str {
     let mut functions = functions.peekable();
     let first = functions.peek().copied().unwrap_or_default();
@@ -170,7 +170,7 @@ mod tests {
         }
     }
 
-    /// `main.rs` at the start, then what follows.
+    /// Words that follow the string `main.rs` in memory.
     fn memory(words: &[u64]) -> Words {
         let name = u64::from_le_bytes(*b"main.rs\0");
         Words([&[name], words].concat())

@@ -1,56 +1,58 @@
-//! Reports of the sanitizers' runtimes, as texts: AddressSanitizer, ThreadSanitizer, UndefinedBehaviorSanitizer and their like.
+//! Reports of sanitizer runtimes (AddressSanitizer, ThreadSanitizer, UndefinedBehaviorSanitizer and others), from their text.
 //!
-//! All of them hand what they write to a function that is there for others (`__sanitizer_on_print`, `sanitizer/common_interface_defs.h`), piece by
-//! piece. [`Writing`] puts the pieces together and says when a report is complete; nothing of the runtime is called.
+//! All of them pass their output, piece by piece, to a function that others may replace (`__sanitizer_on_print`,
+//! `sanitizer/common_interface_defs.h`). [`Writing`] joins the pieces and recognizes a complete report. No function of the runtime is
+//! called.
 
 use super::thrown::Thrown;
 use super::{BreakMode, Exception};
 use crate::Address;
 
-/// The longest report that is kept, in bytes.
+/// The longest report kept, in bytes.
 const LONGEST: usize = 1 << 16;
-/// How many lines of a report are told with the stop.
+/// The most lines of a report that its description includes.
 const MOST_LINES: usize = 5;
-/// The one whose reports are a line, which comes first.
+/// The sanitizer whose report begins with a single line for each check.
 const UNDEFINED: &str = "UndefinedBehaviorSanitizer";
 
-/// A report that is complete.
+/// A complete report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// `AddressSanitizer`.
+    /// The sanitizer's name, such as `AddressSanitizer`.
     pub sanitizer: String,
-    /// `heap-use-after-free`, in the runtime's word.
+    /// The kind of error in the runtime's terms, such as `heap-use-after-free`.
     pub kind: String,
-    /// What is to be read of it at once.
+    /// The report's most important lines.
     pub(crate) description: String,
-    /// All of it.
+    /// The whole report.
     pub text: String,
 }
 
-/// What the runtimes are writing.
+/// The output of the runtimes so far.
 #[derive(Debug, Default)]
 pub struct Writing {
     text: String,
-    /// The report is in the hands of whoever wanted it; what follows is its end.
+    /// The current report was returned already; the rest of its text is ignored.
     is_told: bool,
-    /// The next piece is a check's line.
+    /// The next piece is the line of a failed check.
     is_check: bool,
 }
 
 impl Writing {
-    /// A check of undefined behaviour has failed; its line comes next.
+    /// Notes that a check for undefined behaviour has failed; its line is the next piece.
     pub fn check_failed(&mut self) {
         self.is_check = true;
     }
 
-    /// A piece was written. `handler` is asked for the runtime's function that a check of undefined behaviour has called.
+    /// Adds a piece of output, and returns the report that it completes. `handler` returns the name of the runtime function that a failed
+    /// check called.
     pub fn add(&mut self, piece: &str, handler: impl FnOnce() -> Option<String>) -> Option<Report> {
         if std::mem::take(&mut self.is_check)
             && let Some((place, message)) = piece.split_once(" runtime error: ")
         {
             return Some(of_check(place, message, handler().as_deref()));
         }
-        // What most reports begin with, and some end with, too.
+        // Most reports begin with this line, and some also end with it.
         if piece.starts_with("==========") {
             let report = self.complete();
             self.is_told = false;
@@ -67,7 +69,7 @@ impl Writing {
         if ends { self.complete() } else { None }
     }
 
-    /// The report is complete; `None` where it was told before, or there is none.
+    /// The complete report. `None`: it was returned before, or the text is not a report.
     fn complete(&mut self) -> Option<Report> {
         let text = std::mem::take(&mut self.text);
         if self.is_told {
@@ -79,7 +81,7 @@ impl Writing {
     }
 }
 
-/// What a check of undefined behaviour says: `file.c:3:34:`, and what is wrong.
+/// The report of a failed check: its place (`file.c:3:34:`) and message.
 fn of_check(place: &str, message: &str, handler: Option<&str>) -> Report {
     let message = message.trim_end();
     let text = format!("{place} runtime error: {message}");
@@ -91,7 +93,7 @@ fn of_check(place: &str, message: &str, handler: Option<&str>) -> Report {
     }
 }
 
-/// Reads a report that has a head: `==17==ERROR: AddressSanitizer: heap-use-after-free on address 0x6040 at pc …`.
+/// Parses a report with a head line: `==17==ERROR: AddressSanitizer: heap-use-after-free on address 0x6040 at pc …`.
 fn of_text(text: &str) -> Option<Report> {
     let mut lines = text.lines();
     let (start, head) = lines.find_map(|line| {
@@ -124,7 +126,7 @@ fn of_text(text: &str) -> Option<Report> {
     })
 }
 
-/// The first words that head and summary have in common: `heap-use-after-free`, `data race`.
+/// The first words that the head line and the summary share: `heap-use-after-free`, `data race`.
 fn kind(head: &str, summary: &str) -> String {
     let pairs = head.split_whitespace().zip(summary.split_whitespace());
     let common: Vec<&str> = pairs
@@ -132,7 +134,7 @@ fn kind(head: &str, summary: &str) -> String {
         .map(|(word, _)| word)
         .collect();
     match common.is_empty() {
-        // `attempting double-free on 0x6040`: the summary has the word.
+        // In `attempting double-free on 0x6040`, only the summary has the kind first.
         true => {
             let words = if summary.is_empty() { head } else { summary };
             words
@@ -145,7 +147,7 @@ fn kind(head: &str, summary: &str) -> String {
     }
 }
 
-/// Whether a line says which access it was, or what is there.
+/// Whether a line describes the access or the memory at the address.
 fn says_what(line: &str) -> bool {
     const STARTS: [&str; 10] = [
         "READ of size ",
@@ -163,7 +165,7 @@ fn says_what(line: &str) -> bool {
         || (line.starts_with("0x") && line.contains(" is located "))
 }
 
-/// What a check is about, in words, by the runtime's function that it calls (`__ubsan_handle_…`) and what that says.
+/// What a check is about, from the name of its runtime function (`__ubsan_handle_…`) and its message.
 fn kind_of_check(handler: &str, message: &str) -> String {
     let name = handler.strip_prefix("__ubsan_handle_").unwrap_or(handler);
     let name = name.strip_suffix("_abort").unwrap_or(name);
@@ -192,8 +194,8 @@ fn kind_of_check(handler: &str, message: &str) -> String {
     kind.to_owned()
 }
 
-/// The checks of undefined behaviour in the order of their numbers in clang's trap instructions (`SanitizerHandler`), by the names of the
-/// runtime's functions, and what each is about.
+/// The checks for undefined behaviour, indexed by their numbers in clang's trap instructions (`SanitizerHandler`): the name of the
+/// runtime's function, and what the check is about.
 const CHECKS: [(&str, &str); 25] = [
     ("add_overflow", "integer overflow of an addition"),
     ("builtin_unreachable", "unreachable code"),
@@ -225,14 +227,14 @@ const CHECKS: [(&str, &str); 25] = [
     ("vla_bound_not_positive", "array length not positive"),
 ];
 
-/// What the check says that has clang's trap instruction with this number.
+/// The message for a check, by its number in clang's trap instruction.
 pub(crate) fn trapped_check(number: u8) -> Option<String> {
     let (_, kind) = CHECKS.get(usize::from(number))?;
     Some(failed_check(kind))
 }
 
-/// What clang's debug information says that a trap is for, be it a check or `__builtin_verbose_trap`: the name of an inlined call that is
-/// there for that.
+/// The message for a trap, from clang's debug information: the name of an inlined call that exists only for this. It describes a check or
+/// a `__builtin_verbose_trap`.
 pub(crate) fn trap_message(function: &str) -> Option<String> {
     let said = function.strip_prefix("__clang_trap_msg$")?;
     Some(match said.split_once('$')? {
@@ -246,7 +248,7 @@ fn failed_check(check: &str) -> String {
 }
 
 impl Report {
-    /// The signal that the report is of, where it is of one.
+    /// The signal that the report is about, if it is about one.
     pub fn signal(&self) -> Option<i32> {
         Some(match self.kind.as_str() {
             "SEGV" => libc::SIGSEGV,
@@ -259,7 +261,7 @@ impl Report {
         })
     }
 
-    /// It as what a thread has stopped for.
+    /// Converts the report to an exception that a thread has stopped for.
     pub fn exception(self, mode: BreakMode) -> Exception {
         let thrown = address_in(&self.description).map(Thrown::Fault);
         Exception {
@@ -274,7 +276,7 @@ impl Report {
     }
 }
 
-/// The first address that a text has.
+/// The first address in a text.
 fn address_in(text: &str) -> Option<Address> {
     let (_, rest) = text.split_once("0x")?;
     let digits = rest.bytes().take_while(u8::is_ascii_hexdigit).count();

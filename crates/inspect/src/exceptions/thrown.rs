@@ -1,7 +1,7 @@
-//! What was thrown as a value: `$exception` in expressions.
+//! The thrown value: `$exception` in expressions.
 //!
-//! The object lies in memory, and the program knows its type by name only: the type with that name in the debug information is
-//! what it is shown as. Without one there is no value, and the reason says so.
+//! The exception in memory refers to its type only by name. The value gets the type with that name in the debug information. If there
+//! is none, the error says so.
 
 use super::cpp::{Object, Space};
 use super::rust::{Payload, payload};
@@ -16,27 +16,27 @@ use dapple_symbols::queries::FoundType;
 use dapple_symbols::types::TypeId;
 use std::sync::Arc;
 
-/// What a stop is about, by where it is.
+/// What a stop is about, by its location in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Thrown {
-    /// A C++ exception, and those that it was thrown for.
+    /// A C++ exception, followed by those that caused it.
     Objects(Vec<Object>),
-    /// A Rust panic, by its `dyn PanicPayload`.
+    /// A Rust panic: the two words of its `dyn PanicPayload`.
     Panic {
         /// The payload.
         data: Address,
-        /// The payload's table of methods.
+        /// The payload's virtual table.
         table: Address,
     },
-    /// The address that an access has failed at.
+    /// The address of a failed access.
     Fault(Address),
 }
 
 impl Thrown {
-    /// Its value; `cause` is 0 for itself, 1 for the exception that it was thrown for, and so on.
+    /// The thrown value. `cause` is 0 for the exception itself, 1 for the exception that caused it, and so on.
     ///
     /// # Errors
-    /// A sentence that says why there is none.
+    /// A sentence that says why there is no value.
     pub(crate) fn value(
         &self,
         cause: usize,
@@ -72,10 +72,10 @@ fn number(module: &Arc<LoadedModule>, language: Language, number: Number) -> Val
     Value::new(Arc::clone(module), None, language, Contents::Number(number))
 }
 
-/// An exception's object as a value; `frame` is where its type is looked for first.
+/// An exception's object as a value. Its type is searched first in the unit of `frame`.
 ///
 /// # Errors
-/// A sentence that says why there is none.
+/// A sentence that says why there is no value.
 pub(crate) fn value_of(
     reader: &Reader<'_>,
     object: Object,
@@ -107,7 +107,7 @@ pub(crate) fn value_of(
     }
     match space.number(object) {
         Some(plain) => Ok(number(module, language, plain)),
-        // What it says is shown.
+        // The message can still be shown.
         None if space.is_standard(object) => {
             let contents = Contents::Memory(object.at);
             Ok(Value::new(Arc::clone(module), None, language, contents))
@@ -116,15 +116,15 @@ pub(crate) fn value_of(
     }
 }
 
-/// Where types are looked for: first in the unit of the frame, which as a rule has what its own code throws.
+/// Searches types, first in the frame's unit, which usually has the types that its own code throws.
 struct Types<'a> {
     frame: Option<&'a Frame>,
     reader: &'a Reader<'a>,
 }
 
 impl Types<'_> {
-    /// The type of a full name; definitions before declarations. The debug information of what the system brings is large, and
-    /// nothing that programs throw is only there.
+    /// The type with a full name; definitions come before declarations. System libraries are skipped: their debug information is large,
+    /// and no type that programs throw is only there.
     fn named(&self, name: &str, language: Language) -> Option<(Arc<LoadedModule>, TypeId)> {
         let pattern = NamePattern::new(&format!("::{name}"));
         let is_wanted = |found: &FoundType| found.language == language;
@@ -159,7 +159,7 @@ impl Types<'_> {
         Ok(Value::new(module, Some(id), language, contents))
     }
 
-    /// What `panic_any` was given, which the standard library keeps in an option until it is taken.
+    /// The value given to `panic_any`, which the standard library keeps in an `Option`.
     fn of_any(&self, data: Address, table: Address) -> Option<Value> {
         let name = rust::concrete_type(self.reader, table.0)?;
         let (module, id) = self.named(&name, Language::Rust)?;

@@ -1,5 +1,4 @@
-//! Expressions of a Natvis file: with what is said behind them of how their values are shown, and with the file's own
-//! functions put in.
+//! Expressions of a Natvis file: splits off their format specifiers, and replaces calls of the file's intrinsic functions.
 
 use super::model::Place;
 use crate::eval::Parsed;
@@ -8,16 +7,16 @@ use crate::values::Format;
 use dapple_symbols::functions::Language;
 use std::sync::Arc;
 
-/// How long an expression may get by what is put in, in bytes.
+/// The longest expression after replacements, in bytes.
 const MAX_TEXT: usize = 4096;
-/// How deep functions call functions.
+/// The deepest nesting of intrinsic calls.
 const MAX_CALLS: usize = 8;
 
-/// An expression and where it stands.
+/// An expression and its place in the file.
 #[derive(Debug, Clone)]
 pub(crate) struct Code {
     pub place: Place,
-    /// What can be done with it; or why it can't be read.
+    /// The parsed expression, or why it can't be parsed.
     pub what: Result<What, Arc<str>>,
     pub shown: Shown,
 }
@@ -28,32 +27,32 @@ pub(crate) enum What {
     Change(Change),
 }
 
-/// How a value is to be shown: what stands behind an expression's commas.
+/// The format specifiers after an expression's commas.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Shown {
     pub format: Option<Format>,
-    /// As a text.
+    /// Shown as a string.
     pub text: Option<Quoting>,
-    /// As it is laid out.
+    /// Shown without a presentation, as laid out in memory.
     pub raw: bool,
-    /// Pointers without their addresses.
+    /// Pointers are shown without their addresses.
     pub without_address: bool,
-    /// As many elements.
+    /// The number of elements to show.
     pub count: Option<Arc<Code>>,
-    /// By the entries for this view.
+    /// Shown by the entries for this view.
     pub view: Option<Arc<str>>,
 }
 
-/// How a text is shown.
+/// How a string is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Quoting {
-    /// Bytes of a code unit.
+    /// The size of a code unit in bytes.
     pub unit: u64,
     /// Without quotation marks.
     pub bare: bool,
 }
 
-/// A function that the file declares: its calls are replaced by its expression.
+/// An intrinsic function, which the file declares. Its calls are replaced by its expression.
 #[derive(Debug, Clone)]
 pub(crate) struct Intrinsic {
     pub name: String,
@@ -62,7 +61,7 @@ pub(crate) struct Intrinsic {
 }
 
 impl Code {
-    /// Reads an expression.
+    /// Parses an expression.
     pub(crate) fn new(text: &str, place: &Place, intrinsics: &[Intrinsic]) -> Code {
         let (text, shown, unknown) = split(text, place, intrinsics);
         let parsed = match unknown {
@@ -80,7 +79,7 @@ impl Code {
         }
     }
 
-    /// Reads an assignment.
+    /// Parses an assignment.
     pub(crate) fn change(text: &str, place: &Place, intrinsics: &[Intrinsic]) -> Code {
         let change = replaced(text, intrinsics, 0)
             .and_then(|text| Change::new(&text).map_err(|error| error.to_string()));
@@ -94,7 +93,7 @@ impl Code {
     }
 }
 
-/// Cuts what is said of showing off an expression, and tells what of it isn't known.
+/// Splits the format specifiers off an expression. Returns an unknown specifier as the third value.
 fn split<'a>(
     text: &'a str,
     place: &Place,
@@ -114,10 +113,10 @@ fn split<'a>(
     (rest, shown, unknown)
 }
 
-/// The last comma that is in no brackets and no quotation marks.
+/// The last comma outside brackets and quotation marks.
 fn last_comma(text: &str) -> Option<usize> {
     let (mut depth, mut quote, mut escaped, mut last) = (0i32, None, false, None);
-    // What follows a `<` may be arguments, with commas of their own.
+    // A `<` may begin a list of arguments, which contains commas of its own.
     let mut angles = Vec::new();
     for (at, c) in text.char_indices() {
         if let Some(open) = quote {
@@ -134,7 +133,7 @@ fn last_comma(text: &str) -> Option<usize> {
             '(' | '[' | '{' => depth += 1,
             ')' | ']' | '}' => depth -= 1,
             '<' if depth == 0 => angles.push(last),
-            // They were arguments.
+            // The `<` did begin a list of arguments.
             '>' if depth == 0 => {
                 if let Some(before) = angles.pop() {
                     last = before;
@@ -147,12 +146,12 @@ fn last_comma(text: &str) -> Option<usize> {
     last
 }
 
-/// Takes one specifier; false: it isn't known.
+/// Applies one specifier. Returns `false` if it is unknown.
 fn take(text: &str, shown: &mut Shown, place: &Place, intrinsics: &[Intrinsic]) -> bool {
     let quoting = |unit, bare| Some(Quoting { unit, bare });
     let text = text.strip_prefix("nvo").unwrap_or(text).trim();
     match text {
-        // What concerns only other debuggers' ways, or is so here anyway.
+        // Specifiers that concern only other debuggers, or have no effect here.
         "" | "nd" | "nr" | "en" | "e" | "f" | "g" | "hr" | "hv" | "wc" | "wm" | "viewmode" => {}
         "!" => shown.raw = true,
         "na" => shown.without_address = true,
@@ -185,7 +184,7 @@ fn take(text: &str, shown: &mut Shown, place: &Place, intrinsics: &[Intrinsic]) 
     true
 }
 
-/// What is in the brackets that a text begins with, and what is behind them.
+/// The text in the brackets that `text` begins with, and the text after them.
 fn in_brackets(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0i32;
     for (at, c) in text.strip_prefix('[')?.char_indices() {
@@ -203,7 +202,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// An expression with the functions' expressions in place of their calls.
+/// Replaces calls of intrinsic functions by their expressions.
 fn replaced(text: &str, intrinsics: &[Intrinsic], depth: usize) -> Result<String, String> {
     if intrinsics.is_empty() {
         return Ok(text.to_owned());
@@ -220,7 +219,7 @@ fn replaced(text: &str, intrinsics: &[Intrinsic], depth: usize) -> Result<String
         let (word, after) = from.split_at(length);
         result.push_str(before);
         rest = after;
-        // A member of that name is another's.
+        // After `.`, `->` or `::` the name is that of a member, not of the intrinsic function.
         let is_own = !result.trim_end().ends_with(['.', ':']) && !result.trim_end().ends_with("->");
         let called = intrinsics
             .iter()
@@ -255,7 +254,7 @@ fn replaced(text: &str, intrinsics: &[Intrinsic], depth: usize) -> Result<String
     }
 }
 
-/// The arguments in the brackets that a text begins with, and where those end.
+/// The arguments in the brackets that a text begins with, and the offset of the closing bracket.
 fn arguments(text: &str) -> Option<(Vec<&str>, usize)> {
     let mut depth = 0i32;
     let mut start = 1;
@@ -283,7 +282,7 @@ fn arguments(text: &str) -> Option<(Vec<&str>, usize)> {
     None
 }
 
-/// A function's expression with what it is given.
+/// An intrinsic function's expression, with the arguments in place of the parameters.
 fn with_arguments(expression: &str, parameters: &[String], given: &[&str]) -> String {
     let mut result = String::new();
     let mut rest = expression;

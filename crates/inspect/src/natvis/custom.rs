@@ -1,5 +1,5 @@
-//! Elements that a small program of the file's finds: variables, loops, conditions. It has so many steps, and is left as soon as
-//! the page that is wanted is full, where it is said how many elements there are.
+//! `CustomListItems`: elements found by a small program in the file, with variables, loops and conditions. The number of steps is limited.
+//! If the number of elements is known, the program ends as soon as the requested page is full.
 
 use super::evaluate::{Evaluator, failure, loaded, reason};
 use super::expand::Group;
@@ -11,15 +11,15 @@ use crate::values::Value;
 use crate::values::entries::{Entry, Page};
 use crate::values::view::Limit;
 
-/// Steps of one program.
+/// The most steps of one program.
 const MAX_STEPS: u64 = 1 << 20;
 
-/// How a list of steps has ended.
+/// How a list of steps ended.
 enum Flow {
     On,
-    /// Out of the innermost loop.
+    /// Leaves the innermost loop.
     Break,
-    /// Nothing more is wanted.
+    /// Ends the program: the page is full.
     Done,
 }
 
@@ -151,7 +151,7 @@ impl Running<'_> {
                 let mut failed = None;
                 let taken = self.page.next(|| {
                     let value = match evaluator.value(object, value) {
-                        // The variables go on.
+                        // Later steps may change the variables, so the value is read now.
                         Ok(value) => loaded(&evaluator.reader, value),
                         Err(why) if why.is_unknown => {
                             failed = Some(why);

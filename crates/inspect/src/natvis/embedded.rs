@@ -1,21 +1,21 @@
-//! Presentation that comes with a Rust crate: `#![debugger_visualizer(natvis_file = "…")]` in its root.
+//! Natvis files that a Rust crate names: `#![debugger_visualizer(natvis_file = "…")]` in its root.
 //!
-//! rustc 1.95 puts such a file into the program's database for Windows only: in an ELF program there is nothing of it (seen with
-//! `readelf`, of programs and of libraries that were linked in). So the crate's root is read, which the debug information names, and
-//! the file beside it. A script for gdb (`gdb_script_file`) is in the program, for gdb; nothing here runs it.
+//! rustc 1.95 embeds such a file in the program only on Windows; an ELF program contains nothing of it (seen with `readelf`, in programs
+//! and in libraries linked into them). So this module reads the crate's root source file, which the debug information names, and then the
+//! file itself. A GDB script (`gdb_script_file`) is embedded in the program for gdb; it is not run here.
 
 use crate::modules::LoadedModule;
 use dapple_symbols::functions::Language;
 use std::path::{Path, PathBuf};
 
-/// The largest source that is looked at, in bytes.
+/// The largest source file read, in bytes.
 const MAX_SOURCE: u64 = 4 << 20;
-/// Crates of a module that are looked at.
+/// The most crates of a module looked at.
 const MAX_CRATES: usize = 4096;
-/// Files that one crate may name.
+/// The most files that one crate may name.
 const MAX_FILES: usize = 64;
 
-/// What a crate's root names.
+/// The files that a crate's root names.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Named {
     pub natvis: Vec<PathBuf>,
@@ -23,7 +23,7 @@ pub(super) struct Named {
     pub scripts: Vec<PathBuf>,
 }
 
-/// The roots of the Rust crates that a module was made of.
+/// The root source files of the Rust crates in a module.
 pub(super) fn roots(module: &LoadedModule) -> Vec<PathBuf> {
     if module.is_distributions() || module.is_vdso() {
         return Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn roots(module: &LoadedModule) -> Vec<PathBuf> {
     roots
 }
 
-/// What a crate's root names; nothing where the source isn't here.
+/// The files that a crate's root names. Empty if the source file is not available.
 pub(super) fn named_in(root: &Path) -> Named {
     let mut named = Named::default();
     let is_source =
@@ -70,7 +70,7 @@ enum Kind {
     Script,
 }
 
-/// The files in a source's attributes.
+/// The files named in a source file's attributes.
 fn attributes(source: &str) -> Vec<(Kind, String)> {
     let mut found = Vec::new();
     let tokens = tokens(source);
@@ -107,7 +107,7 @@ enum Token<'s> {
     Sign(char),
 }
 
-/// As much of Rust's tokens as tells attributes from comments and texts.
+/// A minimal tokenizer for Rust, which tells attributes from comments and strings.
 fn tokens(source: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut rest = source;
@@ -128,7 +128,7 @@ fn tokens(source: &str) -> Vec<Token<'_>> {
             if !first.is_whitespace() {
                 tokens.push(Token::Sign(first));
             }
-            // A quotation mark as a character is no text's.
+            // A quotation mark in a character literal doesn't begin a string.
             match rest.strip_prefix("'\"'").or(rest.strip_prefix("'\\\"'")) {
                 Some(after) => after,
                 None => &rest[first.len_utf8()..],
@@ -139,7 +139,7 @@ fn tokens(source: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// What is behind a comment, which may have others inside.
+/// The text after a block comment, which may contain nested ones.
 fn behind_comment(source: &str) -> &str {
     let mut depth = 0usize;
     let mut at = 0;
@@ -160,7 +160,7 @@ fn behind_comment(source: &str) -> &str {
     source.get(at..).unwrap_or_default()
 }
 
-/// The text that a source begins with, and what is behind it.
+/// The contents of the string literal that a source text begins with, and the text after it.
 fn text_at(source: &str) -> Option<(String, &str)> {
     if let Some(raw) = source.strip_prefix('r') {
         let marks = raw.bytes().take_while(|byte| *byte == b'#').count();

@@ -1,4 +1,4 @@
-//! Evaluating a file's expressions inside a value.
+//! Evaluates a file's expressions inside a value.
 
 use super::Presentation;
 use super::code::{Code, Quoting, What};
@@ -15,43 +15,43 @@ use dapple_symbols::types::TypeKind;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// How many values are told by values inside their own texts.
+/// How deep the texts of values may contain those of other values.
 pub(super) const MAX_NESTING: u8 = 5;
-/// How many references are followed to a pointer.
+/// The most references followed to a pointer.
 const MAX_STEPS: usize = 16;
-/// The longest text that is made, in bytes.
+/// The longest text composed, in bytes.
 const MAX_TEXT: usize = 1000;
 
-/// How a value is wanted to be shown.
+/// How a value is to be shown.
 #[derive(Debug)]
 pub(crate) enum Wanted {
-    /// As the text it points to, or is.
+    /// As a string: the value, or what it points to.
     Text(Quoting),
-    /// A pointer as what it points to.
+    /// A pointer as its target.
     Pointee,
     /// By the entries for a view.
     View(Arc<str>),
-    /// As a child that the file makes up.
+    /// As a synthetic child, which the file defines.
     Synthetic(Arc<Synthetic>, Arc<[Argument]>),
-    /// As this.
+    /// As this text.
     Literal(String),
 }
 
-/// Evaluates inside values.
+/// Evaluates expressions inside a value.
 pub(super) struct Evaluator<'a> {
-    /// Sees values as the project shows them: expressions are about what is there.
+    /// Reads values without Natvis, because expressions refer to the real members.
     pub reader: Reader<'a>,
-    /// Sees values as they are shown, inside another's text.
+    /// Reads values with Natvis, for values shown inside another's text.
     pub shown: Reader<'a>,
     pub presentation: &'a Presentation,
     pub arguments: &'a [Argument],
     pub frame: Frame,
     pub variables: RefCell<Vec<(Arc<str>, Value)>>,
-    /// The view that the value is wanted in.
+    /// The view that the value is shown in.
     pub view: Option<Arc<str>>,
 }
 
-/// A value that can't be had, with the reason.
+/// An unavailable value, with the reason.
 pub(super) fn reason(like: &Value, why: &str) -> Value {
     let why = Unavailable::Unsupported(why.to_owned());
     Value::new(
@@ -62,7 +62,7 @@ pub(super) fn reason(like: &Value, why: &str) -> Value {
     )
 }
 
-/// A failure that is about what the program's data are.
+/// A failure that depends on the program's data, unlike an unknown name.
 pub(super) fn failure(why: impl Into<String>) -> Failure {
     Failure {
         message: why.into(),
@@ -88,7 +88,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// As this one, over another memory.
+    /// A copy of this evaluator that reads from other memory.
     pub(super) fn over<'b>(&'b self, memory: &'b dyn Memory) -> Evaluator<'b> {
         Evaluator {
             reader: self.reader.over(memory),
@@ -121,7 +121,7 @@ impl<'a> Evaluator<'a> {
         evaluate(what, &scope)
     }
 
-    /// The value of an expression as it is.
+    /// The value of an expression, without its format specifiers.
     pub(super) fn plain(&self, object: &Value, code: &Code) -> Result<Value, Failure> {
         self.within(object, code, |what, scope| match what {
             What::Value(parsed) => parsed.value_within(scope, &self.reader),
@@ -129,7 +129,7 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// The number of an expression.
+    /// The value of an expression, as a number.
     pub(super) fn number(&self, object: &Value, code: &Code) -> Result<Number, Failure> {
         self.within(object, code, |what, scope| match what {
             What::Value(parsed) => parsed.number_within(scope, &self.reader),
@@ -137,7 +137,7 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// The value of an expression, to be shown as is said behind it.
+    /// The value of an expression, with its format specifiers applied.
     pub(super) fn value(&self, object: &Value, code: &Code) -> Result<Value, Failure> {
         let mut value = self.plain(object, code)?;
         let shown = &code.shown;
@@ -159,7 +159,7 @@ impl<'a> Evaluator<'a> {
         Ok(value)
     }
 
-    /// What a pointer points to, or an array begins with.
+    /// A pointer's target, or an array's first element.
     fn first(&self, value: Value) -> Result<Value, Failure> {
         let mut value = value;
         for _ in 0..MAX_STEPS {
@@ -176,7 +176,7 @@ impl<'a> Evaluator<'a> {
         Err(failure("what has elements is a pointer or an array"))
     }
 
-    /// What a pointer points to, if to anything.
+    /// A pointer's target. `None` for a null pointer.
     pub(super) fn target(&self, value: Value) -> Result<Option<Value>, Failure> {
         let mut value = value;
         for _ in 0..MAX_STEPS {
@@ -201,7 +201,7 @@ impl<'a> Evaluator<'a> {
         )))
     }
 
-    /// A number of elements.
+    /// The value of an expression, as a number of elements.
     pub(super) fn count(&self, object: &Value, code: &Code) -> Result<u64, Failure> {
         let number = match self.number(object, code)? {
             Number::Integer { value, .. } => value,
@@ -218,7 +218,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Whether something applies; what can't be told doesn't.
+    /// Whether a guard applies. A condition that can't be evaluated doesn't.
     pub(super) fn applies(&self, object: &Value, guard: &Guard) -> bool {
         let named =
             |names: &[Arc<str>]| self.view.as_ref().is_some_and(|view| names.contains(view));
@@ -229,7 +229,7 @@ impl<'a> Evaluator<'a> {
             .unwrap_or(false)
     }
 
-    /// Whether a condition holds, as none does.
+    /// Whether a condition holds. No condition always holds.
     pub(super) fn holds(&self, object: &Value, condition: Option<&Code>) -> Result<bool, Failure> {
         match condition {
             None => Ok(true),
@@ -237,7 +237,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The first that applies.
+    /// The first choice that applies.
     pub(super) fn chosen<'c>(
         &self,
         object: &Value,
@@ -255,7 +255,7 @@ impl<'a> Evaluator<'a> {
         Ok(None)
     }
 
-    /// How many elements there are, where that is said.
+    /// The number of elements, if the file specifies it.
     pub(super) fn size(&self, object: &Value, choices: &[Choice]) -> Result<Option<u64>, Failure> {
         match self.chosen(object, choices)? {
             Some(code) => self.count(object, code).map(Some),
@@ -263,7 +263,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// A text with its expressions' values. What can't be had has its reason in its place, but for what is unknown.
+    /// A text with the values of its expressions. An unavailable value is replaced by the reason, unless `must_work`. An unknown
+    /// name always fails.
     pub(super) fn text(
         &self,
         object: &Value,
@@ -291,15 +292,15 @@ impl<'a> Evaluator<'a> {
             text.truncate(end.unwrap_or(0));
             text.push('…');
         }
-        // It is one line.
+        // The text has to be a single line.
         Ok(text.replace(['\n', '\r'], " "))
     }
 }
 
-/// The most elements that anything is believed to have.
+/// The largest number of elements considered plausible.
 pub(super) const MAX_LENGTH: u64 = 1 << 40;
 
-/// How a value is shown that is wanted in a way; `None`: as ever.
+/// The view of a value that is to be shown in a certain way. `None`: the value is shown as usual.
 pub(crate) fn wanted_view(
     reader: &Reader<'_>,
     value: &Value,
@@ -329,14 +330,14 @@ pub(crate) fn wanted_view(
     }
 }
 
-/// A text in memory: up to a zero, or as many units as are said.
+/// A string in memory: up to a zero, or with the given number of code units.
 fn text_view(reader: &Reader<'_>, value: &Value, quoting: Quoting, limit: Limit) -> View {
     let (start, count) = match (value.repeated, reader.view(value, limit)) {
         (Some(count), _) => (value.contents.clone(), Some(count)),
         (None, View::Pointer { address: 0, .. }) => return View::Leaf("0x0".to_owned()),
         (None, View::Pointer { address, .. }) => (Contents::Memory(Address(address)), None),
         (None, View::Sequence(sequence)) => (sequence.element.contents, Some(sequence.length)),
-        // It is a text already, or none at all.
+        // Already a string, or neither a string nor a pointer.
         (None, View::Text { text, address }) => {
             let text = match quoting.bare {
                 true => text.trim_matches('"').to_owned(),
@@ -391,7 +392,7 @@ fn text_view(reader: &Reader<'_>, value: &Value, quoting: Quoting, limit: Limit)
     View::Leaf(text)
 }
 
-/// What is in a value's storage now, apart from it.
+/// A copy of a value's current contents, independent of its storage.
 pub(super) fn loaded(reader: &Reader<'_>, value: Value) -> Value {
     let Some(resolved) = reader.resolve(&value) else {
         return value;
@@ -411,7 +412,7 @@ pub(super) fn loaded(reader: &Reader<'_>, value: Value) -> Value {
     }
 }
 
-/// As many of a type from an address on.
+/// A sequence of `length` elements that begins with `element`.
 pub(super) fn sequence(element: Value, size: u64, length: u64) -> Sequence {
     Sequence {
         element,

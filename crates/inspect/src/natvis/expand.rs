@@ -1,4 +1,4 @@
-//! The children of a value by an entry: named ones, and groups of elements, of which no more is made than the page that is wanted.
+//! The children of a value according to its entry: named ones, and groups of elements. Only the requested page of elements is made.
 
 use super::evaluate::{Evaluator, Wanted, failure, reason, sequence};
 use super::model::{Array, Choice, Expand, Item, ItemKind, Part, Place};
@@ -12,25 +12,25 @@ use std::sync::Arc;
 
 /// The most dimensions of an array.
 const MAX_RANK: u64 = 8;
-/// Named children, at most.
+/// The most named children.
 const MAX_FIELDS: usize = 4096;
 
-/// The children.
+/// A value's children.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     pub fields: Vec<Field>,
     pub groups: Vec<Group>,
-    /// Whether the raw form is offered.
+    /// Whether the value without presentation is offered as a child.
     pub raw: bool,
-    /// The first place that names what there isn't.
+    /// The first place in the file that refers to an unknown name, with the message.
     pub unknown: Option<(Place, String)>,
 }
 
-/// Elements.
+/// A group of elements.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub elements: Elements,
-    /// The lengths of its dimensions, if they are several; whether the first varies fastest.
+    /// The lengths of its dimensions, if there are several, and whether the first one varies fastest.
     dimensions: Option<(Vec<u64>, bool)>,
     /// The index of the first.
     lower: i128,
@@ -59,7 +59,7 @@ impl Group {
         }
     }
 
-    /// How many there are.
+    /// The number of elements.
     pub(crate) fn length(&self) -> u64 {
         match &self.elements {
             Elements::Together(sequence) => sequence.length,
@@ -67,7 +67,7 @@ impl Group {
         }
     }
 
-    /// The index of an element, as it is written.
+    /// The displayed index of the element at a position.
     pub(crate) fn index(&self, position: u64) -> String {
         let Some((lengths, first_is_fastest)) = &self.dimensions else {
             return (i128::from(position).saturating_add(self.lower)).to_string();
@@ -102,7 +102,7 @@ impl Parts {
         }
     }
 
-    /// Something isn't there, with the reason.
+    /// Adds a child that shows why something is missing.
     fn lacks(&mut self, name: &str, place: &Place, failed: Failure, object: &Value) {
         self.field(name.to_owned(), reason(object, &failed.message));
         if failed.is_unknown && self.unknown.is_none() {
@@ -116,7 +116,7 @@ impl Parts {
         lengths.fold(0, u64::saturating_add)
     }
 
-    /// What of the next group is on the page that is wanted of all.
+    /// The part of the next group that lies on the requested page.
     fn page(&self, limit: Limit) -> Limit {
         let before = self.elements();
         let end = limit.first.saturating_add(limit.entries as u64);
@@ -126,7 +126,7 @@ impl Parts {
         )
     }
 
-    /// The group that an element is in, and its position there.
+    /// The group that contains an element, and the element's position in it.
     pub(crate) fn group_of(&self, index: u64) -> Option<(&Group, u64)> {
         let mut rest = index;
         for group in &self.groups {
@@ -140,7 +140,7 @@ impl Parts {
 }
 
 impl Reader<'_> {
-    /// The children of a value that an entry shows.
+    /// The children of a value according to its entry.
     pub(crate) fn parts(&self, presented: &Presented) -> Parts {
         let mut parts = Parts::default();
         let object = &presented.object;
@@ -197,7 +197,7 @@ impl Evaluator<'_> {
                 match self.value(object, code) {
                     Ok(value) => {
                         let view = match self.is_itself(object, &value) {
-                            // What an entry adds to is what is there without it.
+                            // An entry that expands the object itself shows the object's usual view, without Natvis.
                             true => self.reader.view(&value, limit),
                             false => self.shown.view(&value, limit),
                         };
@@ -226,7 +226,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Whether a value is the object itself, in no view of its own.
+    /// Whether a value is the object itself, with no special presentation.
     fn is_itself(&self, object: &Value, value: &Value) -> bool {
         let at = object.contents.address();
         let is_same = at.is_some() && at == value.contents.address();
@@ -240,7 +240,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Takes the children of a view.
+    /// Adds the children of a view.
     fn merge(&self, value: &Value, view: View, limit: Limit, parts: &mut Parts) {
         match view {
             View::Record(record) => {
@@ -329,7 +329,7 @@ impl Evaluator<'_> {
         })
     }
 
-    /// The first element behind a pointer or of an array, in the format that was asked for.
+    /// A pointer's target or an array's first element, in the requested format.
     fn target_of_elements(&self, value: &mut Value) -> Result<Option<Value>, Failure> {
         value.repeated = None;
         let (format, wanted, raw) = (value.format, value.wanted.take(), value.raw);
@@ -345,7 +345,7 @@ impl Evaluator<'_> {
         }))
     }
 
-    /// With `$i` being a number.
+    /// Evaluates with `$i` set to a number.
     pub(super) fn numbered<R>(&self, index: u64, evaluate: impl FnOnce() -> R) -> R {
         let number = Number::integer(index.into(), 8, false);
         let Some(module) = self.frame.physical.module.clone() else {

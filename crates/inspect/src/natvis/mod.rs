@@ -1,8 +1,8 @@
-//! How the user's own types are shown: Natvis files, which say it by expressions.
+//! How the user's own types are shown, according to Natvis files.
 //!
-//! `parse` reads a file into a `model`, `patterns` tell which types an entry is for, and `present` and `expand` make a view of a value by its
-//! entry: a line and children, as the project's own views are. Expressions are evaluated inside the value (`eval::scope`).
-//! A file comes from anywhere: what is wrong in it is told with its line, and how much its expressions may cost is bounded.
+//! `parse` reads a file into a `model`. `patterns` decides which types an entry applies to. `present` and `expand` make the view of a
+//! value from its entry: a line of text and children, like the built-in views. Expressions are evaluated inside the value (`eval::scope`).
+//! Files are untrusted: errors are reported with their line, and the cost of expressions is limited.
 
 use crate::eval::scope::Outside;
 use crate::modules::LoadedModule;
@@ -32,41 +32,41 @@ pub(crate) use evaluate::{Wanted, wanted_view};
 pub(crate) use expand::{Elements, Parts};
 pub(crate) use present::{Presented, pointer_in, view};
 
-/// Expressions that are evaluated for one request.
+/// The most expressions evaluated for one request.
 const MOST_WORK: u64 = 1_000_000;
-/// And for one of its values, so that something is left for the others.
+/// The most for one value of a request, so that some are left for the others.
 const MOST_SHARE: u64 = 400_000;
-/// Different problems told.
+/// The most different problems reported.
 const MOST_PROBLEMS: usize = 100;
 
 /// The user's own presentation of types.
 #[derive(Debug, Default)]
 pub struct Presentation {
     has_entries: AtomicBool,
-    /// Whether a plain pointer shows what it points to.
+    /// Whether a plain pointer is shown as its target.
     has_pointees: AtomicBool,
     state: Mutex<State>,
-    /// What expressions name that is no member.
+    /// Cached results for names in expressions that aren't members.
     outside: Outside,
-    /// Expressions that may still be evaluated.
+    /// The number of expressions that may still be evaluated for the request.
     left: AtomicU64,
-    /// And for the value that is being looked at.
+    /// The same for the current value.
     share: AtomicU64,
 }
 
-/// An entry for a type: the entry's address, the module's id, the type.
+/// An entry used for a type: the entry's address, the module's id, the type.
 type Use = (usize, u64, TypeId);
 
 #[derive(Debug, Default)]
 struct State {
-    /// The entries of each file, those of one that was asked for first coming first.
+    /// The entries of each file, in order of precedence.
     files: Vec<(PathBuf, Vec<Arc<TypeEntry>>)>,
-    /// The set of modules that the rest was found in.
+    /// The version of the set of modules that the fields below were computed for.
     version: u64,
     candidates: FxHashMap<(u64, TypeId), Arc<[Candidate]>>,
-    /// Whether an entry can be used for a type.
+    /// Whether an entry can be used for a type: whether the type has all names in it.
     usable: FxHashMap<Use, bool>,
-    /// Modules whose crates were asked for files of their own.
+    /// Modules whose crates were already searched for Natvis files.
     asked: FxHashSet<u64>,
     problems: Vec<PresentationProblem>,
     told: FxHashSet<PresentationProblem>,
@@ -77,22 +77,22 @@ impl Presentation {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there are no entries at all.
+    /// Whether there are no entries.
     pub(crate) fn is_empty(&self) -> bool {
         !self.has_entries.load(Ordering::Relaxed)
     }
 
-    /// Whether plain pointers show what they point to.
+    /// Whether plain pointers are shown as their targets.
     pub(crate) fn has_pointees(&self) -> bool {
         self.has_pointees.load(Ordering::Relaxed)
     }
 
-    /// Shows what plain pointers point to, or only their addresses.
+    /// Sets whether plain pointers are shown as their targets, or only as addresses.
     pub fn show_pointees(&self, shown: bool) {
         self.has_pointees.store(shown, Ordering::Relaxed);
     }
 
-    /// Uses these files, in this order, in place of those before. What is wrong with them is told ([`Presentation::take_problems`]).
+    /// Replaces the files, in order of precedence. [`Presentation::take_problems`] returns what is wrong with them.
     pub fn load(&self, files: &[PathBuf]) {
         let mut state = self.state();
         *state = State::default();
@@ -102,7 +102,8 @@ impl Presentation {
         self.changed(&state);
     }
 
-    /// Uses the files that the crates of a module name, behind those that were given. Once: that takes a look at all of its units.
+    /// Adds the files that a module's crates name, after those given to `load`. Done once for each module, because it looks at all of its
+    /// units.
     fn ask(&self, module: &LoadedModule) {
         if !self.state().asked.insert(module.id) {
             return;
@@ -135,29 +136,29 @@ impl Presentation {
         self.outside.forget();
     }
 
-    /// What is to be told, each once.
+    /// The problems that haven't been reported yet. Each is reported once.
     pub fn take_problems(&self) -> Vec<PresentationProblem> {
         std::mem::take(&mut self.state().problems)
     }
 
-    /// Tells what is wrong with a place in a file.
+    /// Records a problem at a place in a file.
     fn tell(&self, place: &Place, what: &str) {
         let problem = PresentationProblem::Inside(format!("{place}: {what}"));
         self.state().tell(problem);
     }
 
-    /// A request begins.
+    /// Begins a request: resets the limits.
     pub fn begin(&self) {
         self.left.store(MOST_WORK, Ordering::Relaxed);
         self.share.store(MOST_SHARE, Ordering::Relaxed);
     }
 
-    /// The next value of a request begins.
+    /// Begins the next value of a request: resets its limit.
     pub(crate) fn begin_value(&self) {
         self.share.store(MOST_SHARE, Ordering::Relaxed);
     }
 
-    /// Whether one more expression may be evaluated.
+    /// Counts one more expression. Returns whether it may be evaluated.
     fn may_work(&self) -> bool {
         let less = |left: u64| left.checked_sub(1);
         let take = |of: &AtomicU64| {
@@ -167,7 +168,7 @@ impl Presentation {
         take(&self.share) && take(&self.left)
     }
 
-    /// The entries for a type of a module, found in the set of modules of a version.
+    /// The entries for a type of a module. `version` is that of the set of modules; `find` computes entries that aren't cached.
     fn candidates(
         &self,
         version: u64,
@@ -236,7 +237,7 @@ impl State {
 }
 
 fn text_of(path: &Path) -> Result<String, String> {
-    // What is a pipe would be waited for.
+    // Reading a pipe could block.
     let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
     if !metadata.is_file() {
         return Err("it is no file".to_owned());

@@ -1,15 +1,15 @@
-//! What a Natvis file says: for which types, which text, which children.
+//! The contents of a Natvis file: for which types it has entries, with which texts and children.
 
 use super::code::Code;
 use super::patterns::Pattern;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where something stands in a file, for messages.
+/// A place in a file, for messages.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     pub file: Arc<Path>,
-    /// From 1.
+    /// The line, counted from 1.
     pub line: u32,
 }
 
@@ -19,37 +19,37 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// How the types of some names are shown.
+/// How the types that match some patterns are shown.
 #[derive(Debug)]
 pub(crate) struct TypeEntry {
     pub place: Place,
-    /// Its name and its alternative ones.
+    /// Its `Name` and its alternative names.
     pub patterns: Vec<Pattern>,
-    /// Higher ones are tried first; 0 unless it is said.
+    /// Entries with higher priority are tried first. 0 by default.
     pub priority: i8,
-    /// Whether it also shows classes that derive from them.
+    /// Whether the entry also applies to derived classes.
     pub inheritable: bool,
     pub guard: Guard,
-    /// The pointer that it stands for.
+    /// The pointer that a smart pointer stands for.
     pub pointer: Option<Code>,
-    /// The first that applies is the line.
+    /// The value's text: the first that applies.
     pub texts: Vec<Text>,
     pub expand: Option<Expand>,
 }
 
-/// When something applies.
+/// The conditions under which a part of the file applies.
 #[derive(Debug, Default)]
 pub(crate) struct Guard {
     pub condition: Option<Code>,
-    /// What fails is left out, without a word.
+    /// A part that fails is left out silently.
     pub optional: bool,
-    /// In these views only; everywhere if there are none.
+    /// The only views it applies in. If empty, it applies in all.
     pub include: Vec<Arc<str>>,
-    /// In these it doesn't.
+    /// Views it doesn't apply in.
     pub exclude: Vec<Arc<str>>,
 }
 
-/// A line of text.
+/// A line of text for a value.
 #[derive(Debug)]
 pub(crate) struct Text {
     pub place: Place,
@@ -64,10 +64,10 @@ pub(crate) enum Part {
     Value(Box<Code>),
 }
 
-/// The children.
+/// A value's children.
 #[derive(Debug, Default)]
 pub(crate) struct Expand {
-    /// Whether the raw form isn't offered.
+    /// Whether the value without presentation is not offered as a child.
     pub hides_raw: bool,
     pub items: Vec<Item>,
 }
@@ -84,26 +84,26 @@ pub(crate) struct Item {
 pub(crate) enum ItemKind {
     /// A child with a name.
     Single { name: Vec<Part>, value: Box<Code> },
-    /// The children of another value.
+    /// The children of another value, shown as this one's.
     Expanded(Box<Code>),
-    /// A child that is no value of the program.
+    /// A child that is not a value of the program.
     Synthetic(Arc<Synthetic>),
-    /// Elements one after another.
+    /// Elements adjacent in memory.
     Array(Box<Array>),
-    /// Elements by their index, `$i`.
+    /// Elements computed from their index, `$i`.
     Indexed {
         size: Vec<Choice>,
         values: Vec<Choice>,
     },
-    /// Elements that each lead to the next.
+    /// The nodes of a linked list.
     List(Box<List>),
-    /// Elements that each have two sides.
+    /// The nodes of a binary tree.
     Tree(Box<Tree>),
-    /// Elements that a small program finds.
+    /// Elements found by a small program.
     Custom(Custom),
 }
 
-/// A child made up by the file.
+/// A child that the file defines.
 #[derive(Debug)]
 pub(crate) struct Synthetic {
     pub name: Vec<Part>,
@@ -111,7 +111,7 @@ pub(crate) struct Synthetic {
     pub expand: Option<Expand>,
 }
 
-/// An expression that may apply; of several the first is taken.
+/// An expression with its conditions. Of several, the first that applies is used.
 #[derive(Debug)]
 pub(crate) struct Choice {
     pub guard: Guard,
@@ -122,11 +122,11 @@ pub(crate) struct Choice {
 pub(crate) struct Array {
     pub size: Vec<Choice>,
     pub pointer: Vec<Choice>,
-    /// How many dimensions there are; then `size` is for each of them, by `$i`.
+    /// The number of dimensions. If present, `size` is evaluated for each dimension, with `$i`.
     pub rank: Option<Code>,
-    /// The last dimension's elements lie together, unless it is the first's.
+    /// Whether the first dimension varies fastest in memory. By default, the last one does.
     pub first_is_fastest: bool,
-    /// What the first element's index is.
+    /// The index of the first element.
     pub lower: Option<Code>,
 }
 
@@ -147,18 +147,18 @@ pub(crate) struct Tree {
     pub node: Node,
 }
 
-/// What is shown of a node.
+/// How a node is shown.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub name: Option<Vec<Part>>,
-    /// What isn't so is no node.
+    /// A node for which this doesn't hold is not an element.
     pub condition: Option<Code>,
     pub value: Code,
 }
 
 #[derive(Debug)]
 pub(crate) struct Custom {
-    /// With what each begins.
+    /// The variables, with their initial values.
     pub variables: Vec<(Arc<str>, Code)>,
     pub size: Vec<Choice>,
     pub steps: Vec<Step>,
@@ -167,14 +167,14 @@ pub(crate) struct Custom {
 /// A step of the program in a [`Custom`].
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// The first branch whose condition holds.
+    /// The branches with their conditions; the first whose condition holds is run.
     If(Vec<(Option<Code>, Vec<Step>)>),
     Loop(Option<Code>, Vec<Step>),
-    /// Out of the loop.
+    /// Leaves the loop, if the condition holds.
     Break(Option<Code>),
-    /// A change of a variable.
+    /// Changes a variable, if the condition holds.
     Change(Option<Code>, Code),
-    /// An element.
+    /// Adds an element.
     Item {
         condition: Option<Code>,
         name: Option<Vec<Part>>,

@@ -1,7 +1,7 @@
-//! Elements that lead to each other: lists and trees, walked no further than the page that is wanted.
+//! Lists and trees, walked only as far as the requested page.
 //!
-//! Where a link is a plain member, its place in a node is found once, and the walk then reads words; else the expression is
-//! evaluated at each node. A walk ends in any memory: what goes round is noticed, and how far it goes is bounded.
+//! If a link is a plain member, its offset is determined once, and the walk then reads pointers directly. Otherwise its expression is
+//! evaluated for each node. A walk ends whatever the memory contains: cycles are detected, and the number of steps is limited.
 
 use super::code::Code;
 use super::evaluate::{Evaluator, Wanted, failure, reason};
@@ -18,19 +18,19 @@ use dapple_symbols::types::{PointerKind, TypeKind};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// Elements counted one by one where nobody says how many there are.
+/// The most elements counted one by one if the file doesn't specify their number.
 pub(super) const MAX_COUNTED: u64 = 1 << 17;
-/// Nodes of one walk.
+/// The most nodes visited in one walk.
 const MAX_STEPS: u64 = 1 << 24;
-/// How deep a tree may be: one that has become a list is as deep as it has nodes.
+/// The deepest tree. A degenerate tree is as deep as it has nodes.
 const MAX_DEPTH: usize = 1 << 16;
 
-/// From a node to another.
+/// A link from one node to another.
 struct Link<'c> {
     code: &'c Code,
-    /// Where the word is in a node, of the type that it leads to.
+    /// The offset of the pointer in a node, if the link leads to a node of the same type.
     offset: Option<u64>,
-    /// Whether that was looked for.
+    /// Whether the offset was determined.
     is_known: bool,
 }
 
@@ -43,7 +43,7 @@ impl<'c> Link<'c> {
         }
     }
 
-    /// Where a node's link leads.
+    /// The node that a node's link leads to. `None` at the end.
     fn follow(
         &mut self,
         evaluator: &Evaluator<'_>,
@@ -91,7 +91,7 @@ fn unreadable(evaluator: &Evaluator<'_>, at: Address) -> Failure {
     failure(why.trim_matches(['<', '>']))
 }
 
-/// What is shown of a node. `Err`: the entry names what there isn't.
+/// How a node is shown. Fails only if the entry refers to an unknown name.
 fn shown(
     evaluator: &Evaluator<'_>,
     node: &Value,
@@ -107,7 +107,7 @@ fn shown(
     Ok(Entry { key, value })
 }
 
-/// A name that is made up, as a key: without the brackets that it is going to get.
+/// A name from the file as an entry's key, without the brackets that are added when it is displayed.
 pub(super) fn key(evaluator: &Evaluator<'_>, object: &Value, parts: &[Part]) -> Value {
     let name = evaluator.name(object, parts, crate::values::view::SHORT);
     let inner = name
@@ -120,7 +120,7 @@ pub(super) fn key(evaluator: &Evaluator<'_>, object: &Value, parts: &[Part]) -> 
     }
 }
 
-/// What a walk has collected: all of it, or as far as it went.
+/// The elements that a walk has collected, which may have failed before its end.
 pub(super) fn walked(
     page: Page,
     length: Option<u64>,
@@ -147,9 +147,9 @@ pub(super) fn walked(
     Ok(Group::apart(entries))
 }
 
-/// How a walk came to its end.
+/// How a walk ended.
 pub(super) struct Ended {
-    /// There are more than were counted.
+    /// There are more elements than were counted.
     pub is_longer: bool,
 }
 
@@ -193,7 +193,7 @@ fn walk_list(
     let head = first.as_ref().and_then(|node| node.contents.address());
     let mut next = first;
     let mut link = Link::new(&list.next);
-    // Brent's way to notice a round: a mark that is moved after 1, 2, 4, … steps.
+    // Detects cycles by Brent's algorithm: the mark is moved after 1, 2, 4, … steps.
     let (mut mark, mut until) = (None, 1);
     for found in 0.. {
         let enough = page.is_full(length.unwrap_or(u64::MAX));
@@ -275,7 +275,7 @@ fn walk_tree(
         _ => evaluator.target(evaluator.plain(object, &tree.head)?)?,
     };
     let (mut left, mut right) = (Link::new(&tree.left), Link::new(&tree.right));
-    // Nodes whose left side was seen, and where they are.
+    // Nodes whose left side was visited, and their addresses.
     let mut path: Vec<Value> = Vec::new();
     let mut on_path = FxHashSet::default();
     for steps in 0.. {

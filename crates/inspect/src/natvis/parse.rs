@@ -1,4 +1,4 @@
-//! From a file's text to what it says. What is wrong with a part of it is told with its line, and the rest is read.
+//! Parses a Natvis file. A part that is wrong is reported with its line, and the rest is used.
 
 use super::code::{Code, Intrinsic};
 use super::model::{Expand, Guard, Part, Place, Text, TypeEntry};
@@ -11,25 +11,25 @@ mod items;
 
 /// The largest file, in bytes.
 pub(super) const MAX_FILE: u64 = 8 << 20;
-/// Elements and texts of a file, at most.
+/// The most XML elements and texts in a file.
 const MAX_NODES: u32 = 500_000;
-/// Problems told of one file.
+/// The most problems reported for one file.
 const MAX_PROBLEMS: usize = 20;
-/// How deep elements nest in what is read.
+/// The deepest nesting of elements that are read.
 const MAX_DEPTH: usize = 16;
 
-/// What was read of a file.
+/// The contents of a parsed file.
 #[derive(Debug, Default)]
 pub(crate) struct File {
     pub types: Vec<TypeEntry>,
-    /// What can't be used of it: sentences with the file and the line.
+    /// Problems: sentences with the file and the line.
     pub problems: Vec<String>,
 }
 
-/// Reads a file's text.
+/// Parses a file's text.
 pub(crate) fn parse(text: &str, file: &Path) -> File {
     let file: Arc<Path> = file.into();
-    // Without a DTD there are no entities of the file's own, which could be made of each other without end.
+    // Without a DTD, a file can't define entities, which could expand endlessly.
     let options = ParsingOptions {
         allow_dtd: false,
         nodes_limit: MAX_NODES,
@@ -74,12 +74,12 @@ pub(crate) fn parse(text: &str, file: &Path) -> File {
 struct Reading {
     file: Arc<Path>,
     problems: Vec<String>,
-    /// Problems that aren't told any more.
+    /// The number of problems beyond the limit.
     more: usize,
-    /// Functions that can be called where it is read.
+    /// The intrinsic functions in scope.
     intrinsics: Vec<Intrinsic>,
     depth: usize,
-    /// Where the text's lines end.
+    /// The offsets of the line ends in the text.
     lines: Vec<usize>,
 }
 
@@ -92,7 +92,7 @@ fn elements<'a, 'i>(node: Node<'a, 'i>) -> impl Iterator<Item = Node<'a, 'i>> {
     node.children().filter(Node::is_element)
 }
 
-/// All text in an element.
+/// The whole text in an element.
 fn text_of(node: Node<'_, '_>) -> String {
     let texts = node.children().filter(|child| child.is_text());
     texts.filter_map(|child| child.text()).collect()
@@ -151,7 +151,7 @@ impl Reading {
         types
     }
 
-    /// An attribute that there has to be.
+    /// A required attribute. Reports it if it is missing.
     fn attribute<'a>(&mut self, node: Node<'a, '_>, wanted: &str) -> Option<&'a str> {
         let value = node.attribute(wanted);
         if value.is_none() {
@@ -162,7 +162,8 @@ impl Reading {
     }
 
     fn intrinsic(&mut self, node: Node<'_, '_>) {
-        // A program's function would have to be called; and what has two forms has its first.
+        // Without an expression, a function of the program would have to be called, so it is skipped. An intrinsic with several forms has
+        // its first form in the attribute.
         let Some(expression) = node.attribute("Expression") else {
             if node.attribute("SourceId").is_none() {
                 self.problem(node, "`<Intrinsic>` has no `Expression`");
@@ -188,7 +189,7 @@ impl Reading {
         for inner in intrinsics {
             self.intrinsic(inner);
         }
-        // A type's own come before the file's.
+        // A type's own intrinsic functions come before the file's.
         self.intrinsics.rotate_left(files_own);
         let entry = self.type_inside(node);
         let own = self.intrinsics.len() - files_own;
@@ -236,7 +237,7 @@ impl Reading {
                 "DisplayString" => entry.texts.extend(self.text(inner)),
                 "Expand" => entry.expand = Some(self.expand(inner)),
                 "SmartPointer" => entry.pointer = Some(self.code(inner)),
-                // What it says must be readable; it is for a window that there isn't.
+                // A string viewer is not supported, but its expression is still checked.
                 "StringView" => drop(self.code(inner)),
                 "AlternativeType" | "Intrinsic" | "UIVisualizer" | "CustomVisualizer"
                 | "Version" | "MostDerivedType" => {}
@@ -268,7 +269,7 @@ impl Reading {
         Some(self.expression(node, text))
     }
 
-    /// An element's text as an expression.
+    /// An element's text, parsed as an expression.
     fn code(&mut self, node: Node<'_, '_>) -> Code {
         self.expression(node, &text_of(node))
     }
@@ -299,7 +300,8 @@ impl Reading {
         })
     }
 
-    /// A text with expressions in braces; two braces stand for one. `None`: it has a brace too many, as was told.
+    /// Parses a text with expressions in braces; a doubled brace stands for a single one. `None`: a brace doesn't match, which is
+    /// reported.
     fn parts(&mut self, node: Node<'_, '_>, text: &str) -> Option<Vec<Part>> {
         let mut parts = Vec::new();
         let mut literal = String::new();
@@ -354,7 +356,7 @@ impl Reading {
     }
 }
 
-/// Where the brace that a text begins with is closed.
+/// The position of the brace that closes the one at the start of a text.
 fn end_of_braces(text: &str) -> Option<usize> {
     let mut depth = 0usize;
     let mut quote = None;

@@ -1,26 +1,26 @@
-//! Which types are meant: names with a `*` for whatever stands there.
+//! Matches type names against patterns, in which `*` stands for any argument.
 //!
-//! A name is a path of parts, each with its arguments: `ns::Map<int, ns::List<*> >::node`. Compilers write the same type in
-//! different ways (`long unsigned int`, `3UL`, `> >`, `std::__1::`), and a Natvis file may use Microsoft's names for Rust's
-//! types (`tuple$<i32,u8>`); so both sides are brought into one form, and compared part by part. A `*` that comes last in a list
-//! stands for all arguments that are left.
+//! A name is a path of parts, each with its arguments: `ns::Map<int, ns::List<*> >::node`. Compilers write the same type
+//! differently (`long unsigned int`, `3UL`, `> >`, `std::__1::`), and a Natvis file may use Microsoft's names for Rust's types
+//! (`tuple$<i32,u8>`). So names and patterns are both normalized, and compared part by part. A `*` at the end of a list stands for all
+//! remaining arguments.
 
-/// How deep arguments nest.
+/// The deepest nesting of arguments.
 const MAX_DEPTH: usize = 32;
-/// Longer names are no type's, in bytes.
+/// The longest type name, in bytes.
 const MAX_NAME: usize = 16 << 10;
 
-/// A name for types.
+/// A pattern for type names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pattern {
     name: Name,
 }
 
-/// A type's name in parts.
+/// A type's name, split into parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Name {
     parts: Vec<Part>,
-    /// What stands behind it: `*`, `const`, `[4]`, brought into one form.
+    /// The normalized suffix: `*`, `const`, `[4]`.
     behind: String,
 }
 
@@ -32,16 +32,16 @@ struct Part {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Argument {
-    /// As it was written.
+    /// The text as written.
     text: String,
     name: Name,
 }
 
 impl Pattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
     /// # Errors
-    /// What is wrong, as a sentence.
+    /// A sentence that says what is wrong.
     pub(crate) fn new(text: &str) -> Result<Pattern, String> {
         if text.trim().is_empty() {
             return Err("a type's name was expected".to_owned());
@@ -50,7 +50,7 @@ impl Pattern {
         Ok(Pattern { name })
     }
 
-    /// What its `*` stand for in a type's name; `None`: it isn't one of them.
+    /// The texts that the pattern's `*`s match in a type's name. `None`: the name doesn't match.
     pub(crate) fn captures(&self, name: &Name) -> Option<Vec<String>> {
         let mut captures = Vec::new();
         let is_any = |part: &[Part]| matches!(part, [only] if only.name == "*");
@@ -60,14 +60,14 @@ impl Pattern {
         matches(&self.name, name, &mut captures).then_some(captures)
     }
 
-    /// Whether it names one type only.
+    /// Whether the pattern has no `*`, so that it matches only one type.
     pub(crate) fn is_exact(&self) -> bool {
         !self.name.has_any()
     }
 }
 
 impl Name {
-    /// Cuts a name; `None`: it has no form that is known.
+    /// Splits a name. `None`: its form is not known.
     pub(crate) fn new(text: &str) -> Option<Name> {
         if text.len() > MAX_NAME {
             return None;
@@ -95,7 +95,7 @@ impl Name {
         }
     }
 
-    /// A name with its arguments, as Microsoft's Rust has them: `tuple$<A,B>`.
+    /// A name with arguments, as Microsoft's debug information writes Rust types: `tuple$<A,B>`.
     fn made(name: &str, arguments: Vec<Argument>) -> Name {
         Name {
             parts: vec![Part {
@@ -111,7 +111,7 @@ fn matches(pattern: &Name, name: &Name, captures: &mut Vec<String>) -> bool {
     if pattern.behind != name.behind {
         return false;
     }
-    // Namespaces that a library has for its version are left out by people.
+    // Patterns usually leave out the inline namespaces of a library's versions.
     let is_versions = |part: &&Part| {
         let inline = ["__1", "__cxx11", "__ndk1", "_V2", "__debug", "__cxx1998"];
         part.arguments.is_none() && inline.contains(&part.name.as_str())
@@ -145,7 +145,7 @@ fn arguments_match(wanted: &[Argument], found: &[Argument], captures: &mut Vec<S
     for (position, argument) in wanted.iter().enumerate() {
         let is_any = argument.text == "*";
         if is_any && position + 1 == wanted.len() {
-            // All that are left: a list may be empty, too.
+            // A `*` at the end stands for all remaining arguments, also for none.
             let rest = found.get(position..).unwrap_or_default();
             captures.extend(rest.iter().map(|argument| argument.text.clone()));
             return position <= found.len();
@@ -187,7 +187,7 @@ fn cut(text: &str, depth: usize) -> Option<Name> {
         }
     }
     let mut name = Name { parts, behind };
-    // Microsoft's name for a Rust enum is around its own.
+    // Microsoft's name for a Rust enum wraps the enum's own name.
     if let [
         Part {
             name: outer,
@@ -202,7 +202,7 @@ fn cut(text: &str, depth: usize) -> Option<Name> {
     Some(name)
 }
 
-/// Cuts stars and qualifiers off a type's end, and `const` off its beginning.
+/// Cuts `*`, `&`, array bounds and qualifiers off a type's end, and `const` off its start.
 fn cut_behind(text: &str) -> (&str, String) {
     let mut rest = text.trim();
     let mut behind: Vec<String> = Vec::new();
@@ -236,7 +236,7 @@ fn plain_number(text: &str, open: &str, close: &str) -> String {
     format!("{open}{}{close}", plain(text))
 }
 
-/// One spelling for what compilers spell in several ways.
+/// Normalizes what compilers spell differently.
 fn plain(text: &str) -> String {
     let text = text.trim();
     let text = match text {
@@ -284,7 +284,7 @@ fn plain(text: &str) -> String {
     words.join(" ")
 }
 
-/// A part of a path with its arguments, and what comes behind.
+/// The first part of a path with its arguments, and the text after it.
 fn cut_part(text: &str, depth: usize) -> Option<(Part, &str)> {
     let mut nesting = 0i32;
     let mut end = text.len();
@@ -319,7 +319,7 @@ fn part(name: &str, arguments: Option<Vec<Argument>>) -> Part {
     }
 }
 
-/// The list in the brackets that a text begins with, and what comes behind.
+/// The list in the brackets that a text begins with, and the text after it.
 fn list(text: &str, open: char, close: char, depth: usize) -> Option<(Vec<Argument>, &str)> {
     let mut nesting = 0i32;
     let mut start = open.len_utf8();
@@ -355,13 +355,13 @@ fn list(text: &str, open: char, close: char, depth: usize) -> Option<(Vec<Argume
 
 fn argument(text: &str, depth: usize) -> Option<Argument> {
     Some(Argument {
-        // What has no form that is known can be compared as it is.
+        // A text whose form is not known is compared literally.
         name: cut(text, depth + 1).unwrap_or_else(|| Name::simple(&text.replace(' ', ""))),
         text: text.to_owned(),
     })
 }
 
-/// Rust's own types under the names that they have in Microsoft's debug information, which Natvis files use.
+/// Rust's built-in types under their names in Microsoft's debug information, which Natvis files use.
 fn cut_rust(text: &str, depth: usize) -> Option<Name> {
     let of = |name: &str, inner: &str| Some(Name::made(name, vec![argument(inner.trim(), depth)?]));
     if let Some(inner) = text.strip_prefix('&') {
@@ -444,7 +444,7 @@ mod tests {
                 Some(&[]),
             ),
             ("class ns::Foo", "ns::Foo", Some(&[])),
-            // Rust's, under Microsoft's names.
+            // Rust types, under Microsoft's names.
             (
                 "tuple$<*,*>",
                 "(i32, alloc::vec::Vec<u8, alloc::alloc::Global>)",

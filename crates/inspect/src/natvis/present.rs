@@ -1,4 +1,4 @@
-//! A value by the entry for its type: which that is, and the line.
+//! Chooses the entry for a value's type, and makes the value's text.
 
 use super::evaluate::{Evaluator, MAX_NESTING, Wanted};
 use super::model::{Expand, Place, Synthetic, Text, TypeEntry};
@@ -10,36 +10,36 @@ use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Aggregate, Member, Type, TypeKind};
 use std::sync::Arc;
 
-/// How deep bases are looked through for one that has an entry.
+/// The deepest base class searched for an entry.
 const MAX_BASES: usize = 8;
-/// Bases that are looked at.
+/// The most base classes looked at.
 const MAX_VISITS: usize = 64;
 
-/// An entry that is for a type.
+/// An entry that applies to a type.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     entry: Arc<TypeEntry>,
     arguments: Arc<[Argument]>,
-    /// From the object to the base class that the entry is for.
+    /// The path from the object to the base class that the entry applies to.
     path: Vec<Member>,
 }
 
-/// A value as an entry shows it.
+/// A value with its entry.
 #[derive(Debug, Clone)]
 pub(crate) struct Presented {
-    /// The line; `None`: what its children are.
+    /// The value's text. `None`: it consists of the children.
     pub text: Option<String>,
-    /// What the expressions are evaluated in.
+    /// The value that the expressions are evaluated in.
     pub(super) object: Value,
     pub(super) by: By,
-    /// The view that was wanted.
+    /// The view that was requested.
     pub(super) view: Option<Arc<str>>,
     pub(super) arguments: Arc<[Argument]>,
-    /// How much of the children is wanted.
+    /// The requested part of the children.
     pub(crate) limit: Limit,
 }
 
-/// What says how a value is shown.
+/// What determines how a value is shown.
 #[derive(Debug, Clone)]
 pub(super) enum By {
     Entry(Arc<TypeEntry>),
@@ -59,7 +59,7 @@ impl By {
     }
 }
 
-/// The view of a value by the user's entries; `None`: there is none for it, or none that can be used.
+/// The view of a value according to its entry. `None`: there is no entry for it, or none that can be used.
 pub(crate) fn view(
     reader: &Reader<'_>,
     value: &Value,
@@ -102,7 +102,7 @@ fn candidates(
         let mut visits = 0;
         let own = (type_, aggregate);
         collect(value, own, entries, &[], &mut found, &mut visits);
-        // Nearer classes first; then as the file wants it, and who names the type before who means many.
+        // Nearer classes come first, then higher priorities. Exact patterns win over those with a `*`.
         found.sort_by_key(|(candidate, exact): &(Candidate, bool)| {
             let first = std::cmp::Reverse(candidate.entry.priority);
             (candidate.path.len(), first, !exact)
@@ -155,7 +155,7 @@ fn collect(
     }
 }
 
-/// What a `*` stands for, with the type where it is one of the class's arguments.
+/// The argument that a `*` matched, with its type if it is one of the class's arguments.
 fn argument(value: &Value, aggregate: &Aggregate, text: String) -> Argument {
     let module = &value.module;
     let wanted = Name::new(&text);
@@ -206,7 +206,8 @@ impl Candidate {
         match view {
             Ok(view) => {
                 if let (View::Presented(presented), None) = (&view, presentation.is_usable(used)) {
-                    // What a type lacks that the entry names shows when the children are made.
+                    // An entry can be used only if the type has all names in it. The names in its children are checked by making the first
+                    // ones.
                     let first = Limit {
                         first: 0,
                         entries: 1,
@@ -302,7 +303,7 @@ fn line(
     Ok(None)
 }
 
-/// The view of a child that a file makes up.
+/// The view of a synthetic child.
 pub(super) fn synthetic(
     reader: &Reader<'_>,
     object: &Value,
@@ -333,7 +334,7 @@ pub(super) fn synthetic(
     })))
 }
 
-/// The pointer that a value stands for by the user's entries.
+/// The pointer that a value stands for, according to its entry (`SmartPointer`).
 pub(crate) fn pointer_in(reader: &Reader<'_>, value: &Value) -> Option<Value> {
     let presentation = reader.known.presentation();
     if presentation.is_empty() || value.raw || reader.is_plain {

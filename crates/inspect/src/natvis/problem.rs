@@ -1,19 +1,19 @@
-//! What can't be used of what the user has said on how types are shown.
+//! Problems in the user's Natvis files.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// What is wrong with the user's own presentation of types. It is shown as a sentence.
+/// A problem in a Natvis file. Displayed as a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum PresentationProblem {
-    /// A whole file.
+    /// The whole file is unusable.
     Unreadable {
-        /// As it was given.
+        /// Its path, as given.
         file: PathBuf,
         /// Why it can't be read.
         reason: String,
     },
-    /// Something in a file: a sentence that names it and the line.
+    /// A problem in a file: a sentence with the file and the line.
     Inside(String),
 }
 

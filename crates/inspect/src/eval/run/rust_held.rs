@@ -1,6 +1,5 @@
 //! Reads what Rust's cells, locks, atomics, reference-counted pointers and durations contain, without running the program. Nothing is
-//! borrowed or
-//! locked for that, so it also works while the stopped thread holds the lock.
+//! borrowed or locked for that, so it also works while the stopped thread holds the lock.
 
 use super::rust_methods::looked_up_in;
 use super::{Fault, MAX_STEPS, Runner};

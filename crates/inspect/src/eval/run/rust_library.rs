@@ -1,6 +1,5 @@
 //! Methods of Rust's numbers, characters, strings, options and results, computed from memory without running the program. So they also
-//! work
-//! in release builds, core files and conditions. [`crate::eval::rust_library`] lists them.
+//! work in release builds, core files and conditions. [`crate::eval::rust_library`] lists them.
 
 use super::arithmetic::{is_untyped, typed_literal};
 use super::builtins::behind_reference;

@@ -1,4 +1,4 @@
-//! What stands in `<Expand>`.
+//! Parses the items of `<Expand>`.
 
 use super::{MAX_DEPTH, Reading, elements, name, text_of};
 use crate::natvis::code::Code;
@@ -59,7 +59,7 @@ impl Reading {
         })
     }
 
-    /// Tells of parts that items with such a name don't have.
+    /// Reports child elements that an item of this kind doesn't have.
     fn known_parts(&mut self, node: Node<'_, '_>) {
         let known: &[&str] = match name(node) {
             "ArrayItems" => &["Size", "ValuePointer", "Rank", "Direction", "LowerBound"],
@@ -104,7 +104,7 @@ impl Reading {
         self.problem(node, &what);
     }
 
-    /// The parts of a name, one at least.
+    /// The child elements with the name `wanted`. Reports it if there are none.
     fn choices(&mut self, node: Node<'_, '_>, wanted: &str) -> Option<Vec<Choice>> {
         let choices = self.some_choices(node, wanted);
         if choices.is_empty() {

@@ -1,4 +1,4 @@
-//! Files as people write them, as they get them wrong, and any text at all.
+//! Tests with valid files, with common mistakes, and with arbitrary text.
 
 use super::*;
 use proptest::prelude::*;
