@@ -1,8 +1,8 @@
 //! The difference of two definitions: in structure ([`diff`]) and in text ([`text`](fn@text)).
 //!
-//! Structure is what a program depends on: which definitions and properties there are, what extends what, what is required, types,
-//! references, formats, limits, and enumerations with their kind (open or closed). Order, titles and prose are not.
-//! Reading already refuses keywords that the model has no place for, so nothing can differ unseen.
+//! Structure is what a program depends on: which definitions and properties exist, which definition extends which, what is required,
+//! types, references, formats, limits, and enumerations with their kind (open or closed). Order, titles and prose don't belong to it.
+//! Parsing refuses keywords that the model doesn't represent, so no difference goes unnoticed.
 //!
 //! ```
 //! use dapple_schema::{Model, diff};
@@ -27,11 +27,11 @@ use std::fmt;
 /// One way in which two definitions differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Where: a definition's name, then properties, `[]` for an array's items, `{}` for a map's values.
+    /// The place: a definition's name, then properties, `[]` for an array's items, `{}` for a map's values.
     pub path: String,
-    /// What the first has there.
+    /// What the first model has there.
     pub first: String,
-    /// What the second has there.
+    /// What the second model has there.
     pub second: String,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// All differences, in the order of the first model, what only the second has last.
+/// All differences, in the order of the first model, followed by what only the second has.
 pub fn diff(first: &Model, second: &Model) -> Vec<Difference> {
     let mut comparison = Comparison { found: Vec::new() };
     for definition in first.definitions() {
@@ -71,7 +71,7 @@ impl Comparison {
         });
     }
 
-    /// Adds a difference unless both are the same.
+    /// Adds a difference unless both values are equal.
     fn same<T: PartialEq>(
         &mut self,
         path: &str,
@@ -146,7 +146,7 @@ impl Comparison {
         }
     }
 
-    /// Alternatives have no order: each is compared with its like on the other side.
+    /// Alternatives have no order: each is compared with the corresponding one of the other model.
     fn alternatives<'t>(
         &mut self,
         path: &str,
@@ -238,7 +238,7 @@ fn free_content(additional: &Additional) -> &'static str {
     }
 }
 
-/// A type in a few words, without what is inside.
+/// A type in a few words, without its contents.
 fn described(ty: &Type) -> String {
     match ty {
         Type::Any => "any value".into(),

@@ -1,14 +1,13 @@
-//! JSON with its keys in the order they were written.
+//! JSON values that keep the order of their keys.
 //!
-//! A schema is read by people too: its definitions and properties come in an order that means something, so the model, the
-//! generated code and the documents keep it. `serde_json::Value` sorts keys (or needs a feature that changes it for the
-//! whole build) and takes the last of two equal keys in silence; [`Node`] keeps the order and refuses duplicates.
-//! It is only for schemas; protocol messages never go through it.
+//! People read schemas, so the order of definitions and properties has a meaning; the model, the generated code and the documents keep it.
+//! `serde_json::Value` sorts keys (unless a feature changes that for the whole build) and silently takes the last of two equal keys;
+//! [`Node`] keeps the order and refuses duplicates. It is only for schemas, never for protocol messages.
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// One JSON value; objects are lists of pairs.
+/// A JSON value. Objects are lists of pairs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Node {
     Null,
@@ -21,7 +20,7 @@ pub(crate) enum Node {
 }
 
 impl Node {
-    /// What this is, for messages.
+    /// The kind of value, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Node::Null => "null",

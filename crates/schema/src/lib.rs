@@ -1,21 +1,21 @@
 //! The Debug Adapter Protocol's definition as data.
 //!
-//! Responsible for reading a DAP JSON schema, the official one or one's own, into a small ordered [`Model`], and for what follows from a
-//! model alone:
+//! Reads a DAP JSON schema, the official one or one's own, into a small ordered [`Model`], and derives from it everything that needs only
+//! the model:
 //!
 //! | module | |
 //! | --- | --- |
 //! | [`model`] | the definitions, requests and events as plain data |
-//! | [`typescript`] | declarations: for the official schema, those that are published |
-//! | [`markdown`] | the specification as a document: for the official schema, the page that is published |
+//! | [`typescript`] | TypeScript declarations: for the official schema, the published ones |
+//! | [`markdown`] | the specification as a document: for the official schema, the published page |
 //! | [`rust`] | types with serialization: those of `dapple-dap` |
 //! | [`diff`](mod@diff) | how two definitions differ, in structure and in text |
-//! | [`validate`] | whether a message is as defined, and where not |
+//! | [`validate`] | whether a message conforms to the definition, and where not |
 //!
-//! Not responsible for speaking the protocol: it has no transport, no session, and does not depend on the types it generates. The trick
-//! worth knowing: the file's order is kept everywhere, so generated output reads like the definition and its diffs stay small.
+//! It does not speak the protocol: it has no transport and no session, and does not depend on the types it generates. The file's order is
+//! kept everywhere, so that generated output reads like the definition and its diffs stay small.
 //!
-//! From a definition of one's own come types and a document:
+//! Generates types and a document from a definition of one's own:
 //!
 //! ```
 //! use dapple_schema::{Model, markdown, typescript};
@@ -62,7 +62,7 @@ impl Model {
     /// Reads the project's own definition of the protocol.
     ///
     /// # Errors
-    /// None that this crate's tests would let pass.
+    /// None: this crate's tests parse the definition.
     pub fn protocol() -> Result<Model, SchemaError> {
         Model::parse(PROTOCOL)
     }

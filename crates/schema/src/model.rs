@@ -1,8 +1,8 @@
-//! The model of a protocol definition: what a DAP JSON schema says, as plain data.
+//! The model of a protocol definition: the contents of a DAP JSON schema as plain data.
 //!
-//! It covers the subset of JSON schema (draft 4) that protocol definitions are written in, with the two extensions they
-//! use: `_enum` (an open enumeration) and `enumDescriptions`. Everything keeps the order of the file. It knows the three
-//! message families (`XRequest` with `XResponse`, `XEvent`) by their base definition. [`Model::parse`] reads it.
+//! It covers the subset of JSON schema (draft 4) that protocol definitions use, with two extensions: `_enum` (an open enumeration) and
+//! `enumDescriptions`. Everything keeps the order of the file. The model recognizes the three message families (`XRequest` with
+//! `XResponse`, `XEvent`) by their base definition. [`Model::parse`] reads it.
 
 use std::collections::HashMap;
 
@@ -22,11 +22,11 @@ pub struct Definition {
     pub name: String,
     /// The definition this one extends (`allOf` with a `$ref`), e.g. `Request`.
     pub base: Option<String>,
-    /// What this definition itself says; with a base, its own part only.
+    /// The definition's own schema, without the part of its base.
     pub schema: Schema,
 }
 
-/// A type with what is said about it.
+/// A type with its title and description.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schema {
     /// The section heading that starts at this definition.
@@ -41,7 +41,7 @@ pub struct Schema {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Type {
-    /// Any JSON value (all type names listed, or none).
+    /// Any JSON value: the schema lists all type names, or none.
     Any,
     /// `null`.
     Null,
@@ -58,7 +58,7 @@ pub enum Type {
     },
     /// A string.
     String,
-    /// A string of a listed set.
+    /// One of a set of strings.
     Enumeration(Enumeration),
     /// An array of items of one type.
     Array(Box<Schema>),
@@ -66,7 +66,7 @@ pub enum Type {
     Object(Object),
     /// Another definition, by name.
     Reference(String),
-    /// Exactly one of these.
+    /// Exactly one of these types.
     OneOf(Vec<Schema>),
     /// One of several primitive types (`"type": ["integer", "string"]`).
     Union(Vec<Type>),
@@ -103,9 +103,9 @@ impl Integer {
 pub struct Enumeration {
     /// The known values.
     pub values: Vec<String>,
-    /// What each value means: empty, or as long as `values`.
+    /// The meaning of each value. Empty, or as long as `values`.
     pub descriptions: Vec<String>,
-    /// Other values are allowed (`_enum`).
+    /// Whether other values are allowed (`_enum`).
     pub open: bool,
 }
 
@@ -114,17 +114,17 @@ pub struct Enumeration {
 pub struct Object {
     /// The named properties in file order.
     pub properties: Vec<Property>,
-    /// What `additionalProperties` says.
+    /// The contents of `additionalProperties`.
     pub additional: Additional,
 }
 
 /// What an object's other properties may be.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Additional {
-    /// Not said: anything may be there and means nothing.
+    /// Not specified: other properties are allowed and have no meaning.
     #[default]
     Unsaid,
-    /// `true`: an object with free content.
+    /// `true`: an object with arbitrary content.
     Any,
     /// A map with values of this type.
     Values(Box<Schema>),
@@ -135,7 +135,7 @@ pub enum Additional {
 pub struct Property {
     /// The name on the wire.
     pub name: String,
-    /// It must be there.
+    /// Whether the property is required.
     pub required: bool,
     /// Its type.
     pub schema: Schema,
@@ -150,7 +150,7 @@ impl Object {
     }
 }
 
-/// A request definition with what belongs to it.
+/// A request definition with its arguments, response and capability.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     /// `XRequest`.
@@ -163,11 +163,11 @@ pub struct Request<'a> {
     pub response: Option<&'a Definition>,
     /// The boolean property of `Capabilities` (or, for a reverse request, of `InitializeRequestArguments`) that gates it.
     pub capability: Option<&'a str>,
-    /// The adapter asks and the client answers.
+    /// Whether the adapter sends the request and the client answers it.
     pub reverse: bool,
 }
 
-/// An event definition with what belongs to it.
+/// An event definition with its body.
 #[derive(Debug, Clone, Copy)]
 pub struct Event<'a> {
     /// `XEvent`.
@@ -187,7 +187,7 @@ impl Definition {
         }
     }
 
-    /// The only value of the closed enumeration that property `name` is, such as a request's command.
+    /// The value of the property `name`, if that is a closed enumeration with a single value, such as a request's command.
     pub fn constant(&self, name: &str) -> Option<&str> {
         match &self.object()?.property(name)?.schema.ty {
             Type::Enumeration(Enumeration {
@@ -200,7 +200,7 @@ impl Definition {
     }
 }
 
-/// Requests whose gate is not called like them.
+/// Requests whose capability doesn't follow from their name.
 const GATES: [(&str, &str); 3] = [
     ("reverseContinue", "supportsStepBack"),
     ("goto", "supportsGotoTargetsRequest"),
@@ -208,12 +208,12 @@ const GATES: [(&str, &str); 3] = [
 ];
 
 impl Model {
-    /// What the file calls the protocol.
+    /// The title of the protocol in the file.
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
     }
 
-    /// What the file says about the protocol as a whole.
+    /// The description of the protocol in the file.
     pub fn description(&self) -> Option<&str> {
         self.description.as_deref()
     }
@@ -230,7 +230,7 @@ impl Model {
             .map(|&index| &self.definitions[index])
     }
 
-    /// Requests in file order, reverse ones too.
+    /// Requests in file order, including reverse ones.
     pub fn requests(&self) -> impl Iterator<Item = Request<'_>> {
         self.definitions.iter().filter_map(|definition| {
             if definition.base.as_deref() != Some("Request") {
@@ -264,7 +264,7 @@ impl Model {
         })
     }
 
-    /// A definition's properties, those of its bases first; where both have one, the derived wins in the base's place.
+    /// A definition's properties, those of its bases first. Its own property replaces a base's of the same name, in place.
     pub fn all_properties(&self, definition: &Definition) -> Vec<Property> {
         let mut chain = vec![definition];
         while let Some(base) = chain
@@ -303,7 +303,7 @@ impl Model {
         self.get(&format!("{}Response", request.strip_suffix("Request")?))
     }
 
-    /// The flag that gates `command`, and whether it is the client's.
+    /// The capability that gates `command`, and whether it is one of the client.
     fn gate(&self, command: &str) -> (Option<&str>, bool) {
         let name = capitalized(command);
         let mut candidates = vec![format!("supports{name}Request"), format!("supports{name}")];

@@ -1,8 +1,7 @@
-//! Reading a JSON schema file into the [`Model`].
+//! Parses a JSON schema file into the [`Model`].
 //!
-//! Strict on purpose: a keyword this does not know is an error, not something to skip, since whatever is skipped here
-//! would be missing from the types, from validation and from the comparison of two files without anybody noticing.
-//! Every error says which definition and property it is about.
+//! Parsing is strict: an unknown keyword is an error. If it were skipped, it would silently be missing from the types, from validation and
+//! from the comparison of two files. Every error names its definition and property.
 
 use crate::json::Node;
 use crate::model::{
@@ -11,7 +10,7 @@ use crate::model::{
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// How deep schemas may nest within a definition.
+/// The deepest nesting of schemas within a definition.
 const MAX_DEPTH: usize = 16;
 
 /// Why a schema could not be read.
@@ -37,16 +36,16 @@ pub enum SchemaError {
 }
 
 impl Model {
-    /// Reads the text of a schema file.
+    /// Parses the text of a schema file.
     ///
     /// # Errors
-    /// Text that is not JSON, a keyword or type that is not known, or a reference to nothing.
+    /// The text is not JSON, a keyword or type is unknown, or a reference has no target.
     pub fn parse(text: &str) -> Result<Model, SchemaError> {
         Model::read(text, Vec::new())
     }
 
-    /// Reads the text of a schema file that adds to this definition, such as an adapter's own requests beside the official
-    /// ones: the result has all of both, this one's first. A definition of the same name takes the place of the one here.
+    /// Parses the text of a schema file that extends this definition, for example by an adapter's own requests. The result has the
+    /// definitions of both, this one's first. A definition of the same name replaces the one here.
     ///
     /// # Errors
     /// As for [`Model::parse`].
@@ -118,7 +117,7 @@ impl Model {
         Ok(())
     }
 
-    /// A base exists, is an object, and its own chain of bases ends.
+    /// Checks that a base exists and is an object, and that the chain of bases ends.
     fn check_base(&self, reader: &Reader<'_>, base: &str) -> Result<(), SchemaError> {
         let mut name = base;
         for _ in 0..=self.definitions.len() {
@@ -196,13 +195,13 @@ fn read_definition(name: String, node: &Node) -> Result<Definition, SchemaError>
     })
 }
 
-/// Where in the file we are.
+/// The current place in the file.
 struct Reader<'a> {
     definition: &'a str,
     path: Vec<&'a str>,
 }
 
-/// The keywords of one schema as they were found.
+/// The keywords of one schema.
 #[derive(Default)]
 struct Keywords<'n> {
     title: Option<String>,
@@ -291,7 +290,7 @@ impl<'a> Reader<'a> {
         for (key, value) in self.object(node)? {
             match key.as_str() {
                 "title" => found.title = Some(self.text(key, value)?),
-                // Some write a long one as a list of its lines.
+                // A long description may be written as a list of its lines.
                 "description" if matches!(value, Node::List(_)) => {
                     found.description = Some(self.texts(key, value)?.join("\n"));
                 }

@@ -1,9 +1,9 @@
 //! Checks whole messages against the definition.
 //!
-//! Responsible for the shape of one message: envelope, the payload that its command or event asks for, required properties, types,
-//! closed enumerations and integer ranges. Not for when a message may be sent; that is the session's business. Open
-//! enumerations take any string, and properties that the definition does not list are let through, as the protocol wants.
-//! It is made for tests and tools, so it works on a parsed value and reports everything it finds, not just the first problem.
+//! Checks the shape of a single message: envelope, the payload for its command or event, required properties, types, closed enumerations
+//! and integer ranges. Whether a message may be sent at that time is not checked here but by the session. Open enumerations accept any
+//! string, and properties that the definition does not list are accepted, as the protocol demands. It is made for tests and tools, so it
+//! works on a parsed value and reports all problems, not just the first.
 //!
 //! ```
 //! use dapple_schema::validate::Validator;
@@ -27,11 +27,11 @@ use std::fmt;
 #[derive(Debug)]
 pub struct Validator {
     model: Model,
-    /// Request and response definition of each command.
+    /// The request and response definitions of each command.
     commands: HashMap<String, (String, Option<String>)>,
     /// The definition of each event.
     events: HashMap<String, String>,
-    /// The properties of each definition that has a base, with the base's.
+    /// All properties of each definition with a base, including the base's.
     extended: HashMap<String, Vec<Property>>,
 }
 
@@ -85,12 +85,12 @@ impl Validator {
     /// A validator for the project's own definition of the protocol.
     ///
     /// # Errors
-    /// Where that definition cannot be read, which this crate's tests exclude.
+    /// None: this crate's tests parse the definition.
     pub fn protocol() -> Result<Validator, SchemaError> {
         Model::protocol().map(Validator::new)
     }
 
-    /// All problems of one request, response or event; none if it is what the definition says.
+    /// All problems of a request, response or event. Empty if it conforms to the definition.
     pub fn message(&self, json: &Value) -> Vec<Problem> {
         let mut check = Check {
             validator: self,
@@ -224,7 +224,7 @@ impl Check<'_> {
                     self.definition(path, definition, json);
                 }
             }
-            // Strictly "exactly one", but the protocol's alternatives overlap: an object fits both launch and attach arguments.
+            // JSON schema demands exactly one, but the protocol's alternatives overlap: an object fits both launch and attach arguments.
             Type::OneOf(schemas) => {
                 self.alternatives(path, schemas.iter().map(|schema| &schema.ty), json)
             }
@@ -232,7 +232,7 @@ impl Check<'_> {
         }
     }
 
-    /// At least one fits; otherwise the problems are those of the one that comes nearest.
+    /// Checks that at least one type fits. Otherwise reports the problems of the type that fits best.
     fn alternatives<'t>(
         &mut self,
         path: &str,
@@ -296,7 +296,7 @@ fn join(path: &str, name: &str) -> String {
     }
 }
 
-/// A value in a few words.
+/// A value in a few words, for messages.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),

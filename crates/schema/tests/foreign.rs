@@ -1,15 +1,15 @@
-//! Files that are broken or something else: an error, or a model that everything can be made of, never a panic.
+//! Broken and foreign files: each gives an error, or a model that everything can be generated from, but never a panic.
 
 use dapple_schema::diff::{diff, text};
 use dapple_schema::validate::Validator;
 use dapple_schema::{Model, PROTOCOL, markdown, rust, typescript};
 
-/// Reads a file and makes everything of it that can be made; whether it could be read.
+/// Parses a file and generates everything from it. Returns whether it could be parsed.
 fn used(file: &str, ours: &Model) -> bool {
     let Ok(model) = Model::parse(file) else {
         return false;
     };
-    // Any of them may refuse.
+    // Each generator may fail.
     let _ = rust::generate(&model, &rust::Options::default());
     let _ = typescript::generate(&model, &typescript::Options::default());
     let _ = markdown::generate(&model, &markdown::Options::default());
@@ -31,7 +31,7 @@ fn a_file_cut_or_changed_anywhere_never_panics() {
             !used(before, &ours),
             "a file that ends at {at} is not whole"
         );
-        // The next name or text gets another one's place, or none.
+        // Changes the next name or text.
         for (old, new) in [
             ("\": ", "x\": "),
             ("\"object\"", "\"array\""),

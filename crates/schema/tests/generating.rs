@@ -1,9 +1,9 @@
-//! The Rust that is generated: its conventions on small definitions. That the whole of it compiles and reads every message
-//! is tested where it lives, in the `dap` crate.
+//! The generated Rust: its conventions, on small definitions. Tests in the `dap` crate check that the whole of it compiles and reads every
+//! message.
 
 use dapple_schema::{Model, rust};
 
-/// The Rust for these definitions, with every run of white space as one space.
+/// The Rust for these definitions, with all white space normalized to single spaces.
 fn generated(definitions: &str) -> Result<String, String> {
     let model = Model::parse(&format!("{{\"definitions\": {{{definitions}}}}}"))
         .expect("the test's definitions are well-formed");

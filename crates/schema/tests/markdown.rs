@@ -1,4 +1,4 @@
-//! The document that is generated: its conventions on small definitions, and what holds for the whole of it.
+//! The generated document: its conventions, on small definitions, and properties of the whole.
 
 use dapple_schema::Model;
 use dapple_schema::markdown::{self, Options};

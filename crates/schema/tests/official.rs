@@ -1,4 +1,4 @@
-//! The project's definition against the official schema, where a copy of that lies beside the repository.
+//! Compares the project's definition with the official schema, if a copy of that lies beside the repository.
 
 use dapple_schema::diff::diff;
 use dapple_schema::model::{Additional, Object, Schema, Type};
@@ -6,7 +6,7 @@ use dapple_schema::{Model, markdown, typescript};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// The official schema; `None`, with a note, where it is not there.
+/// The official schema. `None`, with a note, if there is no copy.
 fn official() -> Option<Model> {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/dap/debugAdapterProtocol.json");
@@ -33,7 +33,7 @@ fn the_descriptions_are_our_own() {
     let Some(official) = official() else { return };
     let ours = Model::protocol().expect("the project's definition is well-formed");
     let theirs: HashSet<String> = prose(&official).into_iter().collect();
-    // A few words in a row may well be the same: there is only one way to say "Arguments".
+    // Short texts may well be equal: there is only one way to say "Arguments".
     let copied: Vec<_> = prose(&ours)
         .into_iter()
         .filter(|text| text.len() > 40 && theirs.contains(text))

@@ -1,9 +1,9 @@
-//! Reading definition files: what a good one means, and what is said about a bad one.
+//! Parsing definition files: the model of valid files, and the errors for invalid ones.
 
 use dapple_schema::Model;
 use dapple_schema::model::{Additional, Enumeration, Integer, Type};
 
-/// The error for a file whose definition `D` has one property `p` with this schema.
+/// The error for a file with a definition `D`, whose only property `p` has this schema.
 fn error_for(property: &str) -> String {
     let text = format!(
         r#"{{"definitions": {{"D": {{"type": "object", "properties": {{"p": {property}}}}}}}}}"#

@@ -1,5 +1,5 @@
-//! The TypeScript that is generated: its conventions on small definitions. `editors/interop` compares the whole of it with
-//! the published declarations, and compiles it.
+//! The generated TypeScript: its conventions, on small definitions. `editors/interop` compares the whole of it with the published
+//! declarations, and compiles it.
 
 use dapple_schema::Model;
 use dapple_schema::typescript::{self, Options};

@@ -1,11 +1,11 @@
-//! The difference of two definitions in what only people read.
+//! The difference of two definitions in prose and order, which only people read.
 
 use super::Difference;
 use crate::Model;
 use crate::model::{Additional, Enumeration, Object, Schema, Type};
 
-/// What is said differently: titles, descriptions, meanings of values, and the order of things. Only of what is in both;
-/// [`diff`](super::diff) has the rest. A text that is not there is empty.
+/// Compares titles, descriptions, meanings of values, and the order of definitions and properties. Only items in both models are compared;
+/// [`diff`](super::diff) finds the others. A missing text counts as empty.
 pub fn text(first: &Model, second: &Model) -> Vec<Difference> {
     let mut reading = Reading { found: Vec::new() };
     let file = "the definition file";
@@ -44,7 +44,7 @@ impl Reading {
         }
     }
 
-    /// Says where the order of what both have is another for the first time.
+    /// Reports the first place where the items that both have are in a different order.
     fn order<'n>(
         &mut self,
         path: &str,

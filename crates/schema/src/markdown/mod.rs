@@ -1,9 +1,9 @@
 //! The protocol's specification as a Markdown document.
 //!
-//! Made from the official schema it is the published specification page, from the first heading on: sections at the definitions
-//! that have a title, an anchor for each item, its description, and its type in TypeScript with wrapped comments.
-//! What a request takes and answers comes below it without a heading of its own. In front is the file's title and description,
-//! unless [`Options::preamble`] gives the text of the site that it is for.
+//! From the official schema, this makes the published specification page from its first heading on: sections at the definitions that have
+//! a title, an anchor for each item, its description, and its type in TypeScript with wrapped comments. A request's arguments and response
+//! follow it without headings of their own. The page begins with the file's title and description, unless [`Options::preamble`] replaces
+//! them.
 
 mod wrap;
 
@@ -15,26 +15,26 @@ use crate::typescript::types::{
 use crate::typescript::{GenerateError, check_names};
 use std::collections::HashSet;
 
-/// What can be chosen.
+/// Options for [`generate`].
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The text in front of the first section; `None` for the title and description of the definition file.
+    /// The text before the first section. `None`: the title and description of the definition file.
     pub preamble: Option<String>,
 }
 
-/// A reverse request that the published page marks like one to the adapter.
+/// A reverse request whose heading on the published page has the arrow of a request to the adapter.
 const MARKED_AS_FORWARD: &str = "startDebugging";
 
 /// The section whose requests go from the adapter to the client.
 const REVERSE: &str = "Reverse Requests";
 
-/// Where items without a section of their own, and what belongs to a request, have their anchors.
+/// The section name in the anchors of items without a section, and of arguments and responses.
 const TYPES: &str = "Types";
 
-/// The document for all definitions of `model`.
+/// Generates the document for all definitions of `model`.
 ///
 /// # Errors
-/// Where a definition has a name that TypeScript, in which types are shown, does not allow.
+/// A definition's name is not allowed in TypeScript, in which types are shown.
 pub fn generate(model: &Model, options: &Options) -> Result<String, GenerateError> {
     check_names(model)?;
     let mut text = match &options.preamble {
@@ -68,7 +68,7 @@ fn front(model: &Model) -> String {
     format!("# {title}\n\n{}", description.unwrap_or_default())
 }
 
-/// The arguments and responses that stand below their request.
+/// The arguments and responses that are shown below their request.
 fn attached(model: &Model) -> HashSet<&str> {
     let mut names = HashSet::new();
     for request in model.requests() {
@@ -108,7 +108,7 @@ impl Page<'_> {
         ));
     }
 
-    /// The name in the anchor, and the heading.
+    /// The definition's name in the anchor, and the text of the heading.
     fn heading<'d>(&self, section: &str, definition: &'d Definition) -> (&'d str, String) {
         let name = definition.name.as_str();
         match definition.base.as_deref() {
@@ -137,7 +137,7 @@ fn anchor(names: &[&str]) -> String {
     format!("<a name=\"{name}\" class=\"anchor\"></a>")
 }
 
-/// Each line of a description is a paragraph; those of a list stay together.
+/// Makes each line of a description a paragraph. Lines of a list stay together.
 fn paragraphs(description: &str) -> String {
     let mut text = String::new();
     for (i, line) in description.split('\n').enumerate() {
@@ -167,7 +167,7 @@ fn declaration(definition: &Definition) -> String {
     text
 }
 
-/// A definition that is not an object. Open enumerations are shown exported, and lines are broken as if all were.
+/// A definition that is not an object. Only open enumerations are exported, but lines are broken as if all were.
 fn alias(definition: &Definition) -> String {
     const EXPORT: &str = "export ";
     let start = format!("{EXPORT}type {}", definition.name);
@@ -205,7 +205,7 @@ fn statement(start: &str, joint: &str, ty: &Type, depth: usize) -> String {
         text.push('}');
         text
     };
-    // With a block in it the lines are not the statement's own to break.
+    // A statement that contains a block is not broken into lines here, because the block has its own lines.
     let or = if has_block(ty) { " | " } else { "\n" };
     let form = Form {
         or,
@@ -219,7 +219,7 @@ fn statement(start: &str, joint: &str, ty: &Type, depth: usize) -> String {
     wrap::alternatives(&parts, &"  ".repeat(depth))
 }
 
-/// What the comment above a property says.
+/// The text of the comment above a property.
 fn described(property: &Property) -> Option<String> {
     let Schema {
         description, ty, ..
@@ -238,8 +238,7 @@ fn values(values: &Enumeration, bullet: &str) -> Option<String> {
     Some(format!("Values: \n{}", meanings(values, bullet)))
 }
 
-/// Format and range of a number, one a line. Where there is a range without a format, the published page says
-/// `undefined` for it.
+/// Format and range of a number, one a line. For a range without a format, the published page says `undefined`.
 fn limits(ty: &Type) -> Option<String> {
     let (format, minimum, maximum) = match ty {
         Type::Integer(Integer {

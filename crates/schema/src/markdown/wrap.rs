@@ -1,9 +1,9 @@
-//! Lines of a limited width: comments at spaces, types at their alternatives.
+//! Breaks lines at a maximal width: comments at spaces, types at their alternatives.
 
-/// No line of a comment is longer, with its indent and its star.
+/// The maximal length of a comment's line, including its indent and star.
 const WIDTH: usize = 80;
 
-/// A block comment, each line of `said` wrapped by itself.
+/// A block comment. Each line of `said` is wrapped by itself.
 pub(super) fn comment(indent: &str, said: &str) -> String {
     let mut text = format!("{indent}/**\n");
     let room = WIDTH.saturating_sub(width(indent) + " * ".len());
@@ -16,7 +16,7 @@ pub(super) fn comment(indent: &str, said: &str) -> String {
     text
 }
 
-/// `line` in parts of at most `room` characters, as far as its words allow.
+/// Breaks `line` at spaces into parts of at most `room` characters. A longer word stays whole.
 fn wrapped(line: &str, room: usize) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     let mut part = String::new();
@@ -35,8 +35,8 @@ fn wrapped(line: &str, room: usize) -> Vec<String> {
     parts
 }
 
-/// A statement whose alternatives come after `|` in parts, broken before a `|` where it would get too long; the lines
-/// after the first start with `indent`. As in the published page neither `indent` nor the `;` at the end counts.
+/// Breaks a statement, given in parts between its `|`, before a `|` where it would get too long. Continuation lines begin with `indent`.
+/// As on the published page, neither `indent` nor the `;` at the end counts towards the width.
 pub(super) fn alternatives(parts: &[&str], indent: &str) -> String {
     let mut text = String::new();
     let mut line = String::new();

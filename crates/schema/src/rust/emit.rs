@@ -1,4 +1,4 @@
-//! Writes planned items as Rust source, without caring for its layout.
+//! Writes planned items as Rust source, without formatting it.
 
 use super::names;
 use super::plan::{Enum, EventMarker, Field, Item, Presence, RequestMarker, Struct};
@@ -21,12 +21,12 @@ use std::fmt;
 
 ";
 
-/// Writing to a `String` cannot fail.
+/// `writeln!` to a `String`, which cannot fail.
 macro_rules! w {
     ($out:expr, $($arg:tt)*) => {{ let _ = writeln!($out, $($arg)*); }};
 }
 
-/// What begins with `preamble`.
+/// The source: `preamble`, imports, and all items.
 pub(super) fn emit(preamble: &str, model: &Model, items: &[Item]) -> String {
     let mut out = preamble.to_owned() + IMPORTS;
     for item in items {
@@ -54,12 +54,12 @@ pub(super) fn emit(preamble: &str, model: &Model, items: &[Item]) -> String {
     out
 }
 
-/// `///` lines, wrapped; what Markdown or rustdoc would take for a tag or link outside of code is escaped.
+/// Writes `///` lines, wrapped. Outside of code, characters that Markdown or rustdoc would take for a tag or link are escaped.
 fn doc(out: &mut String, paragraphs: &[String]) {
     doc_at("", out, paragraphs);
 }
 
-/// Like [`doc`], for what rustfmt does not indent.
+/// Like [`doc`], with an indent, for places where rustfmt adds none.
 fn doc_at(indent: &str, out: &mut String, paragraphs: &[String]) {
     for (i, text) in paragraphs.iter().enumerate() {
         let in_list = text.trim_start().starts_with("- ");
@@ -99,7 +99,7 @@ fn escaped(text: &str) -> String {
 }
 
 impl Field {
-    /// The type as the field has it.
+    /// The field's type, with the `Option` if it has one.
     fn full_type(&self) -> String {
         match self.presence {
             Presence::Required => self.ty.clone(),
@@ -129,7 +129,7 @@ impl Field {
         }
     }
 
-    /// A parameter for a value of type `ty`, and the expression that makes the value of it.
+    /// A setter's parameter for a value of type `ty`, and the expression that converts it to the value.
     fn parameter(&self, ty: &str) -> (String, String) {
         if ty == "String" {
             ("impl Into<String>".into(), format!("{}.into()", self.name))
@@ -148,7 +148,7 @@ fn structure(out: &mut String, item: &Struct) {
     } = item;
     doc(out, &item.doc);
     let mut derives = vec!["Debug", "Clone", "PartialEq"];
-    // Without fields for constants, `Default` is what the derive would write.
+    // If no field is a constant, `Default` can be derived.
     let derives_default = item.has_default() && fields.iter().all(|field| field.constant.is_none());
     derives.extend(derives_default.then_some("Default"));
     derives.extend((!keeps_unknown).then_some("Serialize"));
@@ -270,7 +270,7 @@ fn read_object(out: &mut String, Struct { name, fields, .. }: &Struct) {
     w!(out, "    }}\n}}\n");
 }
 
-/// By hand: `serde(flatten)` would pass every value through a buffer that raw JSON does not survive.
+/// Written without `serde(flatten)`, which would pass every value through a buffer that doesn't support raw JSON.
 fn deserialize_keeping(out: &mut String, Struct { name, fields, .. }: &Struct) {
     w!(out, "impl<'de> Deserialize<'de> for {name} {{");
     w!(
@@ -388,7 +388,7 @@ fn event(out: &mut String, item: &EventMarker) {
     );
 }
 
-/// Access to the boolean properties by their name on the wire, and the union of two sets of capabilities.
+/// Writes accessors for the boolean properties by their names on the wire, and the union of two sets of capabilities.
 fn flags(out: &mut String, definition: &Definition) {
     let Some(object) = definition.object() else {
         return;
@@ -460,7 +460,7 @@ fn flags(out: &mut String, definition: &Definition) {
     w!(out, "}}\n");
 }
 
-/// The payload kinds that have an enumeration over all of them.
+/// A kind of payload with an enumeration of all its types.
 struct Family {
     name: &'static str,
     doc: &'static str,

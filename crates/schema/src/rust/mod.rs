@@ -1,13 +1,13 @@
-//! Rust types from the model: of the built-in definition, those of `dapple-dap`.
+//! Generates Rust types from a model: from the built-in definition, the types of `dapple-dap`.
 //!
-//! Works in two steps: `plan` turns definitions into items (structs with fields, enumerations, markers), deciding all names and
-//! types; `emit` writes the items as Rust. The output is correct Rust but not laid out: pipe it through rustfmt.
-//! What it writes is a module of `dapple-dap`, or of a copy of it with one's own protocol: it takes the traits and the hand-written
-//! pieces from the `message` module beside it. The text in front is ours unless [`Options::preamble`] gives another.
+//! There are two steps. `plan` turns definitions into items (structs with fields, enumerations, markers) and decides all names and types;
+//! `emit` writes the items as Rust. The output is correct but not formatted: pipe it through rustfmt. It is a module of `dapple-dap`, or
+//! of a copy of that crate for one's own protocol: it uses the traits and the hand-written pieces in the `message` module beside it.
+//! [`Options::preamble`] replaces the text at its start.
 //!
-//! The conventions: optional properties are `Option`, absent when empty and taking `null` for absent unless the definition
-//! lists `null`; integers are `i64` with their range in the doc; an `XResponse` is its *body*, an `XRequest` or `XEvent` a marker that
-//! implements the trait; base definitions get the suffix `Message`, since the plain names are the traits'.
+//! Conventions: optional properties are `Option`, omitted when empty, and `null` counts as absent unless the definition lists `null`.
+//! Integers are `i64` with their range in the doc. An `XResponse` is its *body*, an `XRequest` or `XEvent` a marker that implements the
+//! trait. Base definitions get the suffix `Message`, because the traits have the plain names.
 
 mod emit;
 mod names;
@@ -15,14 +15,14 @@ mod plan;
 
 use crate::Model;
 
-/// What can be chosen.
+/// Options for [`generate`].
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The text in front of the code; `None` for a module documentation that says what this is and how it is made.
+    /// The text before the code. `None`: a module documentation that says what the module is and how it was generated.
     pub preamble: Option<String>,
 }
 
-/// The text in front unless there is another. Whoever has generated this has most likely done so by the command.
+/// The default preamble. It names the command that most users generate the module with.
 const PREAMBLE: &str = "\
 //! The protocol's types, one item for each definition.
 //!
@@ -32,11 +32,11 @@ const PREAMBLE: &str = "\
 
 ";
 
-/// Why no Rust could be made of a model.
+/// Why no Rust could be generated from a model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GenerateError {
-    /// Two things would have the same name.
+    /// Two items would have the same name.
     #[error(
         "two items would be called `{name}`: rename the property or definition behind one of them"
     )]
@@ -44,7 +44,7 @@ pub enum GenerateError {
         /// The Rust name.
         name: String,
     },
-    /// A type that has no form in Rust here.
+    /// A type that this generator can't express in Rust.
     #[error("definition `{definition}`, property `{property}`: {what}")]
     Unsupported {
         /// The definition.
@@ -56,10 +56,10 @@ pub enum GenerateError {
     },
 }
 
-/// The Rust source of all types in `model`.
+/// Generates the Rust source of all types in `model`.
 ///
 /// # Errors
-/// Where two items would have the same name, or a type has no form in Rust.
+/// Two items would have the same name, or a type can't be expressed in Rust.
 pub fn generate(model: &Model, options: &Options) -> Result<String, GenerateError> {
     let items = plan::plan(model)?;
     let preamble = options.preamble.as_deref().unwrap_or(PREAMBLE);

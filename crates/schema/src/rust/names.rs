@@ -1,4 +1,4 @@
-//! Names on the wire to names in Rust.
+//! Converts names on the wire to names in Rust.
 
 /// The words of a camel-case or spaced name, in lower case: `supportsANSIStyling` → supports, ansi, styling.
 fn words(name: &str) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! From definitions to Rust items: every name and type is decided here, nothing is written.
+//! Plans the Rust items for the definitions: decides every name and type, and writes nothing.
 
 use super::GenerateError;
 use super::names;
@@ -6,7 +6,7 @@ use crate::Model;
 use crate::model::{Additional, Definition, Enumeration, Object, Property, Schema, Type};
 use std::collections::HashSet;
 
-/// Definitions that keep fields they do not know.
+/// Definitions whose structs keep unknown fields.
 const KEEPS_UNKNOWN: [&str; 3] = [
     "Capabilities",
     "LaunchRequestArguments",
@@ -49,7 +49,7 @@ pub(super) struct Struct {
 }
 
 impl Struct {
-    /// Every field may be absent, or has one value only.
+    /// Whether every field may be absent or has only one value.
     pub fn has_default(&self) -> bool {
         self.fields
             .iter()
@@ -59,17 +59,17 @@ impl Struct {
 
 pub(super) struct Field {
     pub wire: String,
-    /// As written in code, `r#` included.
+    /// The name as written in code, including `r#`.
     pub name: String,
     pub doc: Vec<String>,
     /// The type without the `Option`.
     pub ty: String,
     pub presence: Presence,
-    /// The variant of its type that it always is.
+    /// The variant that the field always has.
     pub constant: Option<String>,
 }
 
-/// What absence and `null` mean for a field.
+/// The meaning of absence and `null` for a field.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Presence {
     Required,
@@ -77,7 +77,7 @@ pub(super) enum Presence {
     Optional,
     /// May be absent; `null` is a value.
     OptionalKeepsNull,
-    /// Must be there, with a value or `null`.
+    /// Required; its value may be `null`.
     RequiredNullable,
 }
 
@@ -136,7 +136,7 @@ pub(super) fn plan(model: &Model) -> Result<Vec<Item>, GenerateError> {
     }
 }
 
-/// The name a definition has in Rust: `Request`, `Response` and `Event` make room for the traits.
+/// The Rust name of a definition. `Request`, `Response` and `Event` get a suffix, because traits have those names.
 fn type_name(definition: &str) -> String {
     match definition {
         "Request" | "Response" | "Event" => format!("{definition}Message"),
@@ -239,7 +239,7 @@ impl Planner<'_> {
         }
     }
 
-    /// A response stands for its body.
+    /// Plans a response, which is represented by its body.
     fn response(
         &mut self,
         name: String,
@@ -278,7 +278,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// The type of a request's arguments or an event's body; an object written in place becomes a struct of its own.
+    /// The type of a request's arguments or an event's body. An inline object becomes a struct of its own.
     fn payload(
         &mut self,
         owner: &str,
@@ -303,7 +303,7 @@ impl Planner<'_> {
         }
     }
 
-    /// A struct; enumerations written in place are named after `prefix` and the property.
+    /// Plans a struct. Inline enumerations are named after `prefix` and the property.
     fn structure(
         &mut self,
         name: String,
@@ -395,7 +395,7 @@ impl Planner<'_> {
             Type::String => ("String".into(), false),
             Type::Reference(name) => (type_name(name), false),
             Type::Any | Type::Null => ("Raw".into(), true),
-            // The alternatives cannot be told apart by their shape, so the value is kept as it is.
+            // The alternatives cannot be told apart by their shape, so the JSON is kept.
             Type::OneOf(_) => ("Raw".into(), false),
             Type::Enumeration(values) => {
                 let doc = vec![format!(

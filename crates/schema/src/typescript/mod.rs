@@ -1,10 +1,10 @@
-//! TypeScript declarations from the model: one ambient module with an interface or a type for each definition.
+//! Generates TypeScript declarations from a model: one ambient module with an interface or a type for each definition.
 //!
-//! Made from the official schema it declares the same module, item for item and letter for letter, as the typings that
-//! are published with that schema (`@vscode/debugprotocol`); `editors/interop/typings` shows it. So the layout is theirs: tabs, what a
-//! definition extends, a message's constant (`command`, `event`, `type`) as a comment since the base has it as a string,
-//! values of an enumeration in the comment of what holds it. Integers and numbers are both `number`; ranges are not said.
-//! The text in front of the module is ours unless [`Options::preamble`] gives another.
+//! From the official schema, it generates the same module, character for character, as the typings published with that schema
+//! (`@vscode/debugprotocol`); `editors/interop/typings` checks it. So the layout is theirs: tabs; `extends` for a base; a message's
+//! constant (`command`, `event`, `type`) as a comment, since the base declares it as a string; an enumeration's values in the comment of
+//! the property that has it. Integers and numbers are both `number`, without their ranges. [`Options::preamble`] replaces the text before
+//! the module.
 
 pub(crate) mod types;
 
@@ -14,12 +14,12 @@ use types::{
     Form, below, constant, in_comment, is_type_name, key, listed, meanings, names, quoted,
 };
 
-/// What can be chosen.
+/// Options for [`generate`].
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The module's name.
     pub module: String,
-    /// The text in front of the module; `None` for a line that says what it was made from.
+    /// The text before the module. `None`: a line that says what it was generated from.
     pub preamble: Option<String>,
 }
 
@@ -32,7 +32,7 @@ impl Default for Options {
     }
 }
 
-/// Why no TypeScript could be made of a model.
+/// Why no TypeScript could be generated from a model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GenerateError {
@@ -42,18 +42,18 @@ pub enum GenerateError {
         /// The definition's name.
         name: String,
     },
-    /// The module's name is not one.
+    /// The module's name is not allowed in TypeScript.
     #[error("`{name}` can't be the name of a TypeScript module")]
     Module {
-        /// The name asked for.
+        /// The requested name.
         name: String,
     },
 }
 
-/// The declarations of all types in `model`.
+/// Generates the declarations of all types in `model`.
 ///
 /// # Errors
-/// Where a definition or the module has a name that TypeScript does not allow.
+/// The name of a definition or of the module is not allowed in TypeScript.
 pub fn generate(model: &Model, options: &Options) -> Result<String, GenerateError> {
     if !is_type_name(&options.module) {
         return Err(GenerateError::Module {
@@ -80,7 +80,7 @@ pub fn generate(model: &Model, options: &Options) -> Result<String, GenerateErro
     Ok(text)
 }
 
-/// Every definition has a name that a type can have.
+/// Checks that every definition's name can be the name of a type.
 pub(crate) fn check_names(model: &Model) -> Result<(), GenerateError> {
     match model
         .definitions()
@@ -124,7 +124,7 @@ fn item(text: &mut String, model: &Model, definition: &Definition) {
     }
 }
 
-/// The line that says which message a request or an event is.
+/// The comment's line that names the request or event.
 fn message(definition: &Definition) -> Option<String> {
     match definition.base.as_deref()? {
         "Request" => {
@@ -146,7 +146,7 @@ fn message(definition: &Definition) -> Option<String> {
     }
 }
 
-/// What a comment says about an enumeration: nothing where the type right below it says the same.
+/// The comment for an enumeration. `None` if the type below the comment already lists the values.
 fn values(values: &Enumeration) -> Option<String> {
     match (values.open, values.descriptions.is_empty()) {
         (true, true) => Some(names(values)),
@@ -156,14 +156,14 @@ fn values(values: &Enumeration) -> Option<String> {
     }
 }
 
-/// What the base of a definition has.
+/// The properties that a definition inherits.
 fn inherited(model: &Model, definition: &Definition) -> Vec<Property> {
     let base = definition.base.as_ref().and_then(|name| model.get(name));
     base.map(|base| model.all_properties(base))
         .unwrap_or_default()
 }
 
-/// The properties of an object; a constant in the place of one that is inherited is a comment.
+/// Writes an object's properties. A constant that overrides an inherited property becomes a comment.
 fn properties(text: &mut String, depth: usize, object: &Object, inherited: &[Property]) {
     let indent = "\t".repeat(depth);
     for property in &object.properties {
@@ -213,7 +213,7 @@ fn expression(ty: &Type, depth: usize) -> String {
     form.expression(ty)
 }
 
-/// A comment of one line, or with the lines after the first one level deeper.
+/// Writes a comment on one line, or with all lines after the first indented.
 fn comment(text: &mut String, depth: usize, said: Option<String>) {
     let Some(said) = said else { return };
     let indent = "\t".repeat(depth);

@@ -1,8 +1,8 @@
-//! Types as TypeScript writes them, and what comments say about values; shared by the declarations and the document.
+//! TypeScript expressions for types, and comments about values; shared by the declarations and the document.
 
 use crate::model::{Additional, Enumeration, Object, Property, Schema, Type};
 
-/// Words that can't name a type: predefined types and what the language keeps for itself.
+/// Words that can't name a type: predefined types and reserved words.
 const RESERVED: [&str; 49] = [
     "any",
     "as",
@@ -55,7 +55,7 @@ const RESERVED: [&str; 49] = [
     "yield",
 ];
 
-/// `name` can be the name of an interface or a type.
+/// Whether `name` can be the name of an interface or a type.
 pub(crate) fn is_type_name(name: &str) -> bool {
     is_identifier(name) && !RESERVED.contains(&name)
 }
@@ -66,7 +66,7 @@ fn is_identifier(name: &str) -> bool {
     chars.next().is_some_and(first) && chars.all(|c| first(c) || c.is_ascii_digit())
 }
 
-/// A property's name with its question mark, in quotes where it needs them.
+/// A property's name with its question mark, quoted if necessary.
 pub(crate) fn key(property: &Property) -> String {
     let mark = if property.required { "" } else { "?" };
     if is_identifier(&property.name) {
@@ -93,7 +93,7 @@ pub(crate) fn quoted(text: &str) -> String {
     literal
 }
 
-/// What stands between alternatives, and how an object with properties of its own is written where it is used.
+/// The separator of alternatives, and how to write an inline object with properties.
 pub(crate) struct Form<'a> {
     pub(crate) or: &'a str,
     pub(crate) object: &'a dyn Fn(&Object) -> String,
@@ -161,7 +161,7 @@ fn has_alternatives(ty: &Type) -> bool {
     }
 }
 
-/// Whether an object with properties of its own is written somewhere in the expression for `ty`.
+/// Whether the expression for `ty` contains an inline object with properties.
 pub(crate) fn has_block(ty: &Type) -> bool {
     match ty {
         Type::Object(object) => {
@@ -175,7 +175,7 @@ pub(crate) fn has_block(ty: &Type) -> bool {
     }
 }
 
-/// The only value a property can have: it tells a message's kind and needs no comment.
+/// The property's value, if only one is possible. It tells a message's kind and needs no comment.
 pub(crate) fn constant(schema: &Schema) -> Option<&str> {
     match &schema.ty {
         Type::Enumeration(values) if !values.open && values.values.len() == 1 => {
@@ -185,7 +185,7 @@ pub(crate) fn constant(schema: &Schema) -> Option<&str> {
     }
 }
 
-/// The enumeration that a comment lists the values of: the type itself or an array's items.
+/// The enumeration whose values a comment lists: the type itself or that of an array's items.
 pub(crate) fn listed(ty: &Type) -> Option<&Enumeration> {
     match ty {
         Type::Enumeration(values) => Some(values),
@@ -194,7 +194,7 @@ pub(crate) fn listed(ty: &Type) -> Option<&Enumeration> {
     }
 }
 
-/// The values of an enumeration with what they mean, one a line; with `etc.` where there may be others.
+/// The values of an enumeration with their meanings, one a line, followed by `etc.` if others are allowed.
 pub(crate) fn meanings(values: &Enumeration, bullet: &str) -> String {
     let mut lines: Vec<String> = values
         .values
@@ -208,7 +208,7 @@ pub(crate) fn meanings(values: &Enumeration, bullet: &str) -> String {
     lines.join("\n")
 }
 
-/// The values of an enumeration in one line; with `etc.` where there may be others.
+/// The values of an enumeration on one line, followed by `etc.` if others are allowed.
 pub(crate) fn names(values: &Enumeration) -> String {
     let mut all: Vec<String> = values.values.iter().map(|value| quoted(value)).collect();
     if values.open {
@@ -217,13 +217,13 @@ pub(crate) fn names(values: &Enumeration) -> String {
     format!("Values: {}", all.join(", "))
 }
 
-/// Parts of a comment below each other, those that are there.
+/// Joins the parts of a comment that exist, one below the other.
 pub(crate) fn below<const N: usize>(parts: [Option<String>; N]) -> Option<String> {
     let there: Vec<String> = parts.into_iter().flatten().collect();
     (!there.is_empty()).then(|| there.join("\n"))
 }
 
-/// `text` without what would end a comment.
+/// Escapes the end of a comment in `text`, and normalizes its line ends.
 pub(crate) fn in_comment(text: &str) -> String {
     text.replace("*/", "*\\/").replace("\r\n", "\n")
 }

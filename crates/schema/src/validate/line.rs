@@ -1,14 +1,14 @@
-//! One line of newline-delimited JSON.
+//! Validates one line of newline-delimited JSON.
 //!
-//! A log of messages has one on each line; a recording wraps each in an entry that says when and which way it went. Recordings
-//! differ in how they call things, so the message in an entry is found by what it is, not by a fixed name.
+//! A log has one message on each line. A recording wraps each message in an entry with its time and direction. Recordings use different
+//! names, so the message in an entry is found by its shape, not by a fixed name.
 
 use super::{Problem, Validator};
 use serde_json::Value;
 
 impl Validator {
-    /// All problems of one line: a message, or an entry of a recording with a message in it. A line that is not JSON is
-    /// a problem too, without a path.
+    /// All problems of one line, which is a message or a recording's entry with a message in it. A line that is not JSON is a problem
+    /// without a path.
     pub fn line(&self, line: &[u8]) -> Vec<Problem> {
         match parsed(line) {
             Ok(json) => match in_entry(&json) {
@@ -28,10 +28,10 @@ enum Entry<'j> {
     Text(&'j str),
 }
 
-/// The message in an entry: its only property that is an object, or that is the text of one. Anything else is a message itself.
+/// The message in an entry: the only property that is an object, or a string that contains one. Anything else is itself the message.
 fn in_entry(json: &Value) -> Entry<'_> {
-    // Every message has both of these, so that what has neither is an entry around one. What has one of them is an
-    // entry only if something whole is in it, and a message with a mistake otherwise.
+    // Every message has both properties, so an object with neither is an entry. An object with one of them is an entry if it contains a
+    // complete message, and otherwise a message with a mistake.
     let missing = ["seq", "type"].map(|name| json.get(name).is_none());
     let (Value::Object(entries), true) = (json, missing.contains(&true)) else {
         return Entry::Message(json);
