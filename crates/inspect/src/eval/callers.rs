@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 /// Callers further away are not looked at.
 const MOST_CALLERS: usize = 1000;
 
-/// The function that is looked for.
+/// The function to search for.
 #[derive(Debug)]
 pub(super) struct Caller {
     text: String,

@@ -3,7 +3,6 @@
 //! Evaluating one reads a few registers and a little memory, and computes. Only simple expressions are prepared: scalars in
 //! registers and memory, members and elements of values in memory, and pointers to all of those. The full evaluator (`run`) handles
 //! everything else, and every failure: it gives the same value, or the message that says why there is none.
-//! give, or the sentence that says why there is none.
 
 use super::Parsed;
 use super::ir::{Binary, Expression, Kind, Scalar, Unary};
